@@ -1,0 +1,52 @@
+package chat
+
+import (
+	"context"
+
+	"rookery/infer"
+)
+
+// A Store keeps conversations. Implementations are safe for concurrent use;
+// methods block on I/O and are never called from a user interface's update
+// loop. Errors are one clear line with a way out.
+type Store interface {
+	// Conversations lists all, newest Updated first.
+	Conversations(ctx context.Context) ([]Conversation, error)
+	// Load returns a conversation, all its turns (parents before children) and
+	// the journal of an answer that a crash interrupted, if there is one.
+	Load(ctx context.Context, id ID) (Conversation, []Turn, *Journal, error)
+	// SaveConversation inserts or updates the head data.
+	SaveConversation(ctx context.Context, c Conversation) error
+	// CommitTurn saves a turn, its snapshot (may be nil) and the conversation
+	// (head, title) in one transaction, and deletes the turn's journal.
+	CommitTurn(ctx context.Context, c Conversation, t Turn, s *infer.Snapshot) error
+	// Snapshot returns that of a turn; nil, nil if none is kept.
+	Snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error)
+	// BeginJournal starts the journal of an answer: its parent turn is saved;
+	// t has ID, Parent, Role, Sampling, Model, Created.
+	BeginJournal(ctx context.Context, conversation ID, t Turn) error
+	// AppendJournal adds generated tokens and the text they gave; called at most every 100 ms or so.
+	AppendJournal(ctx context.Context, turn ID, tokens []int32, text string) error
+	// Delete removes a conversation and everything of it.
+	Delete(ctx context.Context, id ID) error
+	// Layout and SaveLayout keep which conversations are open in which order.
+	Layout(ctx context.Context) (Layout, error)
+	SaveLayout(ctx context.Context, l Layout) error
+	// History and AddHistory keep the prompts sent, oldest first, at most a few thousand.
+	History(ctx context.Context) ([]string, error)
+	AddHistory(ctx context.Context, prompt string) error
+	Close() error
+}
+
+// A Journal is an unfinished answer: the turn as begun, and what was generated since.
+type Journal struct {
+	Turn   Turn
+	Tokens []int32
+	Text   string
+}
+
+// A Layout is the open tabs from left to right and the index of the active one.
+type Layout struct {
+	Open   []ID
+	Active int
+}

@@ -1,0 +1,70 @@
+package infer
+
+import (
+	"rookery/infer/rwkv"
+	"rookery/infer/sampler"
+	"rookery/infer/tokenizer"
+)
+
+// A Model is what the engine and the program around it must know of loaded
+// weights.
+type Model struct {
+	Name        string // what a person calls it: the file's base name, or "rookery-demo"
+	Path        string // empty for the embedded model
+	Shape       rwkv.Shape
+	Fingerprint string // identifies the weights; a snapshot of another fingerprint is refused
+	Tokenizer   *tokenizer.Tokenizer
+}
+
+// A Slot is the place of one recurrent state in a Backend's pool.
+type Slot int32
+
+// A Row is one sequence's entry in a step.
+type Row struct {
+	Slot   Slot
+	Tokens []int32 // 1 or more, consumed in order; a decoding row brings one
+	// Sampler draws a token from the logits after the last of Tokens. It is
+	// nil for a chunk of a prompt that is not the last one. The backend calls
+	// Sample and nothing else on it; the engine observes the token.
+	Sampler *sampler.Sampler
+	Top     int       // how many candidates to return with the token
+	Logits  []float32 // if not nil, len Shape.Vocab: receives the raw logits after the last of Tokens
+}
+
+// A Drawn is what a step returns for one row with a Sampler.
+type Drawn struct {
+	Token   int32
+	LogProb float32             // natural logarithm, under the model's own softmax (temperature 1, no penalties, no truncation)
+	Top     []sampler.Candidate // the Row.Top likeliest, most likely first
+}
+
+// Memory is what a backend occupies, in bytes.
+type Memory struct {
+	Weights int64
+	States  int64 // of the whole slot pool
+	Scratch int64
+}
+
+// A Backend runs one model on one device. Its methods are called by one
+// goroutine at a time. A slot's state changes only through Step, WriteSlot,
+// CopySlot and ZeroSlot.
+type Backend interface {
+	// Name says what runs the model, for people: "cpu, 2 threads, AVX-512 VNNI, int8".
+	Name() string
+	// Slots is the size of the pool; valid slots are 0 to Slots()-1.
+	Slots() int
+	// MaxTokens bounds the sum of the rows' tokens in one step.
+	MaxTokens() int
+	// Step feeds every row's tokens to its slot and, for rows with a Sampler,
+	// draws one token into drawn[i]. No slot occurs twice. len(drawn) ==
+	// len(rows). On error the states of all rows are undefined.
+	Step(rows []Row, drawn []Drawn) error
+	// ReadSlot copies the state in the canonical layout (rwkv.Shape.StateLen
+	// float32 values) to dst; WriteSlot is its inverse. Both are exact.
+	ReadSlot(s Slot, dst []float32) error
+	WriteSlot(s Slot, src []float32) error
+	CopySlot(dst, src Slot) error
+	ZeroSlot(s Slot) error
+	Memory() Memory
+	Close() error
+}

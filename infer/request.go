@@ -1,0 +1,77 @@
+package infer
+
+import (
+	"time"
+
+	"rookery/infer/sampler"
+)
+
+// A Request asks the engine to read tokens and generate more.
+type Request struct {
+	From   *Snapshot // where to go on; nil is the zero state
+	Tokens []int32   // to read before the first draw
+	// Replay are tokens that an interrupted answer had already generated.
+	// They are read after Tokens; penalties count them and the random stream
+	// moves past them, so the answer goes on as if never interrupted.
+	Replay    []int32
+	Sampling  sampler.Params
+	MaxTokens int      // generated tokens at most; 0 is no limit
+	Stops     []string // byte strings that end the answer; they are never shown. Token 0 always ends it
+	Top       int      // candidates to report with every token
+	Label     string   // whose request this is, for Stats
+	Logits    bool     // only read Tokens and return the logits in Ending.Snapshot; generate nothing
+}
+
+// A Token is one generated token as it was drawn.
+type Token struct {
+	ID      int32
+	LogProb float32
+	Top     []sampler.Candidate
+}
+
+// A Reason says why a request ended.
+type Reason uint8
+
+// The reasons.
+const (
+	ReasonNone      Reason = iota // still running
+	ReasonStop                    // token 0 or a stop string
+	ReasonLength                  // MaxTokens
+	ReasonCancelled               // Stream.Cancel or Engine.Close
+	ReasonError                   // Ending.Err says what
+)
+
+var reasonNames = [...]string{"running", "stop", "length", "cancelled", "error"}
+
+func (r Reason) String() string { return reasonNames[r] }
+
+// Usage is what a request cost.
+type Usage struct {
+	Read       int           // prompt tokens read (Tokens and Replay)
+	Generated  int           // tokens drawn, the stop included
+	ReadTime   time.Duration // from submission to the end of the prompt
+	DecodeTime time.Duration // from there to the end
+	FirstToken time.Duration // from submission to the first token
+}
+
+// An Ending is the result of a request.
+type Ending struct {
+	Reason Reason
+	Err    error
+	// Tokens are the answer's tokens without the stop. Where a stop string
+	// began inside a token, that token is replaced by the encoding of the
+	// bytes before it.
+	Tokens []int32
+	Text   string // the answer without the stop; always valid UTF-8
+	// Snapshot continues exactly after Tokens. It is nil when the request
+	// failed before its state could be saved.
+	Snapshot *Snapshot
+	Usage    Usage
+}
+
+// Progress is where a running request is.
+type Progress struct {
+	Read, ToRead int // prompt tokens
+	Generated    int
+	Rate         float64 // generated tokens a second over the last second or so; while reading, read tokens a second
+}

@@ -1,0 +1,22 @@
+package infer
+
+import "rookery/infer/sampler"
+
+// A Snapshot is everything needed to go on bit for bit. It is immutable once
+// made and may be shared.
+type Snapshot struct {
+	Model     string    // Model.Fingerprint
+	Tokenizer string    // Tokenizer.Fingerprint
+	Position  int       // tokens that State has consumed since the base state
+	State     []float32 // canonical layout, see rwkv.Shape; nil is the zero state
+	// Pending are tokens that belong to the sequence but that State has not
+	// consumed: the last drawn token of a cancelled answer, for instance.
+	// They are read before anything else.
+	Pending []int32
+	// Logits are those after the last consumed token, or nil when Pending is
+	// not empty or nothing was read. With them an answer continues without a
+	// forward pass.
+	Logits  []float32
+	Sampler sampler.Memory // penalties and place in the random stream
+	Tail    []byte         // bytes of an incomplete character at the end of the text
+}
