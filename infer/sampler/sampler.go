@@ -36,10 +36,11 @@ type Memory struct {
 	Counts []Count
 }
 
-// A Count is how often a token occurred, after decay.
+// A Count is how often a token occurred, after decay. Both numbers decay alike.
 type Count struct {
 	Token int32
-	N     float32
+	N     float32 // all occurrences
+	First float32 // the part of N that the first occurrence is; ModeRapid charges presence on it
 }
 
 // A Sampler draws the tokens of one sequence. It is not safe for concurrent use.
