@@ -24,6 +24,13 @@ type Defaults struct {
 	Think     ThinkMode
 	MaxTokens int
 	Stops     []string // nil: the model family's
+
+	// KeepThoughts lets later turns remember what a thinking model thought.
+	// Without it they read its answers alone, as it was trained.
+	KeepThoughts bool
+	// KeepBlankLines leaves blank lines in what a person writes. A blank line
+	// separates turns, so that they are removed otherwise; indentation stays.
+	KeepBlankLines bool
 }
 
 // A Desk is everything that is open.

@@ -18,12 +18,16 @@ type Store interface {
 	// SaveConversation inserts or updates the head data.
 	SaveConversation(ctx context.Context, c Conversation) error
 	// CommitTurn saves a turn, its snapshot (may be nil) and the conversation
-	// (head, title) in one transaction, and deletes the turn's journal.
+	// (head, title) in one transaction, and deletes the turn's journal. A turn
+	// that exists is replaced. A nil snapshot removes one that was kept.
 	CommitTurn(ctx context.Context, c Conversation, t Turn, s *infer.Snapshot) error
 	// Snapshot returns that of a turn; nil, nil if none is kept.
 	Snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error)
 	// BeginJournal starts the journal of an answer: its parent turn is saved;
-	// t has ID, Parent, Role, Sampling, Model, Created.
+	// t has ID, Parent, Role, Sampling, Model, Created. The turn may exist: an
+	// answer that is being continued. A journal always holds the whole answer,
+	// so that what it had is appended first. The turn itself stays as it is
+	// until CommitTurn. A journal that exists is emptied.
 	BeginJournal(ctx context.Context, conversation ID, t Turn) error
 	// AppendJournal adds generated tokens and the text they gave; called at most every 100 ms or so.
 	AppendJournal(ctx context.Context, turn ID, tokens []int32, text string) error

@@ -29,7 +29,11 @@ type Turn struct {
 	Text   string // what a person reads: no template, no stop. An answer may hold <think>...</think>
 	// Tokens are what the state reads for this turn, template included, in
 	// order: the concatenation along a line is everything the state has read.
-	Tokens    []int32
+	Tokens []int32
+	// Recall, if not nil, is what the states of later turns have read in place
+	// of Tokens: an answer without its thought. The turn's own snapshot is
+	// always the state after Tokens.
+	Recall    []int32
 	Open      bool         // the answer was interrupted (crash, stop key, length) and can be continued
 	Reason    infer.Reason // of an answer
 	Sampling  sampler.Params
