@@ -8,18 +8,24 @@ import (
 
 // A Request asks the engine to read tokens and generate more.
 type Request struct {
-	From   *Snapshot // where to go on; nil is the zero state
-	Tokens []int32   // to read before the first draw
+	// From is where to go on; nil is the zero state. Its sampler memory is
+	// restored with it: who wants penalties to begin anew, as at a new turn,
+	// passes a copy with Sampler cleared.
+	From   *Snapshot
+	Tokens []int32 // to read before the first draw
 	// Replay are tokens that an interrupted answer had already generated.
 	// They are read after Tokens; penalties count them and the random stream
-	// moves past them, so the answer goes on as if never interrupted.
+	// moves past them, so the answer goes on as if never interrupted. The
+	// caller has them and their text already: Stream.Read, Ending.Tokens and
+	// Ending.Text have only what comes after. Stops are matched across the
+	// joint, but cut nothing before it.
 	Replay    []int32
 	Sampling  sampler.Params
 	MaxTokens int      // generated tokens at most; 0 is no limit
 	Stops     []string // byte strings that end the answer; they are never shown. Token 0 always ends it
 	Top       int      // candidates to report with every token
 	Label     string   // whose request this is, for Stats
-	Logits    bool     // only read Tokens and return the logits in Ending.Snapshot; generate nothing
+	Logits    bool     // only read and return the logits in Ending.Snapshot; generate nothing (ReasonLength)
 }
 
 // A Token is one generated token as it was drawn.
@@ -62,9 +68,14 @@ type Ending struct {
 	// began inside a token, that token is replaced by the encoding of the
 	// bytes before it.
 	Tokens []int32
-	Text   string // the answer without the stop; always valid UTF-8
-	// Snapshot continues exactly after Tokens. It is nil when the request
-	// failed before its state could be saved.
+	// Text is the answer without the stop: always valid UTF-8, and exactly
+	// what Stream.Read gave in pieces. Bytes of a character that is incomplete
+	// at its end are in Snapshot.Tail.
+	Text string
+	// Snapshot continues exactly after Tokens: without stops it would go on to
+	// draw what ended this answer. After a failed step it is the last state
+	// known to be good, with what must be read again in Pending; it is nil when
+	// there is none.
 	Snapshot *Snapshot
 	Usage    Usage
 }
