@@ -1,0 +1,5 @@
+//go:build !amd64
+
+package kernel
+
+func detect() [paths]*table { return [paths]*table{Go: plainTable()} }

@@ -1,0 +1,195 @@
+package kernel
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// A Pool is the threads that share the work of one model. A region is a number
+// of chunks that any thread may claim; it ends when all chunks are done, not
+// when all threads have come by, so that a helper which another program keeps
+// off its core costs nothing unless it is stopped inside a chunk.
+//
+// A pool's methods are called by one goroutine at a time. That goroutine works
+// too: a pool of n threads has n-1 helpers. Between regions helpers spin for
+// some microseconds, then yield to the operating system, then park; a parked
+// pool uses no processor time, and waking it costs the caller nothing, for the
+// caller starts on the chunks at once. Each running helper occupies one of the
+// GOMAXPROCS processors, so a program that must answer meanwhile wants one
+// more of these than the pool has threads. Helpers are not tied to threads of
+// the operating system: they never block in it except to yield.
+type Pool struct {
+	path     Path
+	threads  int
+	scratch  [][]float32 // for each worker: one block of widened weights
+	jobs     []job
+	multiply func(worker, chunk int)
+
+	body   func(worker, chunk int)
+	state  atomic.Uint64 // generation, chunks in it, next chunk: see word
+	_      [cacheLine]byte
+	done   atomic.Int64
+	_      [cacheLine]byte
+	parked atomic.Int32
+	failed atomic.Pointer[chunkPanic]
+
+	wake    chan struct{}
+	closed  atomic.Bool
+	helpers sync.WaitGroup
+}
+
+// NewPool starts a pool; threads below 1 means one for each processor that Go
+// may use. Close it to end its helpers.
+func NewPool(path Path, threads int) *Pool {
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	threads = min(threads, maxThreads)
+	p := &Pool{path: path, threads: threads, wake: make(chan struct{}, threads)}
+	p.multiply = p.multiplyChunk
+	p.scratch = make([][]float32, threads)
+	for i := range p.scratch {
+		p.scratch[i] = make([]float32, blockCols*PanelRows)
+	}
+	for i := 1; i < threads; i++ {
+		p.helpers.Add(1)
+		go p.help(i)
+	}
+	return p
+}
+
+// Path is the kernels the pool runs.
+func (p *Pool) Path() Path { return p.path }
+
+// Threads is the number of threads, the caller's included.
+func (p *Pool) Threads() int { return p.threads }
+
+// Run calls f(0) to f(n-1), shared between the threads, and returns when all
+// are done. If a call panics, Run panics in the caller's goroutine after the
+// other chunks are done. f should be made once and reused: a new closure for
+// every call is garbage.
+func (p *Pool) Run(n int, f func(i int)) {
+	p.parallel(n, func(_, i int) { f(i) })
+}
+
+// Close ends the helpers. The pool must be idle.
+func (p *Pool) Close() {
+	if p.closed.Swap(true) {
+		return
+	}
+	close(p.wake)
+	p.helpers.Wait()
+}
+
+// The word: 24 bits of generation, 20 of the number of chunks, 20 of the next.
+const (
+	chunkBits  = 20
+	chunkMask  = 1<<chunkBits - 1
+	maxChunks  = chunkMask - maxThreads // claims beyond the last must not carry
+	maxThreads = 1024
+)
+
+func (p *Pool) parallel(n int, body func(worker, chunk int)) {
+	if n <= 0 {
+		return
+	}
+	if n > maxChunks {
+		panic(fmt.Sprintf("kernel: a region of %d chunks", n))
+	}
+	if p.threads == 1 || n == 1 {
+		for i := range n {
+			body(0, i)
+		}
+		return
+	}
+	p.body = body
+	p.done.Store(0)
+	generation := p.state.Load()>>(2*chunkBits) + 1
+	p.state.Store(generation<<(2*chunkBits) | uint64(n)<<chunkBits)
+	for range p.parked.Load() {
+		select {
+		case p.wake <- struct{}{}:
+		default:
+		}
+	}
+	for p.claim(0) {
+	}
+	for i := 0; p.done.Load() != int64(n); i++ {
+		if i > spins {
+			osYield()
+		}
+	}
+	if f := p.failed.Swap(nil); f != nil {
+		panic(f.String())
+	}
+}
+
+const (
+	spins  = 2000 // some microseconds: longer than most gaps between regions
+	yields = 1000 // about a millisecond before a helper parks
+)
+
+// claim does one chunk, if one is left.
+func (p *Pool) claim(worker int) bool {
+	if v := p.state.Load(); v&chunkMask >= v>>chunkBits&chunkMask {
+		return false
+	}
+	v := p.state.Add(1)
+	chunk := int(v&chunkMask) - 1
+	if chunk >= int(v>>chunkBits&chunkMask) {
+		return false
+	}
+	p.do(worker, chunk)
+	return true
+}
+
+func (p *Pool) do(worker, chunk int) {
+	defer p.finish()
+	p.body(worker, chunk)
+}
+
+// finish counts a chunk, done or panicked.
+func (p *Pool) finish() {
+	if r := recover(); r != nil {
+		p.failed.CompareAndSwap(nil, &chunkPanic{r, debug.Stack()})
+	}
+	p.done.Add(1)
+}
+
+// help is a helper's life.
+func (p *Pool) help(worker int) {
+	defer p.helpers.Done()
+	for idle := 0; !p.closed.Load(); idle++ {
+		switch {
+		case p.claim(worker):
+			idle = 0
+		case idle > spins+yields:
+			p.park()
+			idle = 0
+		case idle > spins:
+			osYield()
+		}
+	}
+}
+
+// park sleeps until there is work. It announces itself first and looks again,
+// so that no region is missed.
+func (p *Pool) park() {
+	p.parked.Add(1)
+	defer p.parked.Add(-1)
+	if v := p.state.Load(); v&chunkMask < v>>chunkBits&chunkMask {
+		return
+	}
+	<-p.wake
+}
+
+// A chunkPanic is what a chunk panicked with, and where.
+type chunkPanic struct {
+	value any
+	stack []byte
+}
+
+func (c *chunkPanic) String() string { return fmt.Sprintf("%v\n\nin a worker:\n%s", c.value, c.stack) }

@@ -1,0 +1,173 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// reference is y = W·x in float64, from the weights as stored and, for Q8, the
+// activations as quantised.
+func reference(m *Matrix, x *Batch, i int) []float64 {
+	in := make([]float64, m.cols)
+	for k, v := range x.Row(i) {
+		in[k] = float64(v)
+		if m.typ == Q8 {
+			in[k] = float64(x.quants[i*x.qstride+k]) * float64(x.scales[i*x.sstride+k/BlockSize])
+		}
+	}
+	row, out := make([]float32, m.cols), make([]float64, m.rows)
+	for r := range out {
+		m.Row(row, r)
+		for k, w := range row {
+			out[r] += float64(w) * in[k]
+		}
+	}
+	return out
+}
+
+// magnitude is Σ|w·x| of an output: what rounding errors are relative to.
+func magnitude(m *Matrix, x *Batch, i int) []float64 {
+	row, out := make([]float32, m.cols), make([]float64, m.rows)
+	for r := range out {
+		m.Row(row, r)
+		for k, w := range row {
+			out[r] += math.Abs(float64(w) * float64(x.Row(i)[k]))
+		}
+	}
+	return out
+}
+
+var allTypes = []Type{F32, F16, BF16, Q8}
+
+func randomMatrix(t testing.TB, a *Arena, rng *rand.Rand, typ Type, rows, cols int, scale float64) *Matrix {
+	t.Helper()
+	m, err := NewMatrix(a, typ, rows, cols)
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := make([]float32, cols)
+	for r := range rows {
+		for k := range row {
+			row[k] = float32(rng.NormFloat64() * scale)
+		}
+		m.SetRow(r, row)
+	}
+	return m
+}
+
+func randomBatch(t testing.TB, a *Arena, rng *rand.Rand, rows, cols int, scale float64) *Batch {
+	t.Helper()
+	b := newBatch(t, a, rows, cols)
+	for i := range rows {
+		for k := range b.Row(i) {
+			b.Row(i)[k] = float32(rng.NormFloat64() * scale)
+		}
+	}
+	return b
+}
+
+func newBatch(t testing.TB, a *Arena, rows, cols int) *Batch {
+	t.Helper()
+	b, err := NewBatch(a, rows, cols, cols%BlockSize == 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func testArena(t testing.TB) *Arena {
+	t.Helper()
+	a := NewArena()
+	t.Cleanup(func() {
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return a
+}
+
+func TestProductsMatchFloat64(t *testing.T) {
+	shapes := []struct {
+		rows, cols, n int
+		scale         float64
+	}{
+		{1, 32, 1, 1}, {31, 64, 2, 1}, {32, 96, 3, 1}, {33, 32, 5, 1}, {100, 768, 1, 0.02},
+		{65, 320, 7, 1}, {64, 288, 15, 1}, {64, 544, 16, 1}, {97, 768, 40, 1}, {40, 8192, 1, 0.01},
+		{64, 1056, 33, 1}, {32, 64, 4, 1e-6}, {32, 64, 4, 1e3}, {70, 4096, 6, 0.05},
+	}
+	for _, path := range Available() {
+		for _, typ := range allTypes {
+			for _, s := range shapes {
+				t.Run(fmt.Sprintf("%v/%v/%dx%d/n%d/scale%g", path, typ, s.rows, s.cols, s.n, s.scale), func(t *testing.T) {
+					rng := rand.New(rand.NewPCG(uint64(s.rows), uint64(s.cols)))
+					a := testArena(t)
+					m := randomMatrix(t, a, rng, typ, s.rows, s.cols, s.scale)
+					x := randomBatch(t, a, rng, s.n, s.cols, 1)
+					y := newBatch(t, a, s.n, s.rows)
+					for i := range s.n {
+						path.Quantise(x, i, 0, s.cols)
+					}
+					pool := NewPool(path, 1)
+					defer pool.Close()
+					pool.Multiply(Product{W: m, X: x, Y: y})
+					for i := range s.n {
+						want, size := reference(m, x, i), magnitude(m, x, i)
+						for r, got := range y.Row(i) {
+							if d := math.Abs(float64(got) - want[r]); !(d <= 2e-6*size[r]+1e-30) {
+								t.Fatalf("row %d output %d: %g, want %g (%.2g of the sum of magnitudes)", i, r, got, want[r], d/size[r])
+							}
+						}
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestRowsDoNotDependOnCompany: the same row alone, in batches of every width
+// up to two blocks, and with several threads, to the last bit.
+func TestRowsDoNotDependOnCompany(t *testing.T) {
+	const rows, cols, most = 75, 800, 40
+	for _, path := range Available() {
+		for _, typ := range allTypes {
+			t.Run(fmt.Sprintf("%v/%v", path, typ), func(t *testing.T) {
+				rng := rand.New(rand.NewPCG(7, uint64(typ)))
+				a := testArena(t)
+				m := randomMatrix(t, a, rng, typ, rows, cols, 0.05)
+				x := randomBatch(t, a, rng, most, cols, 1)
+				for i := range most {
+					path.Quantise(x, i, 0, cols)
+				}
+				alone := NewPool(path, 1)
+				defer alone.Close()
+				three := NewPool(path, 3)
+				defer three.Close()
+
+				single, one := newBatch(t, a, 1, cols), newBatch(t, a, 1, rows)
+				want := make([][]float32, most)
+				for i := range most {
+					copy(single.Row(0), x.Row(i))
+					path.Quantise(single, 0, 0, cols)
+					alone.Multiply(Product{W: m, X: single, Y: one})
+					want[i] = slices.Clone(one.Row(0))
+				}
+				y := newBatch(t, a, most, rows)
+				for n := 1; n <= most; n++ {
+					x.Resize(n)
+					for _, pool := range []*Pool{alone, three} {
+						clear(y.data)
+						pool.Multiply(Product{W: m, X: x, Y: y})
+						for i := range n {
+							if !slices.Equal(y.Row(i), want[i]) {
+								t.Fatalf("row %d of %d, %d threads: differs from the row alone", i, n, pool.Threads())
+							}
+						}
+					}
+				}
+			})
+		}
+	}
+}
