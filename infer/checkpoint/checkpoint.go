@@ -1,75 +1,178 @@
 package checkpoint
 
-// A DType is how the values of a tensor are stored.
-type DType uint8
-
-// The stored types. Q8 is our own block format: int8 values with one fp16
-// scale per Q8Block values along a row, see Tensor.Q8.
-const (
-	F32 DType = iota + 1
-	F16
-	BF16
-	F64
-	Q8
-	U8
-	I64
-	I32
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"slices"
+	"sync"
 )
 
-// Q8Block is the number of values along a row that share a scale.
-const Q8Block = 32
-
-// A Tensor is a named array in a file. Its data stays in the file (mapped)
-// until asked for.
-type Tensor struct {
-	Name  string // canonical: as in the released .pth files
-	DType DType
-	Shape []int // leading 1s removed
-}
+// What Format returns.
+const (
+	formatPth         = "pth"
+	formatSafetensors = "safetensors"
+	formatWebRWKV     = "safetensors (web-rwkv)"
+)
 
 // A File is an open checkpoint.
-type File struct{}
+type File struct {
+	path     string
+	image    *image
+	format   string
+	length   int64
+	order    []*Tensor // in the file's order
+	byName   map[string]*Tensor
+	metadata map[string]string
+	vocab    []byte
+
+	fingerprintOnce sync.Once
+	fingerprint     string
+}
 
 // Open opens a .pth or .safetensors file, told apart by their first bytes.
 // The error is one line: file, tensor, what is wrong, what to do.
-func Open(path string) (*File, error) { return nil, nil }
+func Open(path string) (*File, error) {
+	m, err := openImage(path, mapFile)
+	if err != nil {
+		return nil, err
+	}
+	f, err := read(m)
+	if err != nil {
+		return nil, errors.Join(inFile(path, err), m.close())
+	}
+	f.path = path
+	return f, nil
+}
 
-// FromBytes reads a .safetensors image in memory; name is for messages.
-func FromBytes(name string, data []byte) (*File, error) { return nil, nil }
+// FromBytes reads a .safetensors image in memory; name is for messages. The
+// bytes belong to the File until it is closed.
+func FromBytes(name string, data []byte) (*File, error) {
+	f, err := read(memoryImage(data))
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	f.path = name
+	return f, nil
+}
+
+// read tells the format from the first bytes and reads it.
+func read(m *image) (*File, error) {
+	head, err := m.slice(0, min(m.length, 512), nil)
+	if err != nil {
+		return nil, err
+	}
+	var f *File
+	switch {
+	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
+		f, err = openPth(m)
+	case looksLikeSafetensors(head):
+		f, err = openSafetensors(m)
+	default:
+		err = refuseForeign(head)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := refuseForeignNames(f); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// refuseForeign names what the file is instead of a checkpoint.
+func refuseForeign(head []byte) error {
+	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
+	page := bytes.ToLower(bytes.TrimSpace(head))
+	switch {
+	case len(head) == 0:
+		return refuse(downloadAgain, "the file is empty")
+	case starts("GGUF"):
+		return refuse(useRelease, "this is a GGUF file of llama.cpp, which is not read")
+	case starts("fmgg"), starts("lmgg"), starts("tjgg"):
+		return refuse(useRelease, "this is a ggml file of rwkv.cpp, which is not read")
+	case starts("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."), starts("\x80\x02"), starts("\x80\x04"):
+		return refuse("load it with torch and save it again", "this is a pickle from before torch 1.6, which is not read")
+	case starts("PK"):
+		return refuse(downloadAgain, "this is an empty or split zip file")
+	case starts("version https://git-lfs"):
+		return refuse("fetch the file itself with git lfs pull", "this is a Git LFS pointer, not the file")
+	case bytes.HasPrefix(page, []byte("<!doctype")), bytes.HasPrefix(page, []byte("<html")):
+		return refuse("download the file itself", "this is a web page, not weights")
+	}
+	return refuse("name a .pth or .safetensors file", "this is neither a torch nor a safetensors file")
+}
+
+func newFile(m *image, format string) *File {
+	return &File{image: m, length: m.length, format: format, byName: map[string]*Tensor{}}
+}
+
+// add appends a tensor whose place in the file was checked.
+func (f *File) add(t *Tensor) error {
+	if t.Name == "" || len(t.Name) > maxName || !printable(t.Name) {
+		return refuseTensor(t.Name, useRelease, "this is no name for a tensor")
+	}
+	if _, twice := f.byName[t.Name]; twice {
+		return refuseTensor(t.Name, useRelease, "it occurs twice")
+	}
+	if len(f.order) == maxTensors {
+		return refuse(useRelease, "more than %d tensors", maxTensors)
+	}
+	f.order = append(f.order, t)
+	f.byName[t.Name] = t
+	return nil
+}
+
+// printable says whether a name is of visible ASCII characters, so that it can
+// be shown anywhere.
+func printable(name string) bool {
+	return !slices.ContainsFunc([]byte(name), func(b byte) bool { return b <= ' ' || b > '~' })
+}
 
 // Path is what Open was given.
-func (f *File) Path() string { return "" }
+func (f *File) Path() string { return f.path }
 
 // Format is "pth", "safetensors" or "safetensors (web-rwkv)".
-func (f *File) Format() string { return "" }
+func (f *File) Format() string { return f.format }
 
 // Size is the file's size in bytes.
-func (f *File) Size() int64 { return 0 }
+func (f *File) Size() int64 { return f.length }
 
 // Names are the canonical tensor names in the file's order.
-func (f *File) Names() []string { return nil }
+func (f *File) Names() []string {
+	names := make([]string, len(f.order))
+	for i, t := range f.order {
+		names[i] = t.Name
+	}
+	return names
+}
 
 // Tensor finds a tensor by canonical name.
-func (f *File) Tensor(name string) (*Tensor, bool) { return nil, false }
+func (f *File) Tensor(name string) (*Tensor, bool) {
+	t, ok := f.byName[name]
+	return t, ok
+}
 
 // Dims is the shape of a tensor; it makes *File an rwkv.Source.
-func (f *File) Dims(name string) ([]int, bool) { return nil, false }
+func (f *File) Dims(name string) ([]int, bool) {
+	t, ok := f.byName[name]
+	if !ok {
+		return nil, false
+	}
+	return t.Shape, true
+}
 
 // Vocab is the vocabulary file (World text format) that a model carries, or nil.
-func (f *File) Vocab() []byte { return nil }
+func (f *File) Vocab() []byte { return f.vocab }
 
-// Fingerprint identifies the weights: a hash over names, types, shapes and samples of every tensor's data.
-func (f *File) Fingerprint() string { return "" }
+// Metadata is the free text of a safetensors file, by key; it may be nil.
+func (f *File) Metadata() map[string]string { return f.metadata }
 
 // Close unmaps the file. Tensors must not be read afterwards.
-func (f *File) Close() error { return nil }
+func (f *File) Close() error { return f.image.close() }
 
-// Len is the number of values.
-func (t *Tensor) Len() int { return 0 }
-
-// Float32 converts values [off, off+len(dst)) in row-major order to dst. Q8 is dequantised.
-func (t *Tensor) Float32(dst []float32, off int) error { return nil }
-
-// Q8 gives the raw blocks of a Q8 tensor: values in row-major order and fp16
-// scales, one for each Q8Block values. ok is false for other types.
-func (t *Tensor) Q8() (values []int8, scales []uint16, ok bool) { return nil, nil, false }
+// looksLikeSafetensors says whether the file starts with the length of a JSON
+// header and the header's first byte.
+func looksLikeSafetensors(head []byte) bool {
+	return len(head) >= 9 && head[8] == '{' && binary.LittleEndian.Uint64(head) < 1<<48
+}

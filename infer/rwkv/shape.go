@@ -1,19 +1,5 @@
 package rwkv
 
-// A Version is a generation of the architecture.
-type Version uint8
-
-// The versions, oldest first.
-const (
-	Unknown Version = iota
-	V4
-	V50
-	V51
-	V52
-	V6
-	V7
-)
-
 // A Shape is the size of everything in a model.
 type Shape struct {
 	Version  Version
@@ -36,3 +22,14 @@ func (s Shape) StateLen() int { return s.Layers * s.LayerStateLen() }
 func (s Shape) LayerStateLen() int {
 	return 2*s.Embed + s.Heads*s.HeadSize*s.HeadSize
 }
+
+// AttShift is where in the canonical state the att shift of a layer begins; it
+// has Embed values.
+func (s Shape) AttShift(layer int) int { return layer * s.LayerStateLen() }
+
+// FFNShift is where the ffn shift of a layer begins; it has Embed values.
+func (s Shape) FFNShift(layer int) int { return s.AttShift(layer) + s.Embed }
+
+// WKV is where the WKV state of a layer begins: Heads matrices of HeadSize
+// value rows by HeadSize key columns.
+func (s Shape) WKV(layer int) int { return s.AttShift(layer) + 2*s.Embed }

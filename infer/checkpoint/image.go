@@ -1,0 +1,96 @@
+package checkpoint
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// An image is the bytes of a file: mapped, in memory, or read on demand where
+// the system has no mapping. A mapped file must not be shortened by another
+// program while it is open.
+type image struct {
+	data   []byte   // all bytes; nil when they are read on demand
+	file   *os.File // set when data is nil
+	length int64
+	unmap  func() error
+}
+
+// errNoMapping is returned by mapFile where files cannot be mapped.
+var errNoMapping = errors.New("files cannot be mapped on this system")
+
+// openImage opens and maps a regular file. When mapping fails the file is read
+// on demand instead.
+func openImage(path string, mapper func(*os.File, int64) ([]byte, func() error, error)) (*image, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("%s is not a regular file; name a .pth or .safetensors file", path), f.Close())
+	}
+	length := info.Size()
+	if length == 0 {
+		return &image{data: []byte{}}, f.Close()
+	}
+	data, unmap, err := mapper(f, length)
+	if err != nil {
+		return &image{file: f, length: length}, nil
+	}
+	if err := f.Close(); err != nil {
+		return nil, errors.Join(err, unmap())
+	}
+	return &image{data: data, length: length, unmap: unmap}, nil
+}
+
+// memoryImage is an image of bytes that the caller keeps.
+func memoryImage(data []byte) *image { return &image{data: data, length: int64(len(data))} }
+
+// ReadAt makes an image an io.ReaderAt.
+func (m *image) ReadAt(p []byte, off int64) (int, error) {
+	if m.data == nil {
+		return m.file.ReadAt(p, off)
+	}
+	return bytes.NewReader(m.data).ReadAt(p, off)
+}
+
+// slice returns n bytes at off: a view of the image where it is in memory, else
+// read into buf when that is large enough, else into new memory.
+func (m *image) slice(off, n int64, buf []byte) ([]byte, error) {
+	if off < 0 || n < 0 || off > m.length-n {
+		return nil, fmt.Errorf("bytes %d to %d are outside the file (%d bytes)", off, off+n, m.length)
+	}
+	if m.data != nil {
+		return m.data[off : off+n : off+n], nil
+	}
+	if int64(len(buf)) < n {
+		buf = make([]byte, n)
+	}
+	got, err := m.file.ReadAt(buf[:n], off)
+	if int64(got) == n {
+		return buf[:n], nil
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return nil, err
+}
+
+// close releases the mapping or the file. It may be called twice.
+func (m *image) close() error {
+	unmap, file := m.unmap, m.file
+	m.unmap, m.file, m.data, m.length = nil, nil, nil, 0
+	switch {
+	case unmap != nil:
+		return unmap()
+	case file != nil:
+		return file.Close()
+	}
+	return nil
+}

@@ -1,0 +1,224 @@
+package checkpoint
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"sync"
+	"unsafe"
+)
+
+// A Tensor is a named array in a file. Its data stays in the file (mapped)
+// until asked for.
+type Tensor struct {
+	Name  string // canonical: as in the released .pth files
+	DType DType
+	Shape []int // leading 1s removed
+
+	image  *image
+	offset int64 // of the first value, in bytes
+	stride []int // in values; nil when the values lie in row-major order without gaps
+	scales int64 // offset of the fp16 scales of a Q8 tensor, in bytes
+
+	// span holds the bytes of a strided tensor where the file is not in memory.
+	spanOnce sync.Once
+	span     []byte
+	spanErr  error
+}
+
+// Len is the number of values.
+func (t *Tensor) Len() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// StoredBytes is what the tensor's values occupy in the file, the scales of Q8 included.
+func (t *Tensor) StoredBytes() int64 {
+	n := int64(t.Len()) * int64(t.DType.size())
+	if t.DType == Q8 {
+		n += int64(t.Len()/Q8Block) * 2
+	}
+	return n
+}
+
+// pieceValues is how many values are converted at a time.
+const pieceValues = 2048
+
+// Float32 converts values [off, off+len(dst)) in row-major order to dst. Q8 is
+// dequantised. It is safe for concurrent use.
+func (t *Tensor) Float32(dst []float32, off int) error {
+	if off < 0 || off > t.Len()-len(dst) {
+		return fmt.Errorf("tensor %s: values %d to %d asked for, it has %d", t.Name, off, off+len(dst), t.Len())
+	}
+	var buf []byte
+	if t.image.data == nil || t.stride != nil {
+		buf = make([]byte, min(len(dst), pieceValues)*t.DType.size())
+	}
+	for len(dst) > 0 {
+		n := min(len(dst), pieceValues)
+		raw, err := t.raw(off, n, buf)
+		if err == nil && t.DType == Q8 {
+			err = t.dequantize(dst[:n], raw, off)
+		} else if err == nil {
+			convert(dst[:n], raw, t.DType)
+		}
+		if err != nil {
+			return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+		}
+		dst, off = dst[n:], off+n
+	}
+	return nil
+}
+
+// raw returns the stored bytes of n values in row-major order; buf is used
+// where they are not in memory in that order.
+func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {
+	size := t.DType.size()
+	if t.stride == nil {
+		return t.image.slice(t.offset+int64(off)*int64(size), int64(n)*int64(size), buf)
+	}
+	src, err := t.spanned()
+	if err != nil {
+		return nil, err
+	}
+	if len(buf) < n*size {
+		buf = make([]byte, n*size)
+	}
+	t.gather(buf[:n*size], src, off)
+	return buf[:n*size], nil
+}
+
+// spanned returns the bytes from the first to the last value of a strided tensor.
+func (t *Tensor) spanned() ([]byte, error) {
+	n := spanLen(t.Shape, t.stride) * int64(t.DType.size())
+	if t.image.data != nil {
+		return t.image.slice(t.offset, n, nil)
+	}
+	t.spanOnce.Do(func() { t.span, t.spanErr = t.image.slice(t.offset, n, nil) })
+	return t.span, t.spanErr
+}
+
+// spanLen is the number of values from the first to the last of a strided array.
+func spanLen(shape, stride []int) int64 {
+	last := int64(0)
+	for i, d := range shape {
+		if d == 0 {
+			return 0
+		}
+		last += int64(d-1) * int64(stride[i])
+	}
+	return last + 1
+}
+
+// gather copies values off, off+1, ... of the row-major order from a strided span.
+func (t *Tensor) gather(dst, span []byte, off int) {
+	size := t.DType.size()
+	index := make([]int, len(t.Shape))
+	at := 0
+	for i := len(index) - 1; i >= 0; i-- {
+		index[i] = off % t.Shape[i]
+		off /= t.Shape[i]
+		at += index[i] * t.stride[i]
+	}
+	for ; len(dst) > 0; dst = dst[size:] {
+		copy(dst[:size], span[at*size:])
+		for i := len(index) - 1; i >= 0; i-- {
+			index[i]++
+			at += t.stride[i]
+			if index[i] < t.Shape[i] {
+				break
+			}
+			at -= index[i] * t.stride[i]
+			index[i] = 0
+		}
+	}
+}
+
+// convert widens little-endian values.
+func convert(dst []float32, raw []byte, dtype DType) {
+	switch dtype {
+	case F32:
+		for i := range dst {
+			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+		}
+	case BF16:
+		for i := range dst {
+			dst[i] = fromBF16(binary.LittleEndian.Uint16(raw[2*i:]))
+		}
+	case F16:
+		for i := range dst {
+			dst[i] = fromHalf(binary.LittleEndian.Uint16(raw[2*i:]))
+		}
+	case F64:
+		for i := range dst {
+			dst[i] = float32(math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:])))
+		}
+	case U8:
+		for i := range dst {
+			dst[i] = float32(raw[i])
+		}
+	case I32:
+		for i := range dst {
+			dst[i] = float32(int32(binary.LittleEndian.Uint32(raw[4*i:])))
+		}
+	case I64:
+		for i := range dst {
+			dst[i] = float32(int64(binary.LittleEndian.Uint64(raw[8*i:])))
+		}
+	}
+}
+
+// dequantize multiplies Q8 values, of which the first is number off, by their scales.
+func (t *Tensor) dequantize(dst []float32, raw []byte, off int) error {
+	first := off / Q8Block
+	count := (off+len(dst)-1)/Q8Block - first + 1
+	scales, err := t.image.slice(t.scales+2*int64(first), 2*int64(count), nil)
+	if err != nil {
+		return err
+	}
+	for i := range dst {
+		block := (off+i)/Q8Block - first
+		dst[i] = float32(int8(raw[i])) * fromHalf(binary.LittleEndian.Uint16(scales[2*block:]))
+	}
+	return nil
+}
+
+// Q8 gives the raw blocks of a Q8 tensor: values in row-major order and fp16
+// scales, one for each Q8Block values. They are views of the file where it is
+// in memory and must not be written to. ok is false for other types, and when
+// the file cannot be read.
+func (t *Tensor) Q8() (values []int8, scales []uint16, ok bool) {
+	if t.DType != Q8 {
+		return nil, nil, false
+	}
+	n := t.Len()
+	raw, err := t.image.slice(t.offset, int64(n), nil)
+	if err != nil {
+		return nil, nil, false
+	}
+	rawScales, err := t.image.slice(t.scales, int64(n/Q8Block)*2, nil)
+	if err != nil {
+		return nil, nil, false
+	}
+	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(raw))), n), uint16s(rawScales), true
+}
+
+// uint16s views little-endian bytes as values where alignment and byte order
+// allow it, and copies them otherwise.
+func uint16s(raw []byte) []uint16 {
+	first := unsafe.Pointer(unsafe.SliceData(raw))
+	if littleEndian && uintptr(first)%2 == 0 {
+		return unsafe.Slice((*uint16)(first), len(raw)/2)
+	}
+	out := make([]uint16, len(raw)/2)
+	for i := range out {
+		out[i] = binary.LittleEndian.Uint16(raw[2*i:])
+	}
+	return out
+}
+
+// littleEndian says how this machine stores integers.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1

@@ -1,0 +1,89 @@
+package checkpoint
+
+import (
+	"strings"
+)
+
+// fromWebRWKV gives the tensors of web-rwkv's converted files their canonical
+// names and shapes. Such files have lower-case names and hold the low-rank
+// matrices transposed, [out, in]; they are turned back when read.
+func (f *File) fromWebRWKV() error {
+	if !f.isWebRWKV() {
+		return nil
+	}
+	f.format = formatWebRWKV
+	f.byName = make(map[string]*Tensor, len(f.order))
+	tensors := f.order
+	f.order = nil
+	v6 := slicesContainSuffix(tensors, ".att.time_mix_w1")
+	for _, t := range tensors {
+		if webTransposed(t.Name) && len(t.Shape) >= 2 {
+			t.transposeLast()
+		}
+		t.Name = canonicalName(t.Name, v6)
+		if err := f.add(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isWebRWKV tells the converted form by what only it has: LoRA names with
+// numbers, the renamed low-rank mix of v6, or v7's decay matrix lying on its side.
+func (f *File) isWebRWKV() bool {
+	if slicesContainSuffix(f.order, ".lora.0") || slicesContainSuffix(f.order, ".att.time_mix_w1") {
+		return true
+	}
+	emb, okEmb := f.byName["emb.weight"]
+	w1, okW1 := f.byName["blocks.0.att.w1"]
+	if !okEmb || !okW1 || len(emb.Shape) != 2 || len(w1.Shape) != 2 {
+		return false
+	}
+	return w1.Shape[1] == emb.Shape[1] && w1.Shape[0] != emb.Shape[1]
+}
+
+// webTransposed says whether web-rwkv's converter transposes the last two
+// dimensions of a tensor of this (converted) name.
+func webTransposed(name string) bool {
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch last {
+	case "time_mix_w1", "time_mix_w2", "time_decay_w1", "time_decay_w2", "w1", "w2", "a1", "a2", "g1", "g2", "v1", "v2", "time_state":
+		return true
+	}
+	return strings.HasSuffix(name, "lora.0")
+}
+
+// canonicalName undoes web-rwkv's renaming.
+func canonicalName(name string, v6 bool) string {
+	name = strings.Replace(name, "lora.0", "lora_A", 1)
+	name = strings.Replace(name, "lora.1", "lora_B", 1)
+	if v6 {
+		name = strings.Replace(name, ".time_mix", ".time_maa", 1)
+		name = strings.Replace(name, ".time_first", ".time_faaaa", 1)
+	}
+	return name
+}
+
+// transposeLast turns the last two dimensions, without moving data.
+func (t *Tensor) transposeLast() {
+	if t.stride == nil {
+		t.stride = make([]int, len(t.Shape))
+		step := 1
+		for i := len(t.Shape) - 1; i >= 0; i-- {
+			t.stride[i] = step
+			step *= t.Shape[i]
+		}
+	}
+	n := len(t.Shape)
+	t.Shape[n-1], t.Shape[n-2] = t.Shape[n-2], t.Shape[n-1]
+	t.stride[n-1], t.stride[n-2] = t.stride[n-2], t.stride[n-1]
+}
+
+func slicesContainSuffix(tensors []*Tensor, suffix string) bool {
+	for _, t := range tensors {
+		if strings.HasSuffix(t.Name, suffix) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,212 @@
+package rwkv
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// A Source is a set of named tensors, such as a *checkpoint.File. Dims have no
+// leading 1s.
+type Source interface {
+	Names() []string
+	Dims(name string) ([]int, bool)
+}
+
+// Bounds of a model; the largest released ones have 61 layers of 4,096 channels.
+const (
+	maxLayers   = 512
+	maxEmbed    = 1 << 16
+	maxFFN      = 1 << 20
+	maxVocab    = 1 << 20
+	maxHeadSize = 256
+)
+
+// Detect tells the version of a model by its tensors and reads its shape.
+//
+// An RWKV-7 model is checked completely: every tensor is there in the right
+// shape and no other is. For older versions and relatives the error is an
+// *UnsupportedError, and the Shape is filled as far as it can be read. For
+// adapters and states it is a *NotModelError, for a tensor that is missing or
+// does not fit a *TensorError.
+func Detect(src Source) (Shape, error) {
+	s := survey{src: src, suffixes: map[string]bool{}}
+	if err := s.read(); err != nil {
+		return Shape{}, err
+	}
+	if err := s.refuseOthers(); err != nil {
+		return Shape{}, err
+	}
+	shape := s.shape(s.version())
+	if what := s.relative(); what != "" {
+		return shape, &UnsupportedError{Version: shape.Version, What: what}
+	}
+	switch shape.Version {
+	case V7:
+		return shape, s.validate(shape)
+	case Unknown:
+		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name an RWKV-7 .pth or .safetensors file"}
+	}
+	return shape, &UnsupportedError{Version: shape.Version, What: shape.Version.String()}
+}
+
+// A survey is what the names of a file's tensors tell.
+type survey struct {
+	src      Source
+	names    []string
+	suffixes map[string]bool // names without "blocks.N."
+	layers   int
+}
+
+// read collects the names and counts the layers.
+func (s *survey) read() error {
+	s.names = s.src.Names()
+	for _, name := range s.names {
+		layer, rest, ok := splitLayer(name)
+		if !ok {
+			continue
+		}
+		if layer >= maxLayers {
+			return &TensorError{Tensor: name, Problem: fmt.Sprintf("more than %d layers", maxLayers)}
+		}
+		s.layers = max(s.layers, layer+1)
+		s.suffixes[rest] = true
+	}
+	return nil
+}
+
+// splitLayer splits "blocks.N.rest".
+func splitLayer(name string) (layer int, rest string, ok bool) {
+	after, ok := strings.CutPrefix(name, "blocks.")
+	if !ok {
+		return 0, "", false
+	}
+	number, rest, ok := strings.Cut(after, ".")
+	layer, err := strconv.Atoi(number)
+	if !ok || err != nil || layer < 0 || strconv.Itoa(layer) != number {
+		return 0, "", false
+	}
+	return layer, rest, true
+}
+
+// has says whether any layer has the tensor.
+func (s *survey) has(suffix string) bool { return s.suffixes[suffix] }
+
+// hasPart says whether the name of any tensor contains the text.
+func (s *survey) hasPart(text string) bool {
+	for _, name := range s.names {
+		if strings.Contains(name, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// dims is the shape of a tensor of layer 0, or nil.
+func (s *survey) dims(suffix string) []int {
+	d, _ := s.src.Dims("blocks.0." + suffix)
+	return d
+}
+
+// refuseOthers names files that belong to a model but are none.
+func (s *survey) refuseOthers() error {
+	const useAsAdapter = "load it as an adapter on top of its base model"
+	switch {
+	case s.hasPart(".lora_A_expert") || s.hasPart(".bone_expert") || s.has("ffn.router.linear.weight"):
+		return &NotModelError{What: "a mixture of LoRA experts (MoLE)", Remedy: useAsAdapter}
+	case s.hasPart(".lora_M"):
+		return &NotModelError{What: "a DoRA adapter", Remedy: useAsAdapter}
+	case s.hasPart("init_lora_A"):
+		return &NotModelError{What: "a PiSSA initialisation", Remedy: useAsAdapter}
+	case s.hasPart(".lora_A") || s.hasPart(".lora_B"):
+		return &NotModelError{What: "a LoRA adapter", Remedy: useAsAdapter}
+	case s.hasPart(".disha"):
+		return &NotModelError{What: "a DiSHA adapter", Remedy: useAsAdapter}
+	case s.hasPart(".bone"):
+		return &NotModelError{What: "a Bone adapter", Remedy: useAsAdapter}
+	case s.has("att.time_state") && !s.has("att.key.weight"):
+		return &NotModelError{What: "a tuned initial state (time_state)", Remedy: "start a conversation of its model from it"}
+	}
+	return nil
+}
+
+// version follows the keys that each generation brought.
+func (s *survey) version() Version {
+	switch {
+	case s.has("att.r_k") || s.has("att.w0"):
+		return V7
+	case s.hasPart(".att.time_maa_"):
+		return V6
+	case !s.has("att.time_decay") || !s.has("att.key.weight"):
+		return Unknown
+	case !s.has("att.ln_x.weight"):
+		return V4
+	case !s.has("att.gate.weight"):
+		return V50
+	case len(s.dims("att.time_decay")) < 2:
+		return V51
+	}
+	return V52
+}
+
+// relative names architectures that share tensors with a version and compute
+// something else; it is empty for the version itself.
+func (s *survey) relative() string {
+	swiglu := s.has("ffn.down.weight")
+	switch {
+	case swiglu && s.has("att.x_a"):
+		return "ARWKV (xa070), a SwiGLU relative of RWKV-7"
+	case swiglu && s.has("att.k0"):
+		return "hxa079, a hybrid relative of RWKV-7 with attention layers"
+	case swiglu && s.hasPart(".q_proj."):
+		return "hxa078 or hxa07a, a hybrid relative of RWKV-7 with attention layers"
+	case swiglu && s.has("att.ln_x.weight"):
+		return "PRWKV (cxa073), a SwiGLU relative of RWKV-7"
+	case swiglu && s.has("att.k_k"):
+		return "PRWKV (cxa075), a SwiGLU relative of RWKV-7"
+	case swiglu:
+		return "PRWKV (cxa076), a SwiGLU relative of RWKV-7"
+	case s.has("qkv.qq.weight"):
+		return "RWKV-7b, RWKV-7 with DeepEmbed and attention"
+	case s.hasPart(".ffn.s_emb"):
+		return "RWKV-7a, RWKV-7 with DeepEmbed"
+	case s.has("att.r_k") && s.has("att.time_state"):
+		return "RWKV-7 with a tuned initial state merged into the model (time_state)"
+	}
+	return ""
+}
+
+// shape reads what the tensors of layer 0 (the value residual: layer 1) say.
+// Sizes that cannot be read stay 0.
+func (s *survey) shape(v Version) Shape {
+	out := Shape{Version: v, Layers: s.layers}
+	if d, ok := s.src.Dims("emb.weight"); ok && len(d) == 2 {
+		out.Vocab, out.Embed = d[0], d[1]
+	}
+	if d := s.dims("ffn.key.weight"); len(d) == 2 {
+		out.FFN = d[0]
+	}
+	heads := map[Version]string{V7: "att.r_k", V6: "att.time_faaaa", V52: "att.time_decay"}
+	switch d := s.dims(heads[v]); {
+	case len(d) == 2:
+		out.Heads, out.HeadSize = d[0], d[1]
+	case len(d) == 1 && v == V7: // a single head, its leading 1 removed
+		out.Heads, out.HeadSize = 1, d[0]
+	}
+	if d := s.dims("att.time_decay"); (v == V50 || v == V51) && len(d) == 1 && d[0] > 0 {
+		out.Heads, out.HeadSize = d[0], out.Embed/d[0]
+	}
+	if v == V7 {
+		out.RankW, out.RankA, out.RankG = s.rank(0, "att.w1"), s.rank(0, "att.a1"), s.rank(0, "att.g1")
+		out.RankV = s.rank(1, "att.v1")
+	}
+	return out
+}
+
+// rank is the inner size of a low-rank matrix stored [in, rank].
+func (s *survey) rank(layer int, suffix string) int {
+	if d, ok := s.src.Dims(LayerName(layer, suffix)); ok && len(d) == 2 {
+		return d[1]
+	}
+	return 0
+}
