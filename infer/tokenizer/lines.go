@@ -10,6 +10,8 @@ import (
 
 // readLines reads World's format: a line "ID LITERAL LENGTH" per token.
 func (v *vocabulary) readLines(data []byte) error {
+	v.text = make([]byte, 0, len(data))
+	v.items = make([]item, 0, bytes.Count(data, []byte{'\n'})+1)
 	var token []byte
 	for n := 1; len(data) > 0; n++ {
 		line, rest, _ := bytes.Cut(data, []byte{'\n'})

@@ -12,12 +12,12 @@ type trie struct {
 	units []unit // a multiple of 256, so that base^c is always inside
 }
 
-// A unit packs token+1 (22 bits, 0 for a node that ends no token), base (21
-// bits) and parent (21 bits).
+// A unit packs token+1 (24 bits, 0 for a node that ends no token), base (20
+// bits) and parent (20 bits).
 type unit uint64
 
 const (
-	linkBits  = 21
+	linkBits  = 20
 	linkMask  = 1<<linkBits - 1
 	maxUnits  = 1<<linkBits - 256 // linkMask itself marks a free unit's parent
 	rootBase  = 256
@@ -46,7 +46,7 @@ type word struct {
 // span is a node still to be laid out: the words that pass through it are
 // words[lo:hi], and depth bytes of them lead to it.
 type span struct {
-	node, lo, hi, depth int
+	node, lo, hi, depth int32
 }
 
 // builder lays out a trie. Free units form a doubly linked list, in order.
@@ -56,20 +56,29 @@ type builder struct {
 	head, tail int32
 }
 
+func newBuilder(units int) *builder {
+	return &builder{
+		units: make([]unit, 0, units),
+		next:  make([]int32, 0, units),
+		prev:  make([]int32, 0, units),
+		head:  -1, tail: -1,
+	}
+}
+
 // newTrie builds the trie of words, which are sorted, distinct, not empty,
 // and among which are all single bytes.
 func newTrie(words []word) (trie, error) {
-	b := &builder{head: -1, tail: -1}
+	b := newBuilder(2 * len(words)) // World has 1.8 nodes for a word
 	b.grow()
 	b.take(0)
-	queue := []span{{node: 0, lo: 0, hi: len(words)}}
+	b.units[0] = makeUnit(-1, rootBase, linkMask)
+	queue := append(make([]span, 0, 2*len(words)), span{hi: int32(len(words))})
 	var labels []byte
-	var starts []int
-	for len(queue) > 0 {
-		s := queue[0]
-		queue = queue[1:]
+	var starts []int32
+	for i := 0; i < len(queue); i++ {
+		s := queue[i]
 		token, lo := int32(-1), s.lo
-		if len(words[lo].bytes) == s.depth {
+		if len(words[lo].bytes) == int(s.depth) {
 			token = words[lo].id
 			lo++
 		}
@@ -85,8 +94,8 @@ func newTrie(words []word) (trie, error) {
 		for i, c := range labels {
 			child := base ^ int(c)
 			b.take(child)
-			b.units[child] = makeUnit(-1, 0, s.node)
-			queue = append(queue, span{child, starts[i], starts[i+1], s.depth + 1})
+			b.units[child] = makeUnit(-1, 0, int(s.node))
+			queue = append(queue, span{int32(child), starts[i], starts[i+1], s.depth + 1})
 		}
 	}
 	return trie{b.units}, nil
@@ -94,7 +103,7 @@ func newTrie(words []word) (trie, error) {
 
 // branches appends to labels the bytes that follow s, and to starts where the
 // words of each begin, with s.hi after the last.
-func branches(words []word, s span, lo int, labels []byte, starts []int) ([]byte, []int) {
+func branches(words []word, s span, lo int32, labels []byte, starts []int32) ([]byte, []int32) {
 	for i := lo; i < s.hi; i++ {
 		if c := words[i].bytes[s.depth]; i == lo || c != labels[len(labels)-1] {
 			labels = append(labels, c)
@@ -105,12 +114,15 @@ func branches(words []word, s span, lo int, labels []byte, starts []int) ([]byte
 }
 
 // tries bounds the search for a place of a node with several children. The
-// gaps it leaves are filled by nodes with one child, which fit anywhere.
-const tries = 24
+// gaps that it leaves are filled by nodes with one child, which fit anywhere.
+const tries = 64
 
 // place finds a base whose units for all labels are free.
 func (b *builder) place(labels []byte) (int, error) {
-	for f, n := b.head, 0; f >= 0 && n < tries; f, n = b.next[f], n+1 {
+	if len(labels) == 1 && b.head >= 0 {
+		return int(b.head) ^ int(labels[0]), nil
+	}
+	for f, n := b.tail, 0; f >= 0 && n < tries; f, n = b.prev[f], n+1 {
 		base := int(f) ^ int(labels[0])
 		if b.fits(base, labels) {
 			return base, nil
@@ -126,7 +138,7 @@ func (b *builder) place(labels []byte) (int, error) {
 
 func (b *builder) fits(base int, labels []byte) bool {
 	for _, c := range labels {
-		if b.units[base^int(c)] != freeUnit || base^int(c) == 0 {
+		if b.units[base^int(c)] != freeUnit {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -76,7 +77,7 @@ func checkEntry(id, length int) error {
 // tokenizer checks the vocabulary as a whole and makes it usable.
 func (v *vocabulary) tokenizer() (*Tokenizer, error) {
 	if len(v.items) == 0 {
-		return nil, fmt.Errorf("it has no tokens; is it a vocabulary file?")
+		return nil, errors.New("it has no tokens; is it a vocabulary file?")
 	}
 	byID := func(a, b item) int { return cmp.Compare(a.id, b.id) }
 	if !slices.IsSortedFunc(v.items, byID) {
