@@ -1,0 +1,191 @@
+package cpu
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"rookery/infer"
+	"rookery/infer/checkpoint"
+	"rookery/infer/cpu/kernel"
+	"rookery/infer/rwkv"
+)
+
+// maxTokens is how many tokens of all rows together one step takes. More would
+// not read the weights noticeably less often for each token, and activations
+// would leave the caches.
+const maxTokens = 512
+
+// A Backend runs one model on the processor. It implements infer.Backend.
+type Backend struct {
+	model *model
+	arena *kernel.Arena
+	pool  *kernel.Pool
+	slots *slots
+	run   *runner
+
+	weightBytes  int64
+	scratchBytes int64
+}
+
+var _ infer.Backend = (*Backend)(nil)
+
+// Load reads a model into memory. shape is what the file was recognised as.
+// The file may be closed afterwards. When ctx is done, Load gives up and
+// returns its cause.
+func Load(ctx context.Context, f *checkpoint.File, shape rwkv.Shape, o Options) (*Backend, error) {
+	typ, err := parseWeights(o.Weights, fileType(f))
+	if err != nil {
+		return nil, err
+	}
+	b, err := load(ctx, fileSource(f), shape, typ, o)
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", f.Path(), err)
+	}
+	return b, nil
+}
+
+// Synthetic makes a model of a shape with random weights, the same for the
+// same seed, for measuring speed and for tests. Its activations behave like
+// those of trained weights: they stay small, and 90 % of relu² are zero.
+// "auto" weights are fp32.
+func Synthetic(ctx context.Context, shape rwkv.Shape, seed uint64, o Options) (*Backend, error) {
+	typ, err := parseWeights(o.Weights, kernel.F32)
+	if err != nil {
+		return nil, err
+	}
+	b, err := load(ctx, syntheticSource(shape, seed), shape, typ, o)
+	if err != nil {
+		return nil, fmt.Errorf("make synthetic weights: %w", err)
+	}
+	return b, nil
+}
+
+func load(ctx context.Context, src source, shape rwkv.Shape, typ kernel.Type, o Options) (b *Backend, err error) {
+	path := kernel.Best()
+	if o.ISA != "" {
+		if path, err = kernel.ParsePath(o.ISA); err != nil {
+			return nil, err
+		}
+	}
+	if err := runnable(shape); err != nil {
+		return nil, err
+	}
+	threads := o.Threads
+	if threads < 1 {
+		threads = runtime.GOMAXPROCS(0)
+	}
+	arena := kernel.NewArena()
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, arena.Close())
+		}
+	}()
+	l := &loader{src: src, arena: arena, typ: typ}
+	m, err := l.build(shape)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.run(ctx, threads, o.Progress); err != nil {
+		return nil, err
+	}
+	weights := arena.Used()
+	pool := kernel.NewPool(path, threads)
+	slots := newSlots(shape, slotCount(o.Slots))
+	run, err := newRunner(m, pool, arena, slots)
+	if err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return &Backend{
+		model: m, arena: arena, pool: pool, slots: slots, run: run,
+		weightBytes: weights, scratchBytes: arena.Used() - weights,
+	}, nil
+}
+
+// runnable says why a shape cannot be run here.
+func runnable(s rwkv.Shape) error {
+	switch {
+	case s.Version != rwkv.V7:
+		return fmt.Errorf("only RWKV-7 runs on the CPU, and this model is not one")
+	case s.Layers < 1 || s.Vocab < 1 || s.Heads < 1 || s.HeadSize < 1 || s.Heads*s.HeadSize != s.Embed:
+		return fmt.Errorf("%d layers, %d heads of %d in a width of %d, vocabulary of %d: not a possible RWKV-7", s.Layers, s.Heads, s.HeadSize, s.Embed, s.Vocab)
+	case s.HeadSize%kernel.BlockSize != 0 || s.FFN%kernel.BlockSize != 0 || s.FFN < 1:
+		return fmt.Errorf("head size %d and FFN width %d must be multiples of %d", s.HeadSize, s.FFN, kernel.BlockSize)
+	}
+	return nil
+}
+
+func slotCount(n int) int {
+	if n < 1 {
+		return defaultSlots
+	}
+	return n
+}
+
+// fileType is the width of the large matrices of a file.
+func fileType(f *checkpoint.File) kernel.Type {
+	t, ok := f.Tensor("blocks.0.ffn.key.weight")
+	if !ok {
+		return kernel.F32 // loading will say what is missing
+	}
+	return typeOf(t.DType)
+}
+
+// pathNames are the names of kernel paths for people.
+var pathNames = map[kernel.Path]string{
+	kernel.Go:         "plain Go",
+	kernel.AVX2:       "AVX2",
+	kernel.AVX512:     "AVX-512",
+	kernel.AVX512VNNI: "AVX-512 VNNI",
+}
+
+// Name says what runs the model, for people.
+func (b *Backend) Name() string {
+	n := b.pool.Threads()
+	threads := "threads"
+	if n == 1 {
+		threads = "thread"
+	}
+	return fmt.Sprintf("cpu, %d %s, %s, %s", n, threads, pathNames[b.pool.Path()], b.model.typ)
+}
+
+// Slots is the size of the pool.
+func (b *Backend) Slots() int { return len(b.slots.states) }
+
+// MaxTokens bounds the tokens of one step.
+func (b *Backend) MaxTokens() int { return maxTokens }
+
+// ReadSlot copies a state, in the canonical layout, to dst.
+func (b *Backend) ReadSlot(s infer.Slot, dst []float32) error { return b.slots.read(s, dst) }
+
+// WriteSlot copies a state in the canonical layout from src.
+func (b *Backend) WriteSlot(s infer.Slot, src []float32) error { return b.slots.write(s, src) }
+
+// CopySlot copies a state from one slot to another.
+func (b *Backend) CopySlot(dst, src infer.Slot) error { return b.slots.copy(dst, src) }
+
+// ZeroSlot makes a slot the zero state.
+func (b *Backend) ZeroSlot(s infer.Slot) error { return b.slots.zero(s) }
+
+// Memory is what the backend occupies. Scratch is what a step may touch at
+// most; small steps touch little of it.
+func (b *Backend) Memory() infer.Memory {
+	return infer.Memory{Weights: b.weightBytes, States: b.slots.bytes, Scratch: b.scratchBytes}
+}
+
+// DecodeBytes is how many bytes of weights a step reads from memory when it
+// takes one token: everything but the embedding.
+func (b *Backend) DecodeBytes() int64 { return b.model.decodeBytes() }
+
+// Close ends the threads and gives the memory back. The backend must not be
+// used afterwards.
+func (b *Backend) Close() error {
+	b.pool.Close()
+	b.slots.states = nil
+	if err := b.arena.Close(); err != nil {
+		return fmt.Errorf("close the CPU backend: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package cpu
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"rookery/infer"
+	"rookery/infer/cpu/kernel"
+	"rookery/infer/rwkv"
+)
+
+// A golden is the logits of the public reference implementation for synthetic
+// weights; testdata/golden.py says how they were made.
+type golden struct {
+	Name                                string
+	Layers, Embed, HeadSize, FFN, Vocab int
+	Ranks                               [4]int
+	Seed                                uint64
+	Stride                              int
+	Marks                               []mark
+}
+
+// A mark is every Stride-th logit after some tokens, and the standard
+// deviation of all of them.
+type mark struct {
+	After  int
+	Std    float64
+	Logits string // base64 of little-endian float32
+}
+
+func (m mark) values(t *testing.T) []float32 {
+	t.Helper()
+	raw, err := base64.StdEncoding.DecodeString(m.Logits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := make([]float32, len(raw)/4)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
+	}
+	return v
+}
+
+func goldens(t *testing.T) []golden {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/golden.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var g []golden
+	if err := json.Unmarshal(raw, &g); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func (g golden) shape() rwkv.Shape {
+	return rwkv.Shape{
+		Version: rwkv.V7, Layers: g.Layers, Embed: g.Embed, Heads: g.Embed / g.HeadSize, HeadSize: g.HeadSize,
+		FFN: g.FFN, Vocab: g.Vocab, RankW: g.Ranks[0], RankA: g.Ranks[1], RankV: g.Ranks[2], RankG: g.Ranks[3],
+	}
+}
+
+// goldenTokens are the tokens the reference read; the same as in golden.py.
+func goldenTokens(n, vocab int) []int32 {
+	tokens := make([]int32, n)
+	for i := range tokens {
+		tokens[i] = int32((i*7919 + 13) % vocab)
+	}
+	return tokens
+}
+
+// logits feeds tokens to slot in one step and returns the logits after them.
+func logits(t *testing.T, b *Backend, slot infer.Slot, tokens []int32) []float32 {
+	t.Helper()
+	row := infer.Row{Slot: slot, Tokens: tokens, Logits: make([]float32, b.model.shape.Vocab)}
+	if err := b.Step([]infer.Row{row}, make([]infer.Drawn, 1)); err != nil {
+		t.Fatal(err)
+	}
+	return row.Logits
+}
+
+// goldenError is the largest difference from the reference, relative to the
+// standard deviation of the logits.
+func goldenError(t *testing.T, b *Backend, g golden) float64 {
+	t.Helper()
+	worst := 0.0
+	at := 0
+	tokens := goldenTokens(g.Marks[len(g.Marks)-1].After, g.Vocab)
+	for _, m := range g.Marks {
+		got := logits(t, b, 0, tokens[at:m.After])
+		at = m.After
+		for i, want := range m.values(t) {
+			d := math.Abs(float64(got[i*g.Stride]-want)) / m.Std
+			if !(d <= worst) { // also true for NaN
+				worst = d
+			}
+		}
+	}
+	return worst
+}
+
+func synthetic(t testing.TB, shape rwkv.Shape, seed uint64, o Options) *Backend {
+	t.Helper()
+	b, err := Synthetic(context.Background(), shape, seed, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// tolerances are bounds on the largest difference from the fp32 reference, in
+// standard deviations of the logits, over all shapes.
+var tolerances = map[kernel.Type]float64{
+	kernel.F32:  1e-4,
+	kernel.F16:  1,
+	kernel.BF16: 1,
+	kernel.Q8:   1,
+}
+
+func TestGolden(t *testing.T) {
+	for _, g := range goldens(t) {
+		t.Run(g.Name, func(t *testing.T) {
+			large := g.Embed*g.Vocab > 1<<20
+			if large && testing.Short() {
+				t.Skip("takes seconds")
+			}
+			paths := kernel.Available()
+			if large {
+				paths = []kernel.Path{kernel.Best()}
+			}
+			for _, path := range paths {
+				for typ, bound := range tolerances {
+					t.Run(path.String()+"/"+typ.String(), func(t *testing.T) {
+						b := synthetic(t, g.shape(), g.Seed, Options{Weights: typ.String(), ISA: path.String()})
+						worst := goldenError(t, b, g)
+						if !(worst <= bound) {
+							t.Errorf("off by %.2g standard deviations, more than %.2g", worst, bound)
+						}
+						t.Logf("off by at most %.2g standard deviations", worst)
+					})
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,63 @@
+package cpu
+
+import (
+	"fmt"
+
+	"rookery/infer/checkpoint"
+	"rookery/infer/cpu/kernel"
+)
+
+// Options say how a model is loaded and run. The zero value is right.
+type Options struct {
+	Threads int    // 0: one per processor
+	Weights string // "fp32", "fp16", "bf16", "int8", or "auto" (or empty): as the file has them
+	Slots   int    // states at most; memory is taken as they are used. 0: 256
+	ISA     string // instruction set, for tests; empty: the best there is
+	// Progress is told how many weights of the total are loaded. It is called
+	// by one goroutine at a time.
+	Progress func(done, total int64)
+}
+
+// defaultSlots is the size of the pool when Options do not say.
+const defaultSlots = 256
+
+// parseWeights reads Options.Weights; auto is what to use for "auto".
+func parseWeights(s string, auto kernel.Type) (kernel.Type, error) {
+	if s == "" || s == "auto" {
+		return auto, nil
+	}
+	for t := kernel.F32; t <= kernel.Q8; t++ {
+		if s == t.String() {
+			return t, nil
+		}
+	}
+	return 0, fmt.Errorf("weights %q: use auto, fp32, fp16, bf16 or int8", s)
+}
+
+// typeOf is the weight type that holds a stored type exactly.
+func typeOf(t checkpoint.DType) kernel.Type {
+	switch t {
+	case checkpoint.F16:
+		return kernel.F16
+	case checkpoint.BF16:
+		return kernel.BF16
+	case checkpoint.Q8:
+		return kernel.Q8
+	default:
+		return kernel.F32
+	}
+}
+
+// lowRankType is the type of the low-rank matrices in a model whose large ones
+// have type t and whose file has them in type file. They are small and steer
+// decay and gates, so they are never int8.
+func lowRankType(t, file kernel.Type) kernel.Type {
+	switch {
+	case t != kernel.Q8:
+		return t
+	case file == kernel.BF16:
+		return kernel.BF16
+	default:
+		return kernel.F16
+	}
+}

@@ -1,0 +1,77 @@
+package cpu
+
+import (
+	"fmt"
+
+	"rookery/infer/checkpoint"
+)
+
+// A tensor is a named array that can be read in pieces, so that loading never
+// holds a whole one in fp32.
+type tensor struct {
+	name  string
+	shape []int
+	dtype checkpoint.DType
+	// read converts values [off, off+len(dst)), in row-major order, to dst.
+	read func(dst []float32, off int) error
+	// blocks are the raw int8 blocks of a tensor stored that way.
+	blocks func() (values []int8, scales []uint16, ok bool)
+}
+
+// len is the number of values.
+func (t tensor) len() int {
+	n := 1
+	for _, d := range t.shape {
+		n *= d
+	}
+	return n
+}
+
+// A source finds tensors by canonical name.
+type source func(name string) (tensor, error)
+
+// fileSource reads from a checkpoint. Shapes have been checked by whoever
+// made the rwkv.Shape, but a source does not rely on it: every use names the
+// shape it needs.
+func fileSource(f *checkpoint.File) source {
+	return func(name string) (tensor, error) {
+		t, ok := f.Tensor(name)
+		if !ok {
+			return tensor{}, fmt.Errorf("%s: %s: missing; is the file complete?", f.Path(), name)
+		}
+		return tensor{
+			name:  name,
+			shape: t.Shape,
+			dtype: t.DType,
+			read: func(dst []float32, off int) error {
+				if err := t.Float32(dst, off); err != nil {
+					return fmt.Errorf("%s: %s: %w", f.Path(), name, err)
+				}
+				return nil
+			},
+			blocks: t.Q8,
+		}, nil
+	}
+}
+
+// sized finds a tensor and checks the number of its values.
+func (s source) sized(name string, n int) (tensor, error) {
+	t, err := s(name)
+	if err != nil {
+		return t, err
+	}
+	if got := t.len(); got != n {
+		return t, fmt.Errorf("%s: %d values where %d were expected", name, got, n)
+	}
+	return t, nil
+}
+
+// vector reads a whole small tensor of n values.
+func (s source) vector(name string, n int) ([]float32, error) {
+	t, err := s.sized(name, n)
+	if err != nil {
+		return nil, err
+	}
+	v := make([]float32, n)
+	return v, t.read(v, 0)
+}

@@ -1,0 +1,136 @@
+package cpu
+
+import (
+	"fmt"
+
+	"rookery/infer"
+	"rookery/infer/cpu/kernel"
+)
+
+// Step feeds every row's tokens to its slot and draws for rows with a Sampler.
+func (b *Backend) Step(rows []infer.Row, drawn []infer.Drawn) error {
+	if err := b.run.admit(rows, drawn); err != nil {
+		return fmt.Errorf("step of %d rows: %w", len(rows), err)
+	}
+	b.run.forward()
+	return nil
+}
+
+// admit checks a batch and packs its tokens.
+func (r *runner) admit(rows []infer.Row, drawn []infer.Drawn) error {
+	if len(drawn) != len(rows) {
+		return fmt.Errorf("room for %d results", len(drawn))
+	}
+	if err := r.check(rows); err != nil {
+		return err
+	}
+	r.rows, r.drawn = rows, drawn
+	r.tokens, r.spans, r.owner, r.wanted = r.tokens[:0], r.spans[:0], r.owner[:0], r.wanted[:0]
+	for i, row := range rows {
+		first := len(r.tokens)
+		r.tokens = append(r.tokens, row.Tokens...)
+		r.spans = append(r.spans, span{first: first, last: len(r.tokens), state: r.slots.state(row.Slot)})
+		for range row.Tokens {
+			r.owner = append(r.owner, int32(i))
+		}
+		if row.Sampler != nil || row.Logits != nil {
+			r.wanted = append(r.wanted, int32(i))
+		}
+	}
+	return nil
+}
+
+func (r *runner) check(rows []infer.Row) error {
+	vocab := r.model.shape.Vocab
+	clear(r.seen)
+	tokens := 0
+	for i, row := range rows {
+		if err := r.slots.check(row.Slot); err != nil {
+			return fmt.Errorf("row %d: %w", i, err)
+		}
+		if r.seen[row.Slot] {
+			return fmt.Errorf("row %d: slot %d occurs twice", i, row.Slot)
+		}
+		r.seen[row.Slot] = true
+		if len(row.Tokens) == 0 {
+			return fmt.Errorf("row %d: no tokens", i)
+		}
+		if row.Logits != nil && len(row.Logits) != vocab {
+			return fmt.Errorf("row %d: room for %d logits where the model has %d", i, len(row.Logits), vocab)
+		}
+		for _, t := range row.Tokens {
+			if t < 0 || int(t) >= vocab {
+				return fmt.Errorf("row %d: token %d is not one of the model's, 0 to %d", i, t, vocab-1)
+			}
+		}
+		tokens += len(row.Tokens)
+	}
+	if tokens > maxTokens {
+		return fmt.Errorf("%d tokens, and at most %d fit in one step", tokens, maxTokens)
+	}
+	return nil
+}
+
+// forward takes the packed batch through the model.
+func (r *runner) forward() {
+	if len(r.tokens) == 0 {
+		return
+	}
+	r.act.resize(len(r.tokens))
+	r.eachToken(r.regions.embed)
+	for r.layer = range r.model.layers {
+		r.timeMix()
+		r.channelMix()
+	}
+	r.head()
+}
+
+// embedTokens looks up x = LN(emb[token]; ln0).
+func (r *runner) embedTokens(chunk int) {
+	m := r.model
+	lo, hi := r.chunk(chunk)
+	for t := lo; t < hi; t++ {
+		x := r.act.x.Row(t)
+		m.emb.Row(x, int(r.tokens[t]))
+		r.path.LayerNorm(x, x, m.ln0.weight, m.ln0.bias, normEps)
+	}
+}
+
+// head computes the logits after the last token of the rows that want them,
+// and draws.
+func (r *runner) head() {
+	n := len(r.wanted)
+	if n == 0 {
+		return
+	}
+	r.act.last.Resize(n)
+	r.act.logits.Resize(n)
+	r.pool.Run(n, r.regions.lnOut)
+	r.pool.Multiply(kernel.Product{W: r.model.head, X: r.act.last, Y: r.act.logits})
+	r.pool.Run(n, r.regions.sample)
+}
+
+func (r *runner) normOut(i int) {
+	last := r.spans[r.wanted[i]].last - 1
+	ln := &r.model.lnOut
+	r.path.LayerNorm(r.act.last.Row(i), r.act.x.Row(last), ln.weight, ln.bias, normEps)
+	r.quantise(r.act.last, i)
+}
+
+// sampleRow hands out one row's logits and draws from them.
+func (r *runner) sampleRow(i int) {
+	at := r.wanted[i]
+	row, logits := &r.rows[at], r.act.logits.Row(i)
+	if row.Logits != nil {
+		copy(row.Logits, logits)
+	}
+	if row.Sampler == nil {
+		return
+	}
+	d := &r.drawn[at]
+	d.Top = nil
+	if row.Top > 0 {
+		d.Top = row.Sampler.Top(logits, row.Top)
+	}
+	d.Token, d.LogProb = row.Sampler.Sample(logits)
+}
