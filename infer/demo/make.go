@@ -1,0 +1,43 @@
+//go:build ignore
+
+// Make writes the embedded model from the weights it was trained to and their
+// vocabulary:
+//
+//	go run make.go base.pth vocab.txt
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"rookery/infer/checkpoint"
+	"rookery/infer/rwkv"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: go run make.go base.pth vocab.txt")
+		os.Exit(2)
+	}
+	if err := convert(os.Args[1], os.Args[2], "rookery-demo.safetensors"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func convert(weights, vocabulary, out string) error {
+	vocab, err := os.ReadFile(vocabulary)
+	if err != nil {
+		return err
+	}
+	f, err := checkpoint.Open(weights)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // it was only read
+	if _, err := rwkv.Detect(f); err != nil {
+		return fmt.Errorf("%s: %w", weights, err)
+	}
+	return checkpoint.Quantize(context.Background(), f, out, checkpoint.Conversion{Vocab: vocab, Embedding: true})
+}
