@@ -22,7 +22,6 @@ func ReadBandwidth(path Path, threads int) (bytesPerSecond float64, err error) {
 	}()
 	pool := NewPool(path, threads)
 	defer pool.Close()
-	sums := make([]float32, parts)
 	part := func(i int) []byte { return buf[i*(size/parts) : (i+1)*(size/parts)] }
 	pool.Run(parts, func(i int) { // touch the pages
 		b := part(i)
@@ -30,7 +29,7 @@ func ReadBandwidth(path Path, threads int) (bytesPerSecond float64, err error) {
 			b[j] = 1
 		}
 	})
-	read := func(i int) { sums[i] = tables[path].read(part(i)) }
+	read := func(i int) { tables[path].read(part(i)) }
 	for range rounds {
 		start := time.Now()
 		pool.Run(parts, read)

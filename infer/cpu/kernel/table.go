@@ -12,7 +12,7 @@ type table struct {
 	gate      func(t *timeMixHead)
 	wkv       func(t *wkvHead)
 	outNorm   func(t *timeMixHead)
-	read      func(b []byte) float32
+	read      func(b []byte) // a multiple of 512 bytes
 }
 
 // the elementwise functions of a table

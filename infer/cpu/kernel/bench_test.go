@@ -1,0 +1,80 @@
+package kernel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// benchBytes is how much weight memory a benchmark walks through: more than a
+// core's share of any cache.
+const benchBytes = 192 << 20
+
+// BenchmarkProduct reports, for weights that come from memory, the rate of
+// reading them and the rate of multiply-adds. Compare with BenchmarkRead.
+func BenchmarkProduct(b *testing.B) {
+	const rows, cols = 3072, 768
+	for _, threads := range []int{1, 2} {
+		for _, typ := range allTypes {
+			for _, n := range []int{1, 2, 4, 8, 16, 512} {
+				for _, path := range Available() {
+					b.Run(fmt.Sprintf("%v/n%d/t%d/%v", typ, n, threads, path), func(b *testing.B) {
+						benchProduct(b, path, threads, typ, rows, cols, n)
+					})
+				}
+			}
+		}
+	}
+}
+
+func benchProduct(b *testing.B, path Path, threads int, typ Type, rows, cols, n int) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	a := testArena(b)
+	list := []*Matrix{randomMatrix(b, a, rng, typ, rows, cols, 0.05)}
+	for total := list[0].Bytes(); n < 64 && total < benchBytes; total += list[0].Bytes() {
+		m, err := NewMatrix(a, typ, rows, cols)
+		if err != nil {
+			b.Fatal(err)
+		}
+		copy(m.data, list[0].data)
+		list = append(list, m)
+	}
+	x, y := randomBatch(b, a, rng, n, cols, 1), newBatch(b, a, n, rows)
+	for i := range n {
+		path.Quantise(x, i, 0, cols)
+	}
+	pool := NewPool(path, threads)
+	defer pool.Close()
+	i := 0
+	b.ResetTimer()
+	start := time.Now()
+	for b.Loop() {
+		pool.Multiply(Product{W: list[i%len(list)], X: x, Y: y})
+		i++
+	}
+	seconds := time.Since(start).Seconds()
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(float64(list[0].Bytes())*float64(i)/seconds/1e9, "GB/s")
+	b.ReportMetric(float64(rows*cols*n)*float64(i)/seconds/1e9, "GMAC/s")
+}
+
+// BenchmarkRead is the limit of a product with one row.
+func BenchmarkRead(b *testing.B) {
+	for _, threads := range []int{1, 2} {
+		for _, path := range Available() {
+			b.Run(fmt.Sprintf("t%d/%v", threads, path), func(b *testing.B) {
+				var best float64
+				for b.Loop() {
+					rate, err := ReadBandwidth(path, threads)
+					if err != nil {
+						b.Fatal(err)
+					}
+					best = max(best, rate)
+				}
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(best/1e9, "GB/s")
+			})
+		}
+	}
+}
