@@ -192,8 +192,17 @@ func TestForVocab(t *testing.T) {
 		n    int
 		want string // a tokenizer's name; empty for a refusal
 	}{
-		{65529, "World"}, {65530, "World"}, {65536, "World"}, {65544, "World"}, {256, "bytes"},
-		{50277, ""}, {50304, ""}, {0, ""}, {-5, ""}, {4096, ""}, {1 << 30, ""},
+		{65529, "World"},
+		{65530, "World"},
+		{65536, "World"},
+		{65544, "World"},
+		{256, "bytes"},
+		{50277, ""},
+		{50304, ""},
+		{0, ""},
+		{-5, ""},
+		{4096, ""},
+		{1 << 30, ""},
 	} {
 		tok, err := ForVocab(c.n)
 		if (err != nil) != (c.want == "") {
