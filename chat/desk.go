@@ -2,7 +2,9 @@ package chat
 
 import (
 	"context"
-	"io"
+	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"rookery/infer"
@@ -16,7 +18,8 @@ type Engine interface {
 	Stats() infer.Stats
 }
 
-// Defaults are the settings of a new conversation.
+// Defaults are the settings of a new conversation. MaxTokens, Stops and what
+// follows them hold for all conversations, from the next answer on.
 type Defaults struct {
 	System    string
 	Preset    string          // "" chooses by model family
@@ -33,67 +36,201 @@ type Defaults struct {
 	KeepBlankLines bool
 }
 
-// A Desk is everything that is open.
-type Desk struct{}
+// A Desk is everything that is open. Its mutex may be taken under a
+// dialogue's and never the other way round.
+type Desk struct {
+	engine  Engine
+	store   Store
+	keep    *keeper       // of the layout
+	changed chan struct{} // 1 slot
 
-// NewDesk starts a desk. It owns store from here on.
-func NewDesk(e Engine, store Store, d Defaults) *Desk { return &Desk{} }
+	mu       sync.Mutex
+	defaults Defaults
+	open     map[ID]*Dialogue
+	leaving  map[ID]chan struct{} // shut and still being saved; closed when it is
 
-// Changed has a value when any dialogue, or the set of them, has changed: a 1-slot signal for one reader.
-func (k *Desk) Changed() <-chan struct{} { return nil }
-
-// Engine is the engine in use.
-func (k *Desk) Engine() Engine { return nil }
-
-// SetDefaults changes the settings of conversations made from now on.
-func (k *Desk) SetDefaults(d Defaults) {}
-
-// Restore opens what was open last time, or one new conversation. It blocks.
-func (k *Desk) Restore(ctx context.Context) ([]*Dialogue, int, error) { return nil, 0, nil }
-
-// New opens a new, empty conversation. It is stored with its first turn.
-func (k *Desk) New() *Dialogue { return nil }
-
-// Open opens a stored conversation. It returns at once; the view says Loading until it is read.
-func (k *Desk) Open(id ID) *Dialogue { return nil }
-
-// Shut stops and saves a dialogue and forgets it; its conversation stays stored.
-func (k *Desk) Shut(d *Dialogue) {}
-
-// SaveLayout remembers the open dialogues in order.
-func (k *Desk) SaveLayout(open []*Dialogue, active int) {}
-
-// List returns the stored conversations. It blocks.
-func (k *Desk) List(ctx context.Context) ([]Conversation, error) { return nil, nil }
-
-// Delete removes a stored conversation. It blocks.
-func (k *Desk) Delete(ctx context.Context, id ID) error { return nil }
-
-// History returns the prompts sent, oldest first. It blocks.
-func (k *Desk) History(ctx context.Context) ([]string, error) { return nil, nil }
-
-// Close stops everything, saves it and closes the store. It blocks.
-func (k *Desk) Close(ctx context.Context) error { return nil }
-
-// Export writes the visible line of a conversation. It does not block on the engine.
-func Export(w io.Writer, f Format, c Conversation, line []Turn) error { return nil }
-
-// A Format is an export format.
-type Format string
-
-// The formats.
-const (
-	Markdown Format = "markdown"
-	JSON     Format = "json"
-)
-
-// A Preset is a named set of sampling parameters.
-type Preset struct {
-	Name, About string
-	Sampling    sampler.Params
+	saving  sync.WaitGroup // shut dialogues
+	unsaved []error        // of shut dialogues that Close gave up
+	ctx     context.Context
+	cancel  context.CancelFunc // ends the patience of saving
 }
 
-// Presets are those for a model, the default one first.
-func Presets(m *infer.Model) []Preset { return nil }
+// NewDesk starts a desk. It owns store from here on.
+func NewDesk(e Engine, store Store, d Defaults) *Desk {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Desk{
+		engine: e, store: store, keep: newKeeper(store, 0, func() {}), changed: make(chan struct{}, 1),
+		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
+	}
+}
 
-var _ = time.Second
+// Changed has a value when any dialogue, or the set of them, has changed: a 1-slot signal for one reader.
+func (k *Desk) Changed() <-chan struct{} { return k.changed }
+
+func (k *Desk) signal() {
+	select {
+	case k.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Engine is the engine in use.
+func (k *Desk) Engine() Engine { return k.engine }
+
+// SetDefaults changes the settings of conversations made from now on.
+func (k *Desk) SetDefaults(d Defaults) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.defaults = d
+}
+
+func (k *Desk) settings() Defaults {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.defaults
+}
+
+// stops end an answer.
+func (k *Desk) stops() []string {
+	if stops := k.settings().Stops; stops != nil {
+		return stops
+	}
+	return Stops(k.engine.Model())
+}
+
+// New opens a new, empty conversation. It is stored with its first turn.
+func (k *Desk) New() *Dialogue {
+	s := k.settings()
+	preset := presetNamed(k.engine.Model(), s.Preset)
+	now := time.Now()
+	c := Conversation{
+		ID: NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
+		Created: now, Updated: now,
+	}
+	if s.Sampling != nil {
+		c.Preset, c.Sampling = "", *s.Sampling
+	}
+	if c.Think == "" {
+		c.Think = ThinkOff
+	}
+	d := newDialogue(k, c)
+	d.reline()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open[c.ID] = d
+	return d
+}
+
+// Open opens a stored conversation, or gives the dialogue that has it open.
+// It returns at once; the view says Loading until it is read.
+func (k *Desk) Open(id ID) *Dialogue {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if d := k.open[id]; d != nil {
+		return d
+	}
+	d := newDialogue(k, Conversation{ID: id, Created: id.Created()})
+	d.loading = true
+	d.reline()
+	k.open[id] = d
+	leaving := k.leaving[id]
+	d.work.Go(func() { d.load(leaving) })
+	return d
+}
+
+// load reads the conversation, once the dialogue that had it before has saved it.
+func (d *Dialogue) load(leaving <-chan struct{}) {
+	if leaving != nil {
+		select {
+		case <-leaving:
+		case <-d.keep.ctx.Done():
+		}
+	}
+	c, turns, j, err := d.desk.store.Load(d.keep.ctx, d.id)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err == nil {
+		err = d.install(c, turns, j)
+	}
+	d.loading = false
+	if err != nil {
+		d.broken = fmt.Errorf("opening conversation %d: %w", d.id, err)
+		d.err = d.broken
+	}
+	d.reline()
+}
+
+// Restore opens what was open last time, or one new conversation. It blocks.
+// A conversation that cannot be read says so in its view.
+func (k *Desk) Restore(ctx context.Context) ([]*Dialogue, int, error) {
+	layout, err := k.store.Layout(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading what was open: %w", err)
+	}
+	stored, err := k.List(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var open []*Dialogue
+	active := 0
+	for i, id := range layout.Open {
+		if !slices.ContainsFunc(stored, func(c Conversation) bool { return c.ID == id }) {
+			continue // it was never sent to, or has been removed
+		}
+		if i <= layout.Active {
+			active = len(open)
+		}
+		open = append(open, k.Open(id))
+	}
+	if len(open) == 0 {
+		open = append(open, k.New())
+	}
+	for _, d := range open {
+		if err := wait(ctx, &d.work); err != nil {
+			return nil, 0, fmt.Errorf("reading conversation %d: %w", d.id, err)
+		}
+	}
+	return open, active, nil
+}
+
+// wait waits for a group while ctx lasts.
+func wait(ctx context.Context, group *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// SaveLayout remembers the open dialogues in order.
+func (k *Desk) SaveLayout(open []*Dialogue, active int) {
+	l := Layout{Active: active}
+	for _, d := range open {
+		l.Open = append(l.Open, d.id)
+	}
+	k.keep.saveLayout(l)
+}
+
+// List returns the stored conversations. It blocks.
+func (k *Desk) List(ctx context.Context) ([]Conversation, error) {
+	list, err := k.store.Conversations(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing conversations: %w", err)
+	}
+	return list, nil
+}
+
+// History returns the prompts sent, oldest first. It blocks.
+func (k *Desk) History(ctx context.Context) ([]string, error) {
+	prompts, err := k.store.History(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the prompt history: %w", err)
+	}
+	return prompts, nil
+}

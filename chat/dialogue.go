@@ -1,14 +1,45 @@
 package chat
 
 import (
+	"errors"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"rookery/infer"
-	"rookery/infer/sampler"
 )
 
-// A Dialogue is one open conversation.
-type Dialogue struct{}
+// What an action is refused with. The text that was to be sent is still the caller's.
+var (
+	ErrBusy    = errors.New("an answer is running: stop it first")
+	ErrLoading = errors.New("the conversation is still being read")
+	ErrEmpty   = errors.New("there is nothing to send")
+	ErrNothing = errors.New("there is no turn to go on from")
+	ErrShut    = errors.New("the conversation is closed")
+)
+
+// A Dialogue is one open conversation. Its methods are safe for concurrent
+// use and never wait for the engine or the store.
+type Dialogue struct {
+	desk *Desk
+	id   ID
+	view atomic.Pointer[View]
+	keep *keeper
+
+	mu      sync.Mutex
+	conv    Conversation
+	tree    tree
+	run     *answer // the running answer
+	next    func()  // accepted after Stop, to be done when the answer has ended
+	turns   []Turn  // the visible line; replaced, never changed
+	sibs    []Siblings
+	version uint64
+	err     error
+	loading bool
+	broken  error // why the conversation could not be read
+	shut    bool
+	work    sync.WaitGroup // the goroutines that read the store or follow an answer
+}
 
 // A View is a dialogue at one moment. It shares memory with the dialogue and
 // must not be changed. Taking one is cheap at any length.
@@ -18,9 +49,9 @@ type View struct {
 	Turns        []Turn     // the visible line, first to last, without a running answer
 	Siblings     []Siblings // for each turn of Turns
 	Live         *Live      // the answer being generated, or nil
-	Err          error      // the last failure, until the next action
+	Err          error      // the last failure, until the next action; one of the store, until it is mended
 	Loading      bool       // still being read from the store
-	Saved        bool       // everything is on disk
+	Saved        bool       // everything is on disk, the last moments of a running answer aside
 }
 
 // Siblings says which of how many alternatives a turn is, from 1.
@@ -34,41 +65,62 @@ type Live struct {
 	Started  time.Time
 }
 
+func newDialogue(k *Desk, c Conversation) *Dialogue {
+	d := &Dialogue{desk: k, id: c.ID, conv: c, tree: newTree()}
+	d.keep = newKeeper(k.store, c.ID, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.publish()
+	})
+	return d
+}
+
 // ID is the conversation's.
-func (d *Dialogue) ID() ID { return 0 }
+func (d *Dialogue) ID() ID { return d.id }
 
 // View returns the dialogue as it is now.
-func (d *Dialogue) View() View { return View{} }
+func (d *Dialogue) View() View { return *d.view.Load() }
 
-// Send adds a user turn below the head and starts the answer.
-func (d *Dialogue) Send(text string) error { return nil }
+// publish makes the view what the dialogue is. The caller holds mu.
+func (d *Dialogue) publish() {
+	d.version++
+	v := &View{
+		Version: d.version, Conversation: d.conv, Turns: d.turns, Siblings: d.sibs,
+		Err: d.err, Loading: d.loading,
+	}
+	v.Conversation.Head = d.tip()
+	var failed error
+	v.Saved, failed = d.keep.idle()
+	if v.Err == nil {
+		v.Err = failed
+	}
+	if d.run != nil {
+		v.Live = d.run.live()
+	}
+	d.view.Store(v)
+	d.desk.signal()
+}
 
-// Stop ends the running answer; what was generated stays, open to be continued.
-func (d *Dialogue) Stop() {}
+// tip is the last turn of the visible line, a running answer aside.
+func (d *Dialogue) tip() ID {
+	if d.run != nil {
+		return d.run.turn.Parent
+	}
+	return d.conv.Head
+}
 
-// Continue goes on with the answer at the head: inside the sentence if it is
-// open, otherwise past the stop.
-func (d *Dialogue) Continue() error { return nil }
-
-// Retry generates another answer to the last user turn, with the next seed;
-// the old one stays as a sibling.
-func (d *Dialogue) Retry() error { return nil }
-
-// EditLast replaces the last user turn by a sibling with the new text and answers it.
-func (d *Dialogue) EditLast(text string) error { return nil }
-
-// SwitchSibling makes the by-th next (or, negative, previous) sibling of a turn the visible one, with its newest line below.
-func (d *Dialogue) SwitchSibling(turn ID, by int) error { return nil }
-
-// SetSystem changes the system prompt. A conversation that has turns is read
-// again from its tokens with the new prompt before the next answer.
-func (d *Dialogue) SetSystem(text string) error { return nil }
-
-// SetSampling takes effect at the next token, also of a running answer.
-func (d *Dialogue) SetSampling(p sampler.Params, preset string) error { return nil }
-
-// SetThink takes effect at the next turn.
-func (d *Dialogue) SetThink(m ThinkMode) error { return nil }
-
-// SetTitle names the conversation.
-func (d *Dialogue) SetTitle(title string) error { return nil }
+// reline makes the visible line anew and publishes it. The caller holds mu.
+func (d *Dialogue) reline() {
+	line := d.tree.line(d.tip())
+	d.turns, d.sibs = make([]Turn, len(line)), make([]Siblings, len(line))
+	for i, n := range line {
+		d.turns[i] = n.turn
+		all := d.tree.siblings(n.turn)
+		for at, id := range all {
+			if id == n.turn.ID {
+				d.sibs[i] = Siblings{N: at + 1, Of: len(all)}
+			}
+		}
+	}
+	d.publish()
+}

@@ -7,10 +7,6 @@ import (
 	"rookery/infer/sampler"
 )
 
-// An ID names a conversation or a turn. IDs sort by creation time and are
-// unique across processes.
-type ID int64
-
 // A Role is who spoke.
 type Role uint8
 
@@ -20,8 +16,17 @@ const (
 	RoleAssistant
 )
 
-// A Turn is a node of the conversation tree. A committed turn is immutable but
-// for Ending fields of an interrupted answer that is continued.
+func (r Role) String() string {
+	if r == RoleUser {
+		return "user"
+	}
+	return "assistant"
+}
+
+// A Turn is a node of the conversation tree. A committed turn is immutable,
+// with these exceptions: an answer without turns below it that is continued
+// grows in place; a prompt is tokenised again for a model with another
+// tokenizer; and the tokens of a first turn follow the system prompt.
 type Turn struct {
 	ID     ID
 	Parent ID // 0: the first turn

@@ -1,0 +1,253 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"rookery/infer/sampler"
+)
+
+// Send adds a user turn below the head and starts the answer. While an answer
+// runs it is refused with ErrBusy, so that the caller keeps the text; after
+// Stop it is accepted, and done as soon as the answer has ended.
+func (d *Dialogue) Send(text string) error {
+	return d.act(text, func() error {
+		d.ask(d.conv.Head, text)
+		return nil
+	})
+}
+
+// EditLast replaces the last user turn by a sibling with the new text and answers it.
+func (d *Dialogue) EditLast(text string) error {
+	return d.act(text, func() error {
+		last := d.tree.prompt(d.conv.Head)
+		if last == nil {
+			return ErrNothing
+		}
+		d.ask(last.turn.Parent, text)
+		return nil
+	})
+}
+
+// Retry generates another answer to the last user turn, with the next seed;
+// the old one stays as a sibling.
+func (d *Dialogue) Retry() error {
+	return d.act("retry", func() error {
+		last := d.tree.prompt(d.conv.Head)
+		if last == nil {
+			return ErrNothing
+		}
+		d.answer(last, d.nextSeed(last))
+		return nil
+	})
+}
+
+// Continue goes on with the answer at the head: inside the sentence if it is
+// open, otherwise past the stop, which may not be drawn again at once. The
+// answer grows in place, as the same turn; one that has turns below it stays
+// as it is, and a sibling that begins with all of it goes on. A user turn at
+// the head is answered.
+func (d *Dialogue) Continue() error {
+	return d.act("continue", func() error {
+		head := d.tree.nodes[d.conv.Head]
+		switch {
+		case head == nil:
+			return ErrNothing
+		case head.turn.Role == RoleUser:
+			d.answer(head, d.nextSeed(head))
+		default:
+			d.goOn(head)
+		}
+		return nil
+	})
+}
+
+// Stop ends the running answer; what was generated stays, open to be continued.
+func (d *Dialogue) Stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stop()
+}
+
+func (d *Dialogue) stop() {
+	if d.run != nil {
+		d.run.stopping = true
+		d.run.cancel()
+	}
+}
+
+// act does something that starts an answer, now or after a stopping answer
+// has ended. text is what a person gave for it.
+func (d *Dialogue) act(text string, do func() error) error {
+	if strings.TrimSpace(text) == "" {
+		return ErrEmpty
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.run != nil && d.run.stopping && d.next == nil && !d.shut {
+		d.next = func() {
+			if err := do(); err != nil {
+				d.err = err
+				d.publish()
+			}
+		}
+		return nil
+	}
+	if err := d.ready(); err != nil {
+		return err
+	}
+	return do()
+}
+
+// ready says whether the tree may be changed now, and forgets the last failure.
+func (d *Dialogue) ready() error {
+	switch {
+	case d.shut:
+		return ErrShut
+	case d.broken != nil:
+		return d.broken
+	case d.loading:
+		return ErrLoading
+	case d.run != nil:
+		return ErrBusy
+	}
+	d.err = nil
+	return nil
+}
+
+// ask puts a new user turn below a turn (0: at the root) and starts its answer.
+func (d *Dialogue) ask(parent ID, text string) {
+	now := time.Now()
+	turn := Turn{ID: NewID(), Parent: parent, Role: RoleUser, Text: text, Sampling: d.conv.Sampling, Created: now}
+	if err := d.tree.add(turn); err != nil { // the parent is a turn of the tree
+		panic("chat: " + err.Error())
+	}
+	d.conv.Head, d.conv.Updated = turn.ID, now
+	if parent == 0 && !d.conv.Named {
+		d.conv.Title = titleFrom(text)
+	}
+	d.keep.addHistory(text)
+	d.answer(d.tree.nodes[turn.ID], d.seed())
+}
+
+// SwitchSibling makes the by-th next (or, negative, previous) sibling of a
+// turn the visible one, with its newest line below. It ends at the first and
+// the last.
+func (d *Dialogue) SwitchSibling(turn ID, by int) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.ready(); err != nil {
+		return err
+	}
+	n := d.tree.nodes[turn]
+	if n == nil {
+		return fmt.Errorf("turn %d is not in this conversation", turn)
+	}
+	all := d.tree.siblings(n.turn)
+	at := min(max(slices.Index(all, turn)+by, 0), len(all)-1)
+	if all[at] == turn {
+		return nil
+	}
+	d.conv.Head = d.tree.newest(all[at])
+	d.saveHead()
+	d.reline()
+	return nil
+}
+
+// SetSampling takes effect at the next token, also of a running answer. A
+// Seed of 0 draws a fresh one for every answer; any other is used for the
+// first answer to a prompt, and the next ones for its retries.
+func (d *Dialogue) SetSampling(p sampler.Params, preset string) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.settable(); err != nil {
+		return err
+	}
+	d.conv.Sampling, d.conv.Preset = p, preset
+	if d.run != nil {
+		d.run.setSampling(p)
+	}
+	d.saveHead()
+	d.publish()
+	return nil
+}
+
+// SetThink takes effect at the next turn.
+func (d *Dialogue) SetThink(m ThinkMode) error {
+	switch m {
+	case ThinkOff, ThinkFast, ThinkFree, ThinkShort, ThinkLong, ThinkChinese:
+	default:
+		return fmt.Errorf("there is no thinking mode %q", m)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.settable(); err != nil {
+		return err
+	}
+	d.conv.Think = m
+	d.saveHead()
+	d.publish()
+	return nil
+}
+
+// SetTitle names the conversation. An empty title gives back the one made
+// from the first prompt.
+func (d *Dialogue) SetTitle(title string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.settable(); err != nil {
+		return err
+	}
+	title = strings.Join(strings.Fields(title), " ")
+	d.conv.Named = title != ""
+	if d.conv.Title = title; title == "" && len(d.turns) > 0 {
+		d.conv.Title = titleFrom(d.turns[0].Text)
+	}
+	d.saveHead()
+	d.publish()
+	return nil
+}
+
+// settable says whether settings may be changed, also while an answer runs.
+func (d *Dialogue) settable() error {
+	if err := d.ready(); err != nil && !errors.Is(err, ErrBusy) {
+		return err
+	}
+	return nil
+}
+
+// saveHead stores the conversation's data, once it has turns.
+func (d *Dialogue) saveHead() {
+	d.conv.Updated = time.Now()
+	if len(d.tree.nodes) > 0 {
+		d.keep.saveHead(d.conv)
+	}
+}
+
+// seed is that of the first answer to a prompt.
+func (d *Dialogue) seed() uint64 {
+	if s := d.conv.Sampling.Seed; s != 0 {
+		return s
+	}
+	const bits = 52 // so that every reader of JSON keeps it exactly
+	return rand.Uint64() >> (64 - bits)
+}
+
+// nextSeed is one that no answer to a prompt has used.
+func (d *Dialogue) nextSeed(prompt *node) uint64 {
+	if len(prompt.children) == 0 {
+		return d.seed()
+	}
+	var last uint64
+	for _, id := range prompt.children {
+		last = max(last, d.tree.nodes[id].turn.Sampling.Seed)
+	}
+	return last + 1
+}

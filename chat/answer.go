@@ -1,0 +1,299 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"rookery/infer"
+	"rookery/infer/sampler"
+)
+
+// An answer is one that is being generated. Its goroutine makes the prompt,
+// finds the state, follows the engine's stream and hands the result back to
+// the dialogue. Fields below mu belong to the dialogue's mutex.
+type answer struct {
+	d         *Dialogue
+	template  template
+	rendering rendering
+	think     ThinkMode
+	path      []reading // the line up to the prompt
+	resumed   *reading  // the answer that goes on; nil for a new one
+	past      bool      // go past the stop that ended it
+	header    string    // what the prompt gave of the answer
+	prompted  bool      // the state after the prompt is kept
+	started   time.Time
+	cancel    context.CancelFunc
+
+	// under d.mu
+	turn      Turn // as begun: of an answer that goes on, with what it has
+	text      strings.Builder
+	tokens    int // drawn by this run
+	journaled bool
+	progress  infer.Progress
+	sampling  sampler.Params
+	stream    *infer.Stream
+	stopping  bool
+}
+
+// answer starts a new answer to a prompt. The caller holds mu.
+func (d *Dialogue) answer(prompt *node, seed uint64) {
+	p := d.conv.Sampling
+	p.Seed = seed
+	d.begin(&answer{
+		turn: Turn{ID: NewID(), Parent: prompt.turn.ID, Role: RoleAssistant, Sampling: p, Created: time.Now()},
+	})
+}
+
+// goOn continues an answer. The caller holds mu.
+func (d *Dialogue) goOn(head *node) {
+	a := &answer{turn: head.turn, resumed: &reading{head.turn, head.snap}, past: !head.turn.Open}
+	a.turn.Sampling = d.conv.Sampling
+	a.turn.Sampling.Seed = head.turn.Sampling.Seed
+	if len(head.children) > 0 {
+		a.turn.ID, a.turn.Created = NewID(), time.Now()
+	}
+	a.text.WriteString(head.turn.Text)
+	d.begin(a)
+}
+
+// begin runs an answer; after Shut only as far as its prompt is saved.
+func (d *Dialogue) begin(a *answer) {
+	ctx, cancel := context.WithCancel(context.Background())
+	a.d, a.cancel, a.started = d, cancel, time.Now()
+	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
+	a.path = d.path(a.turn.Parent)
+	a.turn.ModelName = a.template.name
+	a.sampling = a.turn.Sampling
+	d.run = a
+	if d.shut {
+		d.stop()
+	}
+	d.reline()
+	d.work.Go(func() {
+		defer cancel()
+		end := a.generate(ctx)
+		d.finish(a, end)
+	})
+}
+
+// live is what a view shows of the answer. The caller holds mu.
+func (a *answer) live() *Live {
+	return &Live{Turn: a.turn, Text: a.text.String(), Progress: a.progress, Started: a.started}
+}
+
+// generate makes the answer. Its ending is of everything that was drawn since begin.
+func (a *answer) generate(ctx context.Context) infer.Ending {
+	a.prepare()
+	s, err := a.start(ctx)
+	if err != nil {
+		return infer.Ending{Reason: infer.ReasonCancelled}
+	}
+	if !a.past {
+		return a.follow(ctx, s, a.d.desk.settings().MaxTokens, nil)
+	}
+	// The first token alone, without those that would stop at once again.
+	first := a.follow(ctx, s, 1, a.template.stopping(a.d.desk.stops()))
+	if first.Reason != infer.ReasonLength || first.Snapshot == nil {
+		return first
+	}
+	limit := a.d.desk.settings().MaxTokens
+	if limit == 1 {
+		return first
+	}
+	rest := a.follow(ctx, start{from: first.Snapshot, own: true}, max(limit-1, 0), nil)
+	rest.Tokens = slices.Concat(first.Tokens, rest.Tokens)
+	rest.Usage = addUsage(first.Usage, rest.Usage)
+	if rest.Snapshot == nil {
+		rest.Snapshot = first.Snapshot
+	}
+	return rest
+}
+
+// prepare makes the prompt's tokens where there are none of this tokenizer,
+// and saves it.
+func (a *answer) prepare() {
+	prompt := &a.path[len(a.path)-1].turn
+	fresh := len(prompt.Tokens) == 0 || !a.template.knows(*prompt)
+	if fresh {
+		prompt.Tokens = a.template.prompt(prompting{
+			first: prompt.Parent == 0, system: a.rendering.system, text: prompt.Text,
+			think: a.think, blankLines: a.rendering.blankLines,
+		})
+		prompt.Model, prompt.ModelName = a.template.model, a.template.name
+	}
+	a.header = strings.TrimLeft(a.template.headerIn(prompt.Tokens), " ")
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	switch {
+	case a.resumed == nil:
+		a.text.WriteString(a.header)
+	case !a.template.knows(a.turn):
+		a.turn.Tokens = a.template.spoken(a.turn.Text)
+	}
+	a.turn.Model = a.template.model
+	if fresh {
+		a.d.tree.nodes[prompt.ID].turn = *prompt
+		a.d.tree.hold(prompt.ID, nil)
+		a.d.keep.commit(a.d.conv, *prompt, nil)
+		a.d.reline()
+	}
+}
+
+// follow submits a request and copies what it gives to the dialogue until it ends.
+func (a *answer) follow(ctx context.Context, s start, limit int, ban []int32) infer.Ending {
+	stream, err := a.submit(s, limit, ban)
+	if err != nil {
+		return infer.Ending{Reason: infer.ReasonError, Err: err}
+	}
+	fresh := !s.own && len(s.replay) == 0
+	stopped := ctx.Done()
+	for done := false; !done; {
+		select {
+		case <-stream.Changed():
+		case <-stream.Done():
+			done = true
+		case <-stopped:
+			stopped = nil
+			stream.Cancel()
+		}
+		if fresh && !a.prompted {
+			a.keepPrompt(stream.Prompt(), len(s.tokens) > 0)
+		}
+		a.grow(stream)
+	}
+	return stream.Ending()
+}
+
+func (a *answer) submit(s start, limit int, ban []int32) (*infer.Stream, error) {
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	p := a.drawing(a.sampling)
+	p.Ban = slices.Concat(p.Ban, ban)
+	stream, err := a.d.desk.engine.Submit(infer.Request{
+		From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: p,
+		MaxTokens: limit, Stops: a.d.desk.stops(), Label: a.d.conv.Title,
+	})
+	a.stream = stream
+	if len(ban) > 0 {
+		a.stream = nil // its one token must keep to the bans
+	}
+	return stream, err
+}
+
+// drawing adds the family's bans to what a person chose.
+func (a *answer) drawing(p sampler.Params) sampler.Params {
+	p.Ban = slices.Concat(p.Ban, a.template.banned())
+	return p
+}
+
+// setSampling changes the parameters; the answer keeps its seed. The caller holds mu.
+func (a *answer) setSampling(p sampler.Params) {
+	p.Seed = a.turn.Sampling.Seed
+	a.sampling = p
+	if a.stream != nil {
+		a.stream.SetSampling(a.drawing(p))
+	}
+}
+
+// keepPrompt keeps the state after the prompt, from which a retry starts. It
+// is saved if it is new.
+func (a *answer) keepPrompt(s *infer.Snapshot, anew bool) {
+	if s == nil {
+		return
+	}
+	a.prompted = true
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	prompt := a.d.tree.nodes[a.turn.Parent]
+	a.d.tree.hold(prompt.turn.ID, s)
+	if anew {
+		a.d.keep.commit(a.d.conv, prompt.turn, s)
+	}
+}
+
+// grow takes what the stream has.
+func (a *answer) grow(stream *infer.Stream) {
+	text, tokens := stream.Read()
+	progress := stream.Progress()
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	if a.text.Len() == 0 && a.resumed == nil {
+		text = strings.TrimPrefix(text, " ") // the one after "Assistant:"
+	}
+	if len(tokens) > 0 && !a.journaled {
+		a.journaled = true
+		t := a.turn
+		t.Text = a.text.String()
+		a.d.keep.begin(t)
+	}
+	if a.journaled {
+		a.d.keep.grow(tokens, text)
+	}
+	a.tokens += len(tokens)
+	a.text.WriteString(text)
+	a.progress = progress
+	a.d.publish()
+}
+
+// finish puts the answer into the tree, and does what was accepted meanwhile.
+func (d *Dialogue) finish(a *answer, end infer.Ending) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.run = nil
+	// An answer of which there is nothing leaves the tree as it was.
+	if len(end.Tokens) > 0 || a.journaled || end.Reason == infer.ReasonStop {
+		d.keepAnswer(a, end)
+	}
+	if end.Err != nil {
+		d.err = end.Err
+	}
+	d.reline()
+	if next := d.next; next != nil {
+		d.next = nil
+		next()
+	}
+}
+
+// keepAnswer saves what an ended answer has become. The caller holds mu.
+func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
+	t := a.turn
+	t.Tokens = slices.Concat(t.Tokens, end.Tokens)
+	t.Text = a.text.String()
+	t.Sampling = a.sampling
+	t.Open = end.Reason != infer.ReasonStop
+	t.Reason = end.Reason
+	t.Usage = addUsage(t.Usage, end.Usage)
+	t.Recall = d.recall(a.header, t.Text)
+	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree
+		panic("chat: " + err.Error())
+	}
+	d.tree.hold(t.ID, end.Snapshot)
+	d.conv.Head, d.conv.Updated = t.ID, time.Now()
+	d.keep.commit(d.conv, t, end.Snapshot)
+}
+
+// recall is what later turns read of an answer that thought; nil if they read all of it.
+func (d *Dialogue) recall(header, text string) []int32 {
+	if d.desk.settings().KeepThoughts {
+		return nil
+	}
+	recall, ok := recallText(header, text)
+	if !ok {
+		return nil
+	}
+	return d.template().tok.Encode(nil, recall)
+}
+
+func addUsage(a, b infer.Usage) infer.Usage {
+	first := a.FirstToken
+	if a.Generated == 0 {
+		first = b.FirstToken
+	}
+	return infer.Usage{
+		Read: a.Read + b.Read, Generated: a.Generated + b.Generated,
+		ReadTime: a.ReadTime + b.ReadTime, DecodeTime: a.DecodeTime + b.DecodeTime,
+		FirstToken: first,
+	}
+}

@@ -1,0 +1,30 @@
+package chat
+
+import (
+	"slices"
+
+	"rookery/infer"
+)
+
+// Ask makes the request for one answer without a conversation. header is the
+// beginning of the answer that the prompt gave, such as "<think"; it belongs
+// before what is generated.
+func Ask(m *infer.Model, d Defaults, prompt string) (r infer.Request, header string) {
+	t := templateOf(m)
+	r = infer.Request{
+		Tokens: t.prompt(prompting{
+			first: true, system: d.System, text: prompt, think: d.Think, blankLines: d.KeepBlankLines,
+		}),
+		Sampling:  presetNamed(m, d.Preset).Sampling,
+		MaxTokens: d.MaxTokens,
+		Stops:     d.Stops,
+	}
+	if d.Sampling != nil {
+		r.Sampling = *d.Sampling
+	}
+	if r.Stops == nil {
+		r.Stops = Stops(m)
+	}
+	r.Sampling.Ban = append(slices.Clone(r.Sampling.Ban), t.banned()...)
+	return r, t.header(d.Think)
+}

@@ -1,0 +1,87 @@
+package chat
+
+import (
+	"fmt"
+	"strings"
+)
+
+// markdownOf is a conversation for people: a heading for each turn, thoughts
+// folded, and the text itself as it is, so that code stays code.
+func markdownOf(c Conversation, line []Turn) string {
+	var b strings.Builder
+	title := oneLine(c.Title)
+	if title == "" {
+		title = "Untitled conversation"
+	}
+	fmt.Fprintf(&b, "# %s\n", title)
+	if c.System != "" {
+		b.WriteString("\n> **System**\n>\n")
+		for _, l := range strings.Split(strings.TrimSpace(unixLines(c.System)), "\n") {
+			b.WriteString(strings.TrimRight("> "+l, " ") + "\n")
+		}
+	}
+	for _, t := range line {
+		writeMarkdownTurn(&b, t)
+	}
+	return b.String()
+}
+
+func writeMarkdownTurn(b *strings.Builder, t Turn) {
+	date := t.Created.UTC().Format("2006-01-02 15:04 MST")
+	if t.Role == RoleUser {
+		fmt.Fprintf(b, "\n## User\n\n*%s*\n", date)
+		writeBlock(b, t.Text)
+		return
+	}
+	fmt.Fprintf(b, "\n## Assistant\n\n*%s, %s*\n", oneLine(t.ModelName), date)
+	thought, answer, open := SplitThought(t.Text)
+	if thought != "" {
+		b.WriteString("\n<details><summary>Thought</summary>\n")
+		writeBlock(b, thought)
+		b.WriteString("\n</details>\n")
+	}
+	writeBlock(b, answer)
+	if t.Open || open {
+		b.WriteString("\n*(interrupted)*\n")
+	}
+}
+
+// writeBlock writes a turn's text as blocks of its own.
+func writeBlock(b *strings.Builder, text string) {
+	text = strings.Trim(unixLines(text), "\n")
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	fmt.Fprintf(b, "\n%s\n", text)
+	if fence := openFence(text); fence != "" {
+		b.WriteString(fence + "\n")
+	}
+}
+
+// openFence is what closes a code fence that an interrupted text leaves open,
+// or "".
+func openFence(text string) string {
+	fence := ""
+	for _, l := range strings.Split(text, "\n") {
+		rest := strings.TrimLeft(l, " ")
+		run := fenceRun(rest)
+		switch {
+		case len(l)-len(rest) > 3 || len(run) < 3:
+		case fence == "":
+			fence = run
+		case run[0] == fence[0] && len(run) >= len(fence) && strings.TrimSpace(rest[len(run):]) == "":
+			fence = ""
+		}
+	}
+	return fence
+}
+
+// fenceRun is the run of backticks or tildes a line begins with.
+func fenceRun(l string) string {
+	if l == "" || l[0] != '`' && l[0] != '~' {
+		return ""
+	}
+	return l[:len(l)-len(strings.TrimLeft(l, l[:1]))]
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

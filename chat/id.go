@@ -1,0 +1,42 @@
+package chat
+
+import (
+	"math/rand/v2"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// An ID names a conversation or a turn. IDs sort by creation time and are
+// unique across processes: microseconds since 2020 above idNoise random bits.
+// They fit an int64 until the year 2091.
+type ID int64
+
+const idNoise = 12
+
+var (
+	idEpoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastID  atomic.Int64
+)
+
+// NewID is greater than every ID this process made before, whatever the clock does.
+func NewID() ID {
+	next := time.Since(idEpoch).Microseconds()<<idNoise | rand.Int64N(1<<idNoise)
+	for {
+		last := lastID.Load()
+		if next <= last {
+			next = last + 1
+		}
+		if lastID.CompareAndSwap(last, next) {
+			return ID(next)
+		}
+	}
+}
+
+// Created is when the ID was made, to the microsecond.
+func (id ID) Created() time.Time {
+	return idEpoch.Add(time.Duration(id>>idNoise) * time.Microsecond)
+}
+
+// String is the ID in decimal.
+func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }

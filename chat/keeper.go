@@ -1,0 +1,217 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"rookery/infer"
+)
+
+const (
+	journalEvery = 100 * time.Millisecond // a crash loses at most this much of an answer
+	firstRetry   = 250 * time.Millisecond
+	lastRetry    = 10 * time.Second
+
+	// unsavedSnapshots bounds the memory of a conversation that cannot be
+	// saved: older turns wait without their snapshots, which costs a replay.
+	unsavedSnapshots = 4
+)
+
+// A keeper saves one conversation from its own goroutine, so that neither the
+// user interface nor a running answer ever waits for the disk. It remembers
+// what is to be saved rather than which calls to make: what is superseded
+// before its turn comes is never written, and a failed write is tried again,
+// later and later, with whatever is newest then.
+type keeper struct {
+	store   Store
+	id      ID     // the conversation's; 0: the desk's, for the layout alone
+	changed func() // called without locks when err or idle has changed
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	wake   chan struct{} // 1 slot
+	gone   chan struct{} // closed when the goroutine has ended
+
+	mu      sync.Mutex
+	commits []commit // parents before children
+	head    *Conversation
+	layout  *Layout
+	prompts []string
+	journal *journal
+	serial  uint64
+	err     error
+	told    struct { // what changed was last called for
+		idle bool
+		err  error
+	}
+	urgent  bool          // someone waits: no pause before the next try
+	settled chan struct{} // closed and replaced when all is saved or a try failed
+}
+
+// A commit is a turn to be saved with the conversation as it was then, so
+// that a saved head never points at a turn that is not.
+type commit struct {
+	serial       uint64
+	conversation Conversation
+	turn         Turn
+	snapshot     *infer.Snapshot
+}
+
+// A journal is what a running answer has that is not in the store yet.
+type journal struct {
+	turn   Turn
+	begun  bool
+	tokens []int32
+	text   []byte
+	wrote  time.Time // last
+}
+
+func newKeeper(store Store, id ID, changed func()) *keeper {
+	ctx, cancel := context.WithCancel(context.Background())
+	k := &keeper{
+		store: store, id: id, changed: changed, ctx: ctx, cancel: cancel,
+		wake: make(chan struct{}, 1), gone: make(chan struct{}), settled: make(chan struct{}),
+	}
+	go k.loop()
+	return k
+}
+
+// commit saves a turn, with its snapshot if there is one, and the
+// conversation. It supersedes the turn's journal.
+func (k *keeper) commit(c Conversation, t Turn, s *infer.Snapshot) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.serial++
+	next := commit{k.serial, c, t, s}
+	k.head = nil // what was to be saved is older than c
+	if k.journal != nil && k.journal.turn.ID == t.ID {
+		k.journal = nil
+	}
+	k.signal()
+	for i := range k.commits {
+		if k.commits[i].turn.ID == t.ID {
+			k.commits[i] = next
+			return
+		}
+	}
+	k.commits = append(k.commits, next)
+	if old := len(k.commits) - 1 - unsavedSnapshots; old >= 0 {
+		k.commits[old].snapshot = nil
+	}
+}
+
+// saveHead saves the conversation's head data.
+func (k *keeper) saveHead(c Conversation) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.head = &c
+	k.signal()
+}
+
+// saveLayout saves what is open.
+func (k *keeper) saveLayout(l Layout) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.layout = &l
+	k.signal()
+}
+
+// addHistory saves a prompt for the composer's history.
+func (k *keeper) addHistory(prompt string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.prompts = append(k.prompts, prompt)
+	k.signal()
+}
+
+// begin starts the journal of an answer with what it has.
+func (k *keeper) begin(t Turn) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.journal = &journal{turn: t, tokens: slices.Clone(t.Tokens), text: []byte(t.Text)}
+	k.signal()
+}
+
+// grow adds to the journal that was begun.
+func (k *keeper) grow(tokens []infer.Token, text string) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, t := range tokens {
+		k.journal.tokens = append(k.journal.tokens, t.ID)
+	}
+	k.journal.text = append(k.journal.text, text...)
+	k.signal()
+}
+
+// snapshot is a turn's as it will be when everything is saved.
+func (k *keeper) snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error) {
+	k.mu.Lock()
+	for _, c := range k.commits {
+		if c.turn.ID == turn {
+			k.mu.Unlock()
+			return c.snapshot, nil
+		}
+	}
+	k.mu.Unlock()
+	return k.store.Snapshot(ctx, turn)
+}
+
+// idle says that everything is on disk, a running answer's last moments
+// aside; err is the failure that keeps it from being so.
+func (k *keeper) idle() (idle bool, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.idleLocked(), k.err
+}
+
+func (k *keeper) idleLocked() bool {
+	return k.err == nil && len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0
+}
+
+// flush waits until everything is saved, trying again while ctx lasts.
+func (k *keeper) flush(ctx context.Context) error {
+	for pause := time.Duration(0); ; pause = firstRetry {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
+		k.mu.Lock()
+		if k.empty() {
+			k.mu.Unlock()
+			return nil
+		}
+		settled := k.settled
+		k.urgent = true
+		k.signal()
+		k.mu.Unlock()
+		select {
+		case <-settled:
+		case <-k.gone:
+			return context.Canceled
+		case <-ctx.Done():
+			_, err := k.idle()
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// stop ends the goroutine; what is not saved is forgotten.
+func (k *keeper) stop() {
+	k.cancel()
+	<-k.gone
+}
+
+// empty says that there is nothing to save, not even a journal.
+func (k *keeper) empty() bool {
+	return len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0 && k.journal == nil
+}
+
+func (k *keeper) signal() {
+	select {
+	case k.wake <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,188 @@
+package chat
+
+import (
+	"fmt"
+	"time"
+)
+
+// forever is the wait of a keeper that has nothing to do.
+const forever = time.Duration(-1)
+
+// loop writes until the keeper is stopped.
+func (k *keeper) loop() {
+	defer close(k.gone)
+	retry := firstRetry
+	for k.ctx.Err() == nil {
+		wait, err := k.step()
+		if err != nil {
+			wait, retry = retry, min(2*retry, lastRetry)
+		} else {
+			retry = firstRetry
+		}
+		k.settle(err)
+		k.sleep(wait, err != nil)
+	}
+}
+
+// step does the first thing that is due and says how long the next can wait.
+func (k *keeper) step() (wait time.Duration, err error) {
+	k.mu.Lock()
+	switch {
+	case len(k.commits) > 0:
+		c := k.commits[0]
+		k.mu.Unlock()
+		return 0, k.writeCommit(c)
+	case k.head != nil:
+		head := k.head
+		k.mu.Unlock()
+		return 0, k.writeHead(head)
+	case k.layout != nil:
+		layout := k.layout
+		k.mu.Unlock()
+		return 0, k.writeLayout(layout)
+	case len(k.prompts) > 0:
+		prompt := k.prompts[0]
+		k.mu.Unlock()
+		return 0, k.writePrompt(prompt)
+	case k.journal != nil && !k.journal.begun:
+		j := k.journal
+		k.mu.Unlock()
+		return 0, k.beginJournal(j)
+	case k.journal != nil && len(k.journal.tokens) > 0:
+		j := k.journal
+		if rest := journalEvery - time.Since(j.wrote); rest > 0 {
+			k.mu.Unlock()
+			return rest, nil
+		}
+		k.mu.Unlock()
+		return 0, k.writeJournal(j)
+	default:
+		k.mu.Unlock()
+		return forever, nil
+	}
+}
+
+func (k *keeper) writeCommit(c commit) error {
+	err := k.store.CommitTurn(k.ctx, c.conversation, c.turn, c.snapshot)
+	if err != nil {
+		return fmt.Errorf("saving a turn: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	// It stays if a newer version came in meanwhile.
+	if k.commits[0].serial == c.serial {
+		k.commits[0] = commit{}
+		k.commits = k.commits[1:]
+	}
+	return nil
+}
+
+func (k *keeper) writeHead(head *Conversation) error {
+	if err := k.store.SaveConversation(k.ctx, *head); err != nil {
+		return fmt.Errorf("saving the conversation: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.head == head {
+		k.head = nil
+	}
+	return nil
+}
+
+func (k *keeper) writeLayout(l *Layout) error {
+	if err := k.store.SaveLayout(k.ctx, *l); err != nil {
+		return fmt.Errorf("saving what is open: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.layout == l {
+		k.layout = nil
+	}
+	return nil
+}
+
+func (k *keeper) writePrompt(prompt string) error {
+	if err := k.store.AddHistory(k.ctx, prompt); err != nil {
+		return fmt.Errorf("saving the prompt history: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.prompts = k.prompts[1:]
+	return nil
+}
+
+func (k *keeper) beginJournal(j *journal) error {
+	if err := k.store.BeginJournal(k.ctx, k.id, j.turn); err != nil {
+		return fmt.Errorf("starting the journal of an answer: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	j.begun = true
+	return nil
+}
+
+// writeJournal appends what has come. A journal that was superseded meanwhile
+// is not missed.
+func (k *keeper) writeJournal(j *journal) error {
+	k.mu.Lock()
+	tokens, text := j.tokens[:len(j.tokens):len(j.tokens)], string(j.text)
+	k.mu.Unlock()
+	if err := k.store.AppendJournal(k.ctx, j.turn.ID, tokens, text); err != nil {
+		return fmt.Errorf("journaling an answer: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	j.tokens, j.text = j.tokens[len(tokens):], j.text[len(text):]
+	j.wrote = time.Now()
+	return nil
+}
+
+// settle records how a try went and tells who waits.
+func (k *keeper) settle(err error) {
+	k.mu.Lock()
+	k.err = err
+	idle := k.idleLocked()
+	changed := idle != k.told.idle || err != k.told.err
+	k.told.idle, k.told.err = idle, err
+	if err != nil || k.empty() {
+		k.urgent = false
+		close(k.settled)
+		k.settled = make(chan struct{})
+	}
+	k.mu.Unlock()
+	if changed && k.ctx.Err() == nil {
+		k.changed()
+	}
+}
+
+// sleep waits for work or until wait is over. After a failure new work is no
+// reason to try sooner, but someone who waits is.
+func (k *keeper) sleep(wait time.Duration, failed bool) {
+	if wait == 0 {
+		return
+	}
+	var due <-chan time.Time
+	if wait > 0 {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		due = timer.C
+	}
+	for {
+		select {
+		case <-k.ctx.Done():
+			return
+		case <-due:
+			return
+		case <-k.wake:
+			if !failed || k.isUrgent() {
+				return
+			}
+		}
+	}
+}
+
+func (k *keeper) isUrgent() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.urgent
+}

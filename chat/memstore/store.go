@@ -1,0 +1,217 @@
+package memstore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// historyLimit is how many prompts are kept.
+const historyLimit = 2000
+
+// A Store is a chat.Store in memory. Close keeps what it holds, so that a test
+// may open it again.
+type Store struct {
+	mu            sync.Mutex
+	conversations map[chat.ID]*conversation
+	owner         map[chat.ID]*conversation // of a turn or journal
+	layout        chat.Layout
+	history       []string
+}
+
+type conversation struct {
+	head      chat.Conversation
+	turns     map[chat.ID]chat.Turn
+	snapshots map[chat.ID]*infer.Snapshot
+	journal   *chat.Journal
+}
+
+var _ chat.Store = (*Store)(nil)
+
+// New is an empty store.
+func New() *Store {
+	return &Store{conversations: map[chat.ID]*conversation{}, owner: map[chat.ID]*conversation{}}
+}
+
+// Conversations lists all, newest Updated first.
+func (s *Store) Conversations(ctx context.Context) ([]chat.Conversation, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := make([]chat.Conversation, 0, len(s.conversations))
+	for _, c := range s.conversations {
+		list = append(list, c.head)
+	}
+	slices.SortFunc(list, func(a, b chat.Conversation) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
+	})
+	return list, ctx.Err()
+}
+
+// Load returns a conversation, its turns and the journal of an interrupted answer.
+func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat.Turn, *chat.Journal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.conversations[id]
+	if c == nil {
+		return chat.Conversation{}, nil, nil, fmt.Errorf("there is no conversation %d", id)
+	}
+	turns := make([]chat.Turn, 0, len(c.turns))
+	for _, t := range c.turns {
+		turns = append(turns, t)
+	}
+	// Parents are older than their children.
+	slices.SortFunc(turns, func(a, b chat.Turn) int { return cmp.Compare(a.ID, b.ID) })
+	var j *chat.Journal
+	if c.journal != nil {
+		j = &chat.Journal{Turn: c.journal.Turn, Tokens: slices.Clone(c.journal.Tokens), Text: c.journal.Text}
+	}
+	return c.head, turns, j, ctx.Err()
+}
+
+// SaveConversation inserts or updates the head data.
+func (s *Store) SaveConversation(ctx context.Context, c chat.Conversation) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conversation(c.ID).head = c
+	return nil
+}
+
+// CommitTurn saves a turn, its snapshot and the conversation.
+func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.conversation(c.ID)
+	if _, ok := have.turns[t.Parent]; t.Parent != 0 && !ok {
+		return fmt.Errorf("turn %d is below turn %d, which is not stored", t.ID, t.Parent)
+	}
+	have.head = c
+	have.turns[t.ID] = t
+	s.owner[t.ID] = have
+	delete(have.snapshots, t.ID)
+	if snap != nil {
+		have.snapshots[t.ID] = snap
+	}
+	if have.journal != nil && have.journal.Turn.ID == t.ID {
+		have.journal = nil
+	}
+	return nil
+}
+
+func (s *Store) conversation(id chat.ID) *conversation {
+	c := s.conversations[id]
+	if c == nil {
+		c = &conversation{turns: map[chat.ID]chat.Turn{}, snapshots: map[chat.ID]*infer.Snapshot{}}
+		s.conversations[id] = c
+	}
+	return c
+}
+
+// Snapshot returns that of a turn; nil, nil if none is kept.
+func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.owner[turn]
+	if c == nil {
+		return nil, ctx.Err()
+	}
+	return c.snapshots[turn], ctx.Err()
+}
+
+// BeginJournal starts the journal of an answer.
+func (s *Store) BeginJournal(ctx context.Context, id chat.ID, t chat.Turn) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.conversations[id]
+	if c == nil {
+		return fmt.Errorf("there is no conversation %d to journal turn %d in", id, t.ID)
+	}
+	if _, ok := c.turns[t.Parent]; !ok {
+		return fmt.Errorf("turn %d answers turn %d, which is not stored", t.ID, t.Parent)
+	}
+	t.Tokens, t.Text = nil, ""
+	c.journal = &chat.Journal{Turn: t}
+	s.owner[t.ID] = c
+	return nil
+}
+
+// AppendJournal adds generated tokens and the text they gave.
+func (s *Store) AppendJournal(ctx context.Context, turn chat.ID, tokens []int32, text string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.owner[turn]
+	if c == nil || c.journal == nil || c.journal.Turn.ID != turn {
+		return errors.New("there is no journal of that turn")
+	}
+	c.journal.Tokens = append(c.journal.Tokens, tokens...)
+	c.journal.Text += text
+	return nil
+}
+
+// Delete removes a conversation and everything of it.
+func (s *Store) Delete(ctx context.Context, id chat.ID) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.conversations[id]; c != nil {
+		for turn, of := range s.owner {
+			if of == c {
+				delete(s.owner, turn)
+			}
+		}
+	}
+	delete(s.conversations, id)
+	return ctx.Err()
+}
+
+// Layout is which conversations are open in which order.
+func (s *Store) Layout(ctx context.Context) (chat.Layout, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return chat.Layout{Open: slices.Clone(s.layout.Open), Active: s.layout.Active}, ctx.Err()
+}
+
+// SaveLayout keeps it.
+func (s *Store) SaveLayout(ctx context.Context, l chat.Layout) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.layout = chat.Layout{Open: slices.Clone(l.Open), Active: l.Active}
+	return ctx.Err()
+}
+
+// History is the prompts sent, oldest first.
+func (s *Store) History(ctx context.Context) ([]string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.history), ctx.Err()
+}
+
+// AddHistory adds a prompt and forgets the oldest of too many.
+func (s *Store) AddHistory(ctx context.Context, prompt string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.history = append(s.history, prompt)
+	if over := len(s.history) - historyLimit; over > 0 {
+		s.history = slices.Delete(s.history, 0, over)
+	}
+	return ctx.Err()
+}
+
+// Close does nothing.
+func (s *Store) Close() error { return nil }

@@ -1,0 +1,121 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+const (
+	separator     = "\n\n" // between turns; always tokenised by itself
+	userSays      = "User: "
+	assistantSays = "Assistant:" // no space: the model brings it
+	systemSays    = "System: "
+)
+
+// worldPreamble is the exchange that World models, which were not trained with
+// system prompts, are opened with, as in the models' public chat demonstrations.
+const worldPreamble = "User: hi\n\nAssistant: Hi. I am your assistant and I will provide expert full response in full details. Please feel free to ask any question and I will always answer it."
+
+// A prompting is what a user turn's tokens are made of.
+type prompting struct {
+	first      bool // nothing was read before: the opening comes first
+	system     string
+	text       string
+	think      ThinkMode
+	blankLines bool // stay as they are
+}
+
+// prompt renders what the state reads for a user turn, up to where the model
+// speaks. The separator is a call of its own: the greedy tokeniser would
+// otherwise join it with what stands before, and the tokens would depend on
+// how the line was cut into turns.
+func (t template) prompt(p prompting) []int32 {
+	var tokens []int32
+	if p.first {
+		tokens = t.opening(p.system)
+	} else {
+		tokens = t.tok.Encode(tokens, separator)
+	}
+	return t.tok.Encode(tokens, userSays+p.cleaned()+t.request(p.think)+separator+assistantSays+t.header(p.think))
+}
+
+func (p prompting) cleaned() string {
+	if p.blankLines {
+		return strings.TrimSpace(unixLines(p.text))
+	}
+	return cleanText(p.text)
+}
+
+// opening is what the state reads before the first turn, its separator included.
+func (t template) opening(system string) []int32 {
+	text := ""
+	switch system = cleanText(system); {
+	case system != "":
+		text = systemSays + system
+	case t.family == FamilyWorld:
+		text = worldPreamble
+	default:
+		return nil
+	}
+	return t.tok.Encode(t.tok.Encode(nil, text), separator)
+}
+
+// reopen replaces the opening of a first turn's tokens. ok is false when they
+// do not begin with the old one.
+func (t template) reopen(tokens []int32, was, now string) (_ []int32, ok bool) {
+	old := t.opening(was)
+	if len(tokens) < len(old) || !slices.Equal(tokens[:len(old)], old) {
+		return nil, false
+	}
+	return slices.Concat(t.opening(now), tokens[len(old):]), true
+}
+
+// headerIn finds the beginning of the answer that a prompt gave.
+func (t template) headerIn(prompt []int32) string {
+	const tail = 16 // tokens; no header is longer
+	text := t.decode(prompt[max(0, len(prompt)-tail):])
+	_, header, found := lastCut(text, assistantSays)
+	if !found {
+		return ""
+	}
+	return header
+}
+
+func lastCut(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// decode is the bytes of tokens; ids without text are skipped.
+func (t template) decode(tokens []int32) string {
+	var b strings.Builder
+	for _, id := range tokens {
+		b.Write(t.tok.Bytes(id))
+	}
+	return b.String()
+}
+
+// cleanText prepares what a person wrote for a prompt: line ends become \n,
+// blank lines, which would end the turn, are removed, and space around the
+// whole is dropped. Indentation stays, that of a first line of several too.
+func cleanText(s string) string {
+	lines := strings.Split(unixLines(s), "\n")
+	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "" })
+	if len(lines) == 1 {
+		return strings.TrimSpace(lines[0])
+	}
+	return strings.TrimRightFunc(strings.Join(lines, "\n"), unicode.IsSpace)
+}
+
+var unixEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+func unixLines(s string) string {
+	if !strings.Contains(s, "\r") {
+		return s
+	}
+	return unixEnds.Replace(s)
+}

@@ -1,0 +1,96 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rookery/infer"
+	"rookery/infer/tokenizer"
+)
+
+// install fills a dialogue with what the store has. The caller holds mu.
+func (d *Dialogue) install(c Conversation, turns []Turn, j *Journal) error {
+	for _, t := range turns {
+		if err := d.tree.add(t); err != nil {
+			return err
+		}
+	}
+	d.conv = c
+	if d.tree.nodes[c.Head] == nil && len(d.tree.roots) > 0 {
+		d.conv.Head = d.tree.newest(d.tree.roots[len(d.tree.roots)-1])
+	}
+	if j == nil {
+		return nil
+	}
+	return d.recover(*j)
+}
+
+// recover puts an answer that a crash interrupted at the head, open to be
+// continued from its journal.
+func (d *Dialogue) recover(j Journal) error {
+	t := j.Turn
+	prompt := d.tree.nodes[t.Parent]
+	if prompt == nil {
+		return fmt.Errorf("the journal of turn %d answers turn %d, which is missing: the conversation is damaged", t.ID, t.Parent)
+	}
+	if old := d.tree.nodes[t.ID]; len(j.Tokens) == 0 || old != nil && len(old.turn.Tokens) >= len(j.Tokens) {
+		return nil // it has nothing that is not saved
+	}
+	tmpl := d.template()
+	t.Role, t.Tokens, t.Text = RoleAssistant, j.Tokens, j.Text
+	t.Open, t.Reason, t.Recall = true, infer.ReasonCancelled, nil
+	if t.Model == tmpl.model {
+		header := strings.TrimLeft(tmpl.headerIn(prompt.turn.Tokens), " ")
+		tokens, stopped := tmpl.beforeStop(j.Tokens, d.desk.stops())
+		t.Tokens = tokens
+		if text := tmpl.shown(header, tokens); stopped || strings.HasPrefix(text, j.Text) {
+			t.Text = text
+		}
+		if stopped {
+			t.Open, t.Reason = false, infer.ReasonStop
+		}
+		t.Recall = d.recall(header, t.Text)
+	}
+	if err := d.tree.add(t); err != nil {
+		return err
+	}
+	d.conv.Head = t.ID
+	d.keep.commit(d.conv, t, nil)
+	return nil
+}
+
+// shown is the text of an answer's tokens. Bytes of an incomplete character
+// at the end are left for the tokens that complete it.
+func (t template) shown(header string, tokens []int32) string {
+	var a tokenizer.Assembler
+	text := a.Push([]byte(t.decode(tokens)))
+	if header == "" {
+		text = strings.TrimPrefix(text, " ")
+	}
+	return header + text
+}
+
+// beforeStop cuts tokens where a stop begins, if a whole one is among them.
+// The part of a token that stands before it is tokenised again.
+func (t template) beforeStop(tokens []int32, stops []string) (_ []int32, stopped bool) {
+	if end := slices.Index(tokens, 0); end >= 0 {
+		tokens, stopped = tokens[:end], true
+	}
+	text := t.decode(tokens)
+	cut := len(text)
+	for _, stop := range stops {
+		if at := strings.Index(text[:cut], stop); stop != "" && at >= 0 {
+			cut, stopped = at, true
+		}
+	}
+	at := 0
+	for i, id := range tokens {
+		next := at + len(t.tok.Bytes(id))
+		if next > cut {
+			return t.tok.Encode(slices.Clone(tokens[:i]), text[at:cut]), stopped
+		}
+		at = next
+	}
+	return tokens, stopped
+}

@@ -1,0 +1,111 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Shut stops and saves a dialogue and forgets it; its conversation stays
+// stored. It returns at once; Close waits for what is still being saved.
+func (k *Desk) Shut(d *Dialogue) {
+	k.mu.Lock()
+	if k.open[d.id] != d {
+		k.mu.Unlock()
+		return
+	}
+	delete(k.open, d.id)
+	saved := make(chan struct{})
+	k.leaving[d.id] = saved
+	k.mu.Unlock()
+	d.end()
+	k.saving.Go(func() { k.leave(d, saved) })
+	k.signal()
+}
+
+// leave waits until a shut dialogue is saved, or until Close gives up.
+func (k *Desk) leave(d *Dialogue, saved chan<- struct{}) {
+	d.work.Wait()
+	err := d.keep.flush(k.ctx)
+	d.keep.stop()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.leaving, d.id)
+	if err != nil {
+		k.unsaved = append(k.unsaved, fmt.Errorf("conversation %q is not saved: %w", d.View().Conversation.Title, err))
+	}
+	close(saved)
+}
+
+// end stops the running answer and refuses everything from now on.
+func (d *Dialogue) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shut = true
+	d.stop()
+}
+
+// Delete removes a stored conversation, closing it if it is open. It blocks.
+func (k *Desk) Delete(ctx context.Context, id ID) error {
+	k.mu.Lock()
+	d, leaving := k.open[id], k.leaving[id]
+	delete(k.open, id)
+	k.mu.Unlock()
+	if d != nil {
+		d.end()
+		if err := wait(ctx, &d.work); err != nil {
+			return fmt.Errorf("deleting conversation %d: %w", id, err)
+		}
+		d.keep.stop()
+	}
+	if leaving != nil {
+		select {
+		case <-leaving:
+		case <-ctx.Done():
+			return fmt.Errorf("deleting conversation %d: %w", id, ctx.Err())
+		}
+	}
+	k.signal()
+	if err := k.store.Delete(ctx, id); err != nil {
+		return fmt.Errorf("deleting conversation %d: %w", id, err)
+	}
+	return nil
+}
+
+// lastWait is how long Close waits for answers to end when ctx is over.
+const lastWait = 200 * time.Millisecond
+
+// Close stops everything, saves it and closes the store. It blocks. When ctx
+// ends before everything is saved, the error says what is not.
+func (k *Desk) Close(ctx context.Context) error {
+	k.mu.Lock()
+	open := make([]*Dialogue, 0, len(k.open))
+	for _, d := range k.open {
+		open = append(open, d)
+	}
+	k.mu.Unlock()
+	for _, d := range open {
+		k.Shut(d)
+	}
+	var errs []error
+	if wait(ctx, &k.saving) != nil {
+		k.cancel()
+		last, cancel := context.WithTimeout(context.Background(), lastWait)
+		defer cancel()
+		if err := wait(last, &k.saving); err != nil {
+			errs = append(errs, fmt.Errorf("an answer did not stop: %w", err))
+		}
+	}
+	k.cancel()
+	if err := k.keep.flush(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("what is open is not saved: %w", err))
+	}
+	k.keep.stop()
+	if err := k.store.Close(); err != nil {
+		errs = append(errs, fmt.Errorf("closing the store: %w", err))
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return errors.Join(append(k.unsaved, errs...)...)
+}

@@ -1,0 +1,63 @@
+package chat
+
+import "rookery/infer"
+
+// SetSystem changes the system prompt. A conversation that has turns is read
+// again from its tokens with the new prompt before the next answer. It is
+// refused while an answer runs.
+func (d *Dialogue) SetSystem(text string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.ready(); err != nil {
+		return err
+	}
+	was := d.conv
+	d.conv.System = text
+	if cleanText(was.System) != cleanText(text) {
+		d.reopen(was)
+	}
+	d.saveHead()
+	d.reline()
+	return nil
+}
+
+// reopen gives all first turns the new opening and removes the snapshots of
+// everything below. The first turns are saved last, together with the new
+// prompt: a crash before that costs a replay and nothing else.
+func (d *Dialogue) reopen(was Conversation) {
+	t := d.template()
+	for id, n := range d.tree.nodes {
+		d.tree.hold(id, nil)
+		if n.turn.Parent != 0 {
+			d.keep.commit(was, n.turn, nil)
+		}
+	}
+	for _, id := range d.tree.roots {
+		n := d.tree.nodes[id]
+		n.turn = d.reopened(t, n.turn, was.System)
+		d.keep.commit(d.conv, n.turn, nil)
+	}
+}
+
+func (d *Dialogue) reopened(t template, turn Turn, was string) Turn {
+	tokens, ok := t.reopen(turn.Tokens, was, d.conv.System)
+	if !ok {
+		tokens = t.rerender(turn, d.rendering())
+		turn.Model, turn.ModelName = t.model, t.name
+	}
+	turn.Tokens = tokens
+	return turn
+}
+
+// template is how the engine's model is spoken to.
+func (d *Dialogue) template() template { return templateOf(d.desk.engine.Model()) }
+
+func (d *Dialogue) rendering() rendering {
+	return rendering{system: d.conv.System, blankLines: d.desk.settings().KeepBlankLines}
+}
+
+// usable says that a snapshot is of this model.
+func usable(s *infer.Snapshot, m *infer.Model) bool {
+	return s != nil && s.Model == m.Fingerprint && s.Tokenizer == m.Tokenizer.Fingerprint() &&
+		(s.State == nil || len(s.State) == m.Shape.StateLen())
+}

@@ -1,0 +1,104 @@
+package chat
+
+import (
+	"fmt"
+	"slices"
+
+	"rookery/infer"
+)
+
+// warmSnapshots is how many snapshots a conversation keeps in memory besides
+// those that wait to be saved: of the last answer and its prompt, and as many
+// again for who switches between siblings.
+const warmSnapshots = 4
+
+// A node is a turn in its tree.
+type node struct {
+	turn     Turn
+	children []ID            // oldest first
+	snap     *infer.Snapshot // in memory; nil says nothing about the store
+}
+
+// A tree is the turns of one conversation. Any turn can be the head.
+type tree struct {
+	nodes map[ID]*node
+	roots []ID // oldest first
+	warm  []ID // turns with a snapshot in memory, the longest held first
+}
+
+func newTree() tree { return tree{nodes: map[ID]*node{}} }
+
+// add puts a turn below its parent, or replaces the turn of that ID.
+func (t *tree) add(turn Turn) error {
+	if n := t.nodes[turn.ID]; n != nil {
+		if n.turn.Parent != turn.Parent {
+			return fmt.Errorf("turn %d has two parents, %d and %d: the conversation is damaged", turn.ID, n.turn.Parent, turn.Parent)
+		}
+		n.turn = turn
+		return nil
+	}
+	siblings := &t.roots
+	if turn.Parent != 0 {
+		parent := t.nodes[turn.Parent]
+		if parent == nil {
+			return fmt.Errorf("turn %d answers turn %d, which is missing: the conversation is damaged", turn.ID, turn.Parent)
+		}
+		siblings = &parent.children
+	}
+	at, _ := slices.BinarySearch(*siblings, turn.ID)
+	*siblings = slices.Insert(*siblings, at, turn.ID)
+	t.nodes[turn.ID] = &node{turn: turn}
+	return nil
+}
+
+// siblings are the turns with the same parent, the turn itself included.
+func (t *tree) siblings(turn Turn) []ID {
+	if turn.Parent == 0 {
+		return t.roots
+	}
+	return t.nodes[turn.Parent].children
+}
+
+// line is the turns from the first to head.
+func (t *tree) line(head ID) []*node {
+	var line []*node
+	for n := t.nodes[head]; n != nil; n = t.nodes[n.turn.Parent] {
+		line = append(line, n)
+	}
+	slices.Reverse(line)
+	return line
+}
+
+// newest follows the newest turns below a turn to the last one.
+func (t *tree) newest(id ID) ID {
+	for {
+		below := t.nodes[id].children
+		if len(below) == 0 {
+			return id
+		}
+		id = below[len(below)-1]
+	}
+}
+
+// prompt is the nearest user turn at or above a turn; nil if there is none.
+func (t *tree) prompt(id ID) *node {
+	n := t.nodes[id]
+	for n != nil && n.turn.Role != RoleUser {
+		n = t.nodes[n.turn.Parent]
+	}
+	return n
+}
+
+// hold keeps a snapshot in memory and lets go of the one held longest.
+func (t *tree) hold(id ID, s *infer.Snapshot) {
+	t.warm = slices.DeleteFunc(t.warm, func(w ID) bool { return w == id })
+	t.nodes[id].snap = s
+	if s == nil {
+		return
+	}
+	t.warm = append(t.warm, id)
+	if len(t.warm) > warmSnapshots {
+		t.nodes[t.warm[0]].snap = nil
+		t.warm = slices.Delete(t.warm, 0, 1)
+	}
+}
