@@ -2,6 +2,10 @@ package infer
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,46 +15,222 @@ type Options struct {
 }
 
 // An Engine batches all running requests on one Backend.
-type Engine struct{}
+type Engine struct {
+	model   *Model
+	name    string // of the backend
+	slots   int
+	tokens  int // the backend's MaxTokens
+	wake    chan struct{}
+	done    chan struct{} // closed when the goroutine has ended
+	monitor monitor
 
-// NewEngine starts the engine goroutine. The engine owns b from here on and closes it.
-func NewEngine(m *Model, b Backend, o Options) *Engine { return &Engine{} }
+	mu       sync.Mutex
+	mail     []*sequence // submitted, not yet seen by the goroutine
+	closed   bool
+	closeErr error
 
-// Model is what the engine runs.
-func (e *Engine) Model() *Model { return nil }
-
-// Submit queues a request. It fails at once for a snapshot of another model
-// (naming both), unusable parameters, tokens out of range or a closed engine.
-// More requests than slots wait in line.
-func (e *Engine) Submit(r Request) (*Stream, error) { return nil, nil }
-
-// Logits reads tokens from the zero state and returns the logits after the last one.
-func (e *Engine) Logits(ctx context.Context, tokens []int32) ([]float32, error) { return nil, nil }
-
-// Stats are cheap and may be taken at any time.
-func (e *Engine) Stats() Stats { return Stats{} }
-
-// Close cancels what runs, waits for it and closes the backend.
-func (e *Engine) Close() error { return nil }
-
-// Stats describe the engine now and over the last seconds.
-type Stats struct {
-	Backend          string
-	Rows, Waiting    int // requests with a slot; requests in line
-	Slots            int
-	PrefillRate      float64 // tokens a second over the last second
-	DecodeRate       float64
-	StepP50, StepP95 time.Duration // over the last 256 steps
-	RowsInStep       int           // of the last step
-	Steps            uint64
-	Read, Generated  uint64 // tokens since start
-	Memory           Memory
-	SnapshotBytes    int64 // host memory of snapshots handed out and still alive; 0 if unknown
-	Requests         []RequestStats
+	// What follows belongs to the engine goroutine.
+	device  device
+	line    []*sequence // waiting for a slot, first come first served
+	running []*sequence // with a slot
+	pool    pool
+	pace    pace
+	plan    plan
 }
 
-// RequestStats describe one running request.
-type RequestStats struct {
-	Label string
-	Progress
+// NewEngine starts the engine goroutine. The engine owns b from here on and closes it.
+func NewEngine(m *Model, b Backend, o Options) *Engine {
+	e := &Engine{
+		model:  m,
+		name:   b.Name(),
+		slots:  b.Slots(),
+		tokens: b.MaxTokens(),
+		wake:   make(chan struct{}, 1),
+		done:   make(chan struct{}),
+		device: device{b},
+		pool:   newPool(b.Slots()),
+		pace:   pace{fixed: max(o.Chunk, 0)},
+	}
+	e.monitor.snapshots = new(atomic.Int64)
+	e.monitor.observeMemory(b.Memory())
+	go e.run()
+	return e
+}
+
+// Model is what the engine runs.
+func (e *Engine) Model() *Model { return e.model }
+
+// Submit queues a request. It fails at once for a snapshot of another model
+// (a *MismatchError, naming both), unusable parameters, tokens out of range,
+// nothing to read or continue from, or a closed engine. More requests than
+// slots wait in line.
+func (e *Engine) Submit(r Request) (*Stream, error) {
+	if err := r.check(e.model); err != nil {
+		return nil, err
+	}
+	if e.slots < 1 || e.tokens < 1 {
+		return nil, fmt.Errorf("%s has no room for a single request: it needs a slot and a token a step", e.name)
+	}
+	q := newSequence(e.model, r, e.rouse)
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil, ErrClosed
+	}
+	e.mail = append(e.mail, q)
+	e.mu.Unlock()
+	e.rouse()
+	return q.stream, nil
+}
+
+// Logits reads tokens from the zero state and returns the logits after the last one.
+func (e *Engine) Logits(ctx context.Context, tokens []int32) ([]float32, error) {
+	s, err := e.Submit(Request{Tokens: tokens, Logits: true, Label: "logits"})
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-ctx.Done():
+		s.Cancel()
+		return nil, ctx.Err()
+	case <-s.Done():
+	}
+	end := s.Ending()
+	switch {
+	case end.Err != nil:
+		return nil, end.Err
+	case end.Reason == ReasonCancelled:
+		return nil, ErrClosed
+	}
+	return slices.Clone(end.Snapshot.Logits), nil
+}
+
+// Close cancels what runs, waits for it and closes the backend.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	e.closed = true
+	e.mu.Unlock()
+	e.rouse()
+	<-e.done
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.closeErr
+}
+
+// rouse wakes the engine goroutine if it sleeps. It never blocks.
+func (e *Engine) rouse() {
+	select {
+	case e.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run is the engine goroutine: it steps while there is anything to do, and
+// sleeps otherwise.
+func (e *Engine) run() {
+	defer close(e.done)
+	for !e.collect() {
+		e.reap()
+		e.admit()
+		e.running = slices.DeleteFunc(e.running, ended)
+		e.report()
+		switch {
+		case len(e.running) > 0:
+			e.step()
+			e.running = slices.DeleteFunc(e.running, ended)
+		case len(e.line) == 0:
+			<-e.wake
+		}
+	}
+	for _, q := range append(e.line, e.running...) {
+		e.cancel(q)
+	}
+	e.line, e.running = nil, nil
+	e.report()
+	err := e.device.Close()
+	e.mu.Lock()
+	e.closeErr = err
+	e.mu.Unlock()
+}
+
+func ended(q *sequence) bool { return q.phase == phaseEnded }
+
+// collect moves submitted requests into the line and says whether to close.
+func (e *Engine) collect() (closing bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.line = append(e.line, e.mail...)
+	clear(e.mail)
+	e.mail = e.mail[:0]
+	return e.closed
+}
+
+// reap ends what was cancelled.
+func (e *Engine) reap() {
+	for _, qs := range [][]*sequence{e.line, e.running} {
+		for _, q := range qs {
+			if q.stream.cancelled.Load() {
+				e.cancel(q)
+			}
+		}
+	}
+	e.line = slices.DeleteFunc(e.line, ended)
+	e.running = slices.DeleteFunc(e.running, ended)
+}
+
+// admit gives slots to the first in line.
+func (e *Engine) admit() {
+	for len(e.line) > 0 {
+		slot, ok := e.takeSlot()
+		if !ok {
+			return
+		}
+		q := e.line[0]
+		e.line = slices.Delete(e.line, 0, 1)
+		q.slot = slot
+		e.running = append(e.running, q)
+		if err := e.begin(q); err != nil {
+			e.fail(q, err)
+		}
+	}
+}
+
+// takeSlot takes a free slot, or one that holds a mark.
+func (e *Engine) takeSlot() (Slot, bool) {
+	if s, ok := e.pool.take(); ok {
+		return s, true
+	}
+	for _, q := range e.running {
+		if q.mark.hasSlot {
+			q.mark.hasSlot = false
+			return q.mark.slot, true
+		}
+	}
+	return 0, false
+}
+
+// step runs one step and lets every row's request take what came of it.
+func (e *Engine) step() {
+	for _, q := range e.running {
+		q.takeSampling()
+	}
+	p := &e.plan
+	p.fill(e.running, e.tokens, &e.pace)
+	start := time.Now()
+	err := e.device.Step(p.rows, p.drawn[:len(p.rows)])
+	at := span{start, time.Now()}
+	if err == nil {
+		e.pace.observe(p.prompt, p.decoding, at.end.Sub(start))
+		e.monitor.observeStep(p, at)
+	}
+	for i, q := range p.owners {
+		problem := err
+		if problem == nil {
+			problem = e.advance(q, len(p.rows[i].Tokens), p.drawn[i], at)
+		}
+		if problem != nil {
+			e.fail(q, problem)
+		}
+	}
+	p.clear()
 }

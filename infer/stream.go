@@ -1,35 +1,154 @@
 package infer
 
-import "rookery/infer/sampler"
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"rookery/infer/sampler"
+)
 
 // A Stream is one running request. Its methods are safe for concurrent use
 // and never block on the engine.
-type Stream struct{}
+//
+// It is an unbounded buffer between the engine and one reader: the engine
+// appends under a mutex that nobody holds for longer than a copy, so that a
+// slow reader costs memory, never a step.
+type Stream struct {
+	label   string
+	wake    func() // wakes the engine
+	changed chan struct{}
+	done    chan struct{}
+
+	cancelled atomic.Bool
+	sampling  atomic.Pointer[sampler.Params] // not yet taken over by the engine
+
+	mu       sync.Mutex
+	text     []byte // all of the answer that is certain
+	given    int    // bytes of text that Read has returned
+	tokens   []Token
+	prompt   *Snapshot
+	progress Progress
+	ending   Ending
+}
+
+func newStream(label string, toRead int, wake func()) *Stream {
+	return &Stream{
+		label:    label,
+		wake:     wake,
+		changed:  make(chan struct{}, 1),
+		done:     make(chan struct{}),
+		progress: Progress{ToRead: toRead},
+	}
+}
 
 // Read returns what has arrived since the last call: text that is certain to
 // be shown (valid UTF-8, no part of a stop) and the tokens drawn (which may be
-// ahead of the text). Both are nil when nothing is new.
-func (s *Stream) Read() (text string, tokens []Token) { return "", nil }
+// ahead of the text, by those of a stop; token 0 is not among them). Both are
+// nil when nothing is new.
+func (s *Stream) Read() (text string, tokens []Token) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.given < len(s.text) {
+		text = string(s.text[s.given:])
+		s.given = len(s.text)
+	}
+	if len(s.tokens) > 0 {
+		tokens = slices.Clone(s.tokens)
+		clear(s.tokens) // for the candidates they point to
+		s.tokens = s.tokens[:0]
+	}
+	return text, tokens
+}
 
 // Changed has a value when Read, Progress or Ending has something new. It is a
 // 1-slot signal for one reader.
-func (s *Stream) Changed() <-chan struct{} { return nil }
+func (s *Stream) Changed() <-chan struct{} { return s.changed }
 
 // Done is closed when the request has ended and Ending is valid.
-func (s *Stream) Done() <-chan struct{} { return nil }
+func (s *Stream) Done() <-chan struct{} { return s.done }
 
 // Ending is the result; valid after Done.
-func (s *Stream) Ending() Ending { return Ending{} }
+func (s *Stream) Ending() Ending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ending
+}
 
 // Prompt is the snapshot after the last prompt token (Logits set), from the
-// moment the prompt was read; nil before. A retry starts from it without reading.
-func (s *Stream) Prompt() *Snapshot { return nil }
+// moment the prompt was read; nil before. A retry starts from it without
+// reading. Request.Replay comes after it. It stays nil if nothing but Replay
+// was read, and nothing is known of what came before.
+func (s *Stream) Prompt() *Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prompt
+}
 
 // Progress is where the request is now.
-func (s *Stream) Progress() Progress { return Progress{} }
+func (s *Stream) Progress() Progress {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.progress
+}
 
-// SetSampling changes the parameters from the next token on. Seed is ignored.
-func (s *Stream) SetSampling(p sampler.Params) {}
+// SetSampling changes the parameters from the next token on. Seed is ignored,
+// and so are parameters that Validate refuses.
+func (s *Stream) SetSampling(p sampler.Params) {
+	if p.Validate() != nil {
+		return
+	}
+	p.Ban = slices.Clone(p.Ban)
+	s.sampling.Store(&p)
+}
 
 // Cancel ends the request after the running step; the Ending has everything up to then.
-func (s *Stream) Cancel() {}
+func (s *Stream) Cancel() {
+	s.cancelled.Store(true)
+	s.wake()
+}
+
+// publish adds a drawn token and the text it made certain.
+func (s *Stream) publish(t Token, text string) {
+	s.mu.Lock()
+	s.tokens = append(s.tokens, t)
+	s.text = append(s.text, text...)
+	s.mu.Unlock()
+}
+
+// publishText adds text that became certain without a token.
+func (s *Stream) publishText(text string) {
+	s.mu.Lock()
+	s.text = append(s.text, text...)
+	s.mu.Unlock()
+}
+
+func (s *Stream) setPrompt(p *Snapshot) {
+	s.mu.Lock()
+	s.prompt = p
+	s.mu.Unlock()
+}
+
+func (s *Stream) setProgress(p Progress) {
+	s.mu.Lock()
+	s.progress = p
+	s.mu.Unlock()
+	s.signal()
+}
+
+// finish publishes the ending, whose Text it fills in.
+func (s *Stream) finish(e Ending) {
+	s.mu.Lock()
+	e.Text = string(s.text)
+	s.ending = e
+	s.mu.Unlock()
+	close(s.done)
+	s.signal()
+}
+
+func (s *Stream) signal() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}

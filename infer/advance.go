@@ -1,0 +1,215 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"rookery/infer/sampler"
+)
+
+var errNaN = errors.New("the model produced NaN: its weights may be damaged, or need a wider format than they were loaded in")
+
+// begin gives a sequence that has just got its slot the state to go on from.
+func (e *Engine) begin(q *sequence) error {
+	q.phase = phaseReading
+	q.takeSampling()
+	q.logits = make([]float32, e.model.Shape.Vocab)
+	from := q.req.From
+	if err := e.load(q.slot, from); err != nil {
+		return err
+	}
+	if from != nil && from.Logits != nil && q.prompt == 0 {
+		copy(q.logits, from.Logits)
+		q.setStart(from)
+	}
+	if len(q.unread) > 0 {
+		return nil
+	}
+	return e.firstFromLogits(q)
+}
+
+// takeSampling takes over what Stream.SetSampling left.
+func (q *sequence) takeSampling() {
+	if p := q.stream.sampling.Swap(nil); p != nil {
+		q.sampler.SetParams(*p)
+	}
+}
+
+// load writes a snapshot's state to a slot.
+func (e *Engine) load(slot Slot, from *Snapshot) error {
+	if from == nil || from.State == nil {
+		return e.device.ZeroSlot(slot)
+	}
+	return e.device.WriteSlot(slot, from.State)
+}
+
+// firstFromLogits draws the first token from the snapshot's logits, without a step.
+func (e *Engine) firstFromLogits(q *sequence) error {
+	now := time.Now()
+	q.promptEnd = now
+	if q.req.Logits {
+		return e.finishReading(q)
+	}
+	d, err := q.draw()
+	if err != nil {
+		return err
+	}
+	q.phase = phaseDecoding
+	return e.accept(q, d, span{now, now})
+}
+
+// draw draws from q.logits on the engine goroutine, as a backend would.
+func (q *sequence) draw() (d Drawn, err error) {
+	defer caught(&err, "sampling")
+	if q.req.Top > 0 {
+		d.Top = q.sampler.Top(q.logits, q.req.Top)
+	}
+	d.Token, d.LogProb = q.sampler.Sample(q.logits)
+	return d, nil
+}
+
+// advance takes what came of a row with n tokens in a step.
+func (e *Engine) advance(q *sequence, n int, d Drawn, at span) error {
+	q.position += n
+	switch q.phase {
+	case phaseDecoding:
+		q.consumed += n
+		q.rate.add(at, 1)
+		return e.accept(q, d, at)
+	case phaseReading:
+		return e.advanceReading(q, n, d, at)
+	case phaseRewinding:
+		q.unread = q.unread[n:]
+		if len(q.unread) == 0 {
+			return e.finishRewinding(q)
+		}
+	}
+	return nil
+}
+
+func (e *Engine) advanceReading(q *sequence, n int, d Drawn, at span) error {
+	q.unread = q.unread[n:]
+	q.usage.Read += n
+	q.singly = max(q.singly-n, 0)
+	q.rate.add(at, n)
+	if q.prompt > 0 {
+		if q.prompt -= n; q.prompt == 0 {
+			if err := e.takeStart(q); err != nil {
+				return err
+			}
+		}
+	}
+	if len(q.unread) > 0 {
+		q.stream.setProgress(q.progress(at.end))
+		return nil
+	}
+	q.promptEnd = at.end
+	if q.req.Logits {
+		return e.finishReading(q)
+	}
+	q.phase = phaseDecoding
+	q.rate.reset()
+	return e.accept(q, d, at)
+}
+
+// takeStart takes the prompt snapshot: state and logits after the last prompt
+// token, and the sampler as it was before the first draw.
+func (e *Engine) takeStart(q *sequence) error {
+	state, err := e.readState(q.slot)
+	if err != nil {
+		return err
+	}
+	s := e.newSnapshot(q)
+	s.Position, s.State, s.Logits, s.Tail = q.position, state, slices.Clone(q.logits), q.tail
+	if q.req.From != nil {
+		s.Sampler = q.req.From.Sampler
+	}
+	q.setStart(s)
+	return nil
+}
+
+func (q *sequence) setStart(s *Snapshot) {
+	q.start = s
+	q.stream.setPrompt(s)
+}
+
+// accept takes a drawn token: it publishes it and decides whether it ends the
+// answer or may begin a stop. The sampler observes it last, so that everything
+// before still sees the memory from before the token.
+func (e *Engine) accept(q *sequence, d Drawn, at span) error {
+	if math.IsNaN(float64(d.LogProb)) {
+		return errNaN
+	}
+	if d.Token < 0 || int(d.Token) >= e.model.Shape.Vocab {
+		return fmt.Errorf("the backend drew token %d: the model has tokens 0 to %d", d.Token, e.model.Shape.Vocab-1)
+	}
+	q.usage.Generated++
+	if q.usage.Generated == 1 {
+		q.usage.FirstToken = at.end.Sub(q.submitted)
+	}
+	if d.Token == 0 {
+		return e.stop(q, len(q.answer.ids), nil)
+	}
+	text, cut, found := q.answer.push(d.Token)
+	q.stream.publish(Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top}, text)
+	if found {
+		n, part := q.answer.locate(cut)
+		return e.stop(q, n, part)
+	}
+	if err := e.updateMark(q); err != nil {
+		return err
+	}
+	q.sampler.Observe(d.Token)
+	if q.req.MaxTokens > 0 && q.usage.Generated >= q.req.MaxTokens {
+		return e.finishOpen(q, ReasonLength)
+	}
+	q.stream.setProgress(q.progress(at.end))
+	return nil
+}
+
+// updateMark keeps q.mark at or before the token in which held bytes begin. It
+// is called when the last token was drawn but not yet consumed or observed.
+func (e *Engine) updateMark(q *sequence) error {
+	last := len(q.answer.ids) - 1
+	switch from := q.answer.heldFrom(); {
+	case from > last:
+		e.dropMark(q)
+	case from == last && (!q.mark.set || last-q.mark.index >= maxPending):
+		return e.setMark(q)
+	}
+	return nil
+}
+
+// setMark marks the point before the last drawn token. The state is copied if
+// a slot is free; nobody is kept waiting for one.
+func (e *Engine) setMark(q *sequence) error {
+	m := &q.mark
+	m.set, m.index, m.position = true, q.consumed, q.position
+	m.memory = q.memory(q.consumed)
+	m.logits = append(m.logits[:0], q.logits...)
+	if !m.hasSlot {
+		m.slot, m.hasSlot = e.pool.take()
+	}
+	if !m.hasSlot {
+		return nil
+	}
+	return e.device.CopySlot(m.slot, q.slot)
+}
+
+func (e *Engine) dropMark(q *sequence) {
+	if q.mark.hasSlot {
+		e.pool.put(q.mark.slot)
+	}
+	q.mark.set, q.mark.hasSlot = false, false
+	q.mark.memory = sampler.Memory{}
+}
+
+// report tells the monitor who runs and who waits.
+func (e *Engine) report() {
+	if e.monitor.observeQueue(e.running, len(e.line)) {
+		e.monitor.observeMemory(e.device.Memory())
+	}
+}

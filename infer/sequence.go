@@ -1,0 +1,183 @@
+package infer
+
+import (
+	"slices"
+	"time"
+
+	"rookery/infer/sampler"
+)
+
+// A phase is what a sequence does with its row.
+type phase uint8
+
+const (
+	phaseWaiting   phase = iota // for a slot
+	phaseReading                // Pending, Tokens and Replay, in chunks
+	phaseDecoding               // one token a step
+	phaseRewinding              // reading again up to where a stop began, then ending
+	phaseEnded
+)
+
+// maxPending is how many drawn tokens a snapshot leaves unread rather than
+// reading them again at the end of an answer. Tokens that a snapshot leaves
+// are read one a step, as they would have been: a backend may round chunks
+// differently.
+const maxPending = 16
+
+// A sequence is the engine goroutine's side of a request: a row while it has a
+// slot. Only that goroutine touches it.
+type sequence struct {
+	stream  *Stream
+	req     Request
+	input   []int32 // From.Pending, Tokens and Replay; req.Replay is its end
+	tail    []byte  // incomplete character before input, if an answer is continued
+	answer  answer
+	sampler *sampler.Sampler
+	draws   uint64 // place in the random stream before the first drawn token
+
+	phase    phase
+	slot     Slot
+	position int       // tokens that the slot's state has consumed since the base state
+	consumed int       // of those, tokens of answer.ids
+	unread   []int32   // what is left to read in phaseReading and phaseRewinding
+	prompt   int       // how many of unread come before the prompt snapshot
+	start    *Snapshot // the prompt snapshot, once there is one
+	singly   int       // how many of unread are to be read one a step
+	logits   []float32 // after the last consumed token, where the step was asked for them
+	one      [1]int32  // the row's token while decoding
+	mark     mark
+	settled  Ending // in phaseRewinding: the ending, whose snapshot lacks state and logits
+
+	usage     Usage
+	submitted time.Time
+	promptEnd time.Time
+	rate      meter
+}
+
+// A mark is the point before a token in which a stop may begin: everything
+// needed to end the answer there. The logits are kept for a stop that begins
+// with that very token.
+type mark struct {
+	set      bool
+	index    int // tokens of the answer consumed
+	position int
+	memory   sampler.Memory
+	logits   []float32
+	slot     Slot
+	hasSlot  bool // otherwise the state must be read again
+}
+
+func newSequence(m *Model, r Request, wake func()) *sequence {
+	q := &sequence{req: r, submitted: time.Now()}
+	if r.From != nil {
+		q.input = append(q.input, r.From.Pending...)
+		q.position = r.From.Position
+		q.draws = r.From.Sampler.Draws
+	}
+	if r.From != nil && len(r.Tokens) == 0 {
+		q.tail = r.From.Tail
+		if len(q.input) <= maxPending {
+			q.singly = len(q.input)
+		}
+	}
+	q.input = append(q.input, r.Tokens...)
+	q.prompt = len(q.input)
+	q.input = append(q.input, r.Replay...)
+	q.req.Tokens, q.req.Replay = nil, q.input[q.prompt:]
+	q.unread = q.input
+	q.draws += uint64(len(r.Replay))
+	q.sampler = newSampler(m, r)
+	q.answer = newAnswer(m, r)
+	q.stream = newStream(r.Label, len(q.input), wake)
+	return q
+}
+
+// newSampler goes on from the snapshot and past the replayed tokens.
+func newSampler(m *Model, r Request) *sampler.Sampler {
+	p := r.Sampling
+	p.Ban = slices.Clone(p.Ban)
+	s := sampler.New(min(m.Tokenizer.Size(), m.Shape.Vocab), p)
+	if r.From != nil {
+		s.Restore(r.From.Sampler)
+	}
+	for _, id := range r.Replay {
+		s.Observe(id)
+	}
+	s.Skip(len(r.Replay))
+	return s
+}
+
+// newAnswer goes on from the snapshot's text, unless tokens of a prompt come
+// between, and past the replayed tokens.
+func newAnswer(m *Model, r Request) answer {
+	a := answer{vocabulary: m.Tokenizer, stops: newStopper(r.Stops)}
+	if r.From != nil && len(r.Tokens) == 0 {
+		a.text.Restore(r.From.Tail)
+		a.prime(r.From.Pending)
+	}
+	a.prime(r.Replay)
+	for _, id := range r.Replay {
+		a.text.Push(m.Tokenizer.Bytes(id))
+	}
+	return a
+}
+
+// next is the most tokens that q can read in its next row: a row ends where the
+// prompt snapshot is due, and tokens to be read singly are rows of their own.
+func (q *sequence) next() int {
+	switch {
+	case q.singly > 0:
+		return 1
+	case q.prompt > 0:
+		return q.prompt
+	}
+	return len(q.unread)
+}
+
+// row is q's entry in a step that reads n tokens of unread, or decodes if n is 0.
+func (q *sequence) row(n int) Row {
+	if q.phase == phaseDecoding {
+		q.one[0] = q.answer.ids[q.consumed]
+		return Row{Slot: q.slot, Tokens: q.one[:], Sampler: q.sampler, Top: q.req.Top, Logits: q.logits}
+	}
+	r := Row{Slot: q.slot, Tokens: q.unread[:n]}
+	if n == q.prompt || n == len(q.unread) { // n is never 0 here
+		r.Logits = q.logits
+	}
+	if n == len(q.unread) && q.phase == phaseReading && !q.req.Logits {
+		r.Sampler, r.Top = q.sampler, q.req.Top
+	}
+	return r
+}
+
+// memory is the sampler's memory after count drawn tokens. The place in the
+// random stream is counted here and not asked for, so that it is right also
+// after a draw that is to be forgotten or that failed halfway.
+func (q *sequence) memory(count int) sampler.Memory {
+	m := q.sampler.Memory()
+	m.Draws = q.draws + uint64(count)
+	return m
+}
+
+// memoryAt is the sampler's memory after the first n tokens of the answer,
+// which are known to come at or after the mark.
+func (q *sequence) memoryAt(n int) sampler.Memory {
+	s := sampler.New(min(q.answer.vocabulary.Size(), len(q.logits)), q.sampler.Params())
+	s.Restore(q.mark.memory)
+	for _, id := range q.answer.ids[q.mark.index:n] {
+		s.Observe(id)
+	}
+	m := s.Memory()
+	m.Draws = q.draws + uint64(n)
+	return m
+}
+
+// progress is what the stream reports; now is the end of a step.
+func (q *sequence) progress(now time.Time) Progress {
+	return Progress{
+		Read:      q.usage.Read,
+		ToRead:    len(q.input),
+		Generated: q.usage.Generated,
+		Rate:      q.rate.rate(now),
+	}
+}

@@ -1,0 +1,91 @@
+package infer
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrClosed is what Submit returns on a closed engine.
+var ErrClosed = errors.New("the engine is closed")
+
+// A MismatchError says that a snapshot belongs to another model or vocabulary
+// than the engine runs.
+type MismatchError struct {
+	What     string // "model" or "tokenizer"
+	Snapshot string // fingerprint in the snapshot
+	Engine   string // fingerprint that the engine has
+	Name     string // what a person calls the engine's
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("this state was made by %s %s, but %s %s (%s) is running: open the one it was made by, or read the text again",
+		e.What, e.Snapshot, e.What, e.Name, e.Engine)
+}
+
+// check says what is wrong with a request on a model, or nil.
+func (r *Request) check(m *Model) error {
+	if err := r.Sampling.Validate(); err != nil {
+		return fmt.Errorf("sampling: %w", err)
+	}
+	if r.MaxTokens < 0 {
+		return fmt.Errorf("at most %d generated tokens: the number must not be negative", r.MaxTokens)
+	}
+	if r.Top < 0 || r.Top > m.Shape.Vocab {
+		return fmt.Errorf("%d candidates with every token: the number must be 0 to %d", r.Top, m.Shape.Vocab)
+	}
+	for i, stop := range r.Stops {
+		if stop == "" {
+			return fmt.Errorf("stop %d is empty: it would end every answer at once", i+1)
+		}
+	}
+	if err := r.From.check(m); err != nil {
+		return err
+	}
+	if err := checkTokens("token", r.Tokens, m.Shape.Vocab); err != nil {
+		return err
+	}
+	if err := checkTokens("replayed token", r.Replay, m.Shape.Vocab); err != nil {
+		return err
+	}
+	return r.checkStart()
+}
+
+// checkStart makes sure that there are, or will be, logits to draw from.
+func (r *Request) checkStart() error {
+	if len(r.Tokens) > 0 || len(r.Replay) > 0 {
+		return nil
+	}
+	if r.From != nil && (len(r.From.Pending) > 0 || r.From.Logits != nil) {
+		return nil
+	}
+	return errors.New("nothing to read and nothing to continue from: give the request at least one token")
+}
+
+// check says why the snapshot cannot be continued on a model; a nil snapshot can.
+func (s *Snapshot) check(m *Model) error {
+	if s == nil {
+		return nil
+	}
+	if s.Model != m.Fingerprint {
+		return &MismatchError{What: "model", Snapshot: s.Model, Engine: m.Fingerprint, Name: m.Name}
+	}
+	if s.Tokenizer != m.Tokenizer.Fingerprint() {
+		return &MismatchError{What: "tokenizer", Snapshot: s.Tokenizer, Engine: m.Tokenizer.Fingerprint(), Name: m.Tokenizer.Name()}
+	}
+	if n := m.Shape.StateLen(); s.State != nil && len(s.State) != n {
+		return fmt.Errorf("this snapshot's state has %d values, but one of %s has %d: the snapshot is damaged", len(s.State), m.Name, n)
+	}
+	if n := m.Shape.Vocab; s.Logits != nil && len(s.Logits) != n {
+		return fmt.Errorf("this snapshot has %d logits, but %s has %d: the snapshot is damaged", len(s.Logits), m.Name, n)
+	}
+	return checkTokens("pending token", s.Pending, m.Shape.Vocab)
+}
+
+func checkTokens(what string, ids []int32, vocab int) error {
+	for i, id := range ids {
+		if id < 0 || int(id) >= vocab {
+			return fmt.Errorf("%s %d is %d: the model has tokens 0 to %d", what, i, id, vocab-1)
+		}
+	}
+	return nil
+}
