@@ -18,9 +18,10 @@ const largestScale = 0x7bff
 func quantizeBlock(dst []int8, src []float32) (scale uint16, err error) {
 	largest := float32(0)
 	for _, v := range src {
-		if a := float32(math.Abs(float64(v))); !(a <= largest) { // a NaN is kept too
-			largest = a
+		if v != v {
+			return 0, errors.New("NaN cannot be quantised")
 		}
+		largest = max(largest, v, -v)
 	}
 	scale = toHalf(largest / 127)
 	// Subnormal scales are coarse. One that would cut off the largest value
@@ -28,7 +29,7 @@ func quantizeBlock(dst []int8, src []float32) (scale uint16, err error) {
 	if largest > 127.5*fromHalf(scale) {
 		scale++
 	}
-	if largest != largest || scale > largestScale {
+	if scale > largestScale {
 		return 0, fmt.Errorf("%v is too large for int8 with fp16 scales", largest)
 	}
 	step := float64(fromHalf(scale))
