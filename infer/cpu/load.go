@@ -190,7 +190,7 @@ func (l *loader) reserve(name string, typ kernel.Type, rows, cols, n int) (tenso
 	}
 	m, err := kernel.NewMatrix(l.arena, typ, rows, cols)
 	if err != nil {
-		l.err = fmt.Errorf("%s: %w", name, err)
+		l.err = fmt.Errorf("tensor %s: %w", name, err)
 		return t, nil
 	}
 	return t, m

@@ -30,27 +30,14 @@ func (t tensor) len() int {
 // A source finds tensors by canonical name.
 type source func(name string) (tensor, error)
 
-// fileSource reads from a checkpoint. Shapes have been checked by whoever
-// made the rwkv.Shape, but a source does not rely on it: every use names the
-// shape it needs.
+// fileSource reads from a checkpoint, whose errors name the tensor.
 func fileSource(f *checkpoint.File) source {
 	return func(name string) (tensor, error) {
 		t, ok := f.Tensor(name)
 		if !ok {
-			return tensor{}, fmt.Errorf("%s: %s: missing; is the file complete?", f.Path(), name)
+			return tensor{}, fmt.Errorf("tensor %s: missing", name)
 		}
-		return tensor{
-			name:  name,
-			shape: t.Shape,
-			dtype: t.DType,
-			read: func(dst []float32, off int) error {
-				if err := t.Float32(dst, off); err != nil {
-					return fmt.Errorf("%s: %s: %w", f.Path(), name, err)
-				}
-				return nil
-			},
-			blocks: t.Q8,
-		}, nil
+		return tensor{name: name, shape: t.Shape, dtype: t.DType, read: t.Float32, blocks: t.Q8}, nil
 	}
 }
 
@@ -61,7 +48,7 @@ func (s source) sized(name string, n int) (tensor, error) {
 		return t, err
 	}
 	if got := t.len(); got != n {
-		return t, fmt.Errorf("%s: %d values where %d were expected", name, got, n)
+		return t, fmt.Errorf("tensor %s: %d values where %d were expected", name, got, n)
 	}
 	return t, nil
 }

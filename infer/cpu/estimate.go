@@ -1,0 +1,58 @@
+package cpu
+
+import (
+	"rookery/infer/checkpoint"
+	"rookery/infer/cpu/kernel"
+	"rookery/infer/rwkv"
+)
+
+// An Estimate is what loading a model would take.
+type Estimate struct {
+	Weights string // the width that Options.Weights comes to for the file
+	Bytes   int64  // of memory, before the first state
+}
+
+// EstimateLoad says how much memory a model will take with Options.Weights as
+// given, without loading it.
+func EstimateLoad(f *checkpoint.File, shape rwkv.Shape, weights string) (Estimate, error) {
+	typ, err := parseWeights(weights, fileType(f))
+	if err != nil {
+		return Estimate{}, err
+	}
+	total := int64(0)
+	for name, spec := range shape.Tensors() {
+		n := int64(1)
+		for _, d := range spec.Sizes(shape) {
+			n *= int64(d)
+		}
+		total += storedBytes(n, storedType(f, name, spec.Kind, typ))
+	}
+	return Estimate{Weights: typ.String(), Bytes: total}, nil
+}
+
+// storedType is the type in which a tensor of the file is held.
+func storedType(f *checkpoint.File, name string, kind rwkv.Kind, large kernel.Type) kernel.Type {
+	switch kind {
+	case rwkv.Matrix:
+		return large
+	case rwkv.LowRank:
+		if t, ok := f.Tensor(name); ok {
+			return lowRankType(large, typeOf(t.DType))
+		}
+		return lowRankType(large, kernel.F32)
+	default:
+		return kernel.F32
+	}
+}
+
+// storedBytes is what n weights of a type take.
+func storedBytes(n int64, t kernel.Type) int64 {
+	switch t {
+	case kernel.F32:
+		return 4 * n
+	case kernel.Q8:
+		return n + 2*n/kernel.BlockSize
+	default:
+		return 2 * n
+	}
+}

@@ -1,0 +1,70 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"rookery/infer/checkpoint"
+	"rookery/infer/rwkv"
+)
+
+// A Found is a file that may be a model.
+type Found struct {
+	Path   string
+	Name   string // as a model would be called
+	Size   int64
+	Format string     // as checkpoint.File.Format; empty if it cannot be read
+	Shape  rwkv.Shape // as far as it can be read
+	Err    error      // why it cannot be run, or nil
+}
+
+// Find lists the .pth and .safetensors files of directories, in the order of
+// the directories and then of names. Directories that do not exist have no
+// files. Only what describes a model is read of a file, not its weights.
+func Find(dirs []string) ([]Found, error) {
+	var found []Found
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return found, fmt.Errorf("look for models: %w", err)
+		}
+		for _, e := range entries {
+			if !e.IsDir() && isModelName(e.Name()) {
+				found = append(found, inspect(filepath.Join(dir, e.Name())))
+			}
+		}
+	}
+	return found, nil
+}
+
+func isModelName(name string) bool {
+	switch strings.ToLower(filepath.Ext(name)) {
+	case ".pth", ".safetensors":
+		return true
+	}
+	return false
+}
+
+// inspect reads what one file is.
+func inspect(path string) Found {
+	out := Found{Path: path, Name: modelName(path)}
+	if info, err := os.Stat(path); err == nil {
+		out.Size = info.Size()
+	}
+	f, err := checkpoint.Open(path)
+	if err != nil {
+		out.Err = err
+		return out
+	}
+	out.Format = f.Format()
+	out.Shape, out.Err = rwkv.Detect(f)
+	out.Err = errors.Join(out.Err, f.Close())
+	return out
+}

@@ -1,0 +1,60 @@
+package load
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"rookery/infer/checkpoint"
+	"rookery/infer/cpu"
+	"rookery/infer/rwkv"
+)
+
+// checkMemory refuses a model that would not fit, before anything is read.
+// available is 0 where it is not known.
+func checkMemory(f *checkpoint.File, shape rwkv.Shape, need cpu.Estimate, available int64) error {
+	if available == 0 || need.Bytes <= available {
+		return nil
+	}
+	wayOut := "use a smaller model or close other programs"
+	if small, err := cpu.EstimateLoad(f, shape, "int8"); err == nil && small.Bytes <= available {
+		wayOut = fmt.Sprintf("as int8 it needs %s", gigabytes(small.Bytes))
+	}
+	return fmt.Errorf("%s: as %s it needs %s of memory and %s are free; %s",
+		f.Path(), need.Weights, gigabytes(need.Bytes), gigabytes(available), wayOut)
+}
+
+func gigabytes(n int64) string { return fmt.Sprintf("%.1f GB", float64(n)/1e9) }
+
+// availableMemory is how many bytes programs can still have, or 0 where the
+// system does not say.
+func availableMemory() int64 {
+	f, err := os.Open("/proc/meminfo")
+	if err != nil {
+		return 0
+	}
+	n := memAvailable(f)
+	if err := f.Close(); err != nil {
+		return 0
+	}
+	return n
+}
+
+// memAvailable reads Linux's estimate from the text of /proc/meminfo.
+func memAvailable(r io.Reader) int64 {
+	for lines := bufio.NewScanner(r); lines.Scan(); {
+		rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:")
+		if !ok {
+			continue
+		}
+		kb, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
+		if err != nil || kb < 0 || kb > 1<<50 {
+			return 0
+		}
+		return kb << 10
+	}
+	return 0
+}

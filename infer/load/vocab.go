@@ -1,0 +1,103 @@
+package load
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rookery/infer/checkpoint"
+	"rookery/infer/rwkv"
+	"rookery/infer/tokenizer"
+)
+
+// maxVocabBytes bounds a vocabulary file that is read; World's has 1.1 MB.
+const maxVocabBytes = 64 << 20
+
+// chooseTokenizer follows, in this order: the vocabulary file asked for, the
+// one that the model carries, the size of the vocabulary if it is a known one,
+// a vocabulary file beside the model.
+func chooseTokenizer(spec Spec, f *checkpoint.File, shape rwkv.Shape) (*tokenizer.Tokenizer, error) {
+	if spec.Vocab != "" {
+		return readVocab(spec.Vocab, shape)
+	}
+	if data := f.Vocab(); data != nil {
+		t, err := tokenizer.Parse(modelName(spec.Model), data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: the vocabulary that it carries: %w", f.Path(), err)
+		}
+		return t, fits(t, shape)
+	}
+	t, unknown := tokenizer.ForVocab(shape.Vocab)
+	if unknown == nil {
+		return t, nil
+	}
+	if spec.Model != "" {
+		if t := vocabBeside(spec.Model, shape); t != nil {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: %w", f.Path(), unknown)
+}
+
+// readVocab reads a vocabulary file and checks that the model can use it.
+func readVocab(path string, shape rwkv.Shape) (*tokenizer.Tokenizer, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("vocabulary: %w", err)
+	}
+	if info.Size() > maxVocabBytes {
+		return nil, fmt.Errorf("vocabulary %s: %d MB is more than a vocabulary has", path, info.Size()>>20)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("vocabulary: %w", err)
+	}
+	t, err := tokenizer.Parse(filepath.Base(path), data)
+	if err != nil {
+		return nil, err
+	}
+	return t, fits(t, shape)
+}
+
+// fits refuses a vocabulary that is plainly another model's: with tokens that
+// this one has no rows for, or with tokens for less than a quarter of its rows.
+func fits(t *tokenizer.Tokenizer, shape rwkv.Shape) error {
+	switch {
+	case t.Size() > shape.Vocab:
+		return fmt.Errorf("vocabulary %s has tokens up to %d, and the model only %d rows for them; it belongs to another model", t.Name(), t.Size()-1, shape.Vocab)
+	case t.Size() < shape.Vocab/4:
+		return fmt.Errorf("vocabulary %s has %d tokens, and the model %d rows for them; it belongs to another model", t.Name(), t.Size(), shape.Vocab)
+	}
+	return nil
+}
+
+// vocabBeside looks for a vocabulary in the model's directory: a text file
+// that reads as one and fits, those with "vocab" in their names first.
+func vocabBeside(model string, shape rwkv.Shape) *tokenizer.Tokenizer {
+	entries, err := os.ReadDir(filepath.Dir(model))
+	if err != nil {
+		return nil // the caller says that there is no vocabulary
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".txt") {
+			names = append(names, e.Name())
+		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return vocabRank(a) - vocabRank(b) })
+	for _, name := range names {
+		if t, err := readVocab(filepath.Join(filepath.Dir(model), name), shape); err == nil {
+			return t
+		}
+	}
+	return nil
+}
+
+func vocabRank(name string) int {
+	if strings.Contains(strings.ToLower(name), "vocab") {
+		return 0
+	}
+	return 1
+}
