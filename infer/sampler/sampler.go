@@ -1,27 +1,9 @@
 package sampler
 
-// A Mode selects a sampling definition.
-type Mode uint8
-
-// The modes: our default in the RWKV order, and the two parity modes.
-const (
-	ModeRWKV  Mode = iota // penalties, softmax, top_p, top_k, then temperature
-	ModePip               // as the public rwkv pip package, its quirks included
-	ModeRapid             // as Rapid-Sampling: temperature first, top_k and top_p on one softmax
+import (
+	"math"
+	"slices"
 )
-
-// Params are the sampling parameters of one row. The zero Temperature is greedy.
-type Params struct {
-	Mode        Mode
-	Temperature float32
-	TopK        int     // 0: off
-	TopP        float32 // 1 (or 0 with greedy): off
-	Presence    float32
-	Frequency   float32
-	Decay       float32 // of the occurrence counts, per token
-	Seed        uint64
-	Ban         []int32 // tokens never drawn
-}
 
 // A Candidate is a token the next draw could choose.
 type Candidate struct {
@@ -30,52 +12,98 @@ type Candidate struct {
 	Prob    float32 // what the draw gives it, after penalties, truncation and temperature
 }
 
-// Memory is the part of a Sampler that a snapshot keeps.
-type Memory struct {
-	Draws  uint64 // numbers taken from the random stream
-	Counts []Count
-}
-
-// A Count is how often a token occurred, after decay. Both numbers decay alike.
-type Count struct {
-	Token int32
-	N     float32 // all occurrences
-	First float32 // the part of N that the first occurrence is; ModeRapid charges presence on it
-}
-
 // A Sampler draws the tokens of one sequence. It is not safe for concurrent use.
-type Sampler struct{}
+type Sampler struct {
+	// Exempt says which tokens ModePip counts no occurrences of; nil is none.
+	// It is set once, before the first Observe; see PipExempt.
+	Exempt func(token int32) bool
+
+	vocab     int
+	params    Params // as they were given
+	effective Params // as they are used
+	draws     uint64
+	counts    counts
+}
 
 // New makes a sampler. Ids from vocab up have no token and are never drawn.
-func New(vocab int, p Params) *Sampler { return &Sampler{} }
+// Parameters that Validate refuses make the draw greedy.
+func New(vocab int, p Params) *Sampler {
+	s := &Sampler{vocab: max(0, vocab), params: Params{Seed: p.Seed}}
+	s.SetParams(p)
+	return s
+}
 
 // Params are the current parameters.
-func (s *Sampler) Params() Params { return Params{} }
+func (s *Sampler) Params() Params { return s.params }
 
 // SetParams changes the parameters from the next draw on. The random stream
 // goes on where it is; a changed Seed is ignored.
-func (s *Sampler) SetParams(p Params) {}
+func (s *Sampler) SetParams(p Params) {
+	p.Seed = s.params.Seed
+	p.Ban = slices.Clone(p.Ban)
+	s.params, s.effective = p, p.effective()
+}
 
 // Sample draws a token from raw logits, which it does not change, and returns
-// its log-probability under the model's own softmax. It takes one number from
-// the random stream, also when greedy.
-func (s *Sampler) Sample(logits []float32) (token int32, logProb float32) { return 0, 0 }
-
-// Observe counts a drawn token for the penalties.
-func (s *Sampler) Observe(token int32) {}
-
-// Skip moves the random stream past n draws (a replayed answer).
-func (s *Sampler) Skip(n int) {}
+// its log-probability under the model's own softmax (of ids below vocab). It
+// takes one number from the random stream, also when greedy.
+func (s *Sampler) Sample(logits []float32) (token int32, logProb float32) {
+	r := Random(s.params.Seed, s.draws)
+	s.draws++
+	logits = s.known(logits)
+	w := borrow()
+	defer w.giveBack()
+	d := w.prepare(logits, s.effective, s.counts)
+	if d.total == 0 {
+		return 0, negInf
+	}
+	token = d.draw(r)
+	return token, float32(float64(tame(logits[token])) - d.logNormaliser(logits))
+}
 
 // Top returns the k likeliest tokens under the model's own softmax, with the
-// probability that the next draw gives them.
-func (s *Sampler) Top(logits []float32, k int) []Candidate { return nil }
+// probability that the next draw gives them. Of equally likely ones the
+// smaller id comes first.
+func (s *Sampler) Top(logits []float32, k int) []Candidate {
+	logits = s.known(logits)
+	if k = min(k, len(logits)); k <= 0 {
+		return nil
+	}
+	w, raw := borrow(), borrow()
+	defer w.giveBack()
+	defer raw.giveBack()
+	d := w.prepare(logits, s.effective, s.counts)
+	norm := d.logNormaliser(logits)
+	best := raw.likeliest(logits, k)
+	top := make([]Candidate, len(best))
+	for i, c := range best {
+		top[i] = Candidate{Token: c.id, LogProb: float32(float64(tame(logits[c.id])) - norm)}
+		if d.total > 0 {
+			top[i].Prob = float32(float64(d.weight(c.id)) / float64(d.total))
+		}
+	}
+	return top
+}
 
-// Memory is what a snapshot keeps; Restore is its inverse.
-func (s *Sampler) Memory() Memory { return Memory{} }
+// known are the logits of ids that have a token.
+func (s *Sampler) known(logits []float32) []float32 {
+	return logits[:min(len(logits), s.vocab)]
+}
 
-// Restore continues as the sampler whose Memory this is.
-func (s *Sampler) Restore(m Memory) {}
-
-// Validate says in one line what is wrong with the parameters, or nil.
-func (p Params) Validate() error { return nil }
+// likeliest are the k candidates with the largest logits, in order. Tokens
+// with none (-Inf, NaN) are left out.
+func (w *scratch) likeliest(logits []float32, k int) []candidate {
+	w.load(logits)
+	m := w.findBest()
+	w.collect(max(w.atLeast(k), -math.MaxFloat32), m, softmaxScale)
+	slices.SortFunc(w.candidates, func(a, b candidate) int {
+		if a.key != b.key {
+			if a.key > b.key {
+				return -1
+			}
+			return 1
+		}
+		return int(a.id - b.id)
+	})
+	return w.candidates[:min(k, len(w.candidates))]
+}

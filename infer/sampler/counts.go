@@ -1,0 +1,106 @@
+package sampler
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Memory is the part of a Sampler that a snapshot keeps.
+type Memory struct {
+	Draws  uint64 // numbers taken from the random stream
+	Counts []Count
+}
+
+// A Count is how often a token occurred, after decay. Both numbers decay alike.
+type Count struct {
+	Token int32
+	N     float32 // all occurrences
+	First float32 // the part of N that the first occurrence is; ModeRapid charges presence on it
+}
+
+// counts are the tokens seen, in ascending order. A token stays, however
+// little its decayed count: ModeRWKV charges presence on every token seen.
+type counts []Count
+
+func (c counts) find(token int32) (int, bool) {
+	return slices.BinarySearchFunc(c, token, func(e Count, t int32) int { return cmp.Compare(e.Token, t) })
+}
+
+// observe lets all counts decay and then counts an occurrence of token, of
+// weight 1 or 0.
+func (c *counts) observe(token int32, decay, weight float32) {
+	for i := range *c {
+		e := &(*c)[i]
+		e.N = decayed(e.N, decay)
+		e.First = decayed(e.First, decay)
+	}
+	i, found := c.find(token)
+	if found {
+		(*c)[i].N += weight
+		return
+	}
+	*c = slices.Insert(*c, i, Count{Token: token, N: weight, First: weight})
+}
+
+// decayed makes what is too little to matter 0, because processors are slow
+// with denormal numbers.
+func decayed(n, decay float32) float32 {
+	if n *= decay; n < 0x1p-64 {
+		return 0
+	}
+	return n
+}
+
+// penalty is what a seen token's logit is lowered by.
+func (e Count) penalty(p Params) float32 {
+	if p.Mode == ModeRapid {
+		return float32(p.Presence*e.First) + float32(p.Frequency*float32(e.N-e.First))
+	}
+	return p.Presence + float32(p.Frequency*e.N)
+}
+
+// Observe counts a drawn token for the penalties.
+func (s *Sampler) Observe(token int32) {
+	if token < 0 || int(token) >= s.vocab {
+		return
+	}
+	weight := float32(1)
+	if s.params.Mode == ModePip && s.Exempt != nil && s.Exempt(token) {
+		weight = 0
+	}
+	s.counts.observe(token, s.effective.Decay, weight)
+}
+
+// Skip moves the random stream past n draws (a replayed answer).
+func (s *Sampler) Skip(n int) {
+	if n > 0 {
+		s.draws += uint64(n)
+	}
+}
+
+// Memory is what a snapshot keeps; Restore is its inverse.
+func (s *Sampler) Memory() Memory {
+	return Memory{Draws: s.draws, Counts: slices.Clone([]Count(s.counts))}
+}
+
+// Restore continues as the sampler whose Memory this is. Counts that no
+// sampler makes (of tokens out of range, twice, or not finite) are left out.
+func (s *Sampler) Restore(m Memory) {
+	s.draws = m.Draws
+	s.counts = s.counts[:0]
+	for _, e := range m.Counts {
+		if e.Token < 0 || int(e.Token) >= s.vocab || !finite(e.N) || !finite(e.First) {
+			continue
+		}
+		if i, found := s.counts.find(e.Token); !found {
+			s.counts = slices.Insert(s.counts, i, e)
+		}
+	}
+}
+
+// PipExempt says whether the rwkv package exempts a token with these bytes
+// from the frequency penalty: those that are a piece of " \t0123456789".
+func PipExempt(text []byte) bool {
+	return len(text) > 0 && strings.Contains(" \t0123456789", string(text))
+}

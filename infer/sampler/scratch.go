@@ -1,0 +1,123 @@
+package sampler
+
+import (
+	"math"
+	"sync"
+)
+
+// blockLen is how many tokens a block has. Blocks let most of the vocabulary
+// be passed over: its best and its mass are known.
+const blockLen = 64
+
+var negInf = float32(math.Inf(-1))
+
+// scratch is the working memory of one draw. Samplers borrow it, so that many
+// of them cost little.
+type scratch struct {
+	z          []float32   // the logits, padded with -Inf to whole blocks
+	best       []float32   // the largest z of each block
+	mass       []uint64    // the mass of each block
+	candidates []candidate // in ascending order of ids
+	selection  []candidate // what cut works in
+	changed    []int32     // tokens whose z is not their raw logit
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+func borrow() *scratch {
+	w, _ := scratches.Get().(*scratch) // the pool holds nothing else
+	return w
+}
+
+func (w *scratch) giveBack() { scratches.Put(w) }
+
+// load copies logits.
+func (w *scratch) load(logits []float32) {
+	blocks := (len(logits) + blockLen - 1) / blockLen
+	if cap(w.z) < blocks*blockLen {
+		w.z = make([]float32, blocks*blockLen)
+		w.best = make([]float32, blocks)
+		w.mass = make([]uint64, blocks)
+	}
+	w.z, w.best, w.mass = w.z[:blocks*blockLen], w.best[:blocks], w.mass[:blocks]
+	for i := copy(w.z, logits); i < len(w.z); i++ {
+		w.z[i] = negInf
+	}
+}
+
+// findBest fills w.best and returns the largest z. +Inf is made finite on the way.
+func (w *scratch) findBest() float32 {
+	blockMax(w.best, w.z)
+	m := negInf
+	for _, b := range w.best {
+		m = max(m, b)
+	}
+	if m > math.MaxFloat32 {
+		for i, z := range w.z {
+			w.z[i] = tame(z)
+		}
+		blockMax(w.best, w.z)
+		return math.MaxFloat32
+	}
+	return m
+}
+
+// tame is what a logit counts as: NaN as -Inf, +Inf as the largest float32.
+func tame(z float32) float32 {
+	switch {
+	case z != z:
+		return negInf
+	case z > math.MaxFloat32:
+		return math.MaxFloat32
+	}
+	return z
+}
+
+// sumMass fills w.mass and returns the mass of all tokens.
+func (w *scratch) sumMass(m, scale float32) uint64 {
+	blockMass(w.mass, w.z, m, scale)
+	var sum uint64
+	for _, b := range w.mass {
+		sum += b
+	}
+	return sum
+}
+
+// collect makes the candidates those with z >= least, and returns their mass.
+func (w *scratch) collect(least, m, scale float32) uint64 {
+	w.candidates = w.candidates[:0]
+	var sum uint64
+	for b, best := range w.best {
+		if !(best >= least) {
+			continue
+		}
+		for i, z := range w.z[b*blockLen:][:blockLen] {
+			if z >= least {
+				q := mass(z, m, scale)
+				sum += q
+				w.candidates = append(w.candidates, candidate{keyOf(z), int32(b*blockLen + i), q})
+			}
+		}
+	}
+	return sum
+}
+
+// room is working memory for a cut through the candidates.
+func (w *scratch) room() []candidate {
+	if cap(w.selection) < len(w.candidates) {
+		w.selection = make([]candidate, len(w.candidates), cap(w.candidates))
+	}
+	return w.selection
+}
+
+// atLeast is a z that at least k tokens reach: the k-th best block's best.
+func (w *scratch) atLeast(k int) float32 {
+	if k > len(w.best) {
+		return negInf
+	}
+	w.candidates = w.candidates[:0]
+	for _, b := range w.best {
+		w.candidates = append(w.candidates, candidate{key: keyOf(b)})
+	}
+	return zOf(cutCount(w.candidates, w.candidates, k))
+}
