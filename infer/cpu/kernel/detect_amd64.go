@@ -20,14 +20,14 @@ func detect() [paths]*table {
 }
 
 func tableAVX2() *table {
-	t := plainTable()
+	t := vectorsAVX2.table()
 	t.product = tilesAVX2.product
 	t.read = func(b []byte) { readAVX2(&b[0], len(b)) }
 	return t
 }
 
 func tableAVX512(tiles *tiles) *table {
-	t := plainTable()
+	t := vectorsAVX512.table()
 	t.product = tiles.product
 	t.read = func(b []byte) { readAVX512(&b[0], len(b)) }
 	return t

@@ -454,7 +454,7 @@ loop:
 	RET
 
 // func tileF32x8AVX512(w *byte, x *float32, y *float32, xstride int, ystride int, k int, more int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32x8AVX512(SB), NOSPLIT, $0-56
 	MOVQ   w+0(FP), AX
 	MOVQ   k+40(FP), CX
@@ -506,6 +506,8 @@ resume:
 	VMOVUPS 64(R12)(R11*1), Z15
 
 loop:
+	PREFETCHT0   2048(AX)
+	PREFETCHT0   2112(AX)
 	VMOVUPS      (AX), Z16
 	VMOVUPS      64(AX), Z17
 	VBROADCASTSS (BX), Z18
@@ -532,6 +534,8 @@ loop:
 	VBROADCASTSS (R8)(DI*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   2176(AX)
+	PREFETCHT0   2240(AX)
 	VMOVUPS      128(AX), Z16
 	VMOVUPS      192(AX), Z17
 	VBROADCASTSS 4(BX), Z18
@@ -583,7 +587,7 @@ loop:
 	RET
 
 // func tileF32x12AVX512(w *byte, x *float32, y *float32, xstride int, ystride int, k int, more int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF32x12AVX512(SB), NOSPLIT, $0-56
 	MOVQ   w+0(FP), AX
 	MOVQ   k+40(FP), CX
@@ -653,6 +657,8 @@ resume:
 	VMOVUPS 64(R14)(R12*1), Z23
 
 loop:
+	PREFETCHT0   2048(AX)
+	PREFETCHT0   2112(AX)
 	VMOVUPS      (AX), Z24
 	VMOVUPS      64(AX), Z25
 	VBROADCASTSS (BX), Z26
@@ -691,6 +697,8 @@ loop:
 	VBROADCASTSS (R9)(DI*1), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	PREFETCHT0   2176(AX)
+	PREFETCHT0   2240(AX)
 	VMOVUPS      128(AX), Z24
 	VMOVUPS      192(AX), Z25
 	VBROADCASTSS 4(BX), Z26
@@ -1619,7 +1627,7 @@ loop:
 	RET
 
 // func tileF16x8AVX512(w *byte, x *float32, y *float32, xstride int, ystride int, k int, more int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF16x8AVX512(SB), NOSPLIT, $0-56
 	MOVQ   w+0(FP), AX
 	MOVQ   k+40(FP), CX
@@ -1671,6 +1679,7 @@ resume:
 	VMOVUPS 64(R12)(R11*1), Z15
 
 loop:
+	PREFETCHT0   2048(AX)
 	VCVTPH2PS    (AX), Z16
 	VCVTPH2PS    32(AX), Z17
 	VBROADCASTSS (BX), Z18
@@ -1697,6 +1706,7 @@ loop:
 	VBROADCASTSS (R8)(DI*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   2112(AX)
 	VCVTPH2PS    64(AX), Z16
 	VCVTPH2PS    96(AX), Z17
 	VBROADCASTSS 4(BX), Z18
@@ -1748,7 +1758,7 @@ loop:
 	RET
 
 // func tileF16x12AVX512(w *byte, x *float32, y *float32, xstride int, ystride int, k int, more int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileF16x12AVX512(SB), NOSPLIT, $0-56
 	MOVQ   w+0(FP), AX
 	MOVQ   k+40(FP), CX
@@ -1818,6 +1828,7 @@ resume:
 	VMOVUPS 64(R14)(R12*1), Z23
 
 loop:
+	PREFETCHT0   2048(AX)
 	VCVTPH2PS    (AX), Z24
 	VCVTPH2PS    32(AX), Z25
 	VBROADCASTSS (BX), Z26
@@ -1856,6 +1867,7 @@ loop:
 	VBROADCASTSS (R9)(DI*1), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	PREFETCHT0   2112(AX)
 	VCVTPH2PS    64(AX), Z24
 	VCVTPH2PS    96(AX), Z25
 	VBROADCASTSS 4(BX), Z26
@@ -2814,7 +2826,7 @@ loop:
 	RET
 
 // func tileBF16x8AVX512(w *byte, x *float32, y *float32, xstride int, ystride int, k int, more int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileBF16x8AVX512(SB), NOSPLIT, $0-56
 	MOVQ   w+0(FP), AX
 	MOVQ   k+40(FP), CX
@@ -2866,6 +2878,7 @@ resume:
 	VMOVUPS 64(R12)(R11*1), Z15
 
 loop:
+	PREFETCHT0   2048(AX)
 	VPMOVZXWD    (AX), Z16
 	VPSLLD       $0x10, Z16, Z16
 	VPMOVZXWD    32(AX), Z17
@@ -2894,6 +2907,7 @@ loop:
 	VBROADCASTSS (R8)(DI*1), Z18
 	VFMADD231PS  Z16, Z18, Z14
 	VFMADD231PS  Z17, Z18, Z15
+	PREFETCHT0   2112(AX)
 	VPMOVZXWD    64(AX), Z16
 	VPSLLD       $0x10, Z16, Z16
 	VPMOVZXWD    96(AX), Z17
@@ -2947,7 +2961,7 @@ loop:
 	RET
 
 // func tileBF16x12AVX512(w *byte, x *float32, y *float32, xstride int, ystride int, k int, more int)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·tileBF16x12AVX512(SB), NOSPLIT, $0-56
 	MOVQ   w+0(FP), AX
 	MOVQ   k+40(FP), CX
@@ -3017,6 +3031,7 @@ resume:
 	VMOVUPS 64(R14)(R12*1), Z23
 
 loop:
+	PREFETCHT0   2048(AX)
 	VPMOVZXWD    (AX), Z24
 	VPSLLD       $0x10, Z24, Z24
 	VPMOVZXWD    32(AX), Z25
@@ -3057,6 +3072,7 @@ loop:
 	VBROADCASTSS (R9)(DI*1), Z26
 	VFMADD231PS  Z24, Z26, Z22
 	VFMADD231PS  Z25, Z26, Z23
+	PREFETCHT0   2112(AX)
 	VPMOVZXWD    64(AX), Z24
 	VPSLLD       $0x10, Z24, Z24
 	VPMOVZXWD    96(AX), Z25

@@ -22,11 +22,12 @@ import (
 // more of these than the pool has threads. Helpers are not tied to threads of
 // the operating system: they never block in it except to yield.
 type Pool struct {
-	path     Path
-	threads  int
-	scratch  [][]float32 // for each worker: one block of widened weights
-	jobs     []job
-	multiply func(worker, chunk int)
+	path          Path
+	threads       int
+	scratch       [][]float32 // for each worker: one block of widened weights
+	jobs          []job
+	each          func(i int)             // Run's
+	multiply, run func(worker, chunk int) // bodies of the two kinds of region
 
 	body   func(worker, chunk int)
 	state  atomic.Uint64 // generation, chunks in it, next chunk: see word
@@ -50,6 +51,7 @@ func NewPool(path Path, threads int) *Pool {
 	threads = min(threads, maxThreads)
 	p := &Pool{path: path, threads: threads, wake: make(chan struct{}, threads)}
 	p.multiply = p.multiplyChunk
+	p.run = func(_, i int) { p.each(i) }
 	p.scratch = make([][]float32, threads)
 	for i := range p.scratch {
 		p.scratch[i] = make([]float32, blockCols*PanelRows)
@@ -72,7 +74,9 @@ func (p *Pool) Threads() int { return p.threads }
 // other chunks are done. f should be made once and reused: a new closure for
 // every call is garbage.
 func (p *Pool) Run(n int, f func(i int)) {
-	p.parallel(n, func(_, i int) { f(i) })
+	p.each = f
+	p.parallel(n, p.run)
+	p.each = nil
 }
 
 // Close ends the helpers. The pool must be idle.

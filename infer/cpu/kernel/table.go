@@ -9,9 +9,6 @@ type table struct {
 	add       func(dst, x []float32)
 	quantise  func(quants []int8, scales []float32, offsets []int32, x []float32)
 	product   func(m *Matrix, x, y *Batch, first, last int, scratch []float32)
-	gate      func(t *timeMixHead)
-	wkv       func(t *wkvHead)
-	outNorm   func(t *timeMixHead)
 	read      func(b []byte) // a multiple of 512 bytes
 }
 
@@ -35,9 +32,6 @@ func plainTable() *table {
 		add:       addGo,
 		quantise:  quantiseGo,
 		product:   productGo,
-		gate:      gateGo,
-		wkv:       wkvGo,
-		outNorm:   outNormGo,
 		read:      readGo,
 	}
 }

@@ -45,10 +45,10 @@ func (p Path) RunHead(t *TimeMix, head, first, last int, state []float32) {
 	h := timeMixHead{TimeMix: t, lo: head * t.Size, hi: (head + 1) * t.Size}
 	for first < last {
 		h.first, h.last = first, min(first+maxHeadRows, last)
-		tables[p].gate(&h)
+		p.gate(&h)
 		w := h.wkv(state)
-		tables[p].wkv(&w)
-		tables[p].outNorm(&h)
+		p.wkv(&w)
+		p.outNorm(&h)
 		first = h.last
 	}
 }

@@ -66,6 +66,10 @@ func addGo(dst, x []float32) {
 	}
 }
 
+// smallestBlock is the largest magnitude below which a block counts as zero:
+// its inverse would overflow.
+const smallestBlock = 1e-35
+
 // quantiseGo makes symmetric int8 blocks: scale max|x|/127, rounded to nearest
 // even, and -128 times the sum of the quants, which takes the bias of the
 // stored weights out of a dot product.
@@ -76,11 +80,13 @@ func quantiseGo(quants []int8, scales []float32, offsets []int32, x []float32) {
 		for _, v := range in {
 			top = max(top, v, -v)
 		}
-		scales[b] = top / 127
 		var inv float32
-		if top > 0 {
+		if top >= smallestBlock {
 			inv = 127 / top
+		} else {
+			top = 0
 		}
+		scales[b] = top / 127
 		var sum int32
 		for i, v := range in {
 			q := int32(math.RoundToEven(float64(v * inv)))

@@ -159,7 +159,7 @@ func (t floatTile) build() {
 	Label("loop")
 	perK := panelRows * t.elemBytes()
 	for u := range t.unroll {
-		if t.n < 8 && t.lanes == panelRows {
+		if t.lanes == panelRows {
 			for b := 0; b < perK; b += 64 {
 				PREFETCHT0(Mem{Base: w, Disp: prefetchAhead + u*perK + b})
 			}

@@ -13,9 +13,11 @@ import (
 )
 
 var families = map[string]func(){
-	"float":   floatTiles,
-	"q8":      q8Tiles,
-	"memory":  memory,
+	"float":      floatTiles,
+	"q8":         q8Tiles,
+	"vector":     vectors,
+	"recurrence": recurrence,
+	"memory":     memory,
 }
 
 func main() {
