@@ -1,0 +1,76 @@
+package scripted
+
+// A state is the canonical state of a model of ModelWith's shape, used as the
+// fake wants:
+//
+//	[0:4]   a hash of all tokens consumed, 16 bits each
+//	[4]     the answer being given, counted from 1; 0 is none
+//	[5]     how many of its tokens were consumed
+//	[6]     how many bytes of the window are used
+//	[8:]    the window: the last bytes consumed, oldest first
+type state []float32
+
+const (
+	atAnswer = 4
+	atCursor = 5
+	atUsed   = 6
+	atWindow = 8
+)
+
+func (s state) hash() uint64 {
+	return uint64(s[0]) | uint64(s[1])<<16 | uint64(s[2])<<32 | uint64(s[3])<<48
+}
+
+func (s state) setHash(h uint64) {
+	for i := range 4 {
+		s[i] = float32(h >> (16 * i) & 0xffff)
+	}
+}
+
+// mix is the finalizer of SplitMix64.
+func mix(x uint64) uint64 {
+	x += 0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
+
+// consume moves the state past a token with the given bytes.
+func (s state) consume(id int32, text []byte, script *script) {
+	s.setHash(mix(s.hash() ^ uint64(id)<<32 ^ uint64(id)))
+	s.push(text)
+	if script.follows(s, id) {
+		s[atCursor]++
+		return
+	}
+	if s[atCursor] > 0 { // it was led away from the answer
+		s[atAnswer], s[atCursor] = 0, 0
+	}
+	if n := script.chosen(s.window()); n > 0 {
+		s[atAnswer], s[atCursor] = float32(n), 0
+	}
+}
+
+// push adds bytes to the window.
+func (s state) push(text []byte) {
+	w := s[atWindow:]
+	text = text[max(0, len(text)-len(w)):]
+	used := int(s[atUsed])
+	if over := used + len(text) - len(w); over > 0 {
+		copy(w, w[over:used])
+		used -= over
+	}
+	for _, b := range text {
+		w[used] = float32(b)
+		used++
+	}
+	s[atUsed] = float32(used)
+}
+
+func (s state) window() string {
+	b := make([]byte, int(s[atUsed]))
+	for i := range b {
+		b[i] = byte(s[atWindow+i])
+	}
+	return string(b)
+}
