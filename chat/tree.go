@@ -102,3 +102,18 @@ func (t *tree) hold(id ID, s *infer.Snapshot) {
 		t.warm = slices.Delete(t.warm, 0, 1)
 	}
 }
+
+// Line is the visible line of stored turns: from the first to head. Turns may
+// be in any order.
+func Line(turns []Turn, head ID) []Turn {
+	at := make(map[ID]int, len(turns))
+	for i, t := range turns {
+		at[t.ID] = i
+	}
+	var line []Turn
+	for i, ok := at[head]; ok && len(line) < len(turns); i, ok = at[turns[i].Parent] {
+		line = append(line, turns[i])
+	}
+	slices.Reverse(line)
+	return line
+}

@@ -1,0 +1,51 @@
+# Targets for people. `make run` builds and opens the chat; `make test` passes on any machine.
+GO      ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+GOLANGCI_VERSION := v2.15.0
+
+.PHONY: build run test test-race e2e lint fuzz bench generate notices clean
+
+build: bin/rookery
+
+# Always asked for: the Go tool knows best what is current.
+.PHONY: bin/rookery
+bin/rookery:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/rookery
+
+run: build
+	./bin/rookery $(ARGS)
+
+# Unit, golden, fuzz-seed and command-line tests, the race detector, then the
+# program itself in a terminal.
+test: test-race e2e
+
+test-race:
+	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+
+# Drives the built program in tmux, as a person would.
+e2e: build
+	ROOKERY_E2E=$(CURDIR)/bin/rookery $(GO) test -count=1 -timeout 10m ./e2e
+
+lint:
+	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run ./...
+
+# FUZZTIME=1m make fuzz: every fuzz target for a while.
+FUZZTIME ?= 20s
+fuzz:
+	scripts/fuzz $(FUZZTIME)
+
+# Speed of the kernels, the forward pass and the screen.
+bench: build
+	$(GO) test -run '^$$' -bench . -benchtime 1s ./infer/... ./ui/...
+	./bin/rookery bench
+
+# Assembly, key sheets and notices from their sources.
+generate:
+	$(GO) generate ./...
+
+notices:
+	scripts/notices > THIRD_PARTY_NOTICES
+
+clean:
+	rm -rf bin

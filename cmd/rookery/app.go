@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"rookery/chat"
+	"rookery/config"
+	"rookery/infer"
+	"rookery/infer/load"
+)
+
+// An app is what the subcommands share: where the configuration is, and which
+// flags were put over it.
+type app struct {
+	configPath string
+	overrides  []func(*config.Config)
+}
+
+// flag adds a flag that, when given, is parsed and put over the configuration.
+func flag[T any](a *app, fs *pflag.FlagSet, name, short, usage string, parse func(string) (T, error), set func(*config.Config, T)) {
+	fs.VarP(&value{usage: usage, set: func(text string) error {
+		v, err := parse(text)
+		if err != nil {
+			return err
+		}
+		a.overrides = append(a.overrides, func(c *config.Config) { set(c, v) })
+		return nil
+	}}, name, short, usage)
+}
+
+// value implements pflag.Value for flag.
+type value struct {
+	text, usage string
+	set         func(string) error
+}
+
+func (v *value) String() string { return v.text }
+func (v *value) Type() string   { return "value" }
+func (v *value) Set(text string) error {
+	v.text = text
+	return v.set(text)
+}
+
+func parseText(s string) (string, error) { return s, nil }
+
+func parseFloat(s string) (float32, error) {
+	f, err := strconv.ParseFloat(s, 32)
+	return float32(f), err
+}
+
+func parseSeed(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
+
+func (a *app) globalFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&a.configPath, "config", "", "configuration file (default "+config.DefaultPath()+")")
+	flag(a, fs, "data-dir", "", "where conversations are kept", parseText, func(c *config.Config, v string) { c.Storage.DataDir = v })
+}
+
+func (a *app) modelFlags(fs *pflag.FlagSet) {
+	flag(a, fs, "model", "m", "model file (.pth or .safetensors); the embedded demonstration model if not given", parseText, func(c *config.Config, v string) { c.Model.Path = v })
+	flag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
+	flag(a, fs, "backend", "", "what runs the model: auto or cpu", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
+	flag(a, fs, "threads", "t", "worker threads; 0 is one for each core", strconv.Atoi, func(c *config.Config, v int) { c.Engine.Threads = v })
+	flag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
+}
+
+func (a *app) chatFlags(fs *pflag.FlagSet) {
+	flag(a, fs, "system", "s", "system prompt of new conversations", parseText, func(c *config.Config, v string) { c.Chat.System = v })
+	flag(a, fs, "think", "", "thinking: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
+	flag(a, fs, "preset", "p", "sampling preset", parseText, func(c *config.Config, v string) { c.Chat.Preset = v })
+	flag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", strconv.Atoi, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
+}
+
+func (a *app) samplingFlags(fs *pflag.FlagSet) {
+	flag(a, fs, "mode", "", "sampling definition: rwkv, pip or rapid", parseText, func(c *config.Config, v string) { c.Sampling.Mode = &v })
+	flag(a, fs, "temperature", "", "temperature; 0 is greedy", parseFloat, func(c *config.Config, v float32) { c.Sampling.Temperature = &v })
+	flag(a, fs, "top-k", "", "keep the k likeliest tokens; 0 is off", strconv.Atoi, func(c *config.Config, v int) { c.Sampling.TopK = &v })
+	flag(a, fs, "top-p", "", "keep the likeliest tokens up to this probability; 1 is off", parseFloat, func(c *config.Config, v float32) { c.Sampling.TopP = &v })
+	flag(a, fs, "presence", "", "penalty of a token that has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Presence = &v })
+	flag(a, fs, "frequency", "", "penalty for each time it has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Frequency = &v })
+	flag(a, fs, "decay", "", "what an occurrence still counts one token later", parseFloat, func(c *config.Config, v float32) { c.Sampling.Decay = &v })
+	flag(a, fs, "seed", "", "the random stream", parseSeed, func(c *config.Config, v uint64) { c.Sampling.Seed = &v })
+}
+
+func (a *app) uiFlags(fs *pflag.FlagSet) {
+	flag(a, fs, "theme", "", "colours", parseText, func(c *config.Config, v string) { c.UI.Theme = v })
+	fs.BoolFunc("screen-reader", "plain lines instead of a screen", func(text string) error {
+		on, err := strconv.ParseBool(text)
+		a.overrides = append(a.overrides, func(c *config.Config) { c.UI.ScreenReader = on })
+		return err
+	})
+}
+
+// config reads the configuration and puts the flags over it.
+func (a *app) config() (config.Config, error) {
+	c, err := config.Load(a.configPath)
+	if err != nil {
+		return c, exitWith(exitUsage, err)
+	}
+	c, err = a.override(c)
+	return c, exitWith(exitUsage, err)
+}
+
+// override puts the flags over a configuration.
+func (a *app) override(c config.Config) (config.Config, error) {
+	for _, set := range a.overrides {
+		set(&c)
+	}
+	return c, c.Validate()
+}
+
+// openModel loads the configured model and starts an engine for it.
+func openModel(ctx context.Context, cmd *cobra.Command, c config.Config) (*infer.Engine, error) {
+	m, backend, err := loadModel(ctx, cmd.ErrOrStderr(), c)
+	if err != nil {
+		return nil, err
+	}
+	return infer.NewEngine(m, backend, infer.Options{Chunk: c.Engine.Chunk}), nil
+}
+
+// loadModel loads the configured model, showing progress on a terminal.
+func loadModel(ctx context.Context, progress io.Writer, c config.Config) (*infer.Model, infer.Backend, error) {
+	meter := newMeter(progress)
+	m, backend, err := load.Open(ctx, load.Spec{
+		Model:   c.Model.Path,
+		Vocab:   c.Model.Vocab,
+		Backend: c.Engine.Backend,
+		Threads: c.Engine.Threads,
+		Weights: c.Engine.Weights,
+		Slots:   c.Engine.Slots,
+	}, func(p load.Progress) { meter.show("loading the model", p.Done, p.Total, "weights") })
+	meter.clear()
+	return m, backend, exitWith(exitModel, err)
+}
+
+// defaults are what a new conversation starts with.
+func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
+	d := chat.Defaults{
+		System:       c.Chat.System,
+		Preset:       c.Chat.Preset,
+		Think:        chat.ThinkMode(c.Chat.Think),
+		MaxTokens:    c.Chat.MaxTokens,
+		Stops:        c.Chat.Stops,
+		KeepThoughts: c.Chat.KeepThoughts,
+	}
+	preset, err := findPreset(m, c.Chat.Preset)
+	if err != nil {
+		return d, exitWith(exitUsage, err)
+	}
+	if c.Sampling.Set() {
+		p, err := c.Sampling.Over(preset.Sampling)
+		if err != nil {
+			return d, exitWith(exitUsage, err)
+		}
+		d.Sampling = &p
+	}
+	return d, nil
+}
+
+func findPreset(m *infer.Model, name string) (chat.Preset, error) {
+	presets := chat.Presets(m)
+	var names []string
+	for _, p := range presets {
+		if p.Name == name || name == "" {
+			return p, nil
+		}
+		names = append(names, p.Name)
+	}
+	return chat.Preset{}, fmt.Errorf("there is no preset %q for %s; it has %q", name, m.Name, names)
+}
+
+// isTerminal says whether a stream is a terminal.
+func isTerminal(f any) bool {
+	file, ok := f.(*os.File)
+	return ok && isatty(file)
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/config"
+	"rookery/sessions"
+	"rookery/ui"
+)
+
+// closing is how long unsaved conversations may take to be saved at the end.
+const closing = 30 * time.Second
+
+// chat opens the interface: the default command.
+func (a *app) chat(cmd *cobra.Command, _ []string) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	settings := uiSettings(c)
+	if err := settings.Validate(); err != nil {
+		return exitWith(exitUsage, err)
+	}
+	store, err := sessions.Open(cmd.Context(), c.Storage.DataDir)
+	if err != nil {
+		return exitWith(exitStore, err)
+	}
+	e, err := openModel(cmd.Context(), cmd, c)
+	if err != nil {
+		return errors.Join(err, store.Close())
+	}
+	d, err := defaults(c, e.Model())
+	if err != nil {
+		return errors.Join(err, e.Close(), store.Close())
+	}
+	desk := chat.NewDesk(e, store, d)
+	err = a.show(cmd.Context(), desk, c, settings)
+	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
+	defer cancel()
+	return errors.Join(err, desk.Close(done), e.Close())
+}
+
+// show runs the interface and follows the configuration while it does.
+func (a *app) show(ctx context.Context, desk *chat.Desk, c config.Config, settings ui.Settings) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	reloads, err := config.Watch(ctx, a.configPath)
+	if err != nil {
+		reloads = nil // no directory to watch yet: what it would hold takes effect at the next start
+	}
+	changed := make(chan ui.Settings)
+	go a.follow(ctx, reloads, desk, changed)
+	return ui.Run(ctx, ui.Options{Desk: desk, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir})
+}
+
+// follow applies a changed configuration to the desk and passes on what
+// concerns the interface.
+func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *chat.Desk, changed chan<- ui.Settings) {
+	for r := range reloads {
+		settings, err := a.reload(r, desk)
+		if err != nil {
+			settings = ui.Settings{Err: err}
+		}
+		select {
+		case changed <- settings:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (a *app) reload(r config.Reload, desk *chat.Desk) (ui.Settings, error) {
+	if r.Err != nil {
+		return ui.Settings{}, r.Err
+	}
+	c, err := a.override(r.Config)
+	if err != nil {
+		return ui.Settings{}, err
+	}
+	d, err := defaults(c, desk.Engine().Model())
+	if err != nil {
+		return ui.Settings{}, err
+	}
+	settings := uiSettings(c)
+	if err := settings.Validate(); err != nil {
+		return ui.Settings{}, err
+	}
+	desk.SetDefaults(d)
+	return settings, nil
+}
+
+func uiSettings(c config.Config) ui.Settings {
+	return ui.Settings{
+		Theme: c.UI.Theme, Appearance: c.UI.Appearance, Keys: c.Keys,
+		Mouse: c.UI.Mouse, Bell: c.UI.Bell, ScreenReader: c.UI.ScreenReader,
+	}
+}

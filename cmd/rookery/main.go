@@ -1,0 +1,110 @@
+// Command rookery chats with RWKV language models in the terminal.
+//
+// Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the model cannot be loaded;
+// 4 the stored conversations cannot be used; 130 interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"charm.land/fang/v2"
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// Exit codes, as documented above and in docs/cli.md.
+const (
+	exitFailed      = 1
+	exitUsage       = 2
+	exitModel       = 3
+	exitStore       = 4
+	exitInterrupted = 130
+)
+
+// An exitError carries the exit code of an error.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+// exitWith gives an error an exit code; nil stays nil.
+func exitWith(code int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{code, err}
+}
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// run executes the command line and returns the exit code.
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	err := fang.Execute(ctx, root, fang.WithVersion(version), fang.WithErrorHandler(printError))
+	return exitCode(err)
+}
+
+// printError writes one line to standard error.
+func printError(w io.Writer, _ fang.Styles, err error) {
+	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, context.Canceled) {
+		_, _ = fmt.Fprintf(w, "rookery: %v\n", err)
+	}
+}
+
+func exitCode(err error) int {
+	var e *exitError
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has gone: nothing is wrong with us
+		return 0
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &e):
+		return e.code
+	default:
+		return exitFailed
+	}
+}
+
+func newRoot() *cobra.Command {
+	a := new(app)
+	root := &cobra.Command{
+		Use:   "rookery",
+		Short: "Chat with RWKV models in the terminal",
+		Long: "Chat with RWKV language models on your own machine.\n\n" +
+			"Without a command it opens the chat, with the conversations that were open last time.",
+		Example: "rookery\nrookery --model rwkv7-g1-0.4b.pth\necho 'Tell me a story.' | rookery run",
+		Args:    usageArgs(cobra.NoArgs),
+		RunE:    a.chat,
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitWith(exitUsage, err) })
+	a.globalFlags(root.PersistentFlags())
+	a.modelFlags(root.Flags())
+	a.chatFlags(root.Flags())
+	a.samplingFlags(root.Flags())
+	a.uiFlags(root.Flags())
+	root.AddCommand(a.runCommand(), a.logitsCommand(), a.modelsCommand(), a.sessionsCommand(), a.benchCommand(), a.doctorCommand())
+	return root
+}
+
+// usageArgs makes wrong arguments a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return exitWith(exitUsage, check(cmd, args))
+	}
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// patience is how long work may take before a meter says so.
+const patience = 300 * time.Millisecond
+
+// A meter shows the progress of long work on one line of a terminal. On
+// anything but a terminal it shows nothing.
+type meter struct {
+	w       io.Writer
+	started time.Time
+	shown   time.Time
+}
+
+func newMeter(w io.Writer) *meter {
+	if !isTerminal(w) {
+		return &meter{}
+	}
+	return &meter{w: w, started: time.Now()}
+}
+
+func isatty(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+
+// show draws what is done of a total, at most ten times a second.
+func (m *meter) show(what string, done, total int64, unit string) {
+	now := time.Now()
+	if m.w == nil || now.Sub(m.started) < patience || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
+		return
+	}
+	m.shown = now
+	_, _ = fmt.Fprintf(m.w, "\r\x1b[K%s: %d %% of %d M %s", what, done*100/total, total/1e6, unit)
+}
+
+// clear removes the line.
+func (m *meter) clear() {
+	if m.w != nil && !m.shown.IsZero() {
+		_, _ = fmt.Fprint(m.w, "\r\x1b[K")
+	}
+}
+
+// bytesText writes a size for people, in powers of ten.
+func bytesText(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	default:
+		return fmt.Sprintf("%d B", n)
+	}
+}

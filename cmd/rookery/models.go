@@ -1,0 +1,177 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"rookery/infer/checkpoint"
+	"rookery/infer/demo"
+	"rookery/infer/rwkv"
+)
+
+func (a *app) modelsCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "models", Short: "Inspect and convert model files", Args: usageArgs(cobra.NoArgs)}
+	var asJSON, tensors bool
+	inspect := &cobra.Command{
+		Use:   "inspect [FILE]",
+		Short: "Say what a model file is (the embedded model without a file)",
+		Args:  usageArgs(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := openCheckpoint(args)
+			if err != nil {
+				return exitWith(exitModel, err)
+			}
+			err = inspectModel(cmd.OutOrStdout(), f, asJSON, tensors)
+			return errors.Join(err, f.Close())
+		},
+	}
+	inspect.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	inspect.Flags().BoolVar(&tensors, "tensors", false, "list every tensor")
+	cmd.AddCommand(inspect, convertCommand())
+	return cmd
+}
+
+func openCheckpoint(args []string) (*checkpoint.File, error) {
+	if len(args) == 0 {
+		return demo.Open()
+	}
+	return checkpoint.Open(args[0])
+}
+
+// A modelJSON is what `models inspect --json` prints.
+type modelJSON struct {
+	File        string       `json:"file"`
+	Format      string       `json:"format"`
+	Bytes       int64        `json:"bytes"`
+	Fingerprint string       `json:"fingerprint"`
+	Version     string       `json:"version"`
+	Runs        bool         `json:"runs"`
+	Why         string       `json:"why,omitempty"`
+	Layers      int          `json:"layers"`
+	Embed       int          `json:"embed"`
+	Heads       int          `json:"heads"`
+	HeadSize    int          `json:"head_size"`
+	FFN         int          `json:"ffn"`
+	Vocab       int          `json:"vocab"`
+	RanksWAVG   [4]int       `json:"ranks_w_a_v_g"`
+	Parameters  int64        `json:"parameters"`
+	StateBytes  int64        `json:"state_bytes"`
+	OwnVocab    bool         `json:"carries_vocabulary"`
+	Tensors     []tensorJSON `json:"tensors,omitempty"`
+}
+
+type tensorJSON struct {
+	Name  string `json:"name"`
+	DType string `json:"dtype"`
+	Shape []int  `json:"shape"`
+}
+
+func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
+	shape, err := rwkv.Detect(f)
+	m := modelJSON{
+		File: f.Path(), Format: f.Format(), Bytes: f.Size(), Fingerprint: f.Fingerprint(),
+		Version: shape.Version.String(), Runs: err == nil, Layers: shape.Layers, Embed: shape.Embed, Heads: shape.Heads,
+		HeadSize: shape.HeadSize, FFN: shape.FFN, Vocab: shape.Vocab,
+		RanksWAVG: [4]int{shape.RankW, shape.RankA, shape.RankV, shape.RankG}, OwnVocab: f.Vocab() != nil,
+	}
+	if err != nil {
+		m.Why = err.Error()
+	} else {
+		m.Parameters, m.StateBytes = shape.Params(), int64(4*shape.StateLen())
+	}
+	if tensors {
+		for _, name := range f.Names() {
+			t, ok := f.Tensor(name)
+			if !ok {
+				return fmt.Errorf("%s lists a tensor %s that it does not have", f.Path(), name)
+			}
+			m.Tensors = append(m.Tensors, tensorJSON{name, t.DType.String(), t.Shape})
+		}
+	}
+	if asJSON {
+		out := json.NewEncoder(w)
+		out.SetIndent("", "  ")
+		return out.Encode(m)
+	}
+	return m.write(w)
+}
+
+// write prints the facts for people.
+func (m modelJSON) write(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // reported by Flush
+	}
+	row("file", "%s", m.File)
+	row("format", "%s, %s", m.Format, bytesText(m.Bytes))
+	row("version", "%s", m.Version)
+	if m.Runs {
+		row("runs", "yes")
+		row("parameters", "%.1f M", float64(m.Parameters)/1e6)
+		row("shape", "%d layers, width %d, %d heads of %d, FFN %d, vocabulary %d", m.Layers, m.Embed, m.Heads, m.HeadSize, m.FFN, m.Vocab)
+		row("ranks", "w %d, a %d, v %d, g %d", m.RanksWAVG[0], m.RanksWAVG[1], m.RanksWAVG[2], m.RanksWAVG[3])
+		row("state", "%s a conversation", bytesText(m.StateBytes))
+	} else {
+		row("runs", "no: %s", m.Why)
+	}
+	if m.OwnVocab {
+		row("vocabulary", "in the file")
+	}
+	row("fingerprint", "%s", m.Fingerprint)
+	for _, t := range m.Tensors {
+		row(t.Name, "%s %v", t.DType, t.Shape)
+	}
+	return w.Flush()
+}
+
+func convertCommand() *cobra.Command {
+	var output, vocab string
+	var embedding bool
+	cmd := &cobra.Command{
+		Use:   "convert FILE",
+		Short: "Write a model as int8 safetensors",
+		Long: "Write a model with its matrices in int8 (blocks of 32 with an fp16 scale) and the rest exact, as one\n" +
+			".safetensors file that may carry its vocabulary. This is how the embedded model was made.",
+		Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return convert(cmd, args[0], output, vocab, embedding)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
+	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to carry")
+	cmd.Flags().BoolVar(&embedding, "embedding", false, "int8 for the embedding too, which saves space and no time")
+	if err := cmd.MarkFlagRequired("output"); err != nil {
+		panic(err) // the flag is defined two lines above
+	}
+	return cmd
+}
+
+func convert(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
+	var vocab []byte
+	if vocabPath != "" {
+		var err error
+		if vocab, err = os.ReadFile(vocabPath); err != nil {
+			return fmt.Errorf("reading the vocabulary: %w", err)
+		}
+	}
+	f, err := checkpoint.Open(input)
+	if err != nil {
+		return exitWith(exitModel, err)
+	}
+	if _, err := rwkv.Detect(f); err != nil {
+		return errors.Join(exitWith(exitModel, fmt.Errorf("%s: %w", input, err)), f.Close())
+	}
+	meter := newMeter(cmd.ErrOrStderr())
+	err = checkpoint.Quantize(cmd.Context(), f, output, checkpoint.Conversion{
+		Vocab: vocab, Embedding: embedding,
+		Progress: func(done, total int64) { meter.show("converting", done, total, "bytes") },
+	})
+	meter.clear()
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/config"
+	"rookery/infer"
+	"rookery/infer/sampler"
+)
+
+// maxPrompt bounds what is read from standard input.
+const maxPrompt = 256 << 20
+
+// A runOptions is what `run` has of its own.
+type runOptions struct {
+	raw, json bool
+	stops     []string
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var o runOptions
+	cmd := &cobra.Command{
+		Use:   "run [prompt]",
+		Short: "Answer one prompt, for pipes",
+		Long: "Answer one prompt on standard output. The prompt comes from the arguments, from standard input, or both:\n" +
+			"arguments first, then a blank line, then the input.",
+		Example: "rookery run 'Tell me a story about a brave cat.'\ngit diff | rookery run 'Summarise this:' -m model.pth\nrookery run --raw 'Once upon a time' --seed 7 -n 100",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.run(cmd, args, o)
+		},
+	}
+	a.modelFlags(cmd.Flags())
+	a.chatFlags(cmd.Flags())
+	a.samplingFlags(cmd.Flags())
+	cmd.Flags().BoolVar(&o.raw, "raw", false, "continue the text as it is, without a chat template")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object at the end instead of text")
+	cmd.Flags().StringArrayVar(&o.stops, "stop", nil, "string that ends the answer (may be given several times)")
+	return cmd
+}
+
+func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	prompt, err := readPrompt(cmd.InOrStdin(), args)
+	if err != nil {
+		return err
+	}
+	e, err := openModel(cmd.Context(), cmd, c)
+	if err != nil {
+		return err
+	}
+	err = answer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, o)
+	return errors.Join(err, e.Close())
+}
+
+// readPrompt joins the arguments and standard input, unless that is a terminal.
+func readPrompt(in io.Reader, args []string) (string, error) {
+	prompt := strings.Join(args, " ")
+	if !isTerminal(in) {
+		data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
+		if err != nil {
+			return "", fmt.Errorf("reading standard input: %w", err)
+		}
+		if len(data) > maxPrompt {
+			return "", exitWith(exitUsage, fmt.Errorf("standard input is longer than %s", bytesText(int64(maxPrompt))))
+		}
+		if len(data) > 0 && prompt != "" {
+			prompt += "\n\n"
+		}
+		prompt += string(data)
+	}
+	if strings.TrimSpace(prompt) == "" {
+		return "", exitWith(exitUsage, errors.New("there is no prompt: give it as an argument or on standard input"))
+	}
+	return prompt, nil
+}
+
+// answer generates and prints one answer.
+func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, o runOptions) error {
+	d, err := defaults(c, e.Model())
+	if err != nil {
+		return err
+	}
+	if o.stops != nil {
+		d.Stops = o.stops
+	}
+	req, header := chat.Ask(e.Model(), d, prompt)
+	if o.raw {
+		req.Tokens, header = e.Model().Tokenizer.Encode(nil, prompt), ""
+	}
+	if o.raw && o.stops == nil {
+		req.Stops = c.Chat.Stops
+	}
+	if c.Sampling.Seed == nil {
+		req.Sampling.Seed = rand.Uint64() >> 11 // exact in JSON's numbers
+	}
+	req.Label = "run"
+	s, err := e.Submit(req)
+	if err != nil {
+		return err
+	}
+	out := &printer{w: w, quiet: o.json, trim: !o.raw}
+	if err := out.write(header); err != nil {
+		return err
+	}
+	if err := follow(ctx, s, out); err != nil {
+		return err
+	}
+	end := s.Ending()
+	if end.Err != nil {
+		return end.Err
+	}
+	if o.json {
+		return printAnswer(w, e.Model(), req.Sampling, out.text.String(), end)
+	}
+	if err := out.finish(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// follow prints text as it comes until the answer has ended. When ctx ends,
+// the answer is stopped.
+func follow(ctx context.Context, s *infer.Stream, out *printer) error {
+	cancelled := ctx.Done()
+	for {
+		select {
+		case <-cancelled:
+			s.Cancel()
+			cancelled = nil
+		case <-s.Changed():
+		case <-s.Done():
+			text, _ := s.Read()
+			return out.write(text)
+		}
+		text, _ := s.Read()
+		if err := out.write(text); err != nil {
+			s.Cancel()
+			<-s.Done()
+			return err
+		}
+	}
+}
+
+// A printer writes an answer as it comes. It drops the blank that a chat
+// answer begins with, and ends the output with one newline.
+type printer struct {
+	w           io.Writer
+	quiet, trim bool
+	text        strings.Builder
+}
+
+func (p *printer) write(text string) error {
+	if p.trim && p.text.Len() == 0 {
+		text = strings.TrimLeft(text, " \n")
+	}
+	p.text.WriteString(text)
+	if p.quiet || text == "" {
+		return nil
+	}
+	_, err := io.WriteString(p.w, text)
+	return err
+}
+
+func (p *printer) finish() error {
+	if strings.HasSuffix(p.text.String(), "\n") {
+		return nil
+	}
+	_, err := io.WriteString(p.w, "\n")
+	return err
+}
+
+// An answerJSON is what `run --json` prints. docs/cli.md documents it.
+type answerJSON struct {
+	Model    string       `json:"model"`
+	Text     string       `json:"text"`
+	Tokens   []int32      `json:"tokens"`
+	Reason   string       `json:"reason"`
+	Sampling samplingJSON `json:"sampling"`
+	Usage    usageJSON    `json:"usage"`
+}
+
+type samplingJSON struct {
+	Mode        string  `json:"mode"`
+	Temperature float32 `json:"temperature"`
+	TopK        int     `json:"top_k"`
+	TopP        float32 `json:"top_p"`
+	Presence    float32 `json:"presence"`
+	Frequency   float32 `json:"frequency"`
+	Decay       float32 `json:"decay"`
+	Seed        uint64  `json:"seed"`
+}
+
+type usageJSON struct {
+	Read         int     `json:"read_tokens"`
+	Generated    int     `json:"generated_tokens"`
+	ReadSeconds  float64 `json:"read_seconds"`
+	WriteSeconds float64 `json:"generate_seconds"`
+	FirstSeconds float64 `json:"first_token_seconds"`
+}
+
+func printAnswer(w io.Writer, m *infer.Model, p sampler.Params, text string, end infer.Ending) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	u := end.Usage
+	return out.Encode(answerJSON{
+		Model: m.Name, Text: text, Tokens: end.Tokens, Reason: end.Reason.String(),
+		Sampling: samplingJSON{p.Mode.String(), p.Temperature, p.TopK, p.TopP, p.Presence, p.Frequency, p.Decay, p.Seed},
+		Usage:    usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
+	})
+}

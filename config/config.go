@@ -1,0 +1,228 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+	"github.com/adrg/xdg"
+
+	"rookery/infer/sampler"
+)
+
+// A Config is the whole configuration. config.example.toml says what each key
+// means; a zero value is never meaningful by itself, start from Default.
+type Config struct {
+	Model    Model               `toml:"model"`
+	Engine   Engine              `toml:"engine"`
+	Chat     Chat                `toml:"chat"`
+	Sampling Sampling            `toml:"sampling"`
+	UI       UI                  `toml:"ui"`
+	Keys     map[string][]string `toml:"keys"`
+	Storage  Storage             `toml:"storage"`
+}
+
+// Model says which weights to run.
+type Model struct {
+	Path  string `toml:"path"`
+	Vocab string `toml:"vocab"`
+}
+
+// Engine says how to run them.
+type Engine struct {
+	Backend string `toml:"backend"`
+	Threads int    `toml:"threads"`
+	Weights string `toml:"weights"`
+	Slots   int    `toml:"slots"`
+	Chunk   int    `toml:"chunk"`
+}
+
+// Chat holds what a new conversation starts with.
+type Chat struct {
+	System       string   `toml:"system"`
+	Think        string   `toml:"think"`
+	Preset       string   `toml:"preset"`
+	MaxTokens    int      `toml:"max_tokens"`
+	KeepThoughts bool     `toml:"keep_thoughts"`
+	Stops        []string `toml:"stops"`
+}
+
+// Sampling overrides the preset; nil leaves a parameter to it.
+type Sampling struct {
+	Mode        *string  `toml:"mode"`
+	Temperature *float32 `toml:"temperature"`
+	TopK        *int     `toml:"top_k"`
+	TopP        *float32 `toml:"top_p"`
+	Presence    *float32 `toml:"presence"`
+	Frequency   *float32 `toml:"frequency"`
+	Decay       *float32 `toml:"decay"`
+	Seed        *uint64  `toml:"seed"`
+	Ban         []int32  `toml:"ban"`
+}
+
+// UI is the look and feel of the chat.
+type UI struct {
+	Theme        string `toml:"theme"`
+	Appearance   string `toml:"appearance"`
+	Mouse        bool   `toml:"mouse"`
+	Bell         bool   `toml:"bell"`
+	ScreenReader bool   `toml:"screen_reader"`
+}
+
+// Storage says where conversations live.
+type Storage struct {
+	DataDir string `toml:"data_dir"`
+}
+
+// Default is what holds when no file says otherwise.
+func Default() Config {
+	return Config{
+		Engine:  Engine{Backend: "auto", Weights: "auto", Slots: 256},
+		Chat:    Chat{Think: "off"},
+		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
+		Keys:    map[string][]string{},
+		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery")},
+	}
+}
+
+// DefaultPath is where the configuration is looked for.
+func DefaultPath() string { return filepath.Join(xdg.ConfigHome, "rookery", "config.toml") }
+
+// Load reads path over the defaults. A missing file at the default path is no
+// error; one that was asked for by name is.
+func Load(path string) (Config, error) {
+	named := path != ""
+	if !named {
+		path = DefaultPath()
+	}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) && !named {
+		return Default(), nil
+	}
+	if err != nil {
+		return Default(), fmt.Errorf("reading the configuration: %w", err)
+	}
+	return Parse(path, data)
+}
+
+// Parse reads data over the defaults; name is for messages.
+func Parse(name string, data []byte) (Config, error) {
+	c := Default()
+	meta, err := toml.Decode(string(data), &c)
+	if err != nil {
+		var pe toml.ParseError
+		if errors.As(err, &pe) {
+			return Default(), fmt.Errorf("%s:%d: %s", name, pe.Position.Line, pe.Message)
+		}
+		return Default(), fmt.Errorf("%s: %w", name, err)
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		key := strings.Join(unknown[0], ".")
+		return Default(), fmt.Errorf("%s:%d: unknown key %q; config.example.toml lists all keys", name, lineOf(data, key), key)
+	}
+	if err := c.Validate(); err != nil {
+		return Default(), fmt.Errorf("%s: %w", name, err)
+	}
+	c.Storage.DataDir = expandHome(c.Storage.DataDir)
+	c.Model.Path = expandHome(c.Model.Path)
+	c.Model.Vocab = expandHome(c.Model.Vocab)
+	return c, nil
+}
+
+// oneOf lists the words that a key takes.
+type oneOf struct {
+	key, value string
+	words      []string
+}
+
+// Validate says in one line what is wrong.
+func (c Config) Validate() error {
+	for _, o := range []oneOf{
+		{"engine.backend", c.Engine.Backend, []string{"auto", "cpu"}},
+		{"engine.weights", c.Engine.Weights, []string{"auto", "fp32", "fp16", "bf16", "int8"}},
+		{"chat.think", c.Chat.Think, []string{"off", "fast", "free", "short", "long", "chinese"}},
+		{"ui.appearance", c.UI.Appearance, []string{"auto", "dark", "light"}},
+	} {
+		if err := o.check(); err != nil {
+			return err
+		}
+	}
+	for _, n := range []struct {
+		key             string
+		value, min, max int
+	}{
+		{"engine.threads", c.Engine.Threads, 0, 1024},
+		{"engine.slots", c.Engine.Slots, 1, 1 << 16},
+		{"engine.chunk", c.Engine.Chunk, 0, 1 << 16},
+		{"chat.max_tokens", c.Chat.MaxTokens, 0, 1 << 30},
+	} {
+		if n.value < n.min || n.value > n.max {
+			return fmt.Errorf("%s is %d; it must be between %d and %d", n.key, n.value, n.min, n.max)
+		}
+	}
+	if c.Storage.DataDir == "" {
+		return errors.New("storage.data_dir is empty; remove the key to use the default place")
+	}
+	_, err := c.Sampling.Over(sampler.Params{TopP: 1})
+	return err
+}
+
+func (o oneOf) check() error {
+	for _, w := range o.words {
+		if o.value == w {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is %q; it must be one of %q", o.key, o.value, o.words)
+}
+
+// Set says whether any sampling parameter is configured.
+func (s Sampling) Set() bool {
+	return s.Mode != nil || s.Temperature != nil || s.TopK != nil || s.TopP != nil || s.Presence != nil ||
+		s.Frequency != nil || s.Decay != nil || s.Seed != nil || s.Ban != nil
+}
+
+// Over returns p with the configured parameters put over it.
+func (s Sampling) Over(p sampler.Params) (sampler.Params, error) {
+	if s.Mode != nil {
+		m, err := sampler.ParseMode(*s.Mode)
+		if err != nil {
+			return p, fmt.Errorf("sampling.mode: %w", err)
+		}
+		p.Mode = m
+	}
+	over(&p.Temperature, s.Temperature)
+	over(&p.TopK, s.TopK)
+	over(&p.TopP, s.TopP)
+	over(&p.Presence, s.Presence)
+	over(&p.Frequency, s.Frequency)
+	over(&p.Decay, s.Decay)
+	over(&p.Seed, s.Seed)
+	if s.Ban != nil {
+		p.Ban = s.Ban
+	}
+	if err := p.Validate(); err != nil {
+		return p, fmt.Errorf("sampling: %w", err)
+	}
+	return p, nil
+}
+
+func over[T any](dst *T, src *T) {
+	if src != nil {
+		*dst = *src
+	}
+}
+
+func expandHome(path string) string {
+	if path == "~" {
+		return xdg.Home
+	}
+	if len(path) > 1 && path[0] == '~' && os.IsPathSeparator(path[1]) {
+		return filepath.Join(xdg.Home, path[2:])
+	}
+	return path
+}

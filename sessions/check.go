@@ -1,0 +1,96 @@
+package sessions
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"rookery/infer"
+)
+
+// A Problem is something that Check found.
+type Problem struct {
+	What string // one line
+	Lost bool   // data cannot be read; otherwise it is rebuilt when needed
+}
+
+// invariants are queries that must return no row; each row is a problem.
+var invariants = []string{
+	`SELECT 'the page structure: ' || integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
+	`SELECT 'a row of ' || "table" || ' belongs to nothing' FROM pragma_foreign_key_check`,
+	`SELECT 'turn ' || t.id || ' follows turn ' || t.parent || ', which is not in its conversation' FROM turns t
+	   WHERE t.parent <> 0 AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent AND p.conversation = t.conversation AND p.id < t.id)`,
+	`SELECT 'conversation ' || c.id || ' ends with turn ' || c.head || ', which it does not have' FROM conversations c
+	   WHERE c.head <> 0 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.head AND t.conversation = c.id)`,
+	`SELECT 'unfinished answer ' || j.turn || ' follows turn ' || j.parent || ', which is not in its conversation' FROM journals j
+	   WHERE j.parent <> 0 AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = j.parent AND p.conversation = j.conversation)`,
+	`SELECT 'turn ' || id || ' has text and no tokens' FROM turns WHERE text <> '' AND length(tokens) = 0 AND model <> ''`,
+	`SELECT 'turn ' || id || ' has broken tokens' FROM turns WHERE length(tokens) % 4 <> 0`,
+}
+
+// Check reads everything and reports what is wrong. It changes nothing.
+func (s *Store) Check(ctx context.Context) ([]Problem, error) {
+	var found []Problem
+	for _, query := range invariants {
+		rows, err := s.read.QueryContext(ctx, query)
+		if err != nil {
+			return found, explain("checking "+s.path, err)
+		}
+		list, err := collect(rows, func(row scanner) (Problem, error) {
+			p := Problem{Lost: true}
+			err := row.Scan(&p.What)
+			p.What = strings.ReplaceAll(p.What, "\n", "; ")
+			return p, err
+		})
+		found = append(found, list...)
+		if err != nil {
+			return found, explain("checking "+s.path, err)
+		}
+	}
+	bad, err := s.checkSnapshots(ctx)
+	return append(found, bad...), explain("checking "+s.path, err)
+}
+
+// checkSnapshots decodes every snapshot. A bad one costs time only: the state
+// is read again from the tokens.
+func (s *Store) checkSnapshots(ctx context.Context) ([]Problem, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT turn, data FROM snapshots ORDER BY turn`)
+	if err != nil {
+		return nil, err
+	}
+	all, err := collect(rows, func(row scanner) (Problem, error) {
+		var turn int64
+		var data []byte
+		if err := row.Scan(&turn, &data); err != nil {
+			return Problem{}, err
+		}
+		if err := new(infer.Snapshot).UnmarshalBinary(data); err != nil {
+			return Problem{What: fmt.Sprintf("the state of turn %d: %v", turn, err)}, nil
+		}
+		return Problem{}, nil
+	})
+	var bad []Problem
+	for _, p := range all {
+		if p.What != "" {
+			bad = append(bad, p)
+		}
+	}
+	return bad, err
+}
+
+// A Size says what the database occupies.
+type Size struct {
+	Bytes                    int64 // of the database file and its log
+	Conversations, Turns     int
+	Snapshots, SnapshotBytes int64
+}
+
+// Size measures the database.
+func (s *Store) Size(ctx context.Context) (Size, error) {
+	var z Size
+	err := s.read.QueryRowContext(ctx, `SELECT (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size),
+		(SELECT count(*) FROM conversations), (SELECT count(*) FROM turns),
+		(SELECT count(*) FROM snapshots), (SELECT coalesce(sum(length(data)), 0) FROM snapshots)`).
+		Scan(&z.Bytes, &z.Conversations, &z.Turns, &z.Snapshots, &z.SnapshotBytes)
+	return z, explain("measuring "+s.path, err)
+}

@@ -1,0 +1,179 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"rookery/chat"
+)
+
+const conversationColumns = `id, title, named, system, think, preset, sampling, created, updated, head`
+
+// scanner is what *sql.Row and *sql.Rows share.
+type scanner interface{ Scan(dest ...any) error }
+
+func scanConversation(row scanner) (chat.Conversation, error) {
+	var c chat.Conversation
+	var sampling string
+	var created, updated int64
+	if err := row.Scan(&c.ID, &c.Title, &c.Named, &c.System, &c.Think, &c.Preset, &sampling, &created, &updated, &c.Head); err != nil {
+		return c, err
+	}
+	c.Created, c.Updated = decodeTime(created), decodeTime(updated)
+	var err error
+	if c.Sampling, err = decodeSampling(sampling); err != nil {
+		return c, fmt.Errorf("conversation %d (%s): %w", c.ID, c.Title, err)
+	}
+	return c, nil
+}
+
+// Conversations implements chat.Store.
+func (s *Store) Conversations(ctx context.Context) ([]chat.Conversation, error) {
+	const doing = "listing the conversations"
+	rows, err := s.read.QueryContext(ctx, `SELECT `+conversationColumns+` FROM conversations ORDER BY updated DESC, id DESC`)
+	if err != nil {
+		return nil, explain(doing, err)
+	}
+	list, err := collect(rows, scanConversation)
+	return list, explain(doing, err)
+}
+
+// collect scans all rows and closes them.
+func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) ([]T, error) {
+	var list []T
+	for rows.Next() {
+		v, err := scan(rows)
+		if err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		list = append(list, v)
+	}
+	return list, errors.Join(rows.Err(), rows.Close())
+}
+
+// SaveConversation implements chat.Store.
+func (s *Store) SaveConversation(ctx context.Context, c chat.Conversation) error {
+	return explain("saving the conversation", inTx(ctx, s.write, func(tx *sql.Tx) error {
+		return saveConversation(ctx, tx, c)
+	}))
+}
+
+func saveConversation(ctx context.Context, tx *sql.Tx, c chat.Conversation) error {
+	sampling, err := encodeSampling(c.Sampling)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?)
+		ON CONFLICT (id) DO UPDATE SET title = excluded.title, named = excluded.named, system = excluded.system,
+			think = excluded.think, preset = excluded.preset, sampling = excluded.sampling,
+			updated = excluded.updated, head = excluded.head`,
+		c.ID, c.Title, c.Named, c.System, string(c.Think), c.Preset, sampling, encodeTime(c.Created), encodeTime(c.Updated), c.Head)
+	return err
+}
+
+// Load implements chat.Store.
+func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat.Turn, *chat.Journal, error) {
+	doing := fmt.Sprintf("loading conversation %d", id)
+	c, err := scanConversation(s.read.QueryRowContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE id = ?`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, nil, nil, fmt.Errorf("there is no conversation %d: `rookery sessions ls` lists them (%w)", id, fs.ErrNotExist)
+	}
+	if err != nil {
+		return c, nil, nil, explain(doing, err)
+	}
+	rows, err := s.read.QueryContext(ctx, `SELECT `+turnColumns+` FROM turns WHERE conversation = ? ORDER BY id`, id)
+	if err != nil {
+		return c, nil, nil, explain(doing, err)
+	}
+	turns, err := collect(rows, scanTurn)
+	if err != nil {
+		return c, nil, nil, explain(doing, err)
+	}
+	journal, err := s.loadJournal(ctx, id)
+	return c, turns, journal, explain(doing, err)
+}
+
+// Delete implements chat.Store.
+func (s *Store) Delete(ctx context.Context, id chat.ID) error {
+	res, err := s.write.ExecContext(ctx, `DELETE FROM conversations WHERE id = ?`, id)
+	if err != nil {
+		return explain("deleting the conversation", err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return fmt.Errorf("there is no conversation %d: `rookery sessions ls` lists them (%w)", id, errors.Join(fs.ErrNotExist, err))
+	}
+	return nil
+}
+
+// Layout implements chat.Store.
+func (s *Store) Layout(ctx context.Context) (chat.Layout, error) {
+	var l chat.Layout
+	rows, err := s.read.QueryContext(ctx, `SELECT conversation, active FROM layout ORDER BY position`)
+	if err != nil {
+		return l, explain("reading the open tabs", err)
+	}
+	_, err = collect(rows, func(row scanner) (struct{}, error) {
+		var id chat.ID
+		var active bool
+		err := row.Scan(&id, &active)
+		if active {
+			l.Active = len(l.Open)
+		}
+		l.Open = append(l.Open, id)
+		return struct{}{}, err
+	})
+	return l, explain("reading the open tabs", err)
+}
+
+// SaveLayout implements chat.Store. Conversations that are not stored (empty
+// ones) are left out.
+func (s *Store) SaveLayout(ctx context.Context, l chat.Layout) error {
+	return explain("saving the open tabs", inTx(ctx, s.write, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM layout`); err != nil {
+			return err
+		}
+		for i, id := range l.Open {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO layout (position, conversation, active)
+				SELECT ?, id, ? FROM conversations WHERE id = ?`, i, i == l.Active, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// historyKept is how many prompts are remembered.
+const historyKept = 5000
+
+// History implements chat.Store.
+func (s *Store) History(ctx context.Context) ([]string, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT prompt FROM history ORDER BY id`)
+	if err != nil {
+		return nil, explain("reading the prompt history", err)
+	}
+	list, err := collect(rows, func(row scanner) (string, error) {
+		var p string
+		return p, row.Scan(&p)
+	})
+	return list, explain("reading the prompt history", err)
+}
+
+// AddHistory implements chat.Store. A prompt that repeats the last one is not added.
+func (s *Store) AddHistory(ctx context.Context, prompt string) error {
+	return explain("saving the prompt history", inTx(ctx, s.write, func(tx *sql.Tx) error {
+		res, err := tx.ExecContext(ctx, `INSERT INTO history (prompt) SELECT ?1
+			WHERE ?1 IS NOT (SELECT prompt FROM history ORDER BY id DESC LIMIT 1)`, prompt)
+		if err != nil {
+			return err
+		}
+		id, err := res.LastInsertId()
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM history WHERE id <= ?`, id-historyKept)
+		return err
+	}))
+}

@@ -1,0 +1,44 @@
+package sessions
+
+import (
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Errors that callers tell apart.
+var (
+	// ErrInUse says that another process has the data directory.
+	ErrInUse = errors.New("already in use")
+	// ErrDamaged says that the database or a snapshot cannot be read.
+	ErrDamaged = errors.New("damaged")
+	// ErrFull says that the disk is full.
+	ErrFull = errors.New("disk full")
+)
+
+// explain turns a database error into one line with a way out.
+func explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	var se *sqlite.Error
+	if !errors.As(err, &se) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	switch se.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("%s: %w: free some space; nothing that was saved is lost, and saving goes on by itself", doing, ErrFull)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s: the database is %w: run `rookery sessions check`, restore a copy, or choose another storage.data_dir; nothing was overwritten (%w)", doing, ErrDamaged, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fmt.Errorf("%s: the place cannot be written: check its permissions or choose another storage.data_dir (%w)", doing, err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("%s: another program holds the database: close it and try again (%w)", doing, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("%s: the disk reports an error: check its health and free space (%w)", doing, err)
+	default:
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+}

@@ -1,0 +1,70 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"rookery/chat"
+)
+
+// BeginJournal implements chat.Store.
+func (s *Store) BeginJournal(ctx context.Context, conversation chat.ID, t chat.Turn) error {
+	sampling, err := encodeSampling(t.Sampling)
+	if err != nil {
+		return err
+	}
+	_, err = s.write.ExecContext(ctx, `INSERT OR REPLACE INTO journals
+		(turn, conversation, parent, role, sampling, model, model_name, created) VALUES (?,?,?,?,?,?,?,?)`,
+		t.ID, conversation, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created))
+	return explain("starting the journal of an answer", err)
+}
+
+// AppendJournal implements chat.Store.
+func (s *Store) AppendJournal(ctx context.Context, turn chat.ID, tokens []int32, text string) error {
+	_, err := s.write.ExecContext(ctx, `INSERT INTO journal_parts (turn, seq, tokens, text)
+		SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3 FROM journal_parts WHERE turn = ?1`,
+		turn, encodeTokens(tokens), text)
+	return explain("saving the answer as it comes", err)
+}
+
+// loadJournal returns the newest unfinished answer of a conversation, or nil.
+func (s *Store) loadJournal(ctx context.Context, conversation chat.ID) (*chat.Journal, error) {
+	var j chat.Journal
+	var sampling string
+	var created int64
+	t := &j.Turn
+	err := s.read.QueryRowContext(ctx, `SELECT turn, parent, role, sampling, model, model_name, created
+		FROM journals WHERE conversation = ? ORDER BY turn DESC LIMIT 1`, conversation).
+		Scan(&t.ID, &t.Parent, &t.Role, &sampling, &t.Model, &t.ModelName, &created)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.Created = decodeTime(created)
+	if t.Sampling, err = decodeSampling(sampling); err != nil {
+		return nil, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
+	}
+	rows, err := s.read.QueryContext(ctx, `SELECT tokens, text FROM journal_parts WHERE turn = ? ORDER BY seq`, t.ID)
+	if err != nil {
+		return nil, err
+	}
+	var text strings.Builder
+	_, err = collect(rows, func(row scanner) (struct{}, error) {
+		var data []byte
+		var part string
+		if err := row.Scan(&data, &part); err != nil {
+			return struct{}{}, err
+		}
+		tokens, err := decodeTokens(data)
+		j.Tokens = append(j.Tokens, tokens...)
+		text.WriteString(part)
+		return struct{}{}, err
+	})
+	j.Text = text.String()
+	return &j, err
+}

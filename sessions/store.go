@@ -1,0 +1,194 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// File is the database's name in its data directory.
+const File = "rookery.db"
+
+const (
+	// pageSize halves the cost of large blobs against SQLite's 4 KiB.
+	pageSize = 16384
+	// checkpointEvery is how often the write-ahead log is copied into the
+	// database, away from any transaction.
+	checkpointEvery = 2 * time.Second
+	// checkpointBytes is the size of the log from which that is worth it.
+	checkpointBytes = 8 << 20
+)
+
+// A Store implements chat.Store.
+type Store struct {
+	path   string
+	lock   *os.File // nil when read-only
+	write  *sql.DB  // one connection; nil when read-only
+	read   *sql.DB
+	stop   chan struct{}
+	worker sync.WaitGroup
+}
+
+// Open opens the database of a data directory for reading and writing,
+// creating both where they are missing. Another process that has it is
+// ErrInUse.
+func Open(ctx context.Context, dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the data directory: %w; choose another storage.data_dir", err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{path: filepath.Join(dir, File), lock: lock, stop: make(chan struct{})}
+	if err := s.open(ctx); err != nil {
+		return nil, errors.Join(err, s.closeAll())
+	}
+	s.worker.Go(s.checkpointLoop)
+	return s, nil
+}
+
+// OpenReadOnly opens the database beside a running program. A missing one is
+// fs.ErrNotExist.
+func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
+	s := &Store{path: filepath.Join(dir, File)}
+	if _, err := os.Stat(s.path); err != nil {
+		return nil, fmt.Errorf("opening the conversations: %w", err)
+	}
+	if err := looksLikeSQLite(s.path); err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", dsn(s.path, "mode", "ro"))
+	if err != nil {
+		return nil, explain("opening "+s.path, err)
+	}
+	s.read = db
+	scripts, err := migrations()
+	if err == nil {
+		var version int
+		version, err = identify(ctx, db, s.path)
+		if err == nil && version != len(scripts) {
+			err = fmt.Errorf("%s has schema %d and this rookery reads %d: open it once with `rookery` to update it, or update rookery", s.path, version, len(scripts))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.closeAll())
+	}
+	return s, nil
+}
+
+func (s *Store) open(ctx context.Context) error {
+	if err := looksLikeSQLite(s.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var err error
+	if s.write, err = sql.Open("sqlite", dsn(s.path, "_txlock", "immediate")); err != nil {
+		return explain("opening "+s.path, err)
+	}
+	s.write.SetMaxOpenConns(1)
+	if err := migrate(ctx, s.write, s.path); err != nil {
+		return err
+	}
+	if s.read, err = sql.Open("sqlite", dsn(s.path, "_pragma", "query_only(1)")); err != nil {
+		return explain("opening "+s.path, err)
+	}
+	s.read.SetMaxOpenConns(4)
+	return nil
+}
+
+// dsn names the database with the settings of every connection and one more.
+// page_size must come before the journal mode, and only matters for a new file.
+func dsn(path, key, value string) string {
+	q := url.Values{"_pragma": {
+		fmt.Sprintf("page_size(%d)", pageSize),
+		"journal_mode(wal)",
+		"synchronous(normal)",
+		"busy_timeout(5000)",
+		"foreign_keys(1)",
+		"wal_autocheckpoint(0)",
+		"cell_size_check(1)",
+		"trusted_schema(0)",
+	}}
+	if key == "mode" { // a read-only connection cannot set the mode of the file
+		q = url.Values{"_pragma": {"busy_timeout(5000)", "query_only(1)"}}
+	}
+	q.Add(key, value)
+	return (&url.URL{Scheme: "file", Opaque: url.PathEscape(path), RawQuery: q.Encode()}).String()
+}
+
+// looksLikeSQLite refuses a file that is something else before the library
+// writes to it. An empty file is a new database.
+func looksLikeSQLite(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("opening the conversations: %w", err)
+	}
+	head := make([]byte, 16)
+	n, err := io.ReadFull(f, head)
+	if cerr := f.Close(); cerr != nil {
+		return fmt.Errorf("reading %s: %w", path, cerr)
+	}
+	if n == 0 && errors.Is(err, io.EOF) {
+		return nil
+	}
+	if string(head) != "SQLite format 3\x00" {
+		return fmt.Errorf("%s is not a database, or its first page is %w: move it away, restore a copy, or choose another storage.data_dir; nothing was overwritten", path, ErrDamaged)
+	}
+	return nil
+}
+
+// checkpointLoop copies a long log into the database in the background, so
+// that no transaction has to.
+func (s *Store) checkpointLoop() {
+	tick := time.NewTicker(checkpointEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			return
+		case <-tick.C:
+			if info, err := os.Stat(s.path + "-wal"); err != nil || info.Size() < checkpointBytes {
+				continue
+			}
+			// What fails here fails at the next commit too, where it is reported.
+			_, _ = s.read.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
+		}
+	}
+}
+
+// Close copies the log into the database and releases the directory.
+func (s *Store) Close() error {
+	var err error
+	if s.write != nil {
+		close(s.stop)
+		s.worker.Wait()
+		if _, cerr := s.write.ExecContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)"); cerr != nil {
+			err = explain("closing "+s.path, cerr)
+		}
+	}
+	return errors.Join(err, s.closeAll())
+}
+
+func (s *Store) closeAll() error {
+	var errs []error
+	for _, db := range []*sql.DB{s.read, s.write} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	if s.lock != nil {
+		errs = append(errs, s.lock.Close())
+	}
+	return explain("closing "+s.path, errors.Join(errs...))
+}
+
+// Path is the database file.
+func (s *Store) Path() string { return s.path }

@@ -1,0 +1,117 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// snapshotsKept is how many of a conversation's newest turns keep their
+// snapshot. Older ones are reached from the nearest kept one by reading tokens.
+const snapshotsKept = 16
+
+const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage`
+
+func scanTurn(row scanner) (chat.Turn, error) {
+	var t chat.Turn
+	var tokens []byte
+	var recall sql.Null[[]byte]
+	var sampling, usage string
+	var created int64
+	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &t.Text, &tokens, &recall, &t.Open, &t.Reason, &sampling, &t.Model, &t.ModelName, &created, &usage); err != nil {
+		return t, err
+	}
+	var errs [4]error
+	t.Tokens, errs[0] = decodeTokens(tokens)
+	t.Sampling, errs[1] = decodeSampling(sampling)
+	t.Usage, errs[2] = decodeUsage(usage)
+	if recall.Valid {
+		t.Recall, errs[3] = decodeTokens(recall.V)
+	}
+	t.Created = decodeTime(created)
+	if err := errors.Join(errs[:]...); err != nil {
+		return t, fmt.Errorf("turn %d: %w", t.ID, err)
+	}
+	return t, nil
+}
+
+// CommitTurn implements chat.Store.
+func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
+	var data []byte
+	if snap != nil {
+		var err error
+		if data, err = snap.MarshalBinary(); err != nil {
+			return fmt.Errorf("saving the turn: %w", err)
+		}
+	}
+	return explain("saving the turn", inTx(ctx, s.write, func(tx *sql.Tx) error {
+		if err := saveConversation(ctx, tx, c); err != nil {
+			return err
+		}
+		if err := saveTurn(ctx, tx, c.ID, t); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `DELETE FROM journals WHERE turn = ?`, t.ID); err != nil {
+			return err
+		}
+		if data == nil {
+			_, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ?`, t.ID)
+			return err
+		}
+		return saveSnapshot(ctx, tx, c.ID, t.ID, data)
+	}))
+}
+
+func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn) error {
+	sampling, err := encodeSampling(t.Sampling)
+	if err != nil {
+		return err
+	}
+	usage, err := encodeUsage(t.Usage)
+	if err != nil {
+		return err
+	}
+	var recall any
+	if t.Recall != nil {
+		recall = encodeTokens(t.Recall)
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+		ON CONFLICT (id) DO UPDATE SET text = excluded.text, tokens = excluded.tokens, recall = excluded.recall, open = excluded.open,
+			reason = excluded.reason, sampling = excluded.sampling, model = excluded.model,
+			model_name = excluded.model_name, usage = excluded.usage`,
+		conversation, t.ID, t.Parent, t.Role, t.Text, encodeTokens(t.Tokens), recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage)
+	return err
+}
+
+func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, data []byte) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO snapshots (turn, data) VALUES (?,?)
+		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, turn, data); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn IN (
+		SELECT snapshots.turn FROM snapshots JOIN turns ON turns.id = snapshots.turn
+		WHERE turns.conversation = ? ORDER BY turns.id DESC LIMIT -1 OFFSET ?)`, conversation, snapshotsKept)
+	return err
+}
+
+// Snapshot implements chat.Store. One that fails its checksum is ErrDamaged.
+func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, error) {
+	doing := fmt.Sprintf("reading the state of turn %d", turn)
+	var data []byte
+	err := s.read.QueryRowContext(ctx, `SELECT data FROM snapshots WHERE turn = ?`, turn).Scan(&data)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, explain(doing, err)
+	}
+	snap := new(infer.Snapshot)
+	if err := snap.UnmarshalBinary(data); err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", doing, ErrDamaged, err)
+	}
+	return snap, nil
+}
