@@ -140,7 +140,7 @@ func (q *sequence) setStart(s *Snapshot) {
 // answer or may begin a stop. The sampler observes it last, so that everything
 // before still sees the memory from before the token.
 func (e *Engine) accept(q *sequence, d Drawn, at span) error {
-	if math.IsNaN(float64(d.LogProb)) {
+	if math.IsNaN(float64(d.LogProb)) || hasNaN(q.logits) {
 		return errNaN
 	}
 	if d.Token < 0 || int(d.Token) >= e.model.Shape.Vocab {
@@ -168,6 +168,18 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 	}
 	q.stream.setProgress(q.progress(at.end))
 	return nil
+}
+
+// hasNaN says whether any of v is not a number. It is a loop over a whole
+// vocabulary for every token, and so without a branch: only a NaN without its
+// sign is beyond the bits of infinity.
+func hasNaN(v []float32) bool {
+	const infinity = 0x7f800000
+	var most uint32
+	for _, x := range v {
+		most = max(most, math.Float32bits(x)&^(1<<31))
+	}
+	return most > infinity
 }
 
 // updateMark keeps q.mark at or before the token in which held bytes begin. It

@@ -9,9 +9,11 @@ import (
 	"rookery/infer/tokenizer"
 )
 
+var bytewise = tokenizer.NewBytes()
+
 // byteAnswer is an answer whose tokens are bytes.
 func byteAnswer(stops ...string) answer {
-	return answer{vocabulary: tokenizer.NewBytes(), stops: newStopper(stops)}
+	return answer{vocabulary: bytewise, stops: newStopper(stops)}
 }
 
 // say pushes the bytes of text until a stop is found.

@@ -1,10 +1,10 @@
 package infer
 
 import (
-	"slices"
 	"time"
 
 	"rookery/infer/sampler"
+	"rookery/infer/tokenizer"
 )
 
 // A phase is what a sequence does with its row.
@@ -94,9 +94,7 @@ func newSequence(m *Model, r Request, wake func()) *sequence {
 
 // newSampler goes on from the snapshot and past the replayed tokens.
 func newSampler(m *Model, r Request) *sampler.Sampler {
-	p := r.Sampling
-	p.Ban = slices.Clone(p.Ban)
-	s := sampler.New(min(m.Tokenizer.Size(), m.Shape.Vocab), p)
+	s := bareSampler(m.Tokenizer, m.Shape.Vocab, r.Sampling)
 	if r.From != nil {
 		s.Restore(r.From.Sampler)
 	}
@@ -104,6 +102,13 @@ func newSampler(m *Model, r Request) *sampler.Sampler {
 		s.Observe(id)
 	}
 	s.Skip(len(r.Replay))
+	return s
+}
+
+// bareSampler is a sampler at the beginning of its stream.
+func bareSampler(t *tokenizer.Tokenizer, vocab int, p sampler.Params) *sampler.Sampler {
+	s := sampler.New(min(t.Size(), vocab), p)
+	s.Exempt = func(id int32) bool { return sampler.PipExempt(t.Bytes(id)) }
 	return s
 }
 
@@ -162,7 +167,7 @@ func (q *sequence) memory(count int) sampler.Memory {
 // memoryAt is the sampler's memory after the first n tokens of the answer,
 // which are known to come at or after the mark.
 func (q *sequence) memoryAt(n int) sampler.Memory {
-	s := sampler.New(min(q.answer.vocabulary.Size(), len(q.logits)), q.sampler.Params())
+	s := bareSampler(q.answer.vocabulary, len(q.logits), q.sampler.Params())
 	s.Restore(q.mark.memory)
 	for _, id := range q.answer.ids[q.mark.index:n] {
 		s.Observe(id)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"rookery/infer"
 	"rookery/infer/rwkv"
@@ -20,7 +21,9 @@ var words = []string{
 
 // Model is a model with a small vocabulary: the single bytes, as in World with
 // the id one above the byte, and a few words. Its last rows have no token.
-func Model() *infer.Model {
+func Model() *infer.Model { return ModelWith("scripted", vocabulary(), 320) }
+
+var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {
 	var file strings.Builder
 	for b := range 256 {
 		fmt.Fprintf(&file, "%d b'\\x%02x' 1\n", b+1, b)
@@ -41,8 +44,8 @@ func Model() *infer.Model {
 	if err != nil {
 		panic("scripted: the vocabulary: " + err.Error()) // it is fixed
 	}
-	return ModelWith("scripted", t, 320)
-}
+	return t
+})
 
 // ModelWith is a model with another vocabulary, as rookery's tests with World
 // need it. Rows are those of the head, at least as many as t has tokens.
