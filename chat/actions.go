@@ -74,9 +74,14 @@ func (d *Dialogue) Stop() {
 }
 
 func (d *Dialogue) stop() {
-	if d.run != nil {
-		d.run.stopping = true
-		d.run.cancel()
+	a := d.run
+	if a == nil {
+		return
+	}
+	a.stopping = true
+	a.cancel()
+	if a.stream != nil {
+		a.stream.Cancel()
 	}
 }
 

@@ -29,11 +29,11 @@ type answer struct {
 	// under d.mu
 	turn      Turn // as begun: of an answer that goes on, with what it has
 	text      strings.Builder
-	tokens    int // drawn by this run
 	journaled bool
 	progress  infer.Progress
 	sampling  sampler.Params
 	stream    *infer.Stream
+	ban       []int32 // of the running request alone
 	stopping  bool
 }
 
@@ -169,22 +169,18 @@ func (a *answer) follow(ctx context.Context, s start, limit int, ban []int32) in
 func (a *answer) submit(s start, limit int, ban []int32) (*infer.Stream, error) {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
-	p := a.drawing(a.sampling)
-	p.Ban = slices.Concat(p.Ban, ban)
 	stream, err := a.d.desk.engine.Submit(infer.Request{
-		From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: p,
+		From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
 		MaxTokens: limit, Stops: a.d.desk.stops(), Label: a.d.conv.Title,
 	})
-	a.stream = stream
-	if len(ban) > 0 {
-		a.stream = nil // its one token must keep to the bans
-	}
+	a.stream, a.ban = stream, ban
 	return stream, err
 }
 
-// drawing adds the family's bans to what a person chose.
-func (a *answer) drawing(p sampler.Params) sampler.Params {
-	p.Ban = slices.Concat(p.Ban, a.template.banned())
+// drawing adds bans, and the family's, to what a person chose.
+func (a *answer) drawing(ban []int32) sampler.Params {
+	p := a.sampling
+	p.Ban = slices.Concat(p.Ban, a.template.banned(), ban)
 	return p
 }
 
@@ -193,7 +189,7 @@ func (a *answer) setSampling(p sampler.Params) {
 	p.Seed = a.turn.Sampling.Seed
 	a.sampling = p
 	if a.stream != nil {
-		a.stream.SetSampling(a.drawing(p))
+		a.stream.SetSampling(a.drawing(a.ban))
 	}
 }
 
@@ -231,7 +227,6 @@ func (a *answer) grow(stream *infer.Stream) {
 	if a.journaled {
 		a.d.keep.grow(tokens, text)
 	}
-	a.tokens += len(tokens)
 	a.text.WriteString(text)
 	a.progress = progress
 	a.d.publish()

@@ -28,7 +28,7 @@ const (
 type keeper struct {
 	store   Store
 	id      ID     // the conversation's; 0: the desk's, for the layout alone
-	changed func() // called without locks when err or idle has changed
+	changed func() // called without locks when idle would say something new
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -43,7 +43,7 @@ type keeper struct {
 	journal *journal
 	serial  uint64
 	err     error
-	told    struct { // what changed was last called for
+	seen    struct { // what idle last said
 		idle bool
 		err  error
 	}
@@ -164,7 +164,8 @@ func (k *keeper) snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error)
 func (k *keeper) idle() (idle bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.idleLocked(), k.err
+	k.seen.idle, k.seen.err = k.idleLocked(), k.err
+	return k.seen.idle, k.err
 }
 
 func (k *keeper) idleLocked() bool {

@@ -141,9 +141,7 @@ func (k *keeper) writeJournal(j *journal) error {
 func (k *keeper) settle(err error) {
 	k.mu.Lock()
 	k.err = err
-	idle := k.idleLocked()
-	changed := idle != k.told.idle || err != k.told.err
-	k.told.idle, k.told.err = idle, err
+	changed := k.idleLocked() != k.seen.idle || err != k.seen.err
 	if err != nil || k.empty() {
 		k.urgent = false
 		close(k.settled)

@@ -1,0 +1,408 @@
+package chat_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+func TestSend(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	v := ask(t, d, "hello")
+	if got, want := texts(v), []string{"hello", "Hello to you!"}; !slices.Equal(got, want) {
+		t.Fatalf("turns %q, want %q", got, want)
+	}
+	if u := v.Turns[0]; u.Role != chat.RoleUser || decoded(r, u.Tokens) != "User: hello\n\nAssistant:" {
+		t.Errorf("the prompt reads %q", decoded(r, u.Tokens))
+	}
+	a := v.Turns[1]
+	if decoded(r, a.Tokens) != " Hello to you!" || a.Open || a.Reason != infer.ReasonStop || a.Parent != v.Turns[0].ID {
+		t.Errorf("the answer is %+v", a)
+	}
+	if a.Model != r.engine.Model().Fingerprint || a.ModelName != "rookery-demo" || a.Sampling.Seed == 0 {
+		t.Errorf("the answer lacks how it was made: %+v", a)
+	}
+	if v.Conversation.Head != a.ID || v.Conversation.Title != "hello" {
+		t.Errorf("conversation %+v", v.Conversation)
+	}
+	r.checkStates(v, 2)
+
+	read := r.fed()
+	v = ask(t, d, "again")
+	if got := decoded(r, v.Turns[2].Tokens); got != "\n\nUser: again\n\nAssistant:" {
+		t.Errorf("the second prompt reads %q", got)
+	}
+	// The last token of the answer may still be pending.
+	if n := r.fed() - read; n > len(v.Turns[2].Tokens)+1 {
+		t.Errorf("the second prompt has %d tokens and %d were read", len(v.Turns[2].Tokens), n)
+	}
+	r.checkStates(v, 4)
+}
+
+func decoded(r *room, tokens []int32) string {
+	return string(r.engine.Model().Tokenizer.Decode(nil, tokens))
+}
+
+func TestLiveTextGrows(t *testing.T) {
+	r := newRoom(t, setup{})
+	r.gate.shut()
+	d := r.desk.New()
+	must(t, d.Send("hello"))
+	r.gate.allow(4)
+	v := until(t, d, "the first text", func(v chat.View) bool { return v.Live != nil && v.Live.Text != "" })
+	first := v.Live.Text
+	if len(v.Turns) != 1 || !strings.HasPrefix("Hello to you!", first) {
+		t.Fatalf("live %q below %d turns", first, len(v.Turns))
+	}
+	id, version := v.Live.Turn.ID, v.Version
+	r.gate.open()
+	v = settled(t, d)
+	if !strings.HasPrefix(last(v).Text, first) || last(v).ID != id || v.Version <= version {
+		t.Errorf("the live answer %d %q became turn %d %q", id, first, last(v).ID, last(v).Text)
+	}
+}
+
+// stopAfter sends, lets some tokens be drawn and stops.
+func stopAfter(t *testing.T, r *room, d *chat.Dialogue, prompt string, tokens int) chat.View {
+	t.Helper()
+	r.gate.shut()
+	must(t, d.Send(prompt))
+	r.gate.allow(tokens)
+	until(t, d, "tokens", func(v chat.View) bool { return v.Live != nil && v.Live.Progress.Generated >= tokens-1 })
+	d.Stop()
+	r.gate.open()
+	return settled(t, d)
+}
+
+func TestStopAndContinue(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	v := stopAfter(t, r, d, "story", 9)
+	part := last(v)
+	whole := strings.TrimSuffix(story[1:], "\n\n")
+	if !part.Open || part.Reason != infer.ReasonCancelled || part.Text == "" || part.Text == whole || !strings.HasPrefix(whole, part.Text) {
+		t.Fatalf("the stopped answer is %+v", part)
+	}
+	r.checkStates(v, 2)
+	read := r.fed()
+	must(t, d.Continue())
+	v = settled(t, d)
+	if got := last(v); got.ID != part.ID || got.Open || got.Text != whole || got.Sampling.Seed != part.Sampling.Seed {
+		t.Errorf("continued: %+v", got)
+	}
+	if n := r.fed() - read; n > 1 {
+		t.Errorf("%d tokens were read again", n)
+	}
+	if s := last(v); v.Siblings[1] != (chat.Siblings{N: 1, Of: 1}) || s.Usage.Generated < len(s.Tokens) {
+		t.Errorf("siblings %v, usage %+v", v.Siblings, s.Usage)
+	}
+	r.checkStates(v, 2)
+}
+
+// A continued answer is what it would have been without the interruption.
+func TestContinueIsExact(t *testing.T) {
+	defaults := chat.Defaults{Sampling: seeded(1, 7), MaxTokens: 40, Stops: []string{"@@"}}
+	defaults.Sampling.Presence, defaults.Sampling.Frequency = 0.5, 0.5
+	whole := newRoom(t, setup{babble: true, defaults: defaults})
+	want := last(ask(t, whole.desk.New(), "anything"))
+
+	r := newRoom(t, setup{babble: true, defaults: defaults})
+	d := r.desk.New()
+	v := stopAfter(t, r, d, "anything", 11)
+	for n := len(last(v).Tokens); n < len(want.Tokens); n = len(last(v).Tokens) {
+		defaults.MaxTokens = min(7, len(want.Tokens)-n)
+		r.desk.SetDefaults(defaults)
+		must(t, d.Continue())
+		v = settled(t, d)
+	}
+	if got := last(v); !slices.Equal(got.Tokens, want.Tokens) || got.Text != want.Text {
+		t.Errorf("interrupted %q\nwhole       %q", got.Text, want.Text)
+	}
+	r.checkStates(v, 2)
+}
+
+func TestContinuePastTheStop(t *testing.T) {
+	r := newRoom(t, setup{defaults: chat.Defaults{Sampling: seeded(1, 3), MaxTokens: 20}})
+	d := r.desk.New()
+	before := last(ask(t, d, "hello"))
+	must(t, d.Continue())
+	v := settled(t, d)
+	after := last(v)
+	if after.ID != before.ID || len(after.Tokens) <= len(before.Tokens) || !strings.HasPrefix(after.Text, before.Text) {
+		t.Fatalf("%q became %q", before.Text, after.Text)
+	}
+	if next := decoded(r, after.Tokens[len(before.Tokens):][:1]); strings.HasPrefix(next, "\n\n") {
+		t.Errorf("it went on with %q", next)
+	}
+	r.checkStates(v, 2)
+}
+
+// An answer with turns below it does not change under them.
+func TestContinueAboveOtherTurns(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	v := stopAfter(t, r, d, "story", 9)
+	open := last(v)
+	v = ask(t, d, "hello")
+	must(t, d.Retry())
+	v = settled(t, d)
+	if v.Turns[1].Text != open.Text {
+		t.Fatalf("turns %q", texts(v))
+	}
+	r.checkStates(v, 4)
+}
+
+func TestRetry(t *testing.T) {
+	r := newRoom(t, setup{babble: true, defaults: chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 12}})
+	d := r.desk.New()
+	first := last(ask(t, d, "anything"))
+	read := r.fed()
+	must(t, d.Retry())
+	v := settled(t, d)
+	second := last(v)
+	if second.ID == first.ID || second.Parent != first.Parent || second.Text == first.Text {
+		t.Errorf("a retry gave %+v after %+v", second, first)
+	}
+	if first.Sampling.Seed != 5 || second.Sampling.Seed != 6 {
+		t.Errorf("seeds %d and %d", first.Sampling.Seed, second.Sampling.Seed)
+	}
+	if n := r.fed() - read; n != 0 {
+		t.Errorf("a retry read %d tokens", n)
+	}
+	if v.Siblings[1] != (chat.Siblings{N: 2, Of: 2}) {
+		t.Errorf("siblings %v", v.Siblings)
+	}
+	must(t, d.SwitchSibling(second.ID, -1))
+	if v = settled(t, d); last(v).ID != first.ID || v.Siblings[1] != (chat.Siblings{N: 1, Of: 2}) {
+		t.Errorf("switched to %+v, %v", last(v), v.Siblings)
+	}
+	must(t, d.SwitchSibling(first.ID, -1)) // there is none before
+	if v = settled(t, d); last(v).ID != first.ID {
+		t.Errorf("switched past the first to %+v", last(v))
+	}
+	r.checkStates(v, 2)
+}
+
+func TestEditLast(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	ask(t, d, "story")
+	must(t, d.EditLast("again"))
+	v := settled(t, d)
+	if got, want := texts(v), []string{"hello", "Hello to you!", "again", "Hello again."}; !slices.Equal(got, want) {
+		t.Fatalf("turns %q, want %q", got, want)
+	}
+	if v.Siblings[2] != (chat.Siblings{N: 2, Of: 2}) {
+		t.Errorf("siblings %v", v.Siblings)
+	}
+	must(t, d.SwitchSibling(v.Turns[2].ID, -1))
+	v = settled(t, d)
+	if got := texts(v); len(got) != 4 || got[2] != "story" || !strings.HasPrefix(got[3], "Once") {
+		t.Errorf("the edited turn's old line is %q", got)
+	}
+	must(t, d.SwitchSibling(v.Turns[2].ID, 1))
+	v = settled(t, d)
+	if got := texts(v); got[3] != "Hello again." {
+		t.Errorf("the edited turn's new line is %q", got)
+	}
+	r.checkStates(v, 4)
+	must(t, d.SwitchSibling(v.Turns[0].ID, 1))
+	if err := d.SwitchSibling(12345, 1); err == nil {
+		t.Error("a sibling of no turn was found")
+	}
+}
+
+func TestEditFirst(t *testing.T) {
+	r := newRoom(t, setup{defaults: chat.Defaults{System: "Be kind."}})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	must(t, d.EditLast("again"))
+	v := settled(t, d)
+	if got := decoded(r, v.Turns[0].Tokens); got != "System: Be kind.\n\nUser: again\n\nAssistant:" {
+		t.Errorf("the edited first prompt reads %q", got)
+	}
+	if v.Siblings[0] != (chat.Siblings{N: 2, Of: 2}) || v.Conversation.Title != "again" {
+		t.Errorf("siblings %v, title %q", v.Siblings, v.Conversation.Title)
+	}
+	r.checkStates(v, 2)
+}
+
+func TestRefusals(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	for name, err := range map[string]error{"Continue": d.Continue(), "Retry": d.Retry(), "EditLast": d.EditLast("x")} {
+		if !errors.Is(err, chat.ErrNothing) {
+			t.Errorf("%s of an empty conversation: %v", name, err)
+		}
+	}
+	if err := d.Send(" \n\t"); !errors.Is(err, chat.ErrEmpty) {
+		t.Errorf("sending nothing: %v", err)
+	}
+	r.gate.shut()
+	must(t, d.Send("story"))
+	for name, err := range map[string]error{
+		"Send": d.Send("x"), "Continue": d.Continue(), "Retry": d.Retry(), "EditLast": d.EditLast("x"),
+		"SetSystem": d.SetSystem("x"), "SwitchSibling": d.SwitchSibling(d.View().Turns[0].ID, 1),
+	} {
+		if !errors.Is(err, chat.ErrBusy) {
+			t.Errorf("%s while an answer runs: %v", name, err)
+		}
+	}
+	if err := d.SetThink("hard"); err == nil {
+		t.Error("an unknown thinking mode was taken")
+	}
+	p := *seeded(-1, 0)
+	if err := d.SetSampling(p, ""); err == nil {
+		t.Error("a negative temperature was taken")
+	}
+	r.gate.open()
+	settled(t, d)
+	r.desk.Shut(d)
+	if err := d.Send("x"); !errors.Is(err, chat.ErrShut) {
+		t.Errorf("sending to a closed conversation: %v", err)
+	}
+}
+
+// What is sent after Stop waits for the answer to end; nothing is lost.
+func TestSendAfterStop(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	r.gate.shut()
+	must(t, d.Send("story"))
+	r.gate.allow(6)
+	until(t, d, "text", func(v chat.View) bool { return v.Live != nil && v.Live.Text != "" })
+	d.Stop()
+	must(t, d.Send("hello"))
+	if err := d.Send("too much"); !errors.Is(err, chat.ErrBusy) {
+		t.Errorf("a second text was taken: %v", err)
+	}
+	r.gate.open()
+	v := until(t, d, "both", func(v chat.View) bool { return len(v.Turns) == 4 && v.Live == nil && v.Saved })
+	if got := texts(v); got[0] != "story" || !v.Turns[1].Open || got[2] != "hello" || got[3] != "Hello to you!" {
+		t.Errorf("turns %q", got)
+	}
+	r.checkStates(v, 4)
+}
+
+// An answer that is stopped before it has begun leaves the line as it was.
+func TestStopBeforeTheFirstToken(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	before := last(ask(t, d, "hello"))
+	r.gate.shut()
+	must(t, d.Retry())
+	d.Stop()
+	r.gate.open()
+	v := settled(t, d)
+	if last(v).ID != before.ID || v.Siblings[1].Of != 1 {
+		t.Errorf("the line is %q, %v", texts(v), v.Siblings)
+	}
+	r.gate.shut()
+	must(t, d.Send("again"))
+	d.Stop()
+	r.gate.open()
+	if v = settled(t, d); last(v).Text != "again" {
+		t.Fatalf("the line is %q", texts(v))
+	}
+	must(t, d.Continue())
+	if v = settled(t, d); last(v).Text != "Hello again." {
+		t.Errorf("an unanswered prompt was continued with %q", last(v).Text)
+	}
+	r.checkStates(v, 4)
+}
+
+func TestEngineFailure(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	r.gate.shut()
+	must(t, d.Send("story"))
+	r.gate.allow(8)
+	until(t, d, "text", func(v chat.View) bool { return v.Live != nil && v.Live.Text != "" })
+	r.gate.failing(errors.New("the device is gone"))
+	r.gate.open()
+	v := settled(t, d)
+	if v.Err == nil || !strings.Contains(v.Err.Error(), "the device is gone") || !last(v).Open {
+		t.Fatalf("error %v, answer %+v", v.Err, last(v))
+	}
+	r.gate.failing(nil)
+	must(t, d.Continue())
+	if v = settled(t, d); v.Err != nil || last(v).Text != strings.TrimSuffix(story[1:], "\n\n") {
+		t.Errorf("after the failure: %q, error %v", last(v).Text, v.Err)
+	}
+	r.checkStates(v, 2)
+}
+
+func TestSetSampling(t *testing.T) {
+	r := newRoom(t, setup{babble: true, defaults: chat.Defaults{Sampling: seeded(5, 9), MaxTokens: 30}})
+	d := r.desk.New()
+	r.gate.shut()
+	must(t, d.Send("anything"))
+	r.gate.allow(5)
+	until(t, d, "tokens", func(v chat.View) bool { return v.Live != nil && v.Live.Progress.Generated >= 3 })
+	greedy := *seeded(0, 1)
+	must(t, d.SetSampling(greedy, "greedy"))
+	r.gate.open()
+	v := settled(t, d)
+	if v.Conversation.Preset != "greedy" || v.Conversation.Sampling.Temperature != 0 {
+		t.Errorf("conversation %+v", v.Conversation)
+	}
+	if p := last(v).Sampling; p.Temperature != 0 || p.Seed != 9 {
+		t.Errorf("the answer says it was drawn with %+v", p)
+	}
+	// From the tokens it had, a greedy answer can go on in one way only.
+	must(t, d.Retry())
+	v = settled(t, d)
+	must(t, d.Retry())
+	if a, b := last(v).Text, last(settled(t, d)).Text; a != b {
+		t.Errorf("two greedy answers differ: %q, %q", a, b)
+	}
+}
+
+func TestSetSystem(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	ask(t, d, "story")
+	must(t, d.SetSystem("Be brief."))
+	v := settled(t, d)
+	if got := decoded(r, v.Turns[0].Tokens); got != "System: Be brief.\n\nUser: hello\n\nAssistant:" {
+		t.Errorf("the first prompt reads %q", got)
+	}
+	r.checkStates(v, 0)
+	read := r.fed()
+	v = ask(t, d, "again")
+	line := 0
+	for _, turn := range v.Turns[:5] {
+		line += len(turn.Tokens)
+	}
+	if n := r.fed() - read; n != line {
+		t.Errorf("%d tokens were read for a line of %d", n, line)
+	}
+	r.checkStates(v, 2)
+	must(t, d.SetSystem(""))
+	if v = settled(t, d); decoded(r, v.Turns[0].Tokens) != "User: hello\n\nAssistant:" {
+		t.Errorf("without a system prompt, the first prompt reads %q", decoded(r, v.Turns[0].Tokens))
+	}
+	v = ask(t, d, "hello")
+	r.checkStates(v, 2)
+}
+
+func TestTitle(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	must(t, d.SetTitle(" My\nnest "))
+	v := ask(t, d, "hello")
+	if v.Conversation.Title != "My nest" || !v.Conversation.Named {
+		t.Errorf("title %q", v.Conversation.Title)
+	}
+	must(t, d.SetTitle(""))
+	if v = settled(t, d); v.Conversation.Title != "hello" || v.Conversation.Named {
+		t.Errorf("title %q", v.Conversation.Title)
+	}
+}

@@ -1,0 +1,315 @@
+package chat_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/infer"
+	"rookery/infer/sampler"
+	"rookery/infer/scripted"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience is how long a test waits for what must happen.
+const patience = 10 * time.Second
+
+// story is long enough to be interrupted.
+const story = " Once upon a time there was a rook, and it had a nest.\nThe end of it.\n\n"
+
+// answers are what the scripted model says.
+var answers = []scripted.Answer{
+	{Prompt: "User: story\n\n", Text: story},
+	{Prompt: "User: hello\n\n", Text: " Hello to you!\n\n"},
+	{Prompt: "User: again\n\n", Text: " Hello again.\n\n"},
+}
+
+// A room is a desk with an engine and a store, all real but for the model.
+type room struct {
+	t      *testing.T
+	engine *infer.Engine
+	store  *trouble
+	desk   *chat.Desk
+	gate   *gate
+}
+
+// setup says how a room differs from the usual one.
+type setup struct {
+	model    *infer.Model // nil: scripted.Model named like the embedded one
+	answers  []scripted.Answer
+	babble   bool // no answers
+	store    *memstore.Store
+	defaults chat.Defaults
+}
+
+func demoModel() *infer.Model { return modelNamed("rookery-demo") }
+
+func modelNamed(name string) *infer.Model {
+	m := scripted.Model()
+	return scripted.ModelWith(name, m.Tokenizer, m.Shape.Vocab)
+}
+
+func newRoom(t *testing.T, s setup) *room {
+	t.Helper()
+	if s.model == nil {
+		s.model = demoModel()
+	}
+	if s.answers == nil && !s.babble {
+		s.answers = answers
+	}
+	if s.store == nil {
+		s.store = memstore.New()
+	}
+	r := &room{t: t, store: &trouble{Store: s.store}, gate: newGate()}
+	backend := scripted.New(s.model, scripted.Options{Answers: s.answers, Before: r.gate.before})
+	r.engine = infer.NewEngine(s.model, backend, infer.Options{})
+	r.desk = chat.NewDesk(r.engine, r.store, s.defaults)
+	t.Cleanup(func() {
+		r.gate.open()
+		r.store.set(nil)
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := r.desk.Close(ctx); err != nil {
+			t.Errorf("closing the desk: %v", err)
+		}
+		if err := r.engine.Close(); err != nil {
+			t.Errorf("closing the engine: %v", err)
+		}
+	})
+	return r
+}
+
+// until waits for the dialogue's view to be as asked.
+func until(t *testing.T, d *chat.Dialogue, what string, ok func(chat.View) bool) chat.View {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(200 * time.Microsecond) {
+		if v := d.View(); ok(v) {
+			return v
+		}
+	}
+	v := d.View()
+	t.Fatalf("waiting for %s: live %v, turns %d, saved %v, error %v", what, v.Live, len(v.Turns), v.Saved, v.Err)
+	return v
+}
+
+// settled waits until nothing runs and everything is saved.
+func settled(t *testing.T, d *chat.Dialogue) chat.View {
+	t.Helper()
+	return until(t, d, "the dialogue to settle", func(v chat.View) bool { return v.Live == nil && v.Saved && !v.Loading })
+}
+
+// ask sends and waits for the answer.
+func ask(t *testing.T, d *chat.Dialogue, text string) chat.View {
+	t.Helper()
+	must(t, d.Send(text))
+	return settled(t, d)
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func texts(v chat.View) []string {
+	var out []string
+	for _, turn := range v.Turns {
+		out = append(out, turn.Text)
+	}
+	return out
+}
+
+func last(v chat.View) chat.Turn { return v.Turns[len(v.Turns)-1] }
+
+// fed is how many prompt tokens the engine has read so far.
+func (r *room) fed() int { return int(r.engine.Stats().Read) }
+
+// checkStates says that the snapshot of every turn on the visible line is the
+// state after exactly the tokens that the line says were read.
+func (r *room) checkStates(v chat.View, want int) {
+	r.t.Helper()
+	var read []int32
+	found := 0
+	for _, turn := range v.Turns {
+		if turn.Tokens == nil {
+			r.t.Fatalf("turn %d has no tokens", turn.ID)
+		}
+		s, err := r.store.Snapshot(context.Background(), turn.ID)
+		must(r.t, err)
+		if s != nil && s.Model == r.engine.Model().Fingerprint {
+			found++
+			all := slices.Concat(read, turn.Tokens)
+			if got, want := r.state(s, nil), r.state(nil, all); !slices.Equal(got, want) {
+				r.t.Errorf("the snapshot of turn %d (%q) is not the state after its line's tokens", turn.ID, turn.Text)
+			}
+		}
+		if turn.Recall != nil {
+			read = append(read, turn.Recall...)
+		} else {
+			read = append(read, turn.Tokens...)
+		}
+	}
+	if found != want {
+		r.t.Errorf("%d turns of the line have snapshots, want %d", found, want)
+	}
+}
+
+// state reads tokens after a snapshot, and what the snapshot leaves pending.
+func (r *room) state(from *infer.Snapshot, tokens []int32) []float32 {
+	r.t.Helper()
+	s, err := r.engine.Submit(infer.Request{From: from, Tokens: tokens, Logits: true})
+	must(r.t, err)
+	<-s.Done()
+	must(r.t, s.Ending().Err)
+	return s.Ending().Snapshot.State
+}
+
+// A gate lets the engine's steps pass, all of them or one at a time.
+type gate struct {
+	mu    sync.Mutex
+	steps chan struct{} // nil: open
+	fail  error
+}
+
+func newGate() *gate { return &gate{} }
+
+func (g *gate) before([]infer.Row) error {
+	g.mu.Lock()
+	steps, fail := g.steps, g.fail
+	g.mu.Unlock()
+	if steps != nil {
+		<-steps
+	}
+	return fail
+}
+
+// shut lets no step pass but those allowed.
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.steps = make(chan struct{}, 1000)
+}
+
+func (g *gate) allow(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for range n {
+		g.steps <- struct{}{}
+	}
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.steps != nil {
+		close(g.steps)
+		g.steps = nil
+	}
+}
+
+func (g *gate) failing(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.fail = err
+}
+
+// trouble is a store that fails or forgets where a test wants it to.
+type trouble struct {
+	*memstore.Store
+	mu    sync.Mutex
+	fault func(op string) error
+	swap  func(*infer.Snapshot) (*infer.Snapshot, error)
+	calls []string
+}
+
+// set makes every write ask fault first; nil is no trouble.
+func (s *trouble) set(fault func(op string) error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
+
+// replace changes what Snapshot gives.
+func (s *trouble) replace(swap func(*infer.Snapshot) (*infer.Snapshot, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.swap = swap
+}
+
+func (s *trouble) write(op string) error {
+	s.mu.Lock()
+	fault := s.fault
+	s.calls = append(s.calls, op)
+	s.mu.Unlock()
+	if fault == nil {
+		return nil
+	}
+	return fault(op)
+}
+
+// wrote is the writes so far, joined.
+func (s *trouble) wrote() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Join(s.calls, " ")
+}
+
+func (s *trouble) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
+	if err := s.write("commit"); err != nil {
+		return err
+	}
+	return s.Store.CommitTurn(ctx, c, t, snap)
+}
+
+func (s *trouble) SaveConversation(ctx context.Context, c chat.Conversation) error {
+	if err := s.write("head"); err != nil {
+		return err
+	}
+	return s.Store.SaveConversation(ctx, c)
+}
+
+func (s *trouble) BeginJournal(ctx context.Context, id chat.ID, t chat.Turn) error {
+	if err := s.write("begin"); err != nil {
+		return err
+	}
+	return s.Store.BeginJournal(ctx, id, t)
+}
+
+func (s *trouble) AppendJournal(ctx context.Context, id chat.ID, tokens []int32, text string) error {
+	if err := s.write("append"); err != nil {
+		return err
+	}
+	return s.Store.AppendJournal(ctx, id, tokens, text)
+}
+
+func (s *trouble) SaveLayout(ctx context.Context, l chat.Layout) error {
+	if err := s.write("layout"); err != nil {
+		return err
+	}
+	return s.Store.SaveLayout(ctx, l)
+}
+
+func (s *trouble) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, error) {
+	s.mu.Lock()
+	swap := s.swap
+	s.mu.Unlock()
+	snap, err := s.Store.Snapshot(ctx, id)
+	if swap != nil && err == nil {
+		return swap(snap)
+	}
+	return snap, err
+}
+
+// seeded are sampling parameters with a fixed seed.
+func seeded(temperature float32, seed uint64) *sampler.Params {
+	return &sampler.Params{Temperature: temperature, TopP: 1, Decay: 0.99, Seed: seed}
+}
