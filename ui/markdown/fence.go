@@ -1,0 +1,150 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+
+	"rookery/ui/markdown/syntax"
+)
+
+// A fence is an open code fence at the top level. Its lines are final as soon
+// as they are complete, so they are neither parsed again nor kept apart.
+type fence struct {
+	mark     byte
+	length   int // of the opening marks
+	indent   int // blanks to take from each line
+	lang     string
+	language *syntax.Language
+	state    syntax.State
+	start    int  // offset of the code in the source
+	first    int  // its first line
+	any      bool // a line is complete
+}
+
+// openFence starts a fence if the open leaf is one whose first line is
+// complete.
+func (s *Stream) openFence(leaf ast.Node) bool {
+	n, ok := leaf.(*ast.FencedCodeBlock)
+	if !ok || n.Parent().Kind() != ast.KindDocument {
+		return false
+	}
+	open := s.src[s.off:]
+	end := bytes.IndexByte(open, '\n')
+	if end < 0 {
+		return false
+	}
+	marks := bytes.TrimLeft(open[:end], " ")
+	if len(marks) == 0 {
+		return false
+	}
+	f := &fence{mark: marks[0], indent: end - len(marks), lang: string(n.Language(s.r.src))}
+	for f.length < len(marks) && marks[f.length] == f.mark {
+		f.length++
+	}
+	if f.mark != '`' && f.mark != '~' || f.length < 3 {
+		return false
+	}
+	f.language = syntax.Find(f.lang)
+	s.off += end + 1
+	f.start = s.off
+	s.fence = f
+	s.setTail(nil, nil)
+	return true
+}
+
+// advanceFence renders new lines of the open fence. It returns true when the
+// fence has ended.
+func (s *Stream) advanceFence() bool {
+	f := s.fence
+	s.setTail(nil, nil)
+	for {
+		open := s.src[s.off:]
+		end := bytes.IndexByte(open, '\n')
+		if end < 0 {
+			break
+		}
+		if f.closes(open[:end]) {
+			s.endFence(end + 1)
+			return true
+		}
+		rows, state := s.codeRows(open[:end])
+		f.state, f.any = state, true
+		s.lines = append(s.lines, rows...)
+		s.seam = seam{began: true}
+		s.off += end + 1
+	}
+	// The last line is not complete: what looks like the end may go on.
+	if open := s.src[s.off:]; len(open) > 0 && !f.closes(open) {
+		rows, _ := s.codeRows(open)
+		s.setTail(rows, nil)
+	}
+	return false
+}
+
+// codeRows renders one line of the fence and returns what it leaves open.
+func (s *Stream) codeRows(text []byte) ([]string, syntax.State) {
+	f, r := s.fence, s.r
+	r.out, r.frames = nil, r.frames[:0]
+	r.began, r.wantGap, r.gapDepth = s.seam.began, s.seam.gap, 0
+	state := r.codeLine(f.strip(text), f.language, f.state)
+	if !f.any {
+		f.first = len(s.lines) + len(r.out) - len(r.lines)
+	}
+	s.work += len(text) + len(r.out)
+	return r.out, state
+}
+
+// endFence leaves the fence behind, skipping n bytes of its last line.
+func (s *Stream) endFence(n int) {
+	if b, ok := s.fence.block(s); ok {
+		s.blocks = append(s.blocks, b)
+		s.seam = seam{gap: true, began: true}
+	}
+	s.off += n
+	s.fence = nil
+	s.setTail(nil, nil)
+}
+
+// closes says whether a line ends the fence.
+func (f *fence) closes(l []byte) bool {
+	text := bytes.TrimLeft(l, " ")
+	if len(l)-len(text) > 3 {
+		return false
+	}
+	n := 0
+	for n < len(text) && text[n] == f.mark {
+		n++
+	}
+	return n >= f.length && len(bytes.TrimSpace(text[n:])) == 0
+}
+
+// strip takes the indentation of the fence from a line.
+func (f *fence) strip(l []byte) []byte {
+	for i := 0; i < f.indent && len(l) > 0 && l[0] == ' '; i++ {
+		l = l[1:]
+	}
+	return l
+}
+
+// block is the code so far, if there is any.
+func (f *fence) block(s *Stream) (CodeBlock, bool) {
+	code := s.src[f.start:s.off]
+	if len(s.tail) > 0 {
+		code = s.src[f.start:]
+	}
+	if len(code) == 0 {
+		return CodeBlock{}, false
+	}
+	b := CodeBlock{Lang: f.lang, FirstLine: f.first, LastLine: s.Len() - 1}
+	if f.indent == 0 {
+		b.Text = string(code)
+		return b, true
+	}
+	var out []byte
+	for l := range bytes.Lines(code) {
+		out = append(out, f.strip(l)...)
+	}
+	b.Text = string(out)
+	return b, true
+}

@@ -1,0 +1,167 @@
+package markdown
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"rookery/ui/theme"
+)
+
+func testTheme(t testing.TB) theme.Theme {
+	t.Helper()
+	th, err := theme.New(theme.Default, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return th
+}
+
+// corpus are texts with everything that a model writes.
+func corpus(t testing.TB) map[string]string {
+	t.Helper()
+	texts := map[string]string{
+		"empty": "", "blank": "\n\n \n", "bom": "\ufefftext",
+		"long paragraph": strings.Repeat("Words of a paragraph that does not end, with *emphasis* and `code`. ", 30),
+		"stray marks":    strings.Repeat("A stray *mark and an [open bracket in a long paragraph. ", 30) + "closed* at last",
+		"setext late":    strings.Repeat("a long line of text ", 40) + "\n===\nmore",
+		"one word":       strings.Repeat("abcdefghij", 80),
+		"chinese":        strings.Repeat("没有空格的很长的段落，", 60),
+		"long list":      strings.Repeat("- item with **bold** text\n  and a second line\n", 40),
+		"numbers":        "3. three\n" + strings.Repeat("3. next\n\n", 20) + "text",
+		"quote":          strings.Repeat("> a paragraph\n> of two lines\n>\n", 20) + "> end\n\nafter",
+		"quoted list":    "> intro\n>\n" + strings.Repeat("> 1. item\n>    more\n", 20) + ">\n> outro",
+		"wide table":     "|" + strings.Repeat("a|", 40) + "\n|" + strings.Repeat("-|", 40) + "\n|" + strings.Repeat("b|", 40),
+		"long table":     "| a | b |\n|---|---|\n" + strings.Repeat("| cell | another `cell` |\n", 40) + "\nafter",
+		"nested list":    "- top\n" + strings.Repeat("  - inner item of some length\n", 40) + "\nafter",
+		"deep":           strings.Repeat("> ", 40) + "deep\n\n" + strings.Repeat("- ", 40) + "deep",
+		"late link":      "See [a] and [b].\n\nMore\n\n[a]: http://a.example\n\nAgain [a].\n\n[b]: http://b.example",
+		"links only":     "[a]: http://a.example\n\n[b]: http://b.example\n\ntext [a]",
+		"quoted link":    "text\n\n> [a]: http://a.example\n\nafter [a]",
+		"fence at end":   "text\n\n```go\nfunc main() {\n",
+		"closed fence":   "```\n\n\n```\n\n````\n```\n````\nafter\n```",
+		"empty fence":    "a\n\n```\n```\n\nb",
+		"hashtag":        "paragraph\n#tag goes on\n\n- list\n-5 goes on\n\n* list\n\n**bold**\n\n1. one\n\n2 goes on\n\n2.\n",
+		"title late":     "[a]: /url\n\"line one\nline two\"\ntext [a]",
+		"escapes":        `\*not emphasis\* \[not a link\] C:\dir \\ &#27;[31m`,
+	}
+	files, err := filepath.Glob("testdata/*.md")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no texts: %v", err)
+	}
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[filepath.Base(f)] = string(b)
+	}
+	return texts
+}
+
+// tight are limits that make small texts meet every bound.
+var tight = limits{paragraph: 200, keep: 60, block: 300}
+
+func streamed(th theme.Theme, width int, text string, l limits, next func() int) *Stream {
+	s := New(th, width)
+	s.limits = l
+	for len(text) > 0 {
+		n := min(len(text), max(1, next()))
+		s.Append(text[:n])
+		text = text[n:]
+	}
+	return s
+}
+
+func all(s *Stream) []string { return s.Lines(0, s.Len()) }
+
+func TestStreamedEqualsRendered(t *testing.T) {
+	th := testTheme(t)
+	usual := New(th, 1).limits
+	for name, text := range corpus(t) {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(1, 2))
+			for _, c := range []struct {
+				width, most int
+				limits      limits
+			}{
+				{30, 2, tight}, {7, 40, tight}, {80, 12, usual}, {1, 90, usual},
+			} {
+				want := Render(text, th, c.width)
+				s := streamed(th, c.width, text, c.limits, func() int { return 1 + rng.IntN(c.most) })
+				s.Finish()
+				if d := cmp.Diff(want, append([]string(nil), all(s)...)); d != "" {
+					t.Fatalf("width %d, pieces up to %d: rendered and streamed differ:\n%s", c.width, c.most, d)
+				}
+			}
+		})
+	}
+}
+
+// Without the exact pass at the end a stream must differ from Render only
+// where it says so.
+func TestStreamKnowsWhenInexact(t *testing.T) {
+	th := testTheme(t)
+	for name, text := range corpus(t) {
+		s := streamed(th, 40, text, New(th, 1).limits, func() int { return 3 })
+		if s.inexact || s.defines {
+			continue
+		}
+		if d := cmp.Diff(Render(text, th, 40), append([]string(nil), all(s)...)); d != "" {
+			t.Errorf("%s: the stream calls itself exact but differs:\n%s", name, d)
+		}
+	}
+}
+
+func TestLinesFitAndAreTrimmed(t *testing.T) {
+	for _, name := range theme.Names() {
+		base, err := theme.New(name, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for g, glyphs := range []theme.Glyphs{theme.UnicodeGlyphs(), theme.ASCIIGlyphs(), theme.SpokenGlyphs()} {
+			th := base.WithGlyphs(glyphs)
+			for text, src := range corpus(t) {
+				for _, width := range []int{1, 2, 3, 5, 8, 13, 40, 80, 200} {
+					check(t, fmt.Sprintf("%s/%d/%s/%d", name, g, text, width), Render(src, th, width), width)
+					s := streamed(th, width, src, tight, func() int { return 11 })
+					check(t, fmt.Sprintf("%s/%d/%s/%d streamed", name, g, text, width), all(s), width)
+				}
+			}
+		}
+	}
+}
+
+// check holds what is true of all lines of all texts.
+func check(t *testing.T, what string, lines []string, width int) {
+	t.Helper()
+	for i, l := range lines {
+		plain := ansi.Strip(l)
+		if w := ansi.StringWidth(l); w > width {
+			t.Errorf("%s: line %d is %d wide: %q", what, i, w, l)
+		}
+		if strings.TrimRight(plain, " ") != plain {
+			t.Errorf("%s: line %d ends in blanks: %q", what, i, l)
+		}
+		if !utf8.ValidString(l) {
+			t.Errorf("%s: line %d is not UTF-8: %q", what, i, l)
+		}
+		for _, r := range sgr.ReplaceAllString(l, "") {
+			if r < 0x20 || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e {
+				t.Errorf("%s: line %d has the control character %U: %q", what, i, r, l)
+			}
+		}
+	}
+}
+
+// sgr are the only sequences that a line may have: styles.
+var sgr = regexp.MustCompile(`\x1b\[[0-9;:]*m`)

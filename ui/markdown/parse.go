@@ -1,0 +1,128 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// grammar is CommonMark with tables, strikethrough, task lists and bare links,
+// without HTML: a tag is text. It is safe for concurrent use.
+var grammar = parser.NewParser(
+	parser.WithBlockParsers(
+		util.Prioritized(parser.NewSetextHeadingParser(), 100),
+		util.Prioritized(parser.NewThematicBreakParser(), 200),
+		util.Prioritized(parser.NewListParser(), 300),
+		util.Prioritized(parser.NewListItemParser(), 400),
+		util.Prioritized(parser.NewCodeBlockParser(), 500),
+		util.Prioritized(parser.NewATXHeadingParser(), 600),
+		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
+		util.Prioritized(parser.NewBlockquoteParser(), 800),
+		util.Prioritized(parser.NewParagraphParser(), 1000),
+	),
+	parser.WithInlineParsers(
+		util.Prioritized(extension.NewTaskCheckBoxParser(), 50),
+		util.Prioritized(parser.NewCodeSpanParser(), 100),
+		util.Prioritized(parser.NewLinkParser(), 200),
+		util.Prioritized(parser.NewAutoLinkParser(), 300),
+		util.Prioritized(parser.NewEmphasisParser(), 500),
+		util.Prioritized(extension.NewStrikethroughParser(), 500),
+		util.Prioritized(extension.NewLinkifyParser(), 999),
+	),
+	parser.WithParagraphTransformers(
+		util.Prioritized(parser.LinkReferenceParagraphTransformer, 100),
+		util.Prioritized(boundedTables{extension.NewTableParagraphTransformer()}, 200),
+	),
+	parser.WithASTTransformers(
+		util.Prioritized(extension.NewTableASTTransformer(), 0),
+	),
+)
+
+// maxTable bounds the cells of a table. Every row is padded to the columns of
+// the header, so a short text could otherwise make millions of cells.
+const maxTable = 20_000
+
+// boundedTables leaves paragraphs alone that would make a monstrous table.
+type boundedTables struct{ parser.ParagraphTransformer }
+
+func (b boundedTables) Transform(n *ast.Paragraph, reader text.Reader, ctx parser.Context) {
+	columns := 0
+	for _, seg := range n.Lines().Sliced(0, n.Lines().Len()) {
+		columns = max(columns, bytes.Count(seg.Value(reader.Source()), []byte("|"))+1)
+	}
+	if columns*n.Lines().Len() <= maxTable {
+		b.ParagraphTransformer.Transform(n, reader, ctx)
+	}
+}
+
+// parse reads src, with link definitions that came before it. The last result
+// says whether src itself defines links.
+func parse(src []byte, defs []parser.Reference) (doc ast.Node, defines bool) {
+	ctx := parser.NewContext()
+	for _, d := range defs {
+		ctx.AddReference(d)
+	}
+	doc = grammar.Parse(text.NewReader(src), parser.WithContext(ctx))
+	return doc, len(ctx.References()) > len(defs)
+}
+
+// openLeaf is the first block that could still change if more text came, as
+// deep as the text can be cut in front of it: in a list that is an item. It is
+// the last block, but not one that is still on its first line: "#" may go on as
+// "#tag" and belong to the paragraph before. It is nil for an empty document.
+func openLeaf(doc ast.Node, src []byte) ast.Node {
+	unfinished := bytes.LastIndexByte(src, '\n') + 1
+	parent := doc
+	for {
+		n := parent.LastChild()
+		for n != nil && n.PreviousSibling() != nil && (lineStart(n, src) >= unfinished || followsDefinition(n, src)) {
+			n = n.PreviousSibling()
+		}
+		if n == nil || !isChain(n) || n.LastChild() == nil {
+			return n
+		}
+		parent = n
+	}
+}
+
+// followsDefinition says whether a block may yet turn out to be the title of
+// the link definition on the line before it.
+func followsDefinition(n ast.Node, src []byte) bool {
+	if n.PreviousSibling().Kind() != ast.KindLinkReferenceDefinition {
+		return false
+	}
+	before := bytes.TrimSuffix(src[:max(0, lineStart(n, src))], []byte("\n"))
+	return len(bytes.TrimSpace(before[bytes.LastIndexByte(before, '\n')+1:])) > 0
+}
+
+// isChain says whether a container's source can be cut between its children
+// and the rest still be parsed as the same container: every line of a
+// quotation, and the first line of every list item, repeats the mark.
+func isChain(n ast.Node) bool {
+	return n.Kind() == ast.KindBlockquote || n.Kind() == ast.KindList
+}
+
+// lineStart is the offset of the line on which n begins, or -1.
+func lineStart(n ast.Node, src []byte) int {
+	pos := n.Pos()
+	if pos < 0 || pos > len(src) {
+		return -1
+	}
+	return bytes.LastIndexByte(src[:pos], '\n') + 1
+}
+
+// spaced says whether a block stands apart from its neighbours even where the
+// source has no blank line.
+func spaced(n ast.Node) bool {
+	switch n.Kind() {
+	case ast.KindHeading, ast.KindFencedCodeBlock, ast.KindCodeBlock, ast.KindThematicBreak,
+		ast.KindBlockquote, extast.KindTable:
+		return true
+	}
+	return false
+}

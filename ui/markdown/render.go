@@ -1,0 +1,260 @@
+package markdown
+
+import (
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+
+	"rookery/ui/markdown/syntax"
+	"rookery/ui/theme"
+)
+
+// Render renders a whole text to lines of at most width cells. It is safe for
+// concurrent use.
+func Render(text string, th theme.Theme, width int) []string {
+	var c cleaner
+	src := c.flush(c.clean(nil, text))
+	r := newRenderer(th, width)
+	doc, _ := parse(src, nil)
+	r.document(doc, src, seam{}, nil)
+	return r.out
+}
+
+// A renderer turns blocks into lines. It is not safe for concurrent use.
+type renderer struct {
+	th    theme.Theme
+	pens  penCase
+	width int
+
+	src    []byte
+	in     inliner
+	flow   flow
+	lines  []line // scratch
+	buf    []byte // scratch
+	spans  []syntax.Span
+	frames []frame
+
+	out    []string
+	blocks []CodeBlock // lines counted from the first of out
+	defs   []parser.Reference
+
+	lists []numbering
+
+	began    bool // lines were rendered, here or before the seam
+	wantGap  bool // a blank line comes before the next line,
+	gapDepth int  // inside this many frames
+
+	leaf   ast.Node   // what may still change; nil if nothing
+	cut    cut        // where it begins
+	wrap   []rowStart // its lines, if it is a paragraph,
+	opener int        // and the first mark in it that may still pair up
+}
+
+// A frame is the mark of a container in front of its lines.
+type frame struct {
+	first, rest string // of the first line, of the others; painted
+	width       int
+	used        bool // the first line is out
+}
+
+// A seam is how the rest of a document follows what was rendered before it.
+type seam struct {
+	depth   int  // containers that go on: quotations and lists
+	gap     bool // a blank line comes first,
+	frames  int  // inside this many frames
+	began   bool // lines come before
+	ordinal int  // number of the next item, where an ordered list goes on
+	text    bool // the rest begins inside a paragraph
+	broken  bool // set by the renderer: the rest is not what the seam says
+}
+
+// A cut is where the open leaf begins in what was rendered.
+type cut struct {
+	seam   seam
+	rows   int // lines in front of it
+	blocks int // code blocks in front of it
+	defs   int // link definitions in front of it
+}
+
+// A rowStart says where in the source a line of the open paragraph begins.
+type rowStart struct {
+	row, src int
+	clean    bool // at the start of a word
+}
+
+func newRenderer(th theme.Theme, width int) *renderer {
+	r := &renderer{th: th, pens: newPenCase(th), width: max(1, width)}
+	r.in.flow, r.in.marks = &r.flow, th.Glyphs.Marks
+	return r
+}
+
+// document renders a syntax tree of src into out, blocks and defs. If leaf is
+// not nil, cut says where it begins. The returned seam tells whether the tree
+// is what s announced.
+func (r *renderer) document(doc ast.Node, src []byte, s seam, leaf ast.Node) seam {
+	r.src, r.in.src = src, src
+	r.out, r.blocks, r.defs = nil, nil, nil
+	r.frames, r.wrap = r.frames[:0], r.wrap[:0]
+	r.began, r.wantGap, r.gapDepth = s.began, false, 0
+	r.leaf, r.cut = leaf, cut{}
+	c := &chain{seam: s, left: s.depth}
+	r.children(doc, c)
+	return c.seam
+}
+
+// A chain leads through the containers that go on from before a seam, down to
+// the first block that is new.
+type chain struct {
+	seam seam
+	left int // containers still to pass
+}
+
+// children renders the blocks in a container. The chain is nil in containers
+// that begin here.
+func (r *renderer) children(parent ast.Node, c *chain) {
+	var prev ast.Node
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		switch {
+		case prev != nil:
+			if n.HasBlankPreviousLines() || spaced(prev) || spaced(n) {
+				r.gap(len(r.frames))
+			}
+		case c != nil && c.left == 0:
+			c.seam.broken = c.seam.broken || c.seam.text && n.Kind() != ast.KindParagraph
+			if c.seam.gap {
+				r.wantGap, r.gapDepth = true, c.seam.frames
+			}
+		case c != nil && !isChain(n):
+			c.seam.broken = true
+		}
+		if n == r.leaf {
+			r.cut = r.here(n)
+		}
+		if prev == nil && c != nil && c.left > 0 {
+			c.left--
+			r.block(n, c)
+		} else {
+			r.block(n, nil)
+		}
+		prev = n
+		if n.Kind() == ast.KindLinkReferenceDefinition {
+			r.gap(len(r.frames))
+		}
+	}
+}
+
+// here is the cut in front of n, which is about to be rendered.
+func (r *renderer) here(n ast.Node) cut {
+	c := cut{rows: len(r.out), blocks: len(r.blocks), defs: len(r.defs)}
+	c.seam = seam{gap: r.wantGap, frames: r.gapDepth, began: r.began}
+	for p := n.Parent(); p != nil && p.Kind() != ast.KindDocument; p = p.Parent() {
+		c.seam.depth++
+	}
+	if n.Kind() == ast.KindListItem {
+		c.seam.ordinal = r.lists[len(r.lists)-1].next
+	}
+	return c
+}
+
+func (r *renderer) block(n ast.Node, c *chain) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		r.heading(n)
+	case *ast.ThematicBreak:
+		r.rule()
+	case *ast.List:
+		r.list(n, c)
+	case *ast.Blockquote:
+		r.quote(n, c)
+	case *ast.ListItem:
+		r.item(n)
+	case *ast.FencedCodeBlock:
+		r.code(string(n.Language(r.src)), n.Lines())
+	case *ast.CodeBlock:
+		r.code("", n.Lines())
+	case *extast.Table:
+		r.table(n)
+	case *ast.LinkReferenceDefinition:
+		r.defs = append(r.defs, parser.NewReference(n.Label, n.Destination, n.Title))
+	case *ast.Paragraph, *ast.TextBlock:
+		r.paragraph(n)
+	}
+}
+
+// gap asks for a blank line before whatever comes next, inside depth frames.
+func (r *renderer) gap(depth int) {
+	if !r.wantGap || depth < r.gapDepth {
+		r.wantGap, r.gapDepth = true, depth
+	}
+}
+
+// push enters a container. If its mark leaves too little room, the mark gets a
+// line of its own.
+func (r *renderer) push(f frame) {
+	if r.room()-f.width < minRoom {
+		if f.first != "" && f.width <= r.room() {
+			r.emit([]byte(f.first))
+		}
+		f = frame{}
+	}
+	r.frames = append(r.frames, f)
+}
+
+// minRoom is how many cells of text a container must leave.
+const minRoom = 4
+
+// pop leaves a container; if nothing was in it, its mark still shows.
+func (r *renderer) pop() {
+	f := r.frames[len(r.frames)-1]
+	if !f.used && f.first != "" {
+		r.emit(nil)
+	}
+	r.frames = r.frames[:len(r.frames)-1]
+}
+
+// room is the number of cells inside all frames.
+func (r *renderer) room() int {
+	w := r.width
+	for _, f := range r.frames {
+		w -= f.width
+	}
+	return max(1, w)
+}
+
+// emit puts a line with the marks of its containers in front into out.
+func (r *renderer) emit(content []byte) {
+	if r.wantGap && r.began {
+		if r.gapDepth == 0 || r.frames[r.gapDepth-1].used || r.frames[r.gapDepth-1].width == 0 {
+			r.out = append(r.out, r.prefixed(r.gapDepth, nil))
+		}
+	}
+	r.wantGap, r.began = false, true
+	r.out = append(r.out, r.prefixed(len(r.frames), content))
+}
+
+func (r *renderer) prefixed(depth int, content []byte) string {
+	r.buf = r.buf[:0]
+	for i := range r.frames[:depth] {
+		f := &r.frames[i]
+		if f.used {
+			r.buf = append(r.buf, f.rest...)
+		} else {
+			r.buf = append(r.buf, f.first...)
+			f.used = true
+		}
+	}
+	r.buf = append(r.buf, content...)
+	end := len(r.buf)
+	for end > 0 && r.buf[end-1] == ' ' {
+		end--
+	}
+	return string(r.buf[:end])
+}
+
+// paint returns plain text in a pen, for marks.
+func (r *renderer) paint(s string, p pen) string {
+	if seq := r.pens.sequence(p); seq != "" && s != "" {
+		return seq + s + "\x1b[m"
+	}
+	return s
+}

@@ -1,0 +1,246 @@
+package markdown
+
+import (
+	"bytes"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/parser"
+
+	"rookery/ui/theme"
+)
+
+// A Stream renders a text that is still being written. Lines that are
+// finished stay as they are; the last few may change with each Append. It is
+// not safe for concurrent use.
+type Stream struct {
+	th       theme.Theme
+	width    int
+	limits   limits
+	clean    cleaner
+	r        *renderer
+	finished bool
+	work     int // bytes read and lines made so far, for tests
+
+	src []byte // the clean text so far
+	off int    // src[:off] is rendered to lines and forgotten
+
+	lines  []string
+	blocks []CodeBlock
+	defs   []parser.Reference
+	// inexact says that what is in lines may differ from an exact rendering:
+	// Finish makes one.
+	inexact bool
+
+	seam       seam   // how src[off:] follows
+	fence      *fence // src[off:] is inside a code fence
+	tail       []string
+	tailBlocks []CodeBlock
+	defines    bool // src[off:] defines links
+	backlog    backlog
+}
+
+// limits bound the work of one Append. They are variables for tests only.
+type limits struct {
+	paragraph int // bytes of an open paragraph from which on its lines are finished
+	keep      int // bytes at its end that stay open
+	block     int // bytes of any other open block from which on it is not parsed each time
+}
+
+// New returns an empty stream for lines of at most width cells.
+func New(th theme.Theme, width int) *Stream {
+	return &Stream{
+		th: th, width: max(1, width), r: newRenderer(th, width),
+		limits: limits{paragraph: 4 << 10, keep: 1 << 10, block: 8 << 10},
+	}
+}
+
+// Append adds text. Pieces may be cut anywhere, also inside a character.
+func (s *Stream) Append(text string) {
+	if text == "" {
+		return
+	}
+	if s.finished {
+		// The exact lines have no seam to go on from.
+		s.finished = false
+		s.restart()
+	}
+	s.src = s.clean.clean(s.src, text)
+	s.advance(false)
+}
+
+// Finish renders what is left when no more text comes. From then on the lines
+// are those of Render.
+func (s *Stream) Finish() {
+	if s.finished {
+		return
+	}
+	s.src = s.clean.flush(s.src)
+	s.advance(true)
+	if s.inexact || s.defines && s.off > 0 {
+		s.exact()
+	}
+	s.finished = true
+}
+
+// SetWidth renders everything again for another width.
+func (s *Stream) SetWidth(width int) {
+	if width = max(1, width); width != s.width {
+		s.width = width
+		s.again()
+	}
+}
+
+// SetTheme renders everything again in another theme.
+func (s *Stream) SetTheme(th theme.Theme) {
+	s.th = th
+	s.again()
+}
+
+func (s *Stream) again() {
+	s.r = newRenderer(s.th, s.width)
+	if s.finished {
+		s.exact()
+		return
+	}
+	s.restart()
+	s.advance(false)
+}
+
+// restart forgets what was rendered, but not the text.
+func (s *Stream) restart() {
+	s.off, s.lines, s.blocks, s.defs, s.inexact = 0, nil, nil, nil, false
+	s.seam, s.fence = seam{}, nil
+	s.setTail(nil, nil)
+	s.backlog = backlog{}
+}
+
+// exact renders the whole text in one piece.
+func (s *Stream) exact() {
+	s.restart()
+	doc, _ := parse(s.src, nil)
+	s.r.document(doc, s.src, seam{}, nil)
+	s.work += len(s.src) + len(s.r.out)
+	s.lines, s.blocks = s.r.out, s.r.blocks
+}
+
+func (s *Stream) setTail(lines []string, blocks []CodeBlock) {
+	s.tail, s.tailBlocks = lines, blocks
+}
+
+// advance renders the open part of the text and keeps what of it is final.
+// Last says that it must all be parsed now.
+func (s *Stream) advance(last bool) {
+	for {
+		if s.fence != nil {
+			if !s.advanceFence() {
+				return
+			}
+		}
+		open := s.src[s.off:]
+		if !last && s.postpone(open) {
+			return
+		}
+		s.backlog = backlog{}
+		doc, defines := parse(open, s.defs)
+		s.defines = defines
+		leaf := openLeaf(doc, open)
+		after := s.r.document(doc, open, s.seam, leaf)
+		s.inexact = s.inexact || after.broken
+		s.work += len(open) + len(s.r.out)
+		s.commit(leaf, open)
+		s.finishText(leaf)
+		if !s.openFence(leaf) {
+			break
+		}
+	}
+	if open := len(s.src) - s.off; open > s.limits.block {
+		s.backlog = backlog{parsed: open, raw: len(s.src)}
+	}
+}
+
+// commit keeps the lines in front of the open leaf.
+func (s *Stream) commit(leaf ast.Node, open []byte) {
+	r, c := s.r, s.r.cut
+	at := 0
+	if leaf != nil {
+		at = lineStart(leaf, open)
+	}
+	if at <= 0 {
+		s.setTail(r.out, r.blocks)
+		return
+	}
+	s.define(r.defs[:c.defs])
+	s.keep(r.out[:c.rows], r.blocks[:c.blocks])
+	s.setTail(r.out[c.rows:], shift(r.blocks[c.blocks:], -c.rows))
+	s.off += at
+	s.seam = c.seam
+	for i := range r.wrap {
+		r.wrap[i].row -= c.rows
+		r.wrap[i].src -= at
+	}
+}
+
+// keep appends final lines, and the code blocks in them.
+func (s *Stream) keep(lines []string, blocks []CodeBlock) {
+	s.blocks = append(s.blocks, shift(blocks, len(s.lines))...)
+	s.lines = append(s.lines, lines...)
+}
+
+// define remembers link definitions that are final. They may concern text
+// that is rendered already.
+func (s *Stream) define(defs []parser.Reference) {
+	if len(defs) == 0 {
+		return
+	}
+	s.defs = append(s.defs, defs...)
+	s.inexact = s.inexact || bytes.IndexByte(s.src[:s.off], '[') >= 0
+}
+
+// finishText keeps the first lines of a long open paragraph.
+func (s *Stream) finishText(leaf ast.Node) {
+	r := s.r
+	open := len(s.src) - s.off
+	if open <= s.limits.paragraph || leaf == nil || leaf.Kind() != ast.KindParagraph || r.cut.seam.depth > 0 {
+		return
+	}
+	at, sure := r.lastStart(open-s.limits.keep, r.opener-(len(r.src)-open))
+	if !sure && open > 2*s.limits.paragraph {
+		at, _ = r.lastStart(open-s.limits.keep, open)
+		s.inexact = true
+	}
+	if at.src <= 0 {
+		return
+	}
+	s.keep(s.tail[:at.row], nil)
+	s.setTail(s.tail[at.row:], nil)
+	s.off += at.src
+	s.seam = seam{text: true, began: true}
+}
+
+// lastStart is the last line start of the open paragraph at or before the
+// offset to, and whether the text can be cut there without changing it, with
+// the first mark that may still pair up at opener.
+func (r *renderer) lastStart(to, opener int) (at rowStart, sure bool) {
+	for i := len(r.wrap) - 1; i >= 0; i-- {
+		w := r.wrap[i]
+		if w.src > to || w.row == 0 {
+			continue
+		}
+		if w.clean && w.src <= opener {
+			return w, true
+		}
+		if at.src == 0 {
+			at = w
+		}
+	}
+	return at, false
+}
+
+// shift moves the lines of code blocks.
+func shift(blocks []CodeBlock, by int) []CodeBlock {
+	for i := range blocks {
+		blocks[i].FirstLine += by
+		blocks[i].LastLine += by
+	}
+	return blocks
+}
