@@ -1,0 +1,229 @@
+package ui
+
+import (
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+)
+
+// act runs an action of the table, with the argument of a slash command.
+func (m *Model) act(id keys.ID, arg string) tea.Cmd {
+	if id != keys.Interrupt && !m.notice.failed {
+		m.notice = notice{}
+	}
+	if run, ok := m.actions[id]; ok {
+		return run(arg)
+	}
+	return nil
+}
+
+// table says what every action does. Editing and list actions are missing:
+// they are carried out where the text or the list is.
+func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
+	table := map[keys.ID]func(string) tea.Cmd{
+		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
+		keys.System: m.system, keys.Think: m.think, keys.Export: m.export, keys.Conversations: m.pickConversation,
+
+		keys.HistoryFind: m.searchHistory, keys.Editor: m.openEditor,
+		keys.Newline:       m.on(func() { m.tab().composer.insert("\n"); m.edited() }),
+		keys.HistoryPrev:   m.on(func() { m.recall(1) }),
+		keys.HistoryNext:   m.on(func() { m.recall(-1) }),
+		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
+		keys.FocusComposer: m.on(func() { m.setFocus(keys.Composer) }),
+
+		keys.SelectPrev: m.on(func() { m.tab().transcript.selectBy(-1) }),
+		keys.SelectNext: m.on(func() { m.tab().transcript.selectBy(1) }),
+		keys.ScrollUp:   m.on(func() { m.tab().transcript.scrollBy(-1) }),
+		keys.ScrollDown: m.on(func() { m.tab().transcript.scrollBy(1) }),
+		keys.PageUp:     m.on(func() { m.page(-1) }),
+		keys.PageDown:   m.on(func() { m.page(1) }),
+		keys.Top:        m.on(func() { m.tab().transcript.scrollTo(0) }),
+		keys.Bottom:     m.on(func() { m.tab().transcript.toEnd() }),
+		keys.Fold:       m.fold, keys.CopyMessage: m.copyMessage, keys.CopyCode: m.copyCode, keys.Search: m.search,
+		keys.SearchNext: m.on(func() { m.tab().transcript.nextMatch(1) }),
+		keys.SearchPrev: m.on(func() { m.tab().transcript.nextMatch(-1) }),
+
+		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.ReopenTab: m.reopen, keys.RenameTab: m.renameTab,
+		keys.NextTab:     m.on(func() { m.goTo((m.active + 1) % len(m.tabs)) }),
+		keys.PrevTab:     m.on(func() { m.goTo((m.active + len(m.tabs) - 1) % len(m.tabs)) }),
+		keys.MoveTabUp:   m.on(func() { m.moveTab(-1) }),
+		keys.MoveTabDown: m.on(func() { m.moveTab(1) }),
+		keys.Tab9:        m.on(func() { m.goTo(len(m.tabs) - 1) }),
+
+		keys.SamplingPanel: m.on(func() { m.togglePanel(samplingPanel) }),
+		keys.MonitorPanel:  m.toggleMonitor, keys.ClosePanel: m.on(func() { m.closePanel() }),
+		keys.Preset: m.preset,
+
+		keys.Palette: m.openPalette, keys.Help: m.openHelp, keys.Mouse: m.toggleMouse,
+		keys.Redraw: func(string) tea.Cmd { return tea.ClearScreen }, keys.Interrupt: m.interrupt, keys.Quit: m.leave,
+	}
+	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
+		table[id] = m.on(func() { m.goTo(i) })
+	}
+	for _, id := range []keys.ID{keys.Continue, keys.Retry, keys.PrevSibling, keys.NextSibling,
+		keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed} {
+		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
+	}
+	return table
+}
+
+// on is an action that takes no argument and starts nothing.
+func (m *Model) on(do func()) func(string) tea.Cmd {
+	return func(string) tea.Cmd {
+		do()
+		return nil
+	}
+}
+
+// command runs what concerns the dialogue alone.
+func (m *Model) command(id keys.ID, arg string) tea.Cmd {
+	t := m.tab()
+	turn := chat.ID(0)
+	if b := t.transcript.target(); b != nil {
+		turn = b.turn.ID
+	}
+	said, err := command(t.d, m.model, id, arg, turn)
+	cmd := m.report(said, err)
+	if err == nil {
+		switch id {
+		case keys.Continue, keys.Retry:
+			t.transcript.toEnd()
+		}
+		m.syncPanel()
+	}
+	return tea.Batch(cmd, m.look(), m.tick())
+}
+
+// send sends the prompt, or runs the slash command that it is.
+func (m *Model) send(string) tea.Cmd {
+	t, c := m.tab(), m.tab().composer
+	if c.breakLine() {
+		m.edited()
+		return nil
+	}
+	prompt := c.prompt()
+	if prompt == "" {
+		return nil
+	}
+	name, arg, text, isCommand := parseCommand(prompt)
+	if isCommand {
+		return m.slash(name, arg)
+	}
+	var err error
+	if c.editing {
+		err = t.d.EditLast(text)
+	} else {
+		err = t.d.Send(text)
+	}
+	if err != nil {
+		return m.fail(err)
+	}
+	c.clear()
+	m.edited()
+	m.remember(text)
+	t.transcript.toEnd()
+	m.saveLayout()
+	return tea.Batch(m.look(), m.tick())
+}
+
+// slash runs a slash command.
+func (m *Model) slash(name, arg string) tea.Cmd {
+	a, ok := keys.Slash(name)
+	if !ok {
+		return m.fail(errors.New("there is no command /" + name + "; type / to see all, or // to send a text that begins with /"))
+	}
+	if a.NeedsArgument() && arg == "" {
+		return m.fail(errors.New("write " + a.Usage()))
+	}
+	m.tab().composer.clear()
+	m.edited()
+	return m.act(a.ID, arg)
+}
+
+// stop takes away, one press at a time, what stands between the person and
+// the prompt; a running answer first of all.
+func (m *Model) stop(string) tea.Cmd {
+	t := m.tab()
+	switch {
+	case t.transcript.marked.active:
+		t.transcript.marked = selection{}
+	case t.generating():
+		t.d.Stop()
+		return m.look()
+	case m.notice.text != "":
+		m.notice = notice{}
+	case t.transcript.find.query != "":
+		t.transcript.find = finder{}
+	case m.focus == keys.Transcript:
+		m.setFocus(keys.Composer)
+	case t.composer.editing:
+		t.composer.clear()
+		m.edited()
+	case t.transcript.selected >= 0:
+		t.transcript.selected = -1
+	}
+	return nil
+}
+
+// editLast puts the last prompt into the composer, or sends another one in its
+// place at once.
+func (m *Model) editLast(arg string) tea.Cmd {
+	t := m.tab()
+	if arg != "" {
+		err := t.d.EditLast(arg)
+		return tea.Batch(m.report("", err), m.look(), m.tick())
+	}
+	if t.generating() {
+		return m.fail(errors.New("an answer is running; stop it first"))
+	}
+	prompt, ok := t.lastPrompt()
+	if !ok {
+		return m.fail(errors.New("there is no prompt to edit yet"))
+	}
+	t.composer.fill(prompt)
+	t.composer.editing = true
+	m.setFocus(keys.Composer)
+	m.edited()
+	return nil
+}
+
+func (m *Model) page(by int) {
+	t := m.tab().transcript
+	t.scrollBy(by * max(1, t.height-2))
+}
+
+func (m *Model) fold(string) tea.Cmd {
+	if !m.tab().transcript.fold() {
+		return m.say("there is nothing to fold: only thoughts and long prompts are")
+	}
+	return nil
+}
+
+// interrupt is ctrl+c: it copies what is marked, and pressed twice it quits.
+func (m *Model) interrupt(string) tea.Cmd {
+	if text := m.tab().transcript.markedText(); text != "" {
+		return m.copy(text, "the selection")
+	}
+	now := m.clock()
+	if now.Sub(m.doubted) < noticeStays {
+		return m.leave("")
+	}
+	m.doubted = now
+	hint := "press " + m.keymap.Hint(m.focus, keys.Interrupt) + " again to quit"
+	if m.tab().generating() {
+		hint += "; " + m.keymap.Hint(keys.Composer, keys.Stop) + " stops the answer"
+	}
+	return m.say(hint)
+}
+
+// leave ends the program. The desk stops what runs and saves it when its
+// owner closes it.
+func (m *Model) leave(string) tea.Cmd {
+	m.leaving = true
+	m.saveLayout()
+	m.quit()
+	return tea.Quit
+}

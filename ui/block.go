@@ -1,0 +1,286 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/ui/markdown"
+	"rookery/ui/theme"
+)
+
+// lineSource is text as it is drawn: a finished rendering or a running one.
+type lineSource interface {
+	Len() int
+	Line(i int) string
+}
+
+type fixedLines []string
+
+func (l fixedLines) Len() int          { return len(l) }
+func (l fixedLines) Line(i int) string { return l[i] }
+
+// A block is one message of a transcript: a header, a folded thought, the
+// text, a footer and a blank line. Its text is a markdown stream while it is
+// being generated and fixed lines afterwards.
+type block struct {
+	turn    chat.Turn
+	sibling chat.Siblings
+	live    *chat.Live // nil when the answer is complete
+	failure string     // instead of a turn: why the last action failed
+
+	answer     string // what stream has been fed, or the whole text
+	reflection string // what a thinking model thought before it answered
+	thought    flow   // the same, as lines
+	open       bool   // the thought has not ended
+	stream     *markdown.Stream
+	body       lineSource
+	gen        int  // generation of the transcript for which body was made
+	exact      bool // body is the final rendering
+	folded     bool
+
+	head, thinking, foot []string
+	version              int // grows when any line changes
+}
+
+// foldedPrompt is from how many bytes or lines on a prompt is shown folded,
+// and foldedLines how much of it is then seen.
+const (
+	foldedPromptBytes = 4096
+	foldedPromptLines = 40
+	foldedLines       = 8
+)
+
+func newBlock(turn chat.Turn, sibling chat.Siblings) *block {
+	b := &block{turn: turn, sibling: sibling, folded: true, body: fixedLines(nil)}
+	b.read(turn.Text)
+	return b
+}
+
+// read takes a complete text.
+func (b *block) read(text string) {
+	b.answer = text
+	if b.turn.Role == chat.RoleAssistant {
+		b.reflection, b.answer, b.open = chat.SplitThought(text)
+	}
+	b.answer = strings.Trim(b.answer, " \n")
+}
+
+// shows reports whether the block already draws a finished turn. Equal texts
+// usually share memory, which makes the comparison cheap.
+func (b *block) shows(turn chat.Turn, sibling chat.Siblings) bool {
+	return b.live == nil && b.failure == "" && b.turn.ID == turn.ID && b.sibling == sibling &&
+		b.turn.Text == turn.Text && b.turn.Open == turn.Open && b.turn.Reason == turn.Reason
+}
+
+// settle turns a running answer into the finished one. What was streamed stays
+// on the screen until the final rendering replaces it.
+func (b *block) settle(turn chat.Turn, sibling chat.Siblings) {
+	b.turn, b.sibling, b.live = turn, sibling, nil
+	b.read(turn.Text)
+	b.exact = false
+	b.version++
+}
+
+// feed brings a running answer up to date; it costs what has been added.
+func (b *block) feed(live *chat.Live, th theme.Theme, width int) {
+	thought, answer, open := chat.SplitThought(live.Text)
+	answer = strings.TrimLeft(answer, " \n")
+	if b.stream == nil || !strings.HasPrefix(answer, b.answer) {
+		b.stream, b.answer = markdown.New(th, width), ""
+	}
+	if len(answer) > len(b.answer) {
+		b.stream.Append(answer[len(b.answer):])
+		b.answer = answer
+	}
+	b.body, b.reflection, b.open, b.live, b.turn = b.stream, thought, open, live, live.Turn
+	b.version++
+}
+
+// folds reports whether there is something to fold.
+func (b *block) folds() bool { return b.reflection != "" || b.longPrompt() }
+
+func (b *block) longPrompt() bool {
+	return b.turn.Role == chat.RoleUser &&
+		(len(b.answer) > foldedPromptBytes || strings.Count(b.answer, "\n") >= foldedPromptLines)
+}
+
+// draft makes lines at once and cheaply, to be replaced by the exact ones.
+func (b *block) draft(width int) fixedLines {
+	if b.longPrompt() && b.folded {
+		text := b.answer[:min(len(b.answer), foldedPromptBytes)]
+		lines := wrapped(strings.ToValidUTF8(text, ""), width)
+		return fixedLines(lines[:min(len(lines), foldedLines)])
+	}
+	if b.answer == "" {
+		return nil
+	}
+	return fixedLines(wrapped(b.answer, width))
+}
+
+// render makes the exact lines. It is slow for long texts and touches nothing
+// that the interface changes: it runs in a command.
+func render(role chat.Role, text string, th theme.Theme, width int) []string {
+	if text == "" {
+		return nil
+	}
+	if role == chat.RoleUser {
+		return wrapped(text, width)
+	}
+	return markdown.Render(text, th, width)
+}
+
+// decorate makes everything but the body: it is cheap and done whenever
+// something about the block has changed.
+func (b *block) decorate(th theme.Theme, width int, modelName, spin, foldKey string) {
+	b.head, b.thinking, b.foot = nil, nil, nil
+	if b.failure != "" {
+		for _, line := range wrapped("✗ "+b.failure, width) {
+			b.head = append(b.head, th.Error.Render(line))
+		}
+		return
+	}
+	name := th.User.Render("You")
+	if b.turn.Role == chat.RoleAssistant {
+		if b.turn.ModelName != "" {
+			modelName = b.turn.ModelName
+		}
+		name = th.Assistant.Render(oneLine(modelName))
+	}
+	mark := ""
+	if b.sibling.Of > 1 {
+		mark = th.Muted.Render(fmt.Sprintf("version %d of %d", b.sibling.N, b.sibling.Of))
+	}
+	b.head = []string{spread(name, mark, width)}
+	if b.reflection != "" || b.live != nil && b.open {
+		b.thinking = b.thinkingLines(th, width, spin, foldKey)
+	}
+	b.foot = b.footLines(th, width, spin, foldKey)
+}
+
+// thinkingLines are the thought, or the one line that stands for it.
+func (b *block) thinkingLines(th theme.Theme, width int, spin, foldKey string) []string {
+	b.thought.set(b.reflection, width)
+	words := count(b.thought.wordCount()) + " words"
+	label := "▸ thought, " + words
+	if b.open && b.live != nil {
+		label = spin + " thinking, " + words
+	} else if b.open {
+		label = "▸ unfinished thought, " + words
+	}
+	if b.folded {
+		if foldKey != "" {
+			label += " · " + foldKey + " shows it"
+		}
+		return []string{th.Muted.Render(fit(label, width))}
+	}
+	lines := []string{th.Muted.Render(fit(strings.Replace(label, "▸", "▾", 1), width))}
+	return lines
+}
+
+func (b *block) footLines(th theme.Theme, width int, spin, foldKey string) []string {
+	switch {
+	case b.live != nil:
+		return []string{th.Muted.Render(fit(liveLine(b.live.Progress, spin), width))}
+	case b.turn.Role == chat.RoleAssistant:
+		return []string{fit(b.endLine(th), width)}
+	case b.longPrompt() && b.folded:
+		line := fmt.Sprintf("… %s in %s lines", size(int64(len(b.answer))), count(strings.Count(b.answer, "\n")+1))
+		if foldKey != "" {
+			line += " · " + foldKey + " shows all"
+		}
+		return []string{th.Muted.Render(fit(line, width))}
+	}
+	return nil
+}
+
+// liveLine says where a running answer is.
+func liveLine(p infer.Progress, spin string) string {
+	if p.Generated == 0 {
+		if p.ToRead <= 0 {
+			return spin + " waiting"
+		}
+		return fmt.Sprintf("%s reading %s of %s tokens (%d %%)", spin, count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
+	}
+	return fmt.Sprintf("%s %s tok/s · %s tokens", spin, rate(p.Rate), count(p.Generated))
+}
+
+// endLine says how an answer ended, and its price.
+func (b *block) endLine(th theme.Theme) string {
+	var parts []string
+	if u := b.turn.Usage; u.DecodeTime > 0 && u.Generated > 0 {
+		parts = append(parts, rate(float64(u.Generated)/u.DecodeTime.Seconds())+" tok/s")
+	}
+	if n := b.turn.Usage.Generated; n > 0 {
+		parts = append(parts, count(n)+" tokens")
+	}
+	line := th.Muted.Render(strings.Join(parts, " · "))
+	var state string
+	style := th.Warning
+	switch {
+	case b.turn.Reason == infer.ReasonError:
+		state, style = "failed", th.Error
+	case b.turn.Reason == infer.ReasonLength:
+		state = "reached its longest length"
+	case b.turn.Open:
+		state = "stopped, can be continued"
+	}
+	if state == "" {
+		return line
+	}
+	if len(parts) > 0 {
+		line += th.Muted.Render(" · ")
+	}
+	return line + style.Render(state)
+}
+
+// height is the number of lines, the blank one below included.
+func (b *block) height() int {
+	return len(b.head) + len(b.thinking) + b.reflected() + b.body.Len() + len(b.foot) + 1
+}
+
+// reflected is the number of lines of an unfolded thought, with the blank one below.
+func (b *block) reflected() int {
+	if b.folded || len(b.thinking) == 0 {
+		return 0
+	}
+	return len(b.thought.lines) + 1
+}
+
+// line is one line without its gutter.
+func (b *block) line(i int, th theme.Theme) string {
+	if i < len(b.head) {
+		return b.head[i]
+	}
+	i -= len(b.head)
+	if i < len(b.thinking) {
+		return b.thinking[i]
+	}
+	i -= len(b.thinking)
+	if n := b.reflected(); i < n {
+		if i == n-1 {
+			return ""
+		}
+		return th.Thought.Render(b.thought.lines[i])
+	}
+	i -= b.reflected()
+	if i < b.body.Len() {
+		return b.body.Line(i)
+	}
+	if i -= b.body.Len(); i < len(b.foot) {
+		return b.foot[i]
+	}
+	return ""
+}
+
+// gutter is drawn before every line; it marks the selected message.
+func gutter(th theme.Theme, selected bool) string {
+	if selected {
+		return th.Accent.Render("▌") + " "
+	}
+	return "  "
+}
+
+// answers reports whether the block is an answer with text.
+func (b *block) answers() bool { return b.turn.Role == chat.RoleAssistant && b.failure == "" }

@@ -1,0 +1,120 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/sampler"
+	"rookery/ui/keys"
+)
+
+// errNoCommand says that an action does not concern a dialogue alone.
+var errNoCommand = errors.New("this command does not work here")
+
+// command runs an action that concerns one dialogue and needs no screen; both
+// interfaces use it. turn is what version commands are about. said is what to
+// tell the person, if anything.
+func command(d dialogue, model *infer.Model, id keys.ID, arg string, turn chat.ID) (said string, err error) {
+	switch id {
+	case keys.Stop:
+		d.Stop()
+		return "", nil
+	case keys.Continue:
+		return "", d.Continue()
+	case keys.Retry:
+		return "", d.Retry()
+	case keys.PrevSibling:
+		return "", d.SwitchSibling(turn, -1)
+	case keys.NextSibling:
+		return "", d.SwitchSibling(turn, 1)
+	case keys.Think:
+		return setThink(d, arg)
+	case keys.Preset:
+		return setPreset(d, model, arg)
+	case keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed:
+		return setParameter(d, id, arg)
+	}
+	return "", errNoCommand
+}
+
+// thinkModes are the modes in the order in which they are offered.
+var thinkModes = []struct {
+	mode  chat.ThinkMode
+	about string
+}{
+	{chat.ThinkOff, "nothing is added to the prompt"},
+	{chat.ThinkFast, "an empty thought: the answer comes at once"},
+	{chat.ThinkFree, "the model thinks as long as it likes"},
+	{chat.ThinkShort, "a short thought"},
+	{chat.ThinkLong, "a long thought"},
+	{chat.ThinkChinese, "a thought in Chinese"},
+}
+
+func setThink(d dialogue, arg string) (string, error) {
+	for _, t := range thinkModes {
+		if strings.EqualFold(arg, string(t.mode)) {
+			return "thinking: " + arg + ", from the next turn on", d.SetThink(t.mode)
+		}
+	}
+	return "", fmt.Errorf("%q is not a thinking mode: choose off, fast, free, short, long or chinese", arg)
+}
+
+func setPreset(d dialogue, model *infer.Model, name string) (string, error) {
+	var names []string
+	for _, p := range chat.Presets(model) {
+		if strings.EqualFold(p.Name, name) {
+			sampling := p.Sampling
+			sampling.Seed = d.View().Conversation.Sampling.Seed
+			return "preset " + p.Name + ", from the next token on", d.SetSampling(sampling, p.Name)
+		}
+		names = append(names, p.Name)
+	}
+	return "", fmt.Errorf("%q is not a preset: choose %s", name, strings.Join(names, ", "))
+}
+
+// setParameter changes one sampling parameter.
+func setParameter(d dialogue, id keys.ID, arg string) (string, error) {
+	p := d.View().Conversation.Sampling
+	name, err := assign(&p, id, arg)
+	if err != nil {
+		return "", err
+	}
+	if err := p.Validate(); err != nil {
+		return "", err
+	}
+	when := "from the next token on"
+	if id == keys.Seed {
+		when = "from the next answer on"
+	}
+	return name + " " + arg + ", " + when, d.SetSampling(p, "")
+}
+
+// assign puts a number where it belongs and returns the parameter's name.
+func assign(p *sampler.Params, id keys.ID, arg string) (name string, err error) {
+	a, _ := keys.Find(id)
+	switch id {
+	case keys.Seed:
+		p.Seed, err = strconv.ParseUint(arg, 10, 64)
+	case keys.TopK:
+		p.TopK, err = strconv.Atoi(arg)
+	default:
+		var f float64
+		f, err = strconv.ParseFloat(arg, 32)
+		if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
+			err = strconv.ErrRange
+		}
+		*map[keys.ID]*float32{
+			keys.Temperature: &p.Temperature, keys.TopP: &p.TopP, keys.Presence: &p.Presence,
+			keys.Frequency: &p.Frequency, keys.Decay: &p.Decay,
+		}[id] = float32(f)
+	}
+	if err != nil {
+		return "", fmt.Errorf("%q is not a number that fits: write %s", arg, a.Usage())
+	}
+	return string(id), nil
+}

@@ -1,0 +1,99 @@
+package ui
+
+import (
+	"context"
+	"errors"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/sampler"
+)
+
+// A desk is what the interface needs of chat.Desk. Restore, List, Delete and
+// History block and are called in commands only.
+type desk interface {
+	Changed() <-chan struct{}
+	Engine() chat.Engine
+	Restore(ctx context.Context) (open []dialogue, active int, err error)
+	New() dialogue
+	Open(id chat.ID) dialogue
+	Shut(d dialogue)
+	SaveLayout(open []dialogue, active int)
+	List(ctx context.Context) ([]chat.Conversation, error)
+	Delete(ctx context.Context, id chat.ID) error
+	History(ctx context.Context) ([]string, error)
+}
+
+// A dialogue is chat.Dialogue. Its methods return at once.
+type dialogue interface {
+	ID() chat.ID
+	View() chat.View
+	Send(text string) error
+	Stop()
+	Continue() error
+	Retry() error
+	EditLast(text string) error
+	SwitchSibling(turn chat.ID, by int) error
+	SetSystem(text string) error
+	SetSampling(p sampler.Params, preset string) error
+	SetThink(m chat.ThinkMode) error
+	SetTitle(title string) error
+}
+
+// chatDesk gives chat.Desk the shape of desk.
+type chatDesk struct{ *chat.Desk }
+
+func (k chatDesk) Restore(ctx context.Context) ([]dialogue, int, error) {
+	open, active, err := k.Desk.Restore(ctx)
+	all := make([]dialogue, len(open))
+	for i, d := range open {
+		all[i] = d
+	}
+	return all, active, err
+}
+
+func (k chatDesk) New() dialogue            { return k.Desk.New() }
+func (k chatDesk) Open(id chat.ID) dialogue { return k.Desk.Open(id) }
+
+func (k chatDesk) Shut(d dialogue) {
+	if c, ok := d.(*chat.Dialogue); ok {
+		k.Desk.Shut(c)
+	}
+}
+
+func (k chatDesk) SaveLayout(open []dialogue, active int) {
+	all := make([]*chat.Dialogue, 0, len(open))
+	for _, d := range open {
+		if c, ok := d.(*chat.Dialogue); ok {
+			all = append(all, c)
+		}
+	}
+	k.Desk.SaveLayout(all, active)
+}
+
+// model is what the desk's engine runs, or nil.
+func modelOf(k desk) *infer.Model {
+	if e := k.Engine(); e != nil {
+		return e.Model()
+	}
+	return nil
+}
+
+// errOpening is the answer of a tab whose conversation is not there yet.
+var errOpening = errors.New("the conversations are still being opened; try again in a moment")
+
+// opening is the dialogue of the first tab until the desk has been restored.
+type opening struct{}
+
+func (opening) ID() chat.ID                              { return 0 }
+func (opening) View() chat.View                          { return chat.View{Loading: true} }
+func (opening) Send(string) error                        { return errOpening }
+func (opening) Stop()                                    {}
+func (opening) Continue() error                          { return errOpening }
+func (opening) Retry() error                             { return errOpening }
+func (opening) EditLast(string) error                    { return errOpening }
+func (opening) SwitchSibling(chat.ID, int) error         { return errOpening }
+func (opening) SetSystem(string) error                   { return errOpening }
+func (opening) SetSampling(sampler.Params, string) error { return errOpening }
+func (opening) SetThink(chat.ThinkMode) error            { return errOpening }
+func (opening) SetTitle(string) error                    { return errOpening }

@@ -1,0 +1,11 @@
+// Package ui is the terminal interface: tabs of conversations, a composer, a
+// transcript, panels and dialogs, on Bubble Tea; and a plain, line by line
+// interface for screen readers.
+//
+// One root Model owns everything. Panes are plain structs with methods, not
+// models of their own: they return lines, and dialogs return intents, which the
+// root carries out. Update and View do no input or output; whatever may block
+// runs in a command. Tokens reach the screen through one frame loop: it waits
+// for the desk to change and looks at all open dialogues at most thirty times a
+// second, so an idle program uses no processor time.
+package ui

@@ -1,0 +1,126 @@
+package ui
+
+import (
+	"sort"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/ui/theme"
+)
+
+// A finder keeps the matches of a search in a transcript. Blocks that have not
+// changed are not searched again.
+type finder struct {
+	query   string
+	matches []match
+	current int
+	cache   map[*block]found
+}
+
+// A match is a stretch of cells in a line of a block.
+type match struct {
+	block, line int
+	from, to    int
+}
+
+// found are the matches of one version of a block.
+type found struct {
+	version, generation int
+	matches             []match
+}
+
+// search looks for text, without regard to case, and stands on the first match
+// from the top of the screen on.
+func (t *transcript) search(query string) {
+	t.find = finder{query: strings.ToLower(query), cache: map[*block]found{}}
+	t.find.refresh(t)
+	top := t.locate(t.top())
+	for i, m := range t.find.matches {
+		if m.block > top.block || m.block == top.block && m.line >= top.line {
+			t.find.current = i
+			break
+		}
+	}
+	t.showMatch()
+}
+
+// nextMatch goes on by some matches, around the ends.
+func (t *transcript) nextMatch(by int) {
+	n := len(t.find.matches)
+	if n == 0 {
+		return
+	}
+	t.find.current = ((t.find.current+by)%n + n) % n
+	t.showMatch()
+}
+
+func (t *transcript) showMatch() {
+	if t.find.current < len(t.find.matches) {
+		m := t.find.matches[t.find.current]
+		t.reveal(t.starts[m.block] + m.line)
+	}
+}
+
+// refresh searches what has changed.
+func (f *finder) refresh(t *transcript) {
+	if f.query == "" {
+		return
+	}
+	f.matches = f.matches[:0]
+	for i, b := range t.blocks {
+		have, ok := f.cache[b]
+		if !ok || have.version != b.version || have.generation != t.generation {
+			have = found{b.version, t.generation, f.in(b, t.th)}
+			f.cache[b] = have
+		}
+		for _, m := range have.matches {
+			m.block = i
+			f.matches = append(f.matches, m)
+		}
+	}
+	f.current = min(f.current, max(0, len(f.matches)-1))
+}
+
+// in finds the matches of one block.
+func (f *finder) in(b *block, th theme.Theme) []match {
+	var all []match
+	for n := range b.height() {
+		plain := ansi.Strip(b.line(n, th))
+		low := strings.ToLower(plain)
+		if len(low) != len(plain) { // a letter whose lower case has another length
+			low = plain
+		}
+		for at := 0; ; {
+			i := strings.Index(low[at:], f.query)
+			if i < 0 {
+				break
+			}
+			from := ansi.StringWidth(plain[:at+i])
+			all = append(all, match{line: n, from: from, to: from + ansi.StringWidth(plain[at+i:at+i+len(f.query)])})
+			at += i + len(f.query)
+		}
+	}
+	return all
+}
+
+// mark highlights the matches of a line.
+func (f *finder) mark(line string, at anchor, th theme.Theme) string {
+	if f.query == "" {
+		return line
+	}
+	var ranges []lipgloss.Range
+	i := sort.Search(len(f.matches), func(i int) bool {
+		m := f.matches[i]
+		return m.block > at.block || m.block == at.block && m.line >= at.line
+	})
+	for ; i < len(f.matches) && f.matches[i].block == at.block && f.matches[i].line == at.line; i++ {
+		style := th.SearchMatch
+		if i == f.current {
+			style = th.SearchCurrent
+		}
+		ranges = append(ranges, lipgloss.NewRange(f.matches[i].from, f.matches[i].to, style))
+	}
+	return lipgloss.StyleRanges(line, ranges...)
+}

@@ -1,0 +1,209 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// frameLoop is what the frame loop remembers. There are two clocks: frames,
+// which follow the desk, and ticks, which run only while something moves.
+type frameLoop struct {
+	last    time.Time // when the last frame was looked at
+	ticking bool
+	beat    int // counts ticks, for spinners
+}
+
+// How often the screen is brought up to date, at most.
+const (
+	defaultFPS      = 30
+	unfocusedFPS    = 10
+	tickEvery       = 125 * time.Millisecond
+	tickUnfocused   = time.Second
+	tickPanel       = 500 * time.Millisecond // an open monitor while nothing runs
+	statsEvery      = 250 * time.Millisecond
+	rateStaysAtMost = 3 * time.Second // until the rates of the last second have come to zero
+)
+
+func (m *Model) frameInterval() time.Duration {
+	fps := m.settings.FPS
+	if fps <= 0 || fps > 120 {
+		fps = defaultFPS
+	}
+	if m.blurred {
+		fps = min(fps, unfocusedFPS)
+	}
+	return time.Second / time.Duration(fps)
+}
+
+// awaitChange waits for the desk to change and for the next frame to be due.
+// It costs nothing while nothing changes, and a burst of changes is one frame.
+func (m *Model) awaitChange() tea.Cmd {
+	changed, quit, due := m.desk.Changed(), m.ctx.Done(), m.frames.last.Add(m.frameInterval())
+	return func() tea.Msg {
+		select {
+		case <-changed:
+		case <-quit:
+			return nil
+		}
+		if wait := time.Until(due); wait > 0 {
+			timer := time.NewTimer(wait)
+			defer timer.Stop()
+			select {
+			case <-timer.C:
+			case <-quit:
+				return nil
+			}
+		}
+		return frameMsg{}
+	}
+}
+
+// onFrame looks at every open dialogue.
+func (m *Model) onFrame() tea.Cmd {
+	m.frames.last = m.clock()
+	cmd := m.look()
+	return tea.Batch(cmd, m.awaitChange(), m.tick())
+}
+
+// look takes over what has changed. Only the active tab's text is drawn; the
+// others need no more than their label.
+func (m *Model) look() tea.Cmd {
+	var cmd tea.Cmd
+	for i, t := range m.tabs {
+		before := t.view
+		t.view = t.d.View()
+		if before.Live != nil && t.view.Live == nil && (i != m.active || m.blurred) {
+			t.unread = true
+			if m.blurred && m.settings.Bell {
+				cmd = ring
+			}
+		}
+		if i == m.active {
+			t.transcript.sync(t.view)
+		}
+	}
+	return cmd
+}
+
+// ring asks the terminal for attention.
+func ring() tea.Msg { return tea.RawMsg{Msg: "\a"} }
+
+// moving reports whether something on the screen changes without the desk.
+func (m *Model) moving() bool {
+	for _, t := range m.tabs {
+		if t.generating() || t.view.Loading {
+			return true
+		}
+	}
+	return m.monitor.settling(m.clock()) || m.panel.watches() && !m.blurred
+}
+
+// tick starts the clock of what moves unless it runs or nothing moves.
+func (m *Model) tick() tea.Cmd {
+	if m.frames.ticking || m.leaving || !m.moving() {
+		return nil
+	}
+	m.frames.ticking = true
+	every := tickEvery
+	switch {
+	case m.blurred:
+		every = tickUnfocused
+	case !m.generating() && !m.monitor.settling(m.clock()) && !m.tab().view.Loading:
+		every = tickPanel
+	}
+	return tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{} })
+}
+
+func (m *Model) onTick() tea.Cmd {
+	m.frames.ticking = false
+	m.frames.beat++
+	m.tab().transcript.animate(m.spin())
+	m.measure()
+	return m.tick()
+}
+
+// generating reports whether any tab is.
+func (m *Model) generating() bool {
+	for _, t := range m.tabs {
+		if t.generating() {
+			return true
+		}
+	}
+	return false
+}
+
+// spin is the present picture of the spinner.
+func (m *Model) spin() string {
+	pictures := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
+	if !m.th.Glyphs.Braille {
+		pictures = []string{"|", "/", "-", `\`}
+	}
+	return pictures[m.frames.beat%len(pictures)]
+}
+
+// measure takes the engine's figures, a few times a second at most.
+func (m *Model) measure() {
+	now := m.clock()
+	if now.Sub(m.monitor.taken) < statsEvery {
+		return
+	}
+	e := m.desk.Engine()
+	if e == nil {
+		return
+	}
+	m.monitor.stats, m.monitor.taken = e.Stats(), now
+	if m.monitor.stats.Rows > 0 {
+		m.monitor.busy = now
+	}
+	m.panel.add(m.monitor.stats, now)
+}
+
+// monitor is the strip's memory of the engine.
+type monitor struct {
+	stats infer.Stats
+	taken time.Time
+	busy  time.Time // when a row was last seen
+}
+
+// settling reports whether rates are still on their way to zero.
+func (m monitor) settling(now time.Time) bool {
+	s := m.stats
+	return (s.DecodeRate > 0 || s.PrefillRate > 0 || s.Rows > 0) && now.Sub(m.busy) < rateStaysAtMost
+}
+
+// renderMore starts a command for text that has no exact lines yet.
+func (m *Model) renderMore() tea.Cmd {
+	t := m.tab()
+	jobs := t.transcript.renderJob()
+	if len(jobs) == 0 {
+		return nil
+	}
+	t.transcript.rendering = true
+	generation, width, th := t.transcript.generation, t.transcript.textWidth(), m.th
+	// The command works on copies: blocks belong to Update.
+	type job struct {
+		b    *block
+		role chat.Role
+		text string
+	}
+	work := make([]job, len(jobs))
+	for i, b := range jobs {
+		work[i] = job{b, b.turn.Role, b.answer}
+	}
+	return func() tea.Msg {
+		lines := make(map[*block][]string, len(work))
+		for _, j := range work {
+			lines[j.b] = render(j.role, j.text, th, width)
+		}
+		return renderedMsg{tab: t, generation: generation, lines: lines}
+	}
+}
+
+func (m *Model) onRendered(msg renderedMsg) tea.Cmd {
+	msg.tab.transcript.rendered(msg.generation, msg.lines)
+	return nil
+}

@@ -1,0 +1,57 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+func (m *Model) loadHistory() tea.Cmd {
+	return func() tea.Msg {
+		prompts, err := m.desk.History(m.ctx)
+		return historyMsg{prompts, err}
+	}
+}
+
+// onHistory puts what was sent before under what has been sent since.
+func (m *Model) onHistory(msg historyMsg) tea.Cmd {
+	m.prompts = append(msg.prompts, m.prompts...)
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	return nil
+}
+
+// remember adds a prompt that has been sent; the desk stores it.
+func (m *Model) remember(prompt string) {
+	if n := len(m.prompts); n == 0 || m.prompts[n-1] != prompt {
+		m.prompts = append(m.prompts, prompt)
+	}
+}
+
+// recall fetches older or newer prompts at the edges of the text.
+func (m *Model) recall(by int) {
+	c := m.tab().composer
+	if by > 0 && c.up() || by < 0 && c.down() {
+		return
+	}
+	if c.recall(m.prompts, by) {
+		m.edited()
+	}
+}
+
+// searchHistory lists the prompts of the past, newest first, each once.
+func (m *Model) searchHistory(string) tea.Cmd {
+	const longest = 400 // bytes of a prompt that are searched
+	seen := map[string]bool{}
+	var entries []entry
+	for _, p := range slices.Backward(m.prompts) {
+		if !seen[p] {
+			seen[p] = true
+			entries = append(entries, entry{title: oneLine(strings.ToValidUTF8(p[:min(len(p), longest)], "")), choose: usePrompt{p}})
+		}
+	}
+	m.open(newChooser(m.th, "Prompt history", "use", "No prompt has been sent yet.", entries))
+	return nil
+}

@@ -1,0 +1,57 @@
+package ui
+
+import (
+	"rookery/chat"
+	"rookery/ui/keys"
+)
+
+// An intent is what a dialog or a panel wants done. The root carries it out;
+// dialogs change nothing but themselves.
+type intent interface{ intent() }
+
+type (
+	// done closes the dialog.
+	done struct{}
+	// run closes the dialog and runs an action.
+	run struct {
+		id  keys.ID
+		arg string
+	}
+	// setSystem changes the system prompt, also to nothing.
+	setSystem struct{ text string }
+	// openStored shows a stored conversation in a tab.
+	openStored struct{ id chat.ID }
+	// askDelete and askRename put the question about a stored conversation.
+	askDelete struct{ c chat.Conversation }
+	askRename struct{ c chat.Conversation }
+	// deleteStored removes a stored conversation.
+	deleteStored struct{ c chat.Conversation }
+	// rename gives a conversation, open or stored, a title.
+	rename struct {
+		id    chat.ID
+		title string
+	}
+	// closeTab closes the active tab without asking.
+	closeTab struct{}
+	// usePrompt puts an earlier prompt into the composer.
+	usePrompt struct{ text string }
+	// find searches while the query is typed; keepFound goes to the matches
+	// and dropFound forgets them.
+	find      struct{ query string }
+	keepFound struct{}
+	dropFound struct{}
+)
+
+func (done) intent()         {}
+func (run) intent()          {}
+func (setSystem) intent()    {}
+func (openStored) intent()   {}
+func (askDelete) intent()    {}
+func (askRename) intent()    {}
+func (deleteStored) intent() {}
+func (rename) intent()       {}
+func (closeTab) intent()     {}
+func (usePrompt) intent()    {}
+func (find) intent()         {}
+func (keepFound) intent()    {}
+func (dropFound) intent()    {}

@@ -1,0 +1,123 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/ui/keys"
+)
+
+// onKey gives a key to whoever has the keyboard: the topmost dialog, the
+// panel, the menu of slash commands, the action table, and at last the text.
+func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
+	if len(m.dialogs) > 0 {
+		return m.onDialogKey(msg)
+	}
+	if m.focus == keys.Panel {
+		if cmd, taken := m.panelKey(msg); taken {
+			return cmd
+		}
+	}
+	id, known := m.keymap.Lookup(m.focus, msg.String())
+	if m.focus == keys.Composer {
+		if m.tab().composer.menu.open() && m.onMenuKey(id) {
+			return nil
+		}
+		if known && m.tab().composer.press(id) {
+			m.edited()
+			return nil
+		}
+	}
+	if known {
+		return m.act(id, "")
+	}
+	if m.focus == keys.Composer && msg.Text != "" {
+		m.tab().composer.insert(msg.Text)
+		m.edited()
+	}
+	return nil
+}
+
+// edited follows a change of the prompt.
+func (m *Model) edited() {
+	m.tab().composer.refreshMenu()
+	m.doubted = time.Time{}
+}
+
+// onMenuKey moves in the menu of slash commands; it reports whether the key
+// was meant for it.
+func (m *Model) onMenuKey(id keys.ID) bool {
+	c := m.tab().composer
+	switch id {
+	case keys.HistoryPrev:
+		c.menu.move(-1)
+	case keys.HistoryNext:
+		c.menu.move(1)
+	case keys.Stop:
+		c.menu.closed = true
+	case keys.Complete, keys.Send:
+		a := c.menu.entries[c.menu.selected]
+		if id == keys.Send && c.value() == "/"+a.Slash && !a.NeedsArgument() {
+			return false // typed in full: run it
+		}
+		text := "/" + a.Slash
+		if a.Args != "" {
+			text += " "
+		}
+		c.set(text)
+		m.edited()
+		return id == keys.Complete || a.Args != ""
+	default:
+		return false
+	}
+	return true
+}
+
+// onDialogKey gives a key to the topmost dialog.
+func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
+	d := m.dialogs[len(m.dialogs)-1]
+	id, known := m.keymap.Lookup(keys.List, msg.String())
+	if !known {
+		if id, known = m.keymap.Lookup(keys.Composer, msg.String()); known {
+			_, known = editing[id]
+		}
+	}
+	switch {
+	case known:
+		return m.carryOut(d.press(id, ""))
+	case msg.Text != "":
+		return m.carryOut(d.press("", msg.Text))
+	}
+	return nil
+}
+
+// onPaste inserts pasted text where text is written.
+func (m *Model) onPaste(text string) {
+	if len(m.dialogs) > 0 {
+		m.dialogs[len(m.dialogs)-1].press("", text)
+		return
+	}
+	m.setFocus(keys.Composer)
+	m.tab().composer.paste(text)
+	m.edited()
+}
+
+// setFocus moves the keyboard.
+func (m *Model) setFocus(c keys.Context) {
+	m.focus = c
+	t := m.tab().transcript
+	if c == keys.Transcript && t.selected < 0 {
+		t.selectBy(0)
+	}
+	if c == keys.Composer {
+		t.selected = -1
+	}
+}
+
+// onFocus is the terminal window coming to the front.
+func (m *Model) onFocus() tea.Cmd {
+	m.blurred = false
+	m.tab().unread = false
+	return m.tick()
+}

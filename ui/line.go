@@ -1,0 +1,109 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// fit cuts a styled line to at most width cells.
+func fit(line string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if ansi.StringWidth(line) <= width {
+		return line
+	}
+	return ansi.Truncate(line, width, "…")
+}
+
+// pad makes a styled line exactly width cells wide.
+func pad(line string, width int) string {
+	line = fit(line, width)
+	return line + strings.Repeat(" ", max(0, width-ansi.StringWidth(line)))
+}
+
+// spread puts left and right at the ends of a line; right goes first when
+// there is no room for both.
+func spread(left, right string, width int) string {
+	gap := width - ansi.StringWidth(left) - ansi.StringWidth(right)
+	if gap < 1 || right == "" {
+		return fit(left, width)
+	}
+	return left + strings.Repeat(" ", gap) + right
+}
+
+// overlay draws a box of lines over a screen, in place.
+func overlay(screen []string, width int, box []string, x, y int) {
+	for i, line := range box {
+		row := y + i
+		if row < 0 || row >= len(screen) {
+			continue
+		}
+		w := ansi.StringWidth(line)
+		base := pad(screen[row], width)
+		screen[row] = ansi.Truncate(base, x, "") + "\x1b[m" + line + "\x1b[m" + ansi.TruncateLeft(base, x+w, "")
+	}
+}
+
+// clean makes text from outside safe to draw: no control characters but line
+// ends, tabs as spaces.
+func clean(text string) string {
+	if !strings.ContainsFunc(text, unsafeRune) {
+		return text
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\t", "    ")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return '\n'
+		case unsafeRune(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func unsafeRune(r rune) bool {
+	return r != '\n' && (unicode.IsControl(r) || r == '\u2028' || r == '\u2029')
+}
+
+// oneLine is text on a single line, safe to draw.
+func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
+
+// wrapped breaks plain text into lines of at most width cells.
+func wrapped(text string, width int) []string {
+	return strings.Split(ansi.Wrap(clean(text), max(width, 1), ""), "\n")
+}
+
+// count writes a number with its thousands apart: 14,000.
+func count[N int | int64 | uint64](n N) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// size writes a number of bytes: 1.2 MB.
+func size(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// rate writes tokens a second: 42.1, 1,234.
+func rate(r float64) string {
+	if r >= 100 {
+		return count(int(r + 0.5))
+	}
+	return fmt.Sprintf("%.1f", r)
+}

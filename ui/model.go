@@ -1,0 +1,141 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/atotto/clipboard"
+
+	"rookery/infer"
+	"rookery/ui/keys"
+	"rookery/ui/theme"
+)
+
+// A Model is the whole interface. It is changed by Update only, in place.
+type Model struct {
+	ctx      context.Context // ends with the program
+	quit     context.CancelFunc
+	desk     desk
+	model    *infer.Model // what the engine runs; nil if unknown
+	reload   <-chan Settings
+	settings Settings
+	version  string
+	dataDir  string
+
+	keymap keys.Map
+	th     theme.Theme
+	dark   bool
+	mouse  bool
+
+	width, height int
+	place         layout
+	tabs          []*tab
+	active        int
+	closed        []closedTab
+	focus         keys.Context // Composer, Transcript or Panel
+	dialogs       []dialog
+	panel         sidePanel
+	prompts       []string // sent in the past, oldest first
+
+	notice  notice
+	notices int // counts them
+	monitor monitor
+	frames  frameLoop
+	blurred bool
+	leaving bool      // the program is about to end
+	doubted time.Time // when quitting was last half asked for
+
+	actions   map[keys.ID]func(arg string) tea.Cmd
+	clock     func() time.Time
+	clipboard func(string) error // the system's
+}
+
+// New makes a model. It does nothing slow: conversations are opened by Init's
+// command. Settings that are wrong are replaced by the defaults and reported;
+// see Settings.Validate.
+func New(o Options) *Model { return newModel(context.Background(), chatDesk{o.Desk}, o) }
+
+func newModel(ctx context.Context, k desk, o Options) *Model {
+	ctx, quit := context.WithCancel(ctx)
+	m := &Model{
+		ctx: ctx, quit: quit, desk: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir,
+		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
+		clock: time.Now, clipboard: clipboard.WriteAll,
+	}
+	m.actions = m.table()
+	if err := m.applySettings(o.Settings); err != nil {
+		m.notice = notice{text: err.Error(), failed: true}
+	}
+	m.tabs = []*tab{m.openTab(opening{})}
+	return m
+}
+
+// Init asks the terminal for its background and opens what was open last time.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.restore(), m.loadHistory(), m.awaitSettings()}
+	if m.settings.Appearance == "" || m.settings.Appearance == "auto" {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update carries out one message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		cmd = m.onKey(msg)
+	case tea.PasteMsg:
+		m.onPaste(msg.Content)
+	case tea.MouseMsg:
+		cmd = m.onMouse(msg)
+	case tea.FocusMsg:
+		cmd = m.onFocus()
+	case tea.BlurMsg:
+		m.blurred = true
+	case tea.BackgroundColorMsg:
+		m.onBackground(msg.IsDark())
+	case frameMsg:
+		cmd = m.onFrame()
+	case tickMsg:
+		cmd = m.onTick()
+	case renderedMsg:
+		cmd = m.onRendered(msg)
+	case restoredMsg:
+		cmd = m.onRestored(msg)
+	case historyMsg:
+		cmd = m.onHistory(msg)
+	case settingsMsg:
+		cmd = m.onSettings(Settings(msg))
+	case conversationsMsg:
+		cmd = m.onConversations(msg)
+	case deletedMsg:
+		cmd = m.onDeleted(msg)
+	case renamedMsg:
+		cmd = m.onRenamed(msg)
+	case noticeMsg:
+		cmd = m.onNotice(msg)
+	case noticeEndedMsg:
+		m.onNoticeEnded(msg)
+	case editorReadyMsg:
+		cmd = m.onEditorReady(msg)
+	case editorClosedMsg:
+		cmd = m.onEditorClosed(msg)
+	}
+	m.arrange()
+	return m, tea.Batch(cmd, m.renderMore())
+}
+
+// tab is the active one. There is always one.
+func (m *Model) tab() *tab { return m.tabs[m.active] }
+
+// modelName is what answers are headed with.
+func (m *Model) modelName() string {
+	if m.model == nil || m.model.Name == "" {
+		return "Answer"
+	}
+	return m.model.Name
+}

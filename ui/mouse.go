@@ -1,0 +1,123 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/ui/keys"
+)
+
+const wheelLines = 3
+
+// onMouse gives the mouse to what is under it.
+func (m *Model) onMouse(msg tea.MouseMsg) tea.Cmd {
+	if m.tooSmall() {
+		return nil
+	}
+	mouse := msg.Mouse()
+	if len(m.dialogs) > 0 {
+		return m.onDialogMouse(msg)
+	}
+	t := m.tab().transcript
+	x, y := mouse.X-m.place.text.x, mouse.Y-m.place.text.y
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		by := wheelLines
+		if mouse.Button == tea.MouseWheelUp {
+			by = -wheelLines
+		}
+		if mouse.Button == tea.MouseWheelUp || mouse.Button == tea.MouseWheelDown {
+			t.scrollBy(by)
+		}
+	case tea.MouseClickMsg:
+		return m.onClick(mouse, x, y)
+	case tea.MouseMotionMsg:
+		t.drag(x, y)
+	case tea.MouseReleaseMsg:
+		if !t.marked.dragging {
+			return nil
+		}
+		if text := t.release(); text != "" {
+			return m.copy(text, "the selection")
+		}
+	}
+	return nil
+}
+
+// onClick is a button going down.
+func (m *Model) onClick(mouse tea.Mouse, x, y int) tea.Cmd {
+	t := m.tab().transcript
+	switch {
+	case mouse.Y == 0:
+		return m.onTabClick(mouse)
+	case mouse.Button != tea.MouseLeft:
+		return nil
+	case m.panel.open() && m.place.panel.has(mouse.X, mouse.Y):
+		m.setFocus(keys.Panel)
+	case m.place.text.has(mouse.X, mouse.Y):
+		if place := t.locate(t.top() + y); place.block < len(t.blocks) && t.top()+y < t.total() && t.toggleAt(place) {
+			return nil
+		}
+		t.press(x, y)
+	case mouse.Y >= m.place.composer && mouse.Y < m.place.hints:
+		m.setFocus(keys.Composer)
+	}
+	return nil
+}
+
+// toggleAt folds or unfolds if the line is the one that stands for a thought.
+func (t *transcript) toggleAt(place anchor) bool {
+	b := t.blocks[place.block]
+	if len(b.thinking) == 0 || place.line != len(b.head) {
+		return false
+	}
+	b.folded = !b.folded
+	t.decorate(b)
+	t.index()
+	return true
+}
+
+// onTabClick switches, opens or, with the middle button, closes tabs.
+func (m *Model) onTabClick(mouse tea.Mouse) tea.Cmd {
+	strip := drawTabs(m.tabs, m.active, m.th, m.spin(), m.width)
+	i, ok := strip.hit(mouse.X)
+	switch {
+	case !ok:
+		return nil
+	case i == newTabSpot && mouse.Button == tea.MouseLeft:
+		return m.act(keys.NewTab, "")
+	case i == newTabSpot:
+		return nil
+	}
+	m.goTo(i)
+	if mouse.Button == tea.MouseMiddle {
+		return m.act(keys.CloseTab, "")
+	}
+	return nil
+}
+
+// onDialogMouse gives the mouse to the topmost dialog; a click beside it closes it.
+func (m *Model) onDialogMouse(msg tea.MouseMsg) tea.Cmd {
+	d := m.dialogs[len(m.dialogs)-1]
+	mouse := msg.Mouse()
+	switch msg.(type) {
+	case tea.MouseWheelMsg:
+		if mouse.Button == tea.MouseWheelUp {
+			return m.carryOut(d.wheel(-1))
+		}
+		if mouse.Button == tea.MouseWheelDown {
+			return m.carryOut(d.wheel(1))
+		}
+	case tea.MouseClickMsg:
+		b := d.draw(m.th, m.keymap)
+		width := 0
+		if len(b.lines) > 0 {
+			width = ansi.StringWidth(b.lines[0])
+		}
+		if !(rect{b.x, b.y, width, len(b.lines)}).has(mouse.X, mouse.Y) {
+			return m.carryOut(d.press(keys.ListCancel, ""))
+		}
+		return m.carryOut(d.click(mouse.X-b.x, mouse.Y-b.y))
+	}
+	return nil
+}

@@ -1,0 +1,50 @@
+package ui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A notice is one line about what has just happened. Good news goes by itself,
+// an error stays until it is dismissed or something else is done.
+type notice struct {
+	text   string
+	failed bool
+	serial int
+}
+
+const noticeStays = 4 * time.Second
+
+// say shows a line for a while.
+func (m *Model) say(text string) tea.Cmd {
+	m.notices++
+	serial := m.notices
+	m.notice = notice{text: oneLine(text), serial: serial}
+	return tea.Tick(noticeStays, func(time.Time) tea.Msg { return noticeEndedMsg{serial} })
+}
+
+// fail shows an error until it is dismissed.
+func (m *Model) fail(err error) tea.Cmd {
+	m.notice = notice{text: oneLine(err.Error()), failed: true}
+	return nil
+}
+
+// report shows an error or, if there is none, what was said, if anything.
+func (m *Model) report(said string, err error) tea.Cmd {
+	switch {
+	case err != nil:
+		return m.fail(err)
+	case said != "":
+		return m.say(said)
+	}
+	return nil
+}
+
+func (m *Model) onNotice(msg noticeMsg) tea.Cmd { return m.report(msg.text, msg.err) }
+
+func (m *Model) onNoticeEnded(msg noticeEndedMsg) {
+	if !m.notice.failed && m.notice.serial == msg.serial {
+		m.notice = notice{}
+	}
+}

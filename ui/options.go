@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+	"rookery/ui/theme"
+)
+
+// Settings are what the configuration says about the interface.
+type Settings struct {
+	Theme        string              // a name that theme.New knows; "" is the default
+	Appearance   string              // "auto" or "" asks the terminal; "dark", "light"
+	Keys         map[string][]string // overrides of the action table, by action id
+	Mouse        bool
+	Bell         bool // ring when an answer ends while the terminal is not in focus
+	ScreenReader bool // plain lines instead of a screen; at start only
+	FPS          int  // frames a second while text arrives; 0 is 30
+
+	// Err says that a changed configuration could not be read. It is shown and
+	// the other fields are ignored.
+	Err error
+}
+
+// Options are what the interface runs on.
+type Options struct {
+	Desk     *chat.Desk // stays the caller's, who closes it afterwards
+	Settings Settings
+	Reload   <-chan Settings // changed settings, or nil
+	Version  string
+	DataDir  string // shown on the help screen
+
+	In  io.Reader // standard input if nil
+	Out io.Writer // standard output if nil
+}
+
+// Validate says what is wrong with settings, or nil.
+func (s Settings) Validate() error {
+	if _, err := theme.New(s.Theme, true); err != nil {
+		return fmt.Errorf("ui.theme: %w", err)
+	}
+	switch s.Appearance {
+	case "", "auto", "dark", "light":
+	default:
+		return fmt.Errorf(`ui.appearance: %q is not "auto", "dark" or "light"`, s.Appearance)
+	}
+	_, err := keys.New(s.Keys)
+	return err
+}
+
+// plain reports whether the line interface is asked for.
+func (s Settings) plain() bool {
+	env := os.Getenv("ACCESSIBLE")
+	return s.ScreenReader || env != "" && env != "0"
+}

@@ -1,0 +1,261 @@
+package ui
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// plain is the interface for screen readers: no alternate screen, no boxes, no
+// spinner, nothing that is painted twice. It has one conversation open at a
+// time, speaks in whole sentences, and takes slash commands.
+type plain struct {
+	ctx   context.Context
+	desk  desk
+	model *infer.Model
+	out   io.Writer
+	wrote error // the first error of out
+
+	d       dialogue
+	draft   []string // lines that ended with a backslash
+	live    chat.ID  // of the answer that is being spoken
+	started bool     // its name has been written
+	thought bool     // its thought has been announced
+	spoken  int      // bytes of its answer that have been written
+	failure string   // the error that was last told
+	ended   bool     // standard input has
+	asked   bool     // "You: " is waiting for a line
+}
+
+// runPlain talks until the input ends, the person leaves, or ctx ends.
+func runPlain(ctx context.Context, k desk, o Options) error {
+	in, out := o.In, o.Out
+	if in == nil {
+		in = os.Stdin
+	}
+	if out == nil {
+		out = os.Stdout
+	}
+	p := &plain{ctx: ctx, desk: k, model: modelOf(k), out: out}
+	open, active, err := k.Restore(ctx)
+	if err != nil {
+		return err
+	}
+	if p.d = k.New(); active >= 0 && active < len(open) {
+		p.d = open[active]
+	}
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	p.welcome(o.Version)
+	return p.loop(readLines(ctx, in), interrupts)
+}
+
+// readLines gives the lines of in; the channel is closed at its end.
+func readLines(ctx context.Context, in io.Reader) <-chan string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		r := bufio.NewReader(in)
+		for {
+			line, err := r.ReadString('\n')
+			if line != "" {
+				select {
+				case lines <- strings.TrimRight(line, "\r\n"):
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+var errLeave = errors.New("leaving")
+
+// loop waits for a line, for the desk, or for an interrupt.
+func (p *plain) loop(lines <-chan string, interrupts <-chan os.Signal) error {
+	for p.wrote == nil {
+		p.speak()
+		generating := p.d.View().Live != nil
+		if !generating && !p.asked {
+			if p.ended {
+				return p.leave()
+			}
+			p.ask()
+		}
+		select {
+		case line, ok := <-lines:
+			if !ok {
+				p.ended, lines = true, nil
+				p.asked = false
+				continue
+			}
+			p.asked = false
+			if err := p.line(line); errors.Is(err, errLeave) {
+				return p.leave()
+			} else if err != nil {
+				p.say("Error: " + oneLine(err.Error()))
+			}
+		case <-p.desk.Changed():
+		case <-interrupts:
+			if !generating {
+				return p.leave()
+			}
+			p.d.Stop()
+		case <-p.ctx.Done():
+			return p.leave()
+		}
+	}
+	return fmt.Errorf("writing to the terminal: %w", p.wrote)
+}
+
+func (p *plain) leave() error {
+	p.desk.SaveLayout([]dialogue{p.d}, 0)
+	p.say("")
+	return nil
+}
+
+func (p *plain) write(text string) {
+	if _, err := io.WriteString(p.out, text); err != nil && p.wrote == nil {
+		p.wrote = err
+	}
+}
+
+func (p *plain) say(text string) { p.write(text + "\n") }
+
+func (p *plain) ask() {
+	p.asked = true
+	p.write("You: ")
+}
+
+// welcome says where one is and what was said last.
+func (p *plain) welcome(version string) {
+	p.say(strings.TrimSpace("Rookery " + version + ". /help lists the commands, /quit leaves."))
+	v := p.d.View()
+	if len(v.Turns) == 0 {
+		if p.model != nil {
+			if text := chat.Greeting(p.model); text != "" {
+				p.say(text)
+			}
+		}
+		return
+	}
+	p.say(fmt.Sprintf("Conversation: %s, %d messages.", titleOf(v.Conversation), len(v.Turns)))
+	last := v.Turns[len(v.Turns)-1]
+	if last.Role == chat.RoleAssistant {
+		_, answer, _ := chat.SplitThought(last.Text)
+		p.say("Answer: " + clean(strings.TrimSpace(answer)))
+	} else {
+		p.say("You: " + clean(last.Text))
+	}
+	if last.Open {
+		p.say("The answer was interrupted. /continue goes on with it.")
+	}
+}
+
+// line takes one line of input: a prompt, a part of one, or a command.
+func (p *plain) line(line string) error {
+	if rest, more := strings.CutSuffix(line, `\`); more {
+		p.draft = append(p.draft, rest)
+		return nil
+	}
+	text := strings.Join(append(p.draft, line), "\n")
+	p.draft = nil
+	if strings.TrimSpace(text) == "" {
+		return nil
+	}
+	name, arg, text, isCommand := parseCommand(text)
+	if isCommand {
+		return p.command(name, arg)
+	}
+	return p.d.Send(text)
+}
+
+// speak writes what of the running answer has become a whole sentence, and the
+// end of an answer that has ended.
+func (p *plain) speak() {
+	v := p.d.View()
+	if p.live != 0 && (v.Live == nil || v.Live.Turn.ID != p.live) {
+		p.finish(v)
+	}
+	if v.Live != nil {
+		if p.live == 0 {
+			p.live, p.started, p.thought, p.spoken = v.Live.Turn.ID, false, false, 0
+		}
+		thought, answer, open := chat.SplitThought(v.Live.Text)
+		if open && !p.thought {
+			p.thought = true
+			p.say("Thinking.")
+		}
+		if !open {
+			p.tell(thought, strings.TrimLeft(answer, " \n"), false)
+		}
+	}
+	if v.Err == nil {
+		p.failure = ""
+	} else if text := oneLine(v.Err.Error()); text != p.failure {
+		p.failure = text
+		p.say("Error: " + text)
+	}
+}
+
+// tell writes the answer up to the end of its last whole sentence, or all of it.
+func (p *plain) tell(thought, answer string, all bool) {
+	rest := answer[min(p.spoken, len(answer)):]
+	if !all {
+		rest = rest[:sentenceEnd(rest)]
+	}
+	if rest == "" {
+		return
+	}
+	if !p.started {
+		p.started = true
+		if thought != "" {
+			p.say(fmt.Sprintf("Thought: %d words.", countWords(thought)))
+		}
+		p.write("Answer: ")
+	}
+	p.spoken += len(rest)
+	p.write(clean(rest))
+}
+
+// finish writes the end of an answer and how it ended.
+func (p *plain) finish(v chat.View) {
+	for _, t := range v.Turns {
+		if t.ID != p.live {
+			continue
+		}
+		thought, answer, _ := chat.SplitThought(t.Text)
+		p.tell(thought, strings.Trim(answer, " \n"), true)
+		if p.started {
+			p.say("")
+		}
+		if t.Open {
+			p.say("The answer was interrupted. /continue goes on with it.")
+		}
+	}
+	p.live = 0
+}
+
+// sentenceEnd is where the last whole sentence or line of a text ends.
+func sentenceEnd(text string) int {
+	end := strings.LastIndexByte(text, '\n') + 1
+	for _, mark := range []string{". ", "! ", "? ", "。", "！", "？"} {
+		if i := strings.LastIndex(text, mark); i >= 0 {
+			end = max(end, i+len(mark))
+		}
+	}
+	return end
+}

@@ -1,0 +1,189 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+)
+
+// command runs a slash command of the line interface.
+func (p *plain) command(name, arg string) error {
+	a, ok := keys.Slash(name)
+	if !ok {
+		return errors.New("there is no command /" + name + "; /help lists them")
+	}
+	if a.NeedsArgument() && arg == "" {
+		return errors.New("write " + a.Usage())
+	}
+	switch a.ID {
+	case keys.Quit:
+		return errLeave
+	case keys.Help:
+		p.help()
+	case keys.NewTab, keys.CloseTab:
+		p.use(p.desk.New())
+		p.say("A new conversation.")
+	case keys.Conversations:
+		return p.openStored(arg)
+	case keys.RenameTab:
+		if arg == "" {
+			return errors.New("write /rename and a title")
+		}
+		return p.d.SetTitle(oneLine(arg))
+	case keys.System:
+		return p.system(arg)
+	case keys.EditLast:
+		if arg == "" {
+			return errors.New("write /edit and the new prompt")
+		}
+		return p.d.EditLast(arg)
+	case keys.Export:
+		return p.export(arg)
+	case keys.MonitorPanel:
+		p.say(statsLine(p.desk.Engine().Stats(), 1000))
+	case keys.Think, keys.Preset:
+		if arg == "" {
+			p.choices(a.ID)
+			return nil
+		}
+		return p.dialogue(a.ID, arg)
+	default:
+		return p.dialogue(a.ID, arg)
+	}
+	return nil
+}
+
+// dialogue runs what concerns the conversation alone.
+func (p *plain) dialogue(id keys.ID, arg string) error {
+	var turn chat.ID
+	if turns := p.d.View().Turns; len(turns) > 0 {
+		turn = turns[len(turns)-1].ID
+	}
+	said, err := command(p.d, p.model, id, arg, turn)
+	if errors.Is(err, errNoCommand) {
+		return errors.New("this command needs the screen; /help lists those that work here")
+	}
+	if err == nil && said != "" {
+		p.say(said + ".")
+	}
+	return err
+}
+
+// spokenCommands are the commands that work without a screen, in the order of
+// the action table.
+func spokenCommands() []keys.Action {
+	silent := map[keys.ID]bool{
+		keys.HistoryFind: true, keys.Editor: true, keys.Top: true, keys.Bottom: true, keys.Fold: true,
+		keys.CopyMessage: true, keys.Search: true, keys.ReopenTab: true, keys.SamplingPanel: true, keys.Mouse: true,
+	}
+	var all []keys.Action
+	for _, a := range keys.Actions() {
+		if a.Slash != "" && !silent[a.ID] {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+func (p *plain) help() {
+	p.say("Write a message and press enter. A backslash at the end of a line goes on with the next line.")
+	for _, a := range spokenCommands() {
+		p.say(a.Usage() + ": " + a.Help + ".")
+	}
+}
+
+// use makes a dialogue the open one.
+func (p *plain) use(d dialogue) {
+	if d.ID() != p.d.ID() {
+		p.desk.Shut(p.d)
+		p.d, p.live = d, 0
+	}
+	p.desk.SaveLayout([]dialogue{p.d}, 0)
+}
+
+// openStored lists the stored conversations whose title holds a text, or opens
+// the one with a number of the full list.
+func (p *plain) openStored(arg string) error {
+	list, err := p.desk.List(p.ctx)
+	if err != nil {
+		return err
+	}
+	if n, err := strconv.Atoi(arg); err == nil {
+		if n < 1 || n > len(list) {
+			return fmt.Errorf("there are conversations 1 to %d; /open lists them", len(list))
+		}
+		d := p.desk.Open(list[n-1].ID)
+		if err := loaded(p.ctx, d); err != nil {
+			p.desk.Shut(d)
+			return err
+		}
+		p.use(d)
+		p.welcome("")
+		return nil
+	}
+	found := false
+	for i, c := range list {
+		if strings.Contains(strings.ToLower(c.Title), strings.ToLower(arg)) {
+			found = true
+			p.say(fmt.Sprintf("%d: %s, %s.", i+1, titleOf(c), ago(time.Now(), c.Updated)))
+		}
+	}
+	if !found {
+		p.say("No stored conversation was found.")
+		return nil
+	}
+	p.say("/open and a number opens one.")
+	return nil
+}
+
+func (p *plain) system(arg string) error {
+	if arg != "" {
+		p.say("The system prompt is set.")
+		return p.d.SetSystem(arg)
+	}
+	if text := p.d.View().Conversation.System; text != "" {
+		p.say("The system prompt: " + clean(text))
+	} else {
+		p.say("There is no system prompt. /system and a text sets one.")
+	}
+	return nil
+}
+
+func (p *plain) export(arg string) error {
+	v := p.d.View()
+	if len(v.Turns) == 0 {
+		return errors.New("there is nothing to export yet")
+	}
+	format, path := exportTarget(arg, titleOf(v.Conversation))
+	if err := writeExport(path, format, v.Conversation, v.Turns); err != nil {
+		return err
+	}
+	p.say("Exported to " + path + ".")
+	return nil
+}
+
+// choices says what there is to choose from.
+func (p *plain) choices(id keys.ID) {
+	c := p.d.View().Conversation
+	if id == keys.Think {
+		for _, t := range thinkModes {
+			p.say(string(t.mode) + ": " + t.about + "." + chosen(t.mode == c.Think))
+		}
+		return
+	}
+	for _, preset := range chat.Presets(p.model) {
+		p.say(preset.Name + ": " + preset.About + "." + chosen(preset.Name == c.Preset))
+	}
+}
+
+func chosen(is bool) string {
+	if is {
+		return " This one is chosen."
+	}
+	return ""
+}

@@ -1,0 +1,35 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// Run shows the interface until the person leaves or ctx ends. The desk stays
+// the caller's: closing it stops and saves what was running.
+func Run(ctx context.Context, o Options) error {
+	if err := o.Settings.Validate(); err != nil {
+		return err
+	}
+	if o.Settings.plain() {
+		return runPlain(ctx, chatDesk{o.Desk}, o)
+	}
+	m := newModel(ctx, chatDesk{o.Desk}, o)
+	defer m.quit()
+	options := []tea.ProgramOption{tea.WithContext(ctx)}
+	if o.In != nil {
+		options = append(options, tea.WithInput(o.In))
+	}
+	if o.Out != nil {
+		options = append(options, tea.WithOutput(o.Out))
+	}
+	_, err := tea.NewProgram(m, options...).Run()
+	switch {
+	case err == nil, errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:
+		return nil
+	}
+	return fmt.Errorf("running the terminal interface: %w", err)
+}

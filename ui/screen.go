@@ -1,0 +1,206 @@
+package ui
+
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/ui/keys"
+)
+
+// The smallest screen that anything can be shown on.
+const (
+	minWidth  = 40
+	minHeight = 10
+)
+
+// A layout is where everything is, in rows of the screen:
+//
+//	tabs
+//	transcript        | panel, on a wide screen
+//	rule
+//	composer
+//	hints
+//	monitor strip, if there is room
+type layout struct {
+	text     rect // the transcript
+	panel    rect
+	rule     int
+	composer int // first row
+	rows     int // of the composer
+	hints    int
+	strip    int // -1: none
+}
+
+// rect is a rectangle in cells.
+type rect struct{ x, y, width, height int }
+
+func (a rect) has(x, y int) bool {
+	return x >= a.x && x < a.x+a.width && y >= a.y && y < a.y+a.height
+}
+
+// promptWidth is the "› " before the composer's first line.
+const promptWidth = 2
+
+// tooSmall reports whether the screen cannot show the program.
+func (m *Model) tooSmall() bool { return m.width < minWidth || m.height < minHeight }
+
+// arrange gives everything its place. It runs after every message, so that
+// nothing needs to be computed while drawing.
+func (m *Model) arrange() {
+	if m.width <= 0 || m.height <= 0 {
+		return
+	}
+	c := m.tab().composer
+	c.setWidth(max(1, m.width-promptWidth-1))
+	l := layout{strip: -1, rows: min(c.rows(), max(1, m.height/3))}
+	c.scroll(l.rows)
+	bottom := m.height
+	if m.height >= 14 {
+		bottom--
+		l.strip = bottom
+	}
+	l.hints = bottom - 1
+	l.composer = l.hints - l.rows
+	l.rule = l.composer - 1
+	l.text = rect{0, 1, m.width, max(1, l.rule-1)}
+	l.panel = l.text
+	if m.panel.open() && m.width >= 2*panelWidth+20 {
+		l.text.width -= panelWidth
+		l.panel.x, l.panel.width = l.text.width, panelWidth
+	}
+	m.place = l
+	m.tab().transcript.setSize(l.text.width, l.text.height)
+	m.panel.setSize(l.panel.width, l.panel.height)
+	for _, d := range m.dialogs {
+		d.resize(m.width, m.height)
+		if s, ok := d.(*searchBar); ok {
+			s.row = l.rule
+		}
+	}
+}
+
+// View puts the screen together. It changes nothing.
+func (m *Model) View() tea.View {
+	v := tea.NewView("")
+	v.AltScreen, v.ReportFocus = true, true
+	v.WindowTitle = "rookery: " + m.tab().title()
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	if m.width <= 0 || m.height <= 0 || m.leaving {
+		return v
+	}
+	lines, x, y := m.draw()
+	v.SetContent(strings.Join(lines, "\n"))
+	if x >= 0 && x < m.width && y >= 0 && y < m.height {
+		v.Cursor = tea.NewCursor(x, y)
+		v.Cursor.Shape = tea.CursorBar
+	}
+	return v
+}
+
+// draw returns the lines of the screen and where the cursor is, -1 for nowhere.
+func (m *Model) draw() (lines []string, x, y int) {
+	if m.tooSmall() {
+		return m.drawTooSmall(), -1, -1
+	}
+	l := m.place
+	lines = make([]string, 0, m.height)
+	lines = append(lines, drawTabs(m.tabs, m.active, m.th, m.spin(), m.width).line)
+	lines = append(lines, m.drawText(l)...)
+	lines = append(lines, m.drawRule())
+	written, cx, cy := m.drawComposer(l)
+	lines = append(lines, written...)
+	lines = append(lines, m.drawHints())
+	if l.strip >= 0 {
+		lines = append(lines, m.drawStrip())
+	}
+	x, y = cx, cy+l.composer
+	if m.focus != keys.Composer {
+		x, y = -1, -1
+	}
+	if menu := m.tab().composer.menu.lines(m.th, m.width); len(menu) > 0 && m.focus == keys.Composer {
+		menu = menu[:min(len(menu), l.rule)]
+		overlay(lines, m.width, menu, 0, l.rule-len(menu))
+	}
+	for _, d := range m.dialogs {
+		b := d.draw(m.th, m.keymap)
+		for i := range b.lines {
+			b.lines[i] = fit(b.lines[i], m.width-b.x)
+		}
+		overlay(lines, m.width, b.lines, b.x, b.y)
+		x, y = b.cursorX, b.cursorY
+	}
+	return lines, x, y
+}
+
+// drawText is the transcript, beside or below the panel.
+func (m *Model) drawText(l layout) []string {
+	if m.panel.open() && l.panel.width == m.width {
+		return m.panel.draw(m.th, m.focus == keys.Panel)
+	}
+	t := m.tab()
+	var lines []string
+	if t.empty() {
+		lines = m.drawEmpty(l.text.width, l.text.height)
+	} else {
+		lines = t.transcript.draw()
+	}
+	if m.panel.open() {
+		for i, side := range m.panel.draw(m.th, m.focus == keys.Panel) {
+			lines[i] = pad(lines[i], l.text.width) + side
+		}
+	}
+	return lines
+}
+
+// drawEmpty greets, or says that something is on its way.
+func (m *Model) drawEmpty(width, height int) []string {
+	var content []string
+	if m.tab().view.Loading {
+		content = []string{m.th.Muted.Render(m.spin() + " Opening the conversations")}
+	} else {
+		content = m.greeting(min(width-4, 76))
+	}
+	lines := make([]string, height)
+	top := max(0, (height-len(content))/2)
+	for i, line := range content {
+		if top+i < height {
+			lines[top+i] = fit("  "+line, width)
+		}
+	}
+	return lines
+}
+
+func (m *Model) drawTooSmall() []string {
+	lines := make([]string, m.height)
+	for i, line := range wrapped("The window is too small: rookery needs 40 columns and 10 rows.", m.width) {
+		if i < m.height {
+			lines[i] = fit(line, m.width)
+		}
+	}
+	return lines
+}
+
+// drawComposer is the prompt; the cursor is relative to its first row.
+func (m *Model) drawComposer(l layout) (lines []string, x, y int) {
+	c := m.tab().composer
+	written, x, y := c.draw(l.rows)
+	style := m.th.Accent
+	if m.focus != keys.Composer {
+		style = m.th.Muted
+	}
+	for i := range l.rows {
+		edge := "  "
+		if i == 0 {
+			edge = style.Render(m.th.Glyphs.Cursor) + " "
+		}
+		line := ""
+		if i < len(written) {
+			line = written[i]
+		}
+		lines = append(lines, fit(edge+line, m.width))
+	}
+	return lines, x + promptWidth, y
+}

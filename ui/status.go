@@ -1,0 +1,183 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/ui/keys"
+)
+
+// greeting is what an empty conversation shows: the model, and how to begin.
+func (m *Model) greeting(width int) []string {
+	var lines []string
+	lines = append(lines, m.th.Title.Render(fit(m.modelName(), width)), "")
+	if m.model != nil {
+		if text := chat.Greeting(m.model); text != "" {
+			lines = append(lines, append(wrapped(text, width), "")...)
+		}
+	}
+	hint := func(id keys.ID, what string) {
+		if key := m.keymap.Hint(keys.Composer, id); key != "" {
+			lines = append(lines, m.th.Key.Render(pad(key, 14))+m.th.Muted.Render(fit(what, width-14)))
+		}
+	}
+	hint(keys.Send, "send what you write")
+	hint(keys.Newline, "start a new line")
+	hint(keys.NewTab, "another conversation beside this one")
+	hint(keys.Conversations, "open an earlier conversation")
+	hint(keys.Palette, "all commands; or type /")
+	hint(keys.Help, "all keys")
+	return lines
+}
+
+// drawRule separates the messages from the prompt and says how answers are made.
+func (m *Model) drawRule() string {
+	t := m.tab()
+	c := t.view.Conversation
+	var parts []string
+	switch {
+	case t.composer.editing:
+		parts = append(parts, "editing the last prompt")
+	case c.System != "":
+		parts = append(parts, "system prompt")
+	}
+	if c.Think != "" && c.Think != chat.ThinkOff {
+		parts = append(parts, "think "+string(c.Think))
+	}
+	if c.ID != 0 {
+		preset := c.Preset
+		if preset == "" {
+			preset = "own sampling"
+		}
+		parts = append(parts, fmt.Sprintf("%s · temp %.4g · top_p %.4g", preset, c.Sampling.Temperature, c.Sampling.TopP))
+	}
+	glyph := m.th.Glyphs.Rule
+	if glyph == "" {
+		glyph = " "
+	}
+	left := ""
+	if len(parts) > 0 {
+		left = " " + strings.Join(parts, " · ") + " "
+	}
+	right := ""
+	if percent, scrolls := t.transcript.position(); scrolls && !t.transcript.follow && !t.empty() {
+		right = fmt.Sprintf(" %d %% ", percent)
+		if t.transcript.below {
+			right = fmt.Sprintf(" %d %% · new text below, %s ", percent, m.hintFor(keys.Bottom))
+		}
+	}
+	left = fit(left, max(0, m.width-ansi.StringWidth(right)-4))
+	fill := max(0, m.width-ansi.StringWidth(left)-ansi.StringWidth(right)-4)
+	style := m.th.Border
+	line := style.Render(strings.Repeat(glyph, 2)) + m.th.Muted.Render(left) + style.Render(strings.Repeat(glyph, fill))
+	if t.transcript.below && right != "" {
+		line += m.th.Accent.Render(right)
+	} else {
+		line += m.th.Muted.Render(right)
+	}
+	return fit(line+style.Render(strings.Repeat(glyph, 2)), m.width)
+}
+
+// drawHints is the notice, or the keys that make sense next.
+func (m *Model) drawHints() string {
+	if m.notice.text != "" {
+		if !m.notice.failed {
+			return m.th.Success.Render(fit(m.notice.text, m.width))
+		}
+		hint := "  " + m.keymap.Hint(keys.Composer, keys.Stop) + " dismisses"
+		text := fit("✗ "+m.notice.text, m.width-len(hint))
+		return m.th.Error.Render(text) + m.th.Muted.Render(hint)
+	}
+	var pairs []string
+	for _, h := range m.nextKeys() {
+		pairs = append(pairs, m.keymap.Hint(m.focus, h.id), h.what)
+	}
+	return hintLine(m.th, m.width, pairs...)
+}
+
+// A nextKey is an action that is obvious now.
+type nextKey struct {
+	id   keys.ID
+	what string
+}
+
+// nextKeys are the actions to point at, the most obvious one first.
+func (m *Model) nextKeys() []nextKey {
+	t := m.tab()
+	always := []nextKey{{keys.Palette, "commands"}, {keys.Help, "help"}, {keys.NewTab, "new tab"}, {keys.Quit, "quit"}}
+	switch {
+	case m.focus == keys.Panel:
+		return append([]nextKey{{keys.ClosePanel, "close the panel"}}, always...)
+	case m.focus == keys.Transcript && len(t.transcript.find.matches) > 0:
+		return []nextKey{{keys.SearchNext, "next match"}, {keys.SearchPrev, "previous"}, {keys.Stop, "end search"}, {keys.FocusComposer, "back to the prompt"}}
+	case m.focus == keys.Transcript:
+		return []nextKey{{keys.SelectPrev, "up"}, {keys.SelectNext, "down"}, {keys.CopyMessage, "copy"}, {keys.FocusComposer, "back to the prompt"}, {keys.Fold, "fold"}, {keys.Search, "search"}, {keys.Retry, "retry"}, {keys.Help, "help"}}
+	case t.generating():
+		return append([]nextKey{{keys.Stop, "stop"}, {keys.Complete, "messages"}}, always...)
+	case !t.composer.empty():
+		return append([]nextKey{{keys.Send, "send"}, {keys.Newline, "new line"}, {keys.Editor, "editor"}}, always...)
+	case t.resumable():
+		return append([]nextKey{{keys.Continue, "continue"}, {keys.Retry, "retry"}, {keys.Complete, "messages"}}, always...)
+	case !t.empty():
+		return append([]nextKey{{keys.Send, "send"}, {keys.Retry, "retry"}, {keys.Complete, "messages"}}, always...)
+	}
+	return append([]nextKey{{keys.Send, "send"}}, always...)
+}
+
+// drawStrip is the engine at a glance: what it does, how fast, in how much memory.
+func (m *Model) drawStrip() string {
+	s := m.monitor.stats
+	return m.th.Muted.Render(spread(statsLine(s, m.width), s.Backend, m.width))
+}
+
+// statsLine says what the engine does, as much as fits.
+func statsLine(s infer.Stats, width int) string {
+	var parts []string
+	if s.Rows > 0 || s.DecodeRate > 0 || s.PrefillRate > 0 {
+		parts = append(parts, "decode "+rate(s.DecodeRate)+" tok/s")
+		if s.PrefillRate > 0 {
+			parts = append(parts, "prefill "+rate(s.PrefillRate)+" tok/s")
+		}
+		rows := fmt.Sprintf("%d rows", s.RowsInStep)
+		if s.RowsInStep == 1 {
+			rows = "1 row"
+		}
+		parts = append(parts, rows)
+		if s.Waiting > 0 {
+			parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting))
+		}
+	} else {
+		parts = append(parts, "idle")
+	}
+	if s.StepP50 > 0 {
+		parts = append(parts, "step "+milliseconds(s.StepP50)+" / "+milliseconds(s.StepP95)+" ms")
+	}
+	if s.Memory.Weights+s.Memory.States > 0 {
+		part := "weights " + size(s.Memory.Weights) + ", states " + size(s.Memory.States)
+		if s.SnapshotBytes > 0 {
+			part += ", snapshots " + size(s.SnapshotBytes)
+		}
+		parts = append(parts, part)
+	}
+	line := parts[0]
+	for _, p := range parts[1:] {
+		if ansi.StringWidth(line)+ansi.StringWidth(p)+3 > width {
+			break
+		}
+		line += " · " + p
+	}
+	return line
+}
+
+func milliseconds(d time.Duration) string {
+	ms := float64(d) / float64(time.Millisecond)
+	if ms < 10 {
+		return fmt.Sprintf("%.1f", ms)
+	}
+	return fmt.Sprintf("%.0f", ms)
+}

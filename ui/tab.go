@@ -1,0 +1,51 @@
+package ui
+
+import (
+	"rookery/chat"
+	"rookery/ui/theme"
+)
+
+// A tab is one open dialogue with its composer and transcript.
+type tab struct {
+	d          dialogue
+	view       chat.View // of the last frame
+	composer   *composer
+	transcript *transcript
+	unread     bool
+}
+
+func newTab(d dialogue, th theme.Theme, modelName string) *tab {
+	return &tab{d: d, view: d.View(), composer: newComposer(th), transcript: newTranscript(th, modelName)}
+}
+
+func (t *tab) title() string {
+	switch {
+	case t.view.Conversation.Title != "":
+		return oneLine(t.view.Conversation.Title)
+	case t.view.Loading:
+		return "Opening"
+	}
+	return "New chat"
+}
+
+// generating reports whether an answer is running.
+func (t *tab) generating() bool { return t.view.Live != nil }
+
+// empty reports whether nothing has been said yet.
+func (t *tab) empty() bool { return len(t.view.Turns) == 0 && t.view.Live == nil && t.view.Err == nil }
+
+// resumable reports whether the last answer was interrupted.
+func (t *tab) resumable() bool {
+	n := len(t.view.Turns)
+	return n > 0 && t.view.Live == nil && t.view.Turns[n-1].Role == chat.RoleAssistant && t.view.Turns[n-1].Open
+}
+
+// lastPrompt is the last user turn's text.
+func (t *tab) lastPrompt() (string, bool) {
+	for i := len(t.view.Turns) - 1; i >= 0; i-- {
+		if t.view.Turns[i].Role == chat.RoleUser {
+			return t.view.Turns[i].Text, true
+		}
+	}
+	return "", false
+}

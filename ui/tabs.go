@@ -1,0 +1,176 @@
+package ui
+
+import (
+	"errors"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+)
+
+// A closedTab can be opened again.
+type closedTab struct {
+	id chat.ID
+	at int // where it was
+}
+
+// restore opens what was open last time.
+func (m *Model) restore() tea.Cmd {
+	return func() tea.Msg {
+		open, active, err := m.desk.Restore(m.ctx)
+		return restoredMsg{open, active, err}
+	}
+}
+
+// onRestored replaces the tab that stood in for what was being opened, and
+// keeps what has been typed into it.
+func (m *Model) onRestored(msg restoredMsg) tea.Cmd {
+	typed := m.tab().composer
+	m.tabs = nil
+	for _, d := range msg.open {
+		m.tabs = append(m.tabs, m.openTab(d))
+	}
+	if len(m.tabs) == 0 {
+		m.tabs = append(m.tabs, m.openTab(m.desk.New()))
+	}
+	m.active = min(max(msg.active, 0), len(m.tabs)-1)
+	m.tab().composer = typed
+	m.measure()
+	var cmd tea.Cmd
+	if msg.err != nil {
+		cmd = m.fail(msg.err)
+	}
+	return tea.Batch(cmd, m.look(), m.awaitChange(), m.tick())
+}
+
+func (m *Model) openTab(d dialogue) *tab {
+	t := newTab(d, m.th, m.modelName())
+	t.transcript.foldKey = m.keymap.Hint(keys.Composer, keys.Fold)
+	return t
+}
+
+// goTo shows a tab.
+func (m *Model) goTo(i int) {
+	if i < 0 || i >= len(m.tabs) {
+		return
+	}
+	m.active = i
+	t := m.tab()
+	t.unread = false
+	t.transcript.spin = m.spin()
+	t.transcript.sync(t.view)
+	if m.focus == keys.Transcript {
+		m.setFocus(keys.Composer)
+	}
+	m.syncPanel()
+	m.saveLayout()
+}
+
+func (m *Model) newTab(string) tea.Cmd {
+	m.insertTab(m.active+1, m.desk.New())
+	return nil
+}
+
+func (m *Model) insertTab(at int, d dialogue) {
+	at = min(max(at, 0), len(m.tabs))
+	m.tabs = slices.Insert(m.tabs, at, m.openTab(d))
+	m.setFocus(keys.Composer)
+	m.goTo(at)
+}
+
+// askClose closes the tab; a running answer is worth a question.
+func (m *Model) askClose(string) tea.Cmd {
+	if m.tab().generating() {
+		m.open(&confirmation{
+			title: "Close the tab?", text: "An answer is running. It is stopped and saved, and can be continued later.",
+			verb: "close", accept: closeTab{},
+		})
+		return nil
+	}
+	return m.closeTab()
+}
+
+// closeTab closes the active tab. The last one makes room for a new conversation.
+func (m *Model) closeTab() tea.Cmd {
+	t := m.tab()
+	if _, standIn := t.d.(opening); standIn {
+		return m.fail(errOpening)
+	}
+	if !t.empty() {
+		m.closed = append(m.closed, closedTab{t.d.ID(), m.active})
+	}
+	m.desk.Shut(t.d)
+	m.tabs = slices.Delete(m.tabs, m.active, m.active+1)
+	if len(m.tabs) == 0 {
+		m.tabs = append(m.tabs, m.openTab(m.desk.New()))
+	}
+	m.goTo(min(m.active, len(m.tabs)-1))
+	return nil
+}
+
+// reopen opens the tab that was closed last.
+func (m *Model) reopen(string) tea.Cmd {
+	if len(m.closed) == 0 {
+		return m.fail(errors.New("no tab has been closed; " + m.hintFor(keys.Conversations) + " opens stored conversations"))
+	}
+	last := m.closed[len(m.closed)-1]
+	m.closed = m.closed[:len(m.closed)-1]
+	return m.openStored(last.id, last.at)
+}
+
+// openStored shows a stored conversation: in its tab, if it has one.
+func (m *Model) openStored(id chat.ID, at int) tea.Cmd {
+	for i, t := range m.tabs {
+		if t.d.ID() == id {
+			m.goTo(i)
+			return nil
+		}
+	}
+	m.insertTab(at, m.desk.Open(id))
+	return tea.Batch(m.look(), m.tick())
+}
+
+func (m *Model) moveTab(by int) {
+	to := m.active + by
+	if to < 0 || to >= len(m.tabs) {
+		return
+	}
+	m.tabs[m.active], m.tabs[to] = m.tabs[to], m.tabs[m.active]
+	m.active = to
+	m.saveLayout()
+}
+
+func (m *Model) renameTab(arg string) tea.Cmd {
+	t := m.tab()
+	if arg != "" {
+		return m.report("", t.d.SetTitle(oneLine(arg)))
+	}
+	id := t.d.ID()
+	m.open(newQuestion(m.th, "Rename the conversation", "", "rename", t.view.Conversation.Title, false, func(text string) intent {
+		return rename{id, oneLine(text)}
+	}))
+	return nil
+}
+
+// saveLayout remembers which conversations are open.
+func (m *Model) saveLayout() {
+	open := make([]dialogue, 0, len(m.tabs))
+	for _, t := range m.tabs {
+		if _, standIn := t.d.(opening); standIn {
+			return // nothing is known yet that could be remembered
+		}
+		open = append(open, t.d)
+	}
+	m.desk.SaveLayout(open, m.active)
+}
+
+// hintFor is the key of an action for a sentence, or its command.
+func (m *Model) hintFor(id keys.ID) string {
+	if key := m.keymap.Hint(keys.Composer, id); key != "" {
+		return key
+	}
+	a, _ := keys.Find(id)
+	return "/" + a.Slash
+}

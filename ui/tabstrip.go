@@ -1,0 +1,126 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/ui/theme"
+)
+
+// A tabStrip is the top line: one label for each tab, as many as fit around
+// the active one.
+type tabStrip struct {
+	line  string
+	spots []spot
+}
+
+// A spot is where a tab's label is; tab -1 opens a new one.
+type spot struct{ from, to, tab int }
+
+// titleWidths are tried one after the other until all labels fit.
+var titleWidths = []int{24, 18, 12, 8}
+
+// drawTabs makes the strip.
+func drawTabs(tabs []*tab, active int, th theme.Theme, spin string, width int) tabStrip {
+	var labels []string
+	for _, w := range titleWidths {
+		labels = labels[:0]
+		total := 2
+		for i, t := range tabs {
+			labels = append(labels, tabLabel(t, i, active, spin, w))
+			total += ansi.StringWidth(labels[i]) + 1
+		}
+		if total <= width {
+			break
+		}
+	}
+	first, last := window(labels, active, width-8)
+	var s tabStrip
+	var b strings.Builder
+	x := 0
+	put := func(text string, tab int) {
+		b.WriteString(text)
+		w := ansi.StringWidth(text)
+		if tab != noTab {
+			s.spots = append(s.spots, spot{x, x + w, tab})
+		}
+		x += w
+	}
+	if first > 0 {
+		put(th.Muted.Render(fmt.Sprintf("‹%d ", first)), first-1)
+	}
+	for i := first; i <= last; i++ {
+		style := th.Tab
+		if i == active {
+			style = th.TabActive
+		}
+		put(style.Render(labels[i]), i)
+		if i < last {
+			put(th.Muted.Render(th.Glyphs.Vertical), noTab)
+		}
+	}
+	if rest := len(tabs) - 1 - last; rest > 0 {
+		put(th.Muted.Render(fmt.Sprintf(" %d›", rest)), last+1)
+	}
+	put(th.Muted.Render(" + "), newTabSpot)
+	s.line = fit(b.String(), width)
+	return s
+}
+
+const (
+	noTab      = -2
+	newTabSpot = -1
+)
+
+// tabLabel is " 1 Title ⠹ 42/s ".
+func tabLabel(t *tab, i, active int, spin string, titleWidth int) string {
+	label := " " + fit(t.title(), titleWidth) + " "
+	if i < 9 {
+		label = fmt.Sprintf(" %d%s", i+1, label)
+	}
+	switch {
+	case t.generating() && t.view.Live.Progress.Rate > 0:
+		label += fmt.Sprintf("%s %s/s ", spin, rate(t.view.Live.Progress.Rate))
+	case t.generating():
+		label += spin + " "
+	case t.view.Err != nil:
+		label += "! "
+	case t.unread && i != active:
+		label += "● "
+	}
+	return label
+}
+
+// window is the range of labels that fit into width with the active one among them.
+func window(labels []string, active, width int) (first, last int) {
+	first, last = active, active
+	used := ansi.StringWidth(labels[active])
+	for {
+		grown := false
+		if last+1 < len(labels) {
+			if w := ansi.StringWidth(labels[last+1]) + 1; used+w <= width {
+				last, used, grown = last+1, used+w, true
+			}
+		}
+		if first > 0 {
+			if w := ansi.StringWidth(labels[first-1]) + 1; used+w <= width {
+				first, used, grown = first-1, used+w, true
+			}
+		}
+		if !grown {
+			return first, last
+		}
+	}
+}
+
+// hit is the tab under a cell of the strip.
+func (s tabStrip) hit(x int) (tab int, ok bool) {
+	for _, spot := range s.spots {
+		if x >= spot.from && x < spot.to {
+			return spot.tab, true
+		}
+	}
+	return 0, false
+}
