@@ -6,12 +6,14 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A Pool is the threads that share the work of one model. A region is a number
 // of chunks that any thread may claim; it ends when all chunks are done, not
 // when all threads have come by, so that a helper which another program keeps
-// off its core costs nothing unless it is stopped inside a chunk.
+// off its core costs nothing unless it is stopped inside a chunk. Where that
+// happens again and again, regions are run by the caller alone for a while.
 //
 // A pool's methods are called by one goroutine at a time. That goroutine works
 // too: a pool of n threads has n-1 helpers. Between regions helpers spin for
@@ -24,13 +26,15 @@ import (
 type Pool struct {
 	path          Path
 	threads       int
-	scratch       [][]float32 // for each worker: one block of widened weights
-	jobs          []job
+	scratch       [][]float32             // for each worker: one block of widened weights
+	jobs          []job                   // Multiply's
 	each          func(i int)             // Run's
 	multiply, run func(worker, chunk int) // bodies of the two kinds of region
+	crowd         crowd
 
 	body   func(worker, chunk int)
-	state  atomic.Uint64 // generation, chunks in it, next chunk: see word
+	_      [cacheLine]byte
+	state  atomic.Uint64 // generation, number of chunks, next chunk
 	_      [cacheLine]byte
 	done   atomic.Int64
 	_      [cacheLine]byte
@@ -88,22 +92,23 @@ func (p *Pool) Close() {
 	p.helpers.Wait()
 }
 
-// The word: 24 bits of generation, 20 of the number of chunks, 20 of the next.
+// The state word: 24 bits of generation, 20 of the number of chunks, 20 of the
+// next chunk.
 const (
 	chunkBits  = 20
 	chunkMask  = 1<<chunkBits - 1
-	maxChunks  = chunkMask - maxThreads // claims beyond the last must not carry
 	maxThreads = 1024
+	maxChunks  = chunkMask - maxThreads // claims beyond the last must not carry
 )
 
+// left says whether a state has chunks to claim.
+func left(state uint64) bool { return state&chunkMask < state>>chunkBits&chunkMask }
+
 func (p *Pool) parallel(n int, body func(worker, chunk int)) {
-	if n <= 0 {
-		return
-	}
 	if n > maxChunks {
 		panic(fmt.Sprintf("kernel: a region of %d chunks", n))
 	}
-	if p.threads == 1 || n == 1 {
+	if p.threads == 1 || n <= 1 || p.crowd.alone() {
 		for i := range n {
 			body(0, i)
 		}
@@ -116,29 +121,49 @@ func (p *Pool) parallel(n int, body func(worker, chunk int)) {
 	for range p.parked.Load() {
 		select {
 		case p.wake <- struct{}{}:
-		default:
+		default: // as many wakes are pending as there are helpers
 		}
 	}
+	start := time.Now()
 	for p.claim(0) {
 	}
-	for i := 0; p.done.Load() != int64(n); i++ {
-		if i > spins {
-			osYield()
-		}
-	}
+	p.await(int64(n), start)
 	if f := p.failed.Swap(nil); f != nil {
 		panic(f.String())
+	}
+}
+
+// await waits until n chunks are done. The caller has worked since start.
+func (p *Pool) await(n int64, start time.Time) {
+	for range spins {
+		if p.done.Load() == n {
+			p.crowd.passed()
+			return
+		}
+	}
+	wait := time.Now()
+	for p.done.Load() != n {
+		osYield()
+	}
+	if late := time.Since(wait); late > max(longWait, wait.Sub(start)) {
+		p.crowd.stalled()
+	} else {
+		p.crowd.passed()
 	}
 }
 
 const (
 	spins  = 2000 // some microseconds: longer than most gaps between regions
 	yields = 1000 // about a millisecond before a helper parks
+
+	// longWait is more than chunks of unequal size explain: a helper has been
+	// stopped inside one.
+	longWait = time.Millisecond
 )
 
 // claim does one chunk, if one is left.
 func (p *Pool) claim(worker int) bool {
-	if v := p.state.Load(); v&chunkMask >= v>>chunkBits&chunkMask {
+	if !left(p.state.Load()) {
 		return false
 	}
 	v := p.state.Add(1)
@@ -166,7 +191,9 @@ func (p *Pool) finish() {
 // help is a helper's life.
 func (p *Pool) help(worker int) {
 	defer p.helpers.Done()
-	for idle := 0; !p.closed.Load(); idle++ {
+	idle := 0
+	for !p.closed.Load() {
+		idle++
 		switch {
 		case p.claim(worker):
 			idle = 0
@@ -184,10 +211,42 @@ func (p *Pool) help(worker int) {
 func (p *Pool) park() {
 	p.parked.Add(1)
 	defer p.parked.Add(-1)
-	if v := p.state.Load(); v&chunkMask < v>>chunkBits&chunkMask {
+	if left(p.state.Load()) {
 		return
 	}
 	<-p.wake
+}
+
+// A crowd decides when other programs want the cores so much that waiting for
+// helpers costs more than they bring: after a stall the caller works alone for
+// some regions, twice as many after each further stall.
+type crowd struct {
+	solo    int // regions still to run alone
+	backoff int // regions to run alone after the next stall
+}
+
+const (
+	leastSolo = 32 // less than one token's
+	mostSolo  = 4096
+)
+
+func (c *crowd) alone() bool {
+	if c.solo == 0 {
+		return false
+	}
+	c.solo--
+	return true
+}
+
+func (c *crowd) stalled() {
+	c.backoff = min(max(2*c.backoff, leastSolo), mostSolo)
+	c.solo = c.backoff
+}
+
+func (c *crowd) passed() {
+	if c.backoff > 0 {
+		c.backoff--
+	}
 }
 
 // A chunkPanic is what a chunk panicked with, and where.
