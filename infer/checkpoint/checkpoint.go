@@ -45,7 +45,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// FromBytes reads a .safetensors image in memory; name is for messages. The
+// FromBytes reads an image in memory as Open reads a file; name is for messages. The
 // bytes belong to the File until it is closed.
 func FromBytes(name string, data []byte) (*File, error) {
 	f, err := read(memoryImage(data))

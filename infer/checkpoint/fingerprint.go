@@ -37,7 +37,7 @@ func (f *File) Fingerprint() string {
 
 // hashInto adds the tensor's description and samples of its values.
 func (t *Tensor) hashInto(h hash.Hash) error {
-	fmt.Fprintf(h, "%s %s %v\n", t.Name, t.DType, t.Shape) // a hash never fails
+	h.Write(fmt.Appendf(nil, "%s %s %v\n", t.Name, t.DType, t.Shape)) // a hash never fails
 	n := t.Len()
 	starts := []int{0}
 	size := n

@@ -21,6 +21,7 @@ func FuzzPth(f *testing.F) {
 func FuzzPthPickle(f *testing.F) {
 	f.Add(weightPickle(testTensor{name: "a", key: "0", count: 16, shape: []int64{2, 4}, stride: []int64{4, 1}}))
 	f.Add(weightPickle(testTensor{name: "a", class: "HalfStorage", key: "0", count: 32, offset: 3, shape: []int64{1, 3, 2}, stride: []int64{9, 2, 5}}))
+	f.Add(weightPickle(testTensor{name: "a", key: "0", count: 16, shape: []int64{2, 0}, stride: []int64{7, 7}}))
 	seedPickles(f)
 	f.Fuzz(func(t *testing.T, pickle []byte) { useUp(t, pth(t, pickle)) })
 }
@@ -43,6 +44,15 @@ func FuzzSafetensors(f *testing.F) {
 		`"a.scales":{"dtype":"F16","shape":[2,1],"data_offsets":[64,68]},"tokenizer.vocab":{"dtype":"U8","shape":[3],"data_offsets":[68,71]}}`, 71))
 	f.Add(safetensors(`{"blocks.0.att.key.lora.0":{"dtype":"BF16","shape":[2,3],"data_offsets":[0,12]}}`, 12))
 	f.Fuzz(func(t *testing.T, data []byte) { useUp(t, data) })
+}
+
+// FuzzSafetensorsHeader feeds headers in front of a little data.
+func FuzzSafetensorsHeader(f *testing.F) {
+	f.Add(`{"__metadata__":{"format":"rookery","version":"1"},"a":{"dtype":"I8","shape":[2,32],"data_offsets":[0,64]},` +
+		`"a.scales":{"dtype":"F16","shape":[2,1],"data_offsets":[64,68]},"tokenizer.vocab":{"dtype":"U8","shape":[3],"data_offsets":[68,71]}}`)
+	f.Add(`{"emb.weight":{"dtype":"BF16","shape":[4,8],"data_offsets":[0,64]},"blocks.0.att.w1":{"dtype":"F32","shape":[2,8],"data_offsets":[64,128]}}`)
+	f.Add(`{"blocks.0.att.time_mix_w2":{"dtype":"F16","shape":[5,2,3],"data_offsets":[0,60]},"b.lora.0":{"dtype":"F64","shape":[2,3],"data_offsets":[60,108]}}`)
+	f.Fuzz(func(t *testing.T, header string) { useUp(t, safetensors(header, 128)) })
 }
 
 // seedFiles adds small valid files.

@@ -39,14 +39,13 @@ func openImage(path string, mapper func(*os.File, int64) ([]byte, func() error, 
 	if length == 0 {
 		return &image{data: []byte{}}, f.Close()
 	}
-	data, unmap, err := mapper(f, length)
-	if err != nil {
-		return &image{file: f, length: length}, nil
+	if data, unmap, err := mapper(f, length); err == nil {
+		if err := f.Close(); err != nil {
+			return nil, errors.Join(err, unmap())
+		}
+		return &image{data: data, length: length, unmap: unmap}, nil
 	}
-	if err := f.Close(); err != nil {
-		return nil, errors.Join(err, unmap())
-	}
-	return &image{data: data, length: length, unmap: unmap}, nil
+	return &image{file: f, length: length}, nil
 }
 
 // memoryImage is an image of bytes that the caller keeps.

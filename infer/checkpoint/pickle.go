@@ -12,7 +12,7 @@ const (
 	maxPickle      = 16 << 20 // bytes
 	maxPickleStack = 1 << 17
 	maxPickleMarks = 1 << 12
-	maxPickleMemo  = 1 << 21
+	maxPickleMemo  = 1 << 19
 )
 
 // unpickle decodes the data.pkl of a torch file without executing anything: it
@@ -223,8 +223,7 @@ func (m *machine) text(lengthBytes int) error {
 
 // number pushes an int64 or float64.
 func (m *machine) number(op byte) error {
-	lengths := map[byte]int{opBinInt: 4, opBinInt1: 1, opBinInt2: 2, opLong1: 1, opBinFloat: 8}
-	b, err := m.take(lengths[op])
+	b, err := m.take(numberBytes(op))
 	if err != nil {
 		return err
 	}
@@ -247,6 +246,20 @@ func (m *machine) number(op byte) error {
 		m.push(signed(b))
 	}
 	return nil
+}
+
+// numberBytes is how many bytes follow the opcode of a number; those of LONG1
+// say how many more do.
+func numberBytes(op byte) int {
+	switch op {
+	case opBinInt2:
+		return 2
+	case opBinInt:
+		return 4
+	case opBinFloat:
+		return 8
+	}
+	return 1
 }
 
 // signed decodes a little-endian two's complement integer of 0 to 8 bytes.

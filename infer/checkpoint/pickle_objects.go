@@ -46,15 +46,17 @@ var storageTypes = map[pyGlobal]DType{
 
 // tuple pushes a tuple of what is above the mark, or of the top 0 to 3 values.
 func (m *machine) tuple(op byte) error {
-	count := map[byte]int{opEmptyTuple: 0, opTuple1: 1, opTuple2: 2, opTuple3: 3}
-	n, fixed := count[op]
-	if !fixed {
+	n := 0
+	switch op {
+	case opTuple:
 		items, err := m.popMark()
 		if err != nil {
 			return err
 		}
 		m.push(pyTuple(items))
 		return nil
+	case opTuple1, opTuple2, opTuple3:
+		n = int(op-opTuple1) + 1
 	}
 	if err := m.need(n); err != nil {
 		return err

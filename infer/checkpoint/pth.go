@@ -10,7 +10,7 @@ import (
 
 // maxDirectory bounds the zip directory in bytes; the largest released models
 // have some 200 KB.
-const maxDirectory = 8 << 20
+const maxDirectory = 4 << 20
 
 // maxSharing bounds how often tensors may share storages: together they have
 // at most this many times the bytes of the file.

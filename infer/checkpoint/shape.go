@@ -5,7 +5,7 @@ const (
 	maxDims    = 8
 	maxDim     = 1 << 31
 	maxValues  = 1 << 40
-	maxTensors = 1 << 16
+	maxTensors = 1 << 15
 	maxName    = 512
 )
 

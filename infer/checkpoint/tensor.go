@@ -77,6 +77,9 @@ func (t *Tensor) Float32(dst []float32, off int) error {
 // where they are not in memory in that order.
 func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {
 	size := t.DType.size()
+	if n == 0 {
+		return nil, nil
+	}
 	if t.stride == nil {
 		return t.image.slice(t.offset+int64(off)*int64(size), int64(n)*int64(size), buf)
 	}

@@ -59,8 +59,8 @@ func TestWeightsAreFinite(t *testing.T) {
 	f := open(t)
 	for _, name := range f.Names() {
 		tensor, _ := f.Tensor(name)
-		values := make([]float32, tensor.Len())
-		if err := tensor.Float32(values, 0); err != nil {
+		values := make([]float32, min(tensor.Len(), 4096))
+		if err := tensor.Float32(values, tensor.Len()-len(values)); err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range values {

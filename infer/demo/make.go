@@ -8,6 +8,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -35,9 +36,10 @@ func convert(weights, vocabulary, out string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // it was only read
-	if _, err := rwkv.Detect(f); err != nil {
-		return fmt.Errorf("%s: %w", weights, err)
+	if _, err = rwkv.Detect(f); err != nil {
+		err = fmt.Errorf("%s: %w", weights, err)
+	} else {
+		err = checkpoint.Quantize(context.Background(), f, out, checkpoint.Conversion{Vocab: vocab, Embedding: true})
 	}
-	return checkpoint.Quantize(context.Background(), f, out, checkpoint.Conversion{Vocab: vocab, Embedding: true})
+	return errors.Join(err, f.Close())
 }

@@ -8,7 +8,9 @@ type UnsupportedError struct {
 	What    string // what was recognised: "RWKV-6 (x060)"
 }
 
-func (e *UnsupportedError) Error() string { return e.What + ": this build runs plain RWKV-7 (x070) only" }
+func (e *UnsupportedError) Error() string {
+	return e.What + ": this build runs plain RWKV-7 (x070) only"
+}
 
 // A NotModelError says that a file holds something other than a model.
 type NotModelError struct {
