@@ -6,6 +6,8 @@ import "rookery/infer/cpu/kernel"
 // stream:
 //
 //	xn = LN(x; ln2);  h = relu²(Wk·(xn + (prev-xn)⊙mix));  x += Wv·h
+//
+// Most of h is zero, so that decoding leaves most of Wv unread.
 func (r *runner) channelMix() {
 	a, ffn := &r.act, &r.model.layers[r.layer].ffn
 	r.eachToken(r.regions.norm2)
@@ -14,7 +16,7 @@ func (r *runner) channelMix() {
 		copy(r.slots.layer(s.state, r.layer).ffn, a.xn.Row(s.last-1))
 	}
 	r.pool.Multiply(kernel.Product{W: ffn.key, X: a.xk, Y: a.hidden, Then: r.regions.relu2})
-	r.pool.Multiply(kernel.Product{W: ffn.value, X: a.hidden, Y: a.xn, Then: r.regions.residual})
+	r.sparse.Multiply(kernel.Product{W: ffn.value, X: a.hidden, Y: a.xn, Then: r.regions.residual})
 }
 
 func (r *runner) normFFN(chunk int) { r.normTokens(chunk, &r.model.layers[r.layer].ln2) }

@@ -11,11 +11,12 @@ import (
 // computed. Everything it needs is made once, closures included, so that a
 // step allocates nothing.
 type runner struct {
-	model *model
-	pool  *kernel.Pool
-	path  kernel.Path
-	slots *slots
-	act   activations
+	model  *model
+	pool   *kernel.Pool
+	path   kernel.Path
+	sparse *kernel.Sparse // for the products of relu²
+	slots  *slots
+	act    activations
 
 	tokens []int32 // of all rows, packed
 	spans  []span  // the rows
@@ -62,7 +63,7 @@ type activations struct {
 }
 
 func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*runner, error) {
-	r := &runner{model: m, pool: pool, path: pool.Path(), slots: s, seen: make([]bool, len(s.states))}
+	r := &runner{model: m, pool: pool, path: pool.Path(), sparse: kernel.NewSparse(pool, m.shape.FFN), slots: s, seen: make([]bool, len(s.states))}
 	if err := r.act.reserve(m, arena, min(len(s.states), maxTokens)); err != nil {
 		return nil, fmt.Errorf("reserve memory for activations: %w", err)
 	}

@@ -18,6 +18,7 @@ var families = map[string]func(){
 	"vector":     vectors,
 	"recurrence": recurrence,
 	"memory":     memory,
+	"skip":       skipTiles,
 }
 
 func main() {

@@ -12,13 +12,13 @@ import (
 // are padded by as many.
 const lookAhead = 16
 
-// sparse multiplies a panel with n rows of x, of which only the columns in a
+// skip multiplies a panel with n rows of x, of which only the columns in a
 // list are read: y[i][lane] = Σ_c w[cols[c]][lane]·x[i][cols[c]], in the order
 // of the list. n, the length of the list, is a multiple of 4.
-func (t floatTile) sparse() {
-	name := "sparse" + t.name()[len("tile"):]
+func (t floatTile) skip() {
+	name := "skip" + t.name()[len("tile"):]
 	TEXT(name, NOSPLIT, "func(w *byte, cols *int32, x, y *float32, xstride, ystride, n int)")
-	Doc(fmt.Sprintf("%s: some columns of a panel of %s weights, %d rows of x.", name, t.elem, t.n))
+	Doc(fmt.Sprintf("%s: listed columns of a panel of %s weights, %d rows of x.", name, t.elem, t.n))
 	Pragma("noescape")
 	w, cols, n := Load(Param("w"), GP64()), Load(Param("cols"), GP64()), Load(Param("n"), GP64())
 	x := rows(Load(Param("x"), GP64()), Load(Param("xstride"), GP64()), t.n)
@@ -72,16 +72,16 @@ func (t floatTile) sparse() {
 	RET()
 }
 
-// sparseQ8 multiplies a panel of int8 weights with one row of x, of which only
+// skipQ8 multiplies a panel of int8 weights with one row of x, of which only
 // groups of 4 columns in a list are read. blocks has two values for each block
 // with such groups, n blocks: its number and how many groups it has. groups has
 // two values for each group: the offset of its weights from w and of its
 // quants from xq. Sums are those of the dense tile but for what is zero.
-func sparseQ8(wide bool) {
+func skipQ8(wide bool) {
 	s := isa{wide}
-	name := map[bool]string{true: "sparseQ8VNNI", false: "sparseQ8AVX2"}[wide]
+	name := map[bool]string{true: "skipQ8VNNI", false: "skipQ8AVX2"}[wide]
 	TEXT(name, NOSPLIT, "func(w *byte, blocks, groups *int32, n int, xq *int8, xs *float32, xo *int32, y *float32)")
-	Doc(name + ": some columns of a panel of int8 weights, one row of x.")
+	Doc(name + ": listed columns of a panel of int8 weights, one row of x.")
 	Pragma("noescape")
 	get := func(name string) Register { return Load(Param(name), GP64()) }
 	w, blocks, groups, n := get("w"), get("blocks"), get("groups"), get("n")
@@ -155,15 +155,15 @@ func sparseQ8(wide bool) {
 	RET()
 }
 
-func sparseTiles() {
+func skipTiles() {
 	for _, elem := range []string{"f32", "f16", "bf16"} {
-		for _, n := range []int{1, 2, 3, 4, 6, 8} {
-			floatTile{elem: elem, wide: true, n: n, lanes: 32}.sparse()
+		for _, n := range []int{1, 2, 3, 4} {
+			floatTile{elem: elem, wide: true, n: n, lanes: 32}.skip()
 		}
-		for _, n := range []int{1, 2, 3} {
-			floatTile{elem: elem, n: n, lanes: 32}.sparse()
+		for _, n := range []int{1, 2} {
+			floatTile{elem: elem, n: n, lanes: 32}.skip()
 		}
 	}
-	sparseQ8(true)
-	sparseQ8(false)
+	skipQ8(true)
+	skipQ8(false)
 }
