@@ -110,6 +110,12 @@ func checkBlocks(t *testing.T, tensor *Tensor, got, want []float32) {
 			t.Fatalf("%s: value %d changed by %v, a step is %v", tensor.Name, i, d, step)
 		}
 	}
+	for off := range 3 * Q8Block { // from and to the middle of blocks
+		part := make([]float32, min(off+1, len(got)-off))
+		if err := tensor.Float32(part, off); err != nil || !slices.Equal(part, got[off:off+len(part)]) {
+			t.Fatalf("%s: %d values at %d differ, %v", tensor.Name, len(part), off, err)
+		}
+	}
 }
 
 func TestQuantizeBlock(t *testing.T) {

@@ -148,12 +148,12 @@ func convert(dst []float32, raw []byte, dtype DType) {
 			dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
 		}
 	case BF16:
-		for i := range dst {
-			dst[i] = fromBF16(binary.LittleEndian.Uint16(raw[2*i:]))
+		for i, v := range uint16s(raw)[:len(dst)] {
+			dst[i] = fromBF16(v)
 		}
 	case F16:
-		for i := range dst {
-			dst[i] = fromHalf(binary.LittleEndian.Uint16(raw[2*i:]))
+		for i, v := range uint16s(raw)[:len(dst)] {
+			dst[i] = fromHalf(v)
 		}
 	case F64:
 		for i := range dst {
@@ -182,9 +182,14 @@ func (t *Tensor) dequantize(dst []float32, raw []byte, off int) error {
 	if err != nil {
 		return err
 	}
-	for i := range dst {
-		block := (off+i)/Q8Block - first
-		dst[i] = float32(int8(raw[i])) * fromHalf(binary.LittleEndian.Uint16(scales[2*block:]))
+	in := off % Q8Block // where in its block the first value is
+	for _, half := range uint16s(scales) {
+		n := min(Q8Block-in, len(dst))
+		scale := fromHalf(half)
+		for i, v := range raw[:n] {
+			dst[i] = float32(int8(v)) * scale
+		}
+		dst, raw, in = dst[n:], raw[n:], 0
 	}
 	return nil
 }
