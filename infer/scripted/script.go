@@ -51,14 +51,10 @@ func (c *script) follows(s state, id int32) bool {
 	return n > 0 && n <= len(c.tokens) && at < len(c.tokens[n-1]) && c.tokens[n-1][at] == id
 }
 
-// chosen is the answer to a text that ends with the cue, counted from 1: the
-// one whose prompt comes last in the text or, of several that end there, the
-// longest. It is 0 if there is none.
+// chosen is the answer to a text, counted from 1: the one whose prompt comes
+// last in the text or, of several that end there, the longest. It is 0 if there
+// is none.
 func (c *script) chosen(text string) int {
-	if len(c.answers) == 0 || !strings.HasSuffix(text, c.cue) {
-		return 0
-	}
-	text = strings.TrimSuffix(text, c.cue)
 	best, bestEnd, bestLen := 0, 0, 0
 	for i, a := range c.answers {
 		at := strings.LastIndex(text, a.Prompt)

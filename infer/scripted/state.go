@@ -46,8 +46,8 @@ func (s state) consume(id int32, text []byte, script *script) {
 	if s[atCursor] > 0 { // it was led away from the answer
 		s[atAnswer], s[atCursor] = 0, 0
 	}
-	if n := script.chosen(s.window()); n > 0 {
-		s[atAnswer], s[atCursor] = float32(n), 0
+	if s.endsWith(script.cue) {
+		s[atAnswer], s[atCursor] = float32(script.chosen(s.window())), 0
 	}
 }
 
@@ -67,6 +67,21 @@ func (s state) push(text []byte) {
 	s[atUsed] = float32(used)
 }
 
+func (s state) endsWith(text string) bool {
+	used := int(s[atUsed])
+	if used < len(text) {
+		return false
+	}
+	tail := s[atWindow+used-len(text):]
+	for i := range len(text) {
+		if byte(tail[i]) != text[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// window is the bytes of the window.
 func (s state) window() string {
 	b := make([]byte, int(s[atUsed]))
 	for i := range b {
