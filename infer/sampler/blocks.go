@@ -24,14 +24,21 @@ func blockMaxGo(best, z []float32) {
 	}
 }
 
-// blockMassGo sets sums[b] to the mass of z[b*blockLen:][:blockLen].
-// len(z) is len(sums)*blockLen.
-func blockMassGo(sums []uint64, z []float32, m, scale float32) {
+// blockMassGo sets weights[i] to the weight of z[i], or to one without mass if
+// z[i] is less than theta, and sums[b] to the mass of a block's weights.
+// len(z) and len(weights) are len(sums)*blockLen.
+func blockMassGo(sums []uint64, weights, z []float32, m, scale, theta float32) {
 	for b := range sums {
 		block := (*[blockLen]float32)(z[b*blockLen:])
+		out := (*[blockLen]float32)(weights[b*blockLen:])
 		var s uint64
-		for _, v := range block {
-			s += mass(v, m, scale)
+		for i, v := range block {
+			if !(v >= theta) {
+				v = negInf
+			}
+			e := weight(v, m, scale)
+			out[i] = e
+			s += massOf(e)
 		}
 		sums[b] = s
 	}

@@ -18,31 +18,36 @@ type distribution struct {
 	tieLast int32
 	shared  bool   // those with z == theta have not their own mass but tieMass
 	tieMass uint64 // see ModeRapid
-	whole   bool   // all ids are kept, and the candidates are not used
-	total   uint64 // the mass of the kept ids
+
+	blocks bool   // the kept are in the blocks' masses, and not the candidates
+	total  uint64 // the mass of the kept ids
 }
+
+// maxCandidates is up to how many kept tokens are listed. More are drawn from
+// by blocks.
+const maxCandidates = 2048
 
 // prepare makes the distribution of the next draw from logits, which are of
 // tokens 0 to len(logits)-1. It needs effective parameters.
 func (w *scratch) prepare(logits []float32, p Params, seen counts) distribution {
 	w.load(logits)
 	w.change(len(logits), p, seen)
-	d := distribution{scratch: w, m: negInf, scale: softmaxScale, theta: negInf, tieLast: math.MaxInt32}
+	d := distribution{scratch: w, scale: softmaxScale, theta: negInf, tieLast: math.MaxInt32}
 	if d.m = w.findBest(); d.m == negInf {
 		return d
 	}
-	d.sum = w.sumMass(d.m, softmaxScale)
+	d.sum = w.sumMass(d.m, softmaxScale, negInf)
 	switch {
 	case p.greedy():
 		d.keepFirst()
 	case p.Mode == ModeRapid:
 		d.scale = temperedScale(p.Temperature)
-		d.truncateRapid(p)
+		d.keep(d.truncateRapid(p))
 	default:
-		d.truncate(p, d.sum)
+		many := d.truncate(p)
 		d.scale = temperedScale(p.Temperature)
+		d.keep(many)
 	}
-	d.weigh()
 	return d
 }
 
@@ -72,125 +77,23 @@ func (w *scratch) change(n int, p Params, seen counts) {
 // keepFirst keeps the likeliest token, the smallest id of several.
 func (d *distribution) keepFirst() {
 	d.theta = d.m
-	d.collect(d.m, d.m, d.scale)
+	d.collect(d.m, d.m)
+	d.candidates = d.candidates[:1]
 	d.tieLast = d.candidates[0].id
+	d.total = d.candidates[0].mass
 }
 
-// truncate applies top_p and then top_k to the softmax with d.scale, whose
-// mass is sum.
-func (d *distribution) truncate(p Params, sum uint64) {
-	keyP, keyK, k := d.cutoffs(p, sum)
-	if d.whole {
+// keep gathers the kept tokens with the masses of the draw, as candidates or,
+// if they are many, by blocks.
+func (d *distribution) keep(many bool) {
+	if d.blocks = many; many {
+		d.keepBlocks()
 		return
 	}
-	d.theta = zOf(max(keyP, keyK))
-	if keyK < keyP || keyK == 0 {
-		return
-	}
-	for i := range d.candidates {
-		if c := &d.candidates[i]; c.key > keyK {
-			k--
-		}
-	}
-	for i := range d.candidates { // the first of the ties that still find a place
-		if c := &d.candidates[i]; c.key == keyK {
-			if k--; k == 0 {
-				d.tieLast = c.id
-				return
-			}
-		}
-	}
-}
-
-// truncateRapid applies top_p and top_k as Rapid-Sampling does.
-func (d *distribution) truncateRapid(p Params) {
-	sum := d.sumMass(d.m, d.scale)
-	keyP, keyK, k := d.cutoffs(p, sum)
-	if d.whole {
-		return
-	}
-	key := max(keyP, keyK)
-	d.theta = zOf(key)
-	var above, ties, places uint64
-	for i := range d.candidates {
-		switch c := &d.candidates[i]; {
-		case c.key > key:
-			above += c.mass
-			places++
-		case c.key == key:
-			ties++
-		}
-	}
-	own := mass(d.theta, d.m, d.scale)
-	d.shared, d.tieMass = true, own
-	if p.TopP < 1 {
-		d.tieMass = min(d.tieMass, (targetMass(p.TopP, sum)-above)/ties)
-	}
-	if k > 0 {
-		hi, lo := bits.Mul64(own, uint64(k)-places)
-		share, _ := bits.Div64(hi, lo, ties)
-		d.tieMass = min(d.tieMass, share)
-	}
-	if above == 0 {
-		d.tieMass = max(d.tieMass, 1) // so that something is left to draw
-	}
-}
-
-// cutoffs finds the keys at which top_p and top_k cut the softmax with
-// d.scale, whose mass is sum; 0 for one that does not. It leaves at least the
-// kept tokens as candidates, or sets d.whole. k is 0 when top_k is off.
-func (d *distribution) cutoffs(p Params, sum uint64) (keyP, keyK uint32, k int) {
-	if k = p.TopK; k >= len(d.z) {
-		k = 0
-	}
-	switch {
-	case k > 0:
-		all := d.collect(d.atLeast(k), d.m, d.scale)
-		keyK = cutCount(d.candidates, d.room(), k)
-		if target := targetMass(p.TopP, sum); p.TopP < 1 && all >= target {
-			keyP = cutMass(d.candidates, d.room(), target)
-		}
-	case p.TopP < 1:
-		target := targetMass(p.TopP, sum)
-		d.collectNucleus(p.TopP, sum, target)
-		keyP = cutMass(d.candidates, d.room(), target)
-	default:
-		d.whole = true
-	}
-	return keyP, keyK, k
-}
-
-// targetMass is the mass that top_p asks for: at least that of one candidate.
-func targetMass(topP float32, sum uint64) uint64 {
-	return max(1, uint64(math.Ceil(float64(topP)*float64(sum))))
-}
-
-// collectNucleus makes candidates of the likeliest tokens down to some bound,
-// with a mass of at least target. Tokens below (1-top_p)/V have together less
-// than 1-top_p, so the others have enough; mostly a higher bound will do.
-func (d *distribution) collectNucleus(topP float32, sum, target uint64) {
-	for _, v := range [...]float64{256, 4096, 2 * float64(len(d.z))} {
-		least := (1 - float64(topP)) / v * float64(sum) / massOne
-		z := float64(d.m) + math.Log2(least)/float64(d.scale)
-		if d.collect(min(float32(z), d.m), d.m, d.scale) >= target {
-			return
-		}
-	}
-	d.collect(negInf, d.m, d.scale)
-}
-
-// weigh leaves the kept tokens as candidates, with the weights of the draw.
-func (d *distribution) weigh() {
-	if d.whole {
-		d.total = d.sum
-		if d.scale != softmaxScale {
-			d.total = d.sumMass(d.m, d.scale)
-		}
-		return
-	}
+	d.collect(d.theta, math.MaxFloat32)
 	kept := d.candidates[:0]
 	for _, c := range d.candidates {
-		if c.mass = d.weight(c.id); c.mass > 0 {
+		if c.mass = d.massOf(c.id); c.mass > 0 {
 			d.total += c.mass
 			kept = append(kept, c)
 		}
@@ -198,8 +101,23 @@ func (d *distribution) weigh() {
 	d.candidates = kept
 }
 
-// weight is the mass with which the draw can choose a token.
-func (d *distribution) weight(id int32) uint64 {
+// keepBlocks lets the blocks' masses be those of their kept tokens.
+func (d *distribution) keepBlocks() {
+	d.total = d.sumMass(d.m, d.scale, d.theta)
+	if !d.shared && d.tieLast == math.MaxInt32 {
+		return
+	}
+	own := mass(d.theta, d.m, d.scale)
+	d.collect(d.theta, d.theta)
+	for _, c := range d.candidates {
+		kept := d.massOf(c.id)
+		d.mass[c.id/blockLen] += kept - own // modulo 2^64, as are all masses
+		d.total += kept - own
+	}
+}
+
+// massOf is the mass with which the draw can choose a token.
+func (d *distribution) massOf(id int32) uint64 {
 	z := d.z[id]
 	switch {
 	case z > d.theta:
@@ -215,31 +133,29 @@ func (d *distribution) weight(id int32) uint64 {
 // draw chooses a token by a random word.
 func (d *distribution) draw(r uint64) int32 {
 	rest, _ := bits.Mul64(d.total, r)
-	if d.whole {
-		return d.drawWhole(rest)
+	if d.blocks {
+		return d.drawBlocks(rest)
 	}
-	for i := range d.candidates {
-		c := &d.candidates[i]
-		if rest < c.mass {
-			return c.id
-		}
-		rest -= c.mass
+	i := 0
+	for rest >= d.candidates[i].mass { // ends, as rest is less than their sum
+		rest -= d.candidates[i].mass
+		i++
 	}
-	return 0 // not reached: rest is less than the sum
+	return d.candidates[i].id
 }
 
-// drawWhole finds the block first and then the token in it.
-func (d *distribution) drawWhole(rest uint64) int32 {
+// drawBlocks finds the block first and then the token in it.
+func (d *distribution) drawBlocks(rest uint64) int32 {
 	block := 0
 	for rest >= d.mass[block] {
 		rest -= d.mass[block]
 		block++
 	}
-	id := block * blockLen
+	id := int32(block * blockLen)
 	for {
-		q := mass(d.z[id], d.m, d.scale)
+		q := d.massOf(id)
 		if rest < q {
-			return int32(id)
+			return id
 		}
 		rest -= q
 		id++

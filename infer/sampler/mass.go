@@ -2,8 +2,11 @@ package sampler
 
 import "math"
 
-// massOne is the mass of probability 1 relative to the likeliest token.
-const massOne = 1 << 44
+// massOne is the mass of the likeliest token, 2^massBits.
+const (
+	massBits = 44
+	massOne  = 1 << massBits
+)
 
 // massBias, added to a float64 below 2^52, rounds it to an integer, which is
 // then the difference of their bits.
@@ -31,12 +34,13 @@ const roundBias = 3 << 22
 
 // mass is 2^y in units of 2^-44, to the nearest integer (even of two), for
 // y = float32(z-m)*scale <= 0. NaN, and what is below expFloor, has no mass.
-//
-// 2^y is computed in float32: n = y rounded to an integer (even of two),
+func mass(z, m, scale float32) uint64 { return massOf(weight(z, m, scale)) }
+
+// weight is 2^y as a float32, computed so: n = y rounded to an integer (even of two),
 // f = y-n, and 2^n * (1 + f*(exp1 + ... + f*exp6)), by Horner's rule, every
 // multiplication and every addition rounded by itself (no fused operations).
 // Its relative error is at most 1e-7.
-func mass(z, m, scale float32) uint64 {
+func weight(z, m, scale float32) float32 {
 	y := float32(float32(z-m) * scale)
 	if !(y > expFloor) {
 		y = expFloor
@@ -49,8 +53,12 @@ func mass(z, m, scale float32) uint64 {
 	p = float32(p*f) + exp2
 	p = float32(p*f) + exp1
 	p = float32(p*f) + 1
-	e := math.Float32frombits(math.Float32bits(p) + math.Float32bits(t)<<23)
-	return math.Float64bits(float64(e)*massOne+massBias) - massBiasBits
+	return math.Float32frombits(math.Float32bits(p) + math.Float32bits(t)<<23)
+}
+
+// massOf is a weight as a mass.
+func massOf(weight float32) uint64 {
+	return math.Float64bits(float64(weight)*massOne+massBias) - massBiasBits
 }
 
 // softmaxScale is the scale of the untempered softmax.

@@ -79,7 +79,7 @@ func (s *Sampler) Top(logits []float32, k int) []Candidate {
 	for i, c := range best {
 		top[i] = Candidate{Token: c.id, LogProb: float32(float64(tame(logits[c.id])) - norm)}
 		if d.total > 0 {
-			top[i].Prob = float32(float64(d.weight(c.id)) / float64(d.total))
+			top[i].Prob = float32(float64(d.massOf(c.id)) / float64(d.total))
 		}
 	}
 	return top
@@ -95,7 +95,7 @@ func (s *Sampler) known(logits []float32) []float32 {
 func (w *scratch) likeliest(logits []float32, k int) []candidate {
 	w.load(logits)
 	m := w.findBest()
-	w.collect(max(w.atLeast(k), -math.MaxFloat32), m, softmaxScale)
+	w.collect(max(w.atLeast(k), -math.MaxFloat32), m)
 	slices.SortFunc(w.candidates, func(a, b candidate) int {
 		if a.key != b.key {
 			if a.key > b.key {

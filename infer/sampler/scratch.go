@@ -15,11 +15,12 @@ var negInf = float32(math.Inf(-1))
 // of them cost little.
 type scratch struct {
 	z          []float32   // the logits, padded with -Inf to whole blocks
+	weights    []float32   // of z, as sumMass last computed them
 	best       []float32   // the largest z of each block
 	mass       []uint64    // the mass of each block
-	candidates []candidate // in ascending order of ids
-	selection  []candidate // what cut works in
 	changed    []int32     // tokens whose z is not their raw logit
+	candidates []candidate // in ascending order of ids
+	bins       histogram
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
@@ -36,10 +37,12 @@ func (w *scratch) load(logits []float32) {
 	blocks := (len(logits) + blockLen - 1) / blockLen
 	if cap(w.z) < blocks*blockLen {
 		w.z = make([]float32, blocks*blockLen)
+		w.weights = make([]float32, blocks*blockLen)
 		w.best = make([]float32, blocks)
 		w.mass = make([]uint64, blocks)
 	}
-	w.z, w.best, w.mass = w.z[:blocks*blockLen], w.best[:blocks], w.mass[:blocks]
+	w.z, w.weights = w.z[:blocks*blockLen], w.weights[:blocks*blockLen]
+	w.best, w.mass = w.best[:blocks], w.mass[:blocks]
 	for i := copy(w.z, logits); i < len(w.z); i++ {
 		w.z[i] = negInf
 	}
@@ -73,9 +76,10 @@ func tame(z float32) float32 {
 	return z
 }
 
-// sumMass fills w.mass and returns the mass of all tokens.
-func (w *scratch) sumMass(m, scale float32) uint64 {
-	blockMass(w.mass, w.z, m, scale)
+// sumMass fills w.mass and w.weights, where tokens with z < theta count for
+// nothing, and returns the sum.
+func (w *scratch) sumMass(m, scale, theta float32) uint64 {
+	blockMass(w.mass, w.weights, w.z, m, scale, theta)
 	var sum uint64
 	for _, b := range w.mass {
 		sum += b
@@ -83,31 +87,23 @@ func (w *scratch) sumMass(m, scale float32) uint64 {
 	return sum
 }
 
-// collect makes the candidates those with z >= least, and returns their mass.
-func (w *scratch) collect(least, m, scale float32) uint64 {
+// collect makes the candidates those with least <= z <= most.
+func (w *scratch) collect(least, most float32) {
 	w.candidates = w.candidates[:0]
-	var sum uint64
 	for b, best := range w.best {
 		if !(best >= least) {
 			continue
 		}
 		for i, z := range w.z[b*blockLen:][:blockLen] {
-			if z >= least {
-				q := mass(z, m, scale)
-				sum += q
-				w.candidates = append(w.candidates, candidate{keyOf(z), int32(b*blockLen + i), q})
+			if z >= least && z <= most {
+				w.add(b*blockLen + i)
 			}
 		}
 	}
-	return sum
 }
 
-// room is working memory for a cut through the candidates.
-func (w *scratch) room() []candidate {
-	if cap(w.selection) < len(w.candidates) {
-		w.selection = make([]candidate, len(w.candidates), cap(w.candidates))
-	}
-	return w.selection
+func (w *scratch) add(id int) {
+	w.candidates = append(w.candidates, candidate{keyOf(w.z[id]), int32(id), massOf(w.weights[id])})
 }
 
 // atLeast is a z that at least k tokens reach: the k-th best block's best.
@@ -119,5 +115,6 @@ func (w *scratch) atLeast(k int) float32 {
 	for _, b := range w.best {
 		w.candidates = append(w.candidates, candidate{key: keyOf(b)})
 	}
-	return zOf(cutCount(w.candidates, w.candidates, k))
+	key, _ := cut(w.candidates, uint64(k), byCount)
+	return zOf(key)
 }

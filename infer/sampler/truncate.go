@@ -1,0 +1,85 @@
+package sampler
+
+import (
+	"math"
+	"math/bits"
+)
+
+// A cutoff is where a truncation cuts: at the tokens with a key, of which rest
+// (a count or a mass) still finds a place. The zero cutoff cuts nothing.
+type cutoff struct {
+	key  uint32
+	rest uint64
+}
+
+// truncate applies top_p and then top_k to the untempered softmax. It says
+// whether many tokens are kept.
+func (d *distribution) truncate(p Params) (many bool) {
+	byP, byK := d.cutoffs(p, d.sum)
+	if byP.key == 0 && byK.key == 0 {
+		return true
+	}
+	d.theta = zOf(max(byP.key, byK.key))
+	if byK.key != 0 && byK.key >= byP.key {
+		d.collect(d.theta, d.theta)
+		d.tieLast = d.candidates[byK.rest-1].id
+	}
+	return d.bins.upTo(d.theta) > maxCandidates
+}
+
+// truncateRapid applies top_p and top_k as Rapid-Sampling does, both to the
+// softmax with d.scale. It says whether many tokens are kept.
+func (d *distribution) truncateRapid(p Params) (many bool) {
+	byP, byK := d.cutoffs(p, d.sumMass(d.m, d.scale, negInf))
+	key := max(byP.key, byK.key)
+	if key == 0 {
+		return true
+	}
+	d.theta = zOf(key)
+	d.collect(d.theta, d.theta)
+	ties, own := uint64(len(d.candidates)), mass(d.theta, d.m, d.scale)
+	d.shared, d.tieMass = true, own
+	if byP.key == key {
+		d.tieMass = min(d.tieMass, byP.rest/ties)
+	}
+	if byK.key == key {
+		hi, lo := bits.Mul64(own, byK.rest)
+		share, _ := bits.Div64(hi, lo, ties)
+		d.tieMass = min(d.tieMass, share)
+	}
+	if d.theta == d.m {
+		d.tieMass = max(d.tieMass, 1) // nothing else is kept
+	}
+	return d.bins.upTo(d.theta) > maxCandidates
+}
+
+// cutoffs finds where top_p and top_k cut the softmax with d.scale, of which
+// sumMass has said the sum. top_k may leave that of top_p zero if it is the
+// stricter one.
+func (d *distribution) cutoffs(p Params, sum uint64) (byP, byK cutoff) {
+	target := max(1, uint64(math.Ceil(float64(p.TopP)*float64(sum))))
+	switch {
+	case p.TopK > 0 && p.TopK < len(d.z):
+		filled := d.fill(d.atLeast(p.TopK), d.m, d.scale)
+		byK.key, byK.rest = d.cutBins(uint64(p.TopK), byCount)
+		if p.TopP < 1 && filled >= target {
+			byP.key, byP.rest = d.cutBins(target, byMass)
+		}
+	case p.TopP < 1:
+		d.fillNucleus(p.TopP, sum, target)
+		byP.key, byP.rest = d.cutBins(target, byMass)
+	}
+	return byP, byK
+}
+
+// fillNucleus fills the bins with the likeliest tokens, of a mass of at least
+// target. Mostly those above a bound will do, which are few: if there are not
+// tailTokens of them below it, the ones below have less than 1-top_p together.
+func (d *distribution) fillNucleus(topP float32, sum, target uint64) {
+	const tailTokens = 512
+	bound := (1 - float64(topP)) / tailTokens * float64(sum) / massOne
+	z := float64(d.m) + math.Log2(bound)/float64(d.scale)
+	if d.fill(min(float32(z), d.m), d.m, d.scale) < target {
+		d.fill(negInf, d.m, d.scale)
+	}
+}
