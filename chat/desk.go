@@ -113,8 +113,7 @@ func (k *Desk) New() *Dialogue {
 	if c.Think == "" {
 		c.Think = ThinkOff
 	}
-	d := newDialogue(k, c)
-	d.reline()
+	d := newDialogue(k, c, false)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.open[c.ID] = d
@@ -129,9 +128,7 @@ func (k *Desk) Open(id ID) *Dialogue {
 	if d := k.open[id]; d != nil {
 		return d
 	}
-	d := newDialogue(k, Conversation{ID: id, Created: id.Created()})
-	d.loading = true
-	d.reline()
+	d := newDialogue(k, Conversation{ID: id, Created: id.Created()}, true)
 	k.open[id] = d
 	leaving := k.leaving[id]
 	d.work.Go(func() { d.load(leaving) })

@@ -65,13 +65,17 @@ type Live struct {
 	Started  time.Time
 }
 
-func newDialogue(k *Desk, c Conversation) *Dialogue {
-	d := &Dialogue{desk: k, id: c.ID, conv: c, tree: newTree()}
+// newDialogue is one without turns, or one that is loading them.
+func newDialogue(k *Desk, c Conversation, loading bool) *Dialogue {
+	d := &Dialogue{desk: k, id: c.ID, conv: c, tree: newTree(), loading: loading}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.keep = newKeeper(k.store, c.ID, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.publish()
 	})
+	d.reline()
 	return d
 }
 

@@ -75,6 +75,7 @@ func newKeeper(store Store, id ID, changed func()) *keeper {
 		store: store, id: id, changed: changed, ctx: ctx, cancel: cancel,
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), settled: make(chan struct{}),
 	}
+	k.seen.idle = true
 	go k.loop()
 	return k
 }

@@ -1,0 +1,204 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/infer"
+	"rookery/infer/tokenizer"
+)
+
+// A walk does anything with one conversation and remembers what must not be lost.
+type walk struct {
+	t     *testing.T
+	rng   *rand.Rand
+	room  *room
+	d     *chat.Dialogue
+	known map[chat.ID]string // committed turns and their text
+	log   []string
+}
+
+// Whatever is done in whatever order, with whatever failures: the state is
+// that of the line's tokens, and no text that was committed is lost.
+func TestRandomActions(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel() // it mostly waits
+			w := &walk{t: t, rng: rand.New(rand.NewPCG(seed, 1)), known: map[chat.ID]string{}}
+			w.start(memstore.New())
+			w.d = w.room.desk.New()
+			for range 60 {
+				w.step()
+				if t.Failed() {
+					t.Fatalf("after %s", strings.Join(w.log, ", "))
+				}
+			}
+			w.check()
+		})
+	}
+}
+
+func (w *walk) start(store *memstore.Store) {
+	w.room = newRoom(w.t, setup{
+		babble: true, store: store,
+		defaults: chat.Defaults{Sampling: seeded(1.5, 0), MaxTokens: 8, Stops: []string{"e", "\n\n"}},
+	})
+}
+
+func (w *walk) step() {
+	type action struct {
+		weight int
+		name   string
+		do     func() error
+	}
+	d := w.d
+	actions := []action{
+		{6, "send", func() error { return d.Send(w.words()) }},
+		{4, "continue", d.Continue},
+		{4, "retry", d.Retry},
+		{3, "edit", func() error { return d.EditLast(w.words()) }},
+		{3, "stop", func() error { d.Stop(); return nil }},
+		{3, "switch", w.switchSibling},
+		{1, "system", func() error { return d.SetSystem(w.words()) }},
+		{1, "sampling", func() error { return d.SetSampling(*seeded(w.rng.Float32(), 0), "") }},
+		{1, "title", func() error { return d.SetTitle(w.words()) }},
+		{4, "check", func() error { w.check(); return nil }},
+		{1, "reopen", w.reopen},
+		{1, "kill", w.kill},
+		{1, "lose snapshots", w.loseSnapshots},
+		{1, "fail", w.failWrites},
+	}
+	total := 0
+	for _, a := range actions {
+		total += a.weight
+	}
+	n := w.rng.IntN(total)
+	for _, a := range actions {
+		if n -= a.weight; n >= 0 {
+			continue
+		}
+		err := a.do()
+		w.log = append(w.log, fmt.Sprintf("%s (%v)", a.name, err))
+		if err != nil && !errors.Is(err, chat.ErrBusy) && !errors.Is(err, chat.ErrNothing) {
+			w.t.Errorf("%s: %v", a.name, err)
+		}
+		break
+	}
+	if w.rng.IntN(2) == 0 {
+		settled(w.t, w.d)
+	}
+}
+
+func (w *walk) words() string {
+	var b strings.Builder
+	for range 1 + w.rng.IntN(4) {
+		b.WriteString([]string{"rook ", "the nest\n", "你好 ", "  x\n\n", "User: "}[w.rng.IntN(5)])
+	}
+	return b.String() + "?"
+}
+
+func (w *walk) switchSibling() error {
+	turns := w.d.View().Turns
+	if len(turns) == 0 {
+		return nil
+	}
+	return w.d.SwitchSibling(turns[w.rng.IntN(len(turns))].ID, w.rng.IntN(3)-1)
+}
+
+// check holds the conversation against the store and against the engine.
+func (w *walk) check() {
+	v := settled(w.t, w.d)
+	if v.Err != nil {
+		w.t.Errorf("error %v", v.Err)
+	}
+	w.room.checkStates(v, -1)
+	if len(v.Turns) == 0 {
+		return
+	}
+	_, stored, j, err := w.room.store.Load(context.Background(), w.d.ID())
+	must(w.t, err)
+	if j != nil {
+		w.t.Errorf("a journal is left: %+v", j)
+	}
+	now := map[chat.ID]string{}
+	for _, t := range stored {
+		now[t.ID] = t.Text
+	}
+	for id, text := range w.known {
+		if !strings.HasPrefix(now[id], text) {
+			w.t.Errorf("turn %d was %q and is %q", id, text, now[id])
+		}
+	}
+	for _, t := range v.Turns {
+		if now[t.ID] != t.Text {
+			w.t.Errorf("turn %d shows %q and is stored as %q", t.ID, t.Text, now[t.ID])
+		}
+		var text tokenizer.Assembler
+		spelt := strings.TrimPrefix(text.Push([]byte(decoded(w.room, t.Tokens))), " ")
+		if t.Role == chat.RoleAssistant && spelt != t.Text {
+			w.t.Errorf("turn %d shows %q and was read as %q", t.ID, t.Text, spelt)
+		}
+	}
+	w.known = now
+}
+
+func (w *walk) reopen() error {
+	settled(w.t, w.d)
+	if len(w.d.View().Turns) == 0 {
+		return nil
+	}
+	w.room.desk.Shut(w.d)
+	w.d = w.room.desk.Open(w.d.ID())
+	settled(w.t, w.d)
+	return nil
+}
+
+// kill ends the program where it is and starts it again.
+func (w *walk) kill() error {
+	if len(w.d.View().Turns) == 0 {
+		return nil
+	}
+	until(w.t, w.d, "the first commit", func(v chat.View) bool { return v.Saved })
+	w.room.kill()
+	id := w.d.ID()
+	w.start(w.room.store.Store)
+	w.d = w.room.desk.Open(id)
+	settled(w.t, w.d)
+	return nil
+}
+
+func (w *walk) loseSnapshots() error {
+	lost := true
+	w.room.store.replace(func(s *infer.Snapshot) (*infer.Snapshot, error) {
+		if lost {
+			return nil, nil
+		}
+		return s, nil
+	})
+	err := w.reopen()
+	if err == nil {
+		err = w.d.Retry()
+	}
+	settled(w.t, w.d)
+	w.room.store.replace(nil)
+	return err
+}
+
+// failWrites makes the store fail for a moment.
+func (w *walk) failWrites() error {
+	end := time.Now().Add(2 * time.Millisecond)
+	w.room.store.set(func(op string) error {
+		if time.Now().Before(end) {
+			return errors.New("the disk is full")
+		}
+		return nil
+	})
+	return w.d.Send(w.words())
+}

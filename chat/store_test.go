@@ -1,0 +1,323 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/infer"
+	"rookery/infer/scripted"
+	"rookery/infer/tokenizer"
+)
+
+// journaled waits until the store has some of a running answer.
+func journaled(t *testing.T, r *room, id chat.ID, text int) *chat.Journal {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		_, _, j, err := r.store.Load(context.Background(), id)
+		if err == nil && j != nil && len(j.Text) >= text {
+			return j
+		}
+	}
+	t.Fatal("the answer was not journaled")
+	return nil
+}
+
+// A killed program's conversation is there again, and its answer goes on
+// inside the sentence as if nothing had happened.
+func TestCrashRecovery(t *testing.T) {
+	defaults := chat.Defaults{Sampling: seeded(1, 11), MaxTokens: 40, Stops: []string{"@@"}}
+	defaults.Sampling.Presence, defaults.Sampling.Decay = 1, 0.9
+	whole := newRoom(t, setup{babble: true, defaults: defaults})
+	want := last(ask(t, whole.desk.New(), "anything"))
+
+	store := memstore.New()
+	killed := newRoom(t, setup{babble: true, defaults: defaults, store: store})
+	killed.gate.shut()
+	d := killed.desk.New()
+	must(t, d.Send("anything"))
+	killed.gate.allow(12)
+	j := journaled(t, killed, d.ID(), 5)
+	killed.kill()
+
+	defaults.MaxTokens = len(want.Tokens) - len(j.Tokens)
+	r := newRoom(t, setup{babble: true, defaults: defaults, store: store})
+	d = r.desk.Open(d.ID())
+	v := settled(t, d)
+	got := last(v)
+	if !got.Open || got.Reason != infer.ReasonCancelled || !slices.Equal(got.Tokens, j.Tokens) || !strings.HasPrefix(got.Text, j.Text) {
+		t.Fatalf("recovered %+v from a journal with %q", got, j.Text)
+	}
+	if _, _, again, err := store.Load(context.Background(), d.ID()); err != nil || again != nil {
+		t.Errorf("after the recovery there is still a journal: %v, %v", again, err)
+	}
+	must(t, d.Continue())
+	if got = last(settled(t, d)); !slices.Equal(got.Tokens, want.Tokens) || got.Text != want.Text {
+		t.Errorf("recovered %q\nwhole     %q", got.Text, want.Text)
+	}
+	r.checkStates(d.View(), 2)
+}
+
+// An answer that is continued and killed keeps what it had before.
+func TestCrashWhileContinuing(t *testing.T) {
+	store := memstore.New()
+	killed := newRoom(t, setup{store: store})
+	d := killed.desk.New()
+	before := last(stopAfter(t, killed, d, "story", 9))
+	killed.gate.shut()
+	must(t, d.Continue())
+	killed.gate.allow(8)
+	j := journaled(t, killed, d.ID(), len(before.Text)+4)
+	killed.kill()
+
+	r := newRoom(t, setup{store: store})
+	d = r.desk.Open(d.ID())
+	v := settled(t, d)
+	if got := last(v); got.ID != before.ID || !strings.HasPrefix(got.Text, j.Text) || len(v.Turns) != 2 {
+		t.Fatalf("recovered %q from a journal with %q", texts(v), j.Text)
+	}
+	must(t, d.Continue())
+	v = settled(t, d)
+	if got := last(v).Text; got != strings.TrimSuffix(story[1:], "\n\n") {
+		t.Errorf("continued to %q", got)
+	}
+	r.checkStates(v, 2)
+}
+
+// A journal may hold the stop already, and a part of a character.
+func TestRecoverCutsStops(t *testing.T) {
+	m := demoModel()
+	encode := func(text string) []int32 { return m.Tokenizer.Encode(nil, text) }
+	for _, c := range []struct {
+		name   string
+		tokens []int32
+		text   string
+		want   chat.Turn
+	}{
+		{"open", encode(" one two"), "one", chat.Turn{Text: "one two", Open: true, Tokens: encode(" one two")}},
+		{"token 0", append(encode(" one"), 0, 70), "one", chat.Turn{Text: "one", Tokens: encode(" one")}},
+		{"stop", encode(" one.\n\nUser"), "one.", chat.Turn{Text: "one.", Tokens: encode(" one.")}},
+		{"half a character", append(encode(" one"), 0xc3+1), "one", chat.Turn{Text: "one", Open: true, Tokens: append(encode(" one"), 0xc3+1)}},
+		{"nothing new", nil, "", chat.Turn{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx := context.Background()
+			store := memstore.New()
+			conv := chat.Conversation{ID: chat.NewID()}
+			user := chat.Turn{ID: chat.NewID(), Role: chat.RoleUser, Text: "hello", Model: m.Fingerprint, Tokens: encode("User: hello\n\nAssistant:")}
+			conv.Head = user.ID
+			answer := chat.Turn{ID: chat.NewID(), Parent: user.ID, Role: chat.RoleAssistant, Model: m.Fingerprint}
+			must(t, store.CommitTurn(ctx, conv, user, nil))
+			must(t, store.BeginJournal(ctx, conv.ID, answer))
+			must(t, store.AppendJournal(ctx, answer.ID, c.tokens, c.text))
+			r := newRoom(t, setup{model: m, store: store})
+			v := settled(t, r.desk.Open(conv.ID))
+			if c.tokens == nil {
+				if last(v).ID != user.ID {
+					t.Errorf("an empty journal became %+v", last(v))
+				}
+				return
+			}
+			got := last(v)
+			if got.ID != answer.ID || got.Text != c.want.Text || got.Open != c.want.Open || !slices.Equal(got.Tokens, c.want.Tokens) {
+				t.Errorf("recovered %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestReopen(t *testing.T) {
+	store := memstore.New()
+	r := newRoom(t, setup{store: store})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	want := ask(t, d, "story")
+	r.desk.Shut(d)
+
+	d = r.desk.Open(d.ID()) // waits for what is still being saved
+	got := settled(t, d)
+	if !slices.Equal(texts(got), texts(want)) || got.Conversation.Head != want.Conversation.Head {
+		t.Errorf("reopened %q, want %q", texts(got), texts(want))
+	}
+	if again := r.desk.Open(d.ID()); again != d {
+		t.Error("one conversation is open twice")
+	}
+	read := r.fed()
+	v := ask(t, d, "again")
+	if n := r.fed() - read; n > len(v.Turns[4].Tokens)+1 {
+		t.Errorf("after reopening, %d tokens were read for a prompt of %d", n, len(v.Turns[4].Tokens))
+	}
+	r.checkStates(v, 6)
+}
+
+// Without usable snapshots everything still works, from the tokens.
+func TestUnusableSnapshots(t *testing.T) {
+	foreign := func(s *infer.Snapshot) (*infer.Snapshot, error) {
+		if s == nil {
+			return nil, nil
+		}
+		other := *s
+		other.Model = "another model"
+		return &other, nil
+	}
+	for name, swap := range map[string]func(*infer.Snapshot) (*infer.Snapshot, error){
+		"missing":       func(*infer.Snapshot) (*infer.Snapshot, error) { return nil, nil },
+		"damaged":       func(*infer.Snapshot) (*infer.Snapshot, error) { return nil, errors.New("checksum") },
+		"another model": foreign,
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := memstore.New()
+			before := newRoom(t, setup{store: store})
+			d := before.desk.New()
+			ask(t, d, "hello")
+			stopAfter(t, before, d, "story", 9)
+
+			r := newRoom(t, setup{store: store})
+			r.store.replace(swap)
+			d = r.desk.Open(d.ID())
+			settled(t, d)
+			must(t, d.Continue())
+			v := settled(t, d)
+			if v.Err != nil || last(v).Text != strings.TrimSuffix(story[1:], "\n\n") {
+				t.Fatalf("continued to %q, error %v", last(v).Text, v.Err)
+			}
+			v = ask(t, d, "again")
+			if last(v).Text != "Hello again." || v.Err != nil {
+				t.Errorf("answered %q, error %v", last(v).Text, v.Err)
+			}
+			r.store.replace(nil)
+			r.checkStates(v, 6)
+		})
+	}
+}
+
+// A model with another tokenizer reads the conversation from its text.
+func TestAnotherTokenizer(t *testing.T) {
+	store := memstore.New()
+	before := newRoom(t, setup{
+		store: store, defaults: chat.Defaults{System: "Be kind."},
+		answers: append([]scripted.Answer{{Prompt: "User: words\n\n", Text: " the abc and 你好\n\n"}}, answers...),
+	})
+	d := before.desk.New()
+	ask(t, d, "words")
+	stopAfter(t, before, d, "story", 9)
+
+	world := tokenizer.World()
+	m := scripted.ModelWith("rookery-demo", world, world.Size())
+	m.Fingerprint = "with World"
+	r := newRoom(t, setup{store: store, model: m, defaults: chat.Defaults{MaxTokens: 5}})
+	d = r.desk.Open(d.ID())
+	old := settled(t, d)
+	must(t, d.Continue())
+	v := settled(t, d)
+	got := last(v)
+	if !strings.HasPrefix(got.Text, last(old).Text) || !strings.HasPrefix(decoded(r, got.Tokens), " "+last(old).Text) || got.Model != m.Fingerprint {
+		t.Fatalf("%q was continued to %q, which reads %q", last(old).Text, got.Text, decoded(r, got.Tokens))
+	}
+	if v.Err != nil {
+		t.Error(v.Err)
+	}
+	v = ask(t, d, "again")
+	if got := decoded(r, v.Turns[4].Tokens); got != "\n\nUser: again\n\nAssistant:" {
+		t.Errorf("the new prompt reads %q", got)
+	}
+	s, err := r.store.Snapshot(context.Background(), v.Turns[4].ID)
+	must(t, err)
+	line := world.Encode(world.Encode(nil, "System: Be kind."), "\n\n")
+	line = world.Encode(line, "User: words\n\nAssistant:")
+	line = world.Encode(line, " the abc and 你好")
+	line = append(line, v.Turns[2].Tokens...)
+	line = append(line, v.Turns[3].Tokens...)
+	line = append(line, v.Turns[4].Tokens...)
+	if !slices.Equal(r.state(s, nil), r.state(nil, line)) {
+		t.Error("the state is not that of the conversation in the new tokenizer")
+	}
+}
+
+func TestStoreFailure(t *testing.T) {
+	r := newRoom(t, setup{})
+	r.store.set(func(string) error { return errors.New("the disk is full") })
+	d := r.desk.New()
+	must(t, d.Send("hello"))
+	v := until(t, d, "the failure", func(v chat.View) bool { return v.Live == nil && v.Err != nil })
+	if v.Saved || !strings.Contains(v.Err.Error(), "the disk is full") || last(v).Text != "Hello to you!" {
+		t.Fatalf("saved %v, error %v, turns %q", v.Saved, v.Err, texts(v))
+	}
+	must(t, d.Send("again")) // the conversation goes on
+	v = until(t, d, "the second answer", func(v chat.View) bool { return v.Live == nil })
+	if last(v).Text != "Hello again." {
+		t.Errorf("turns %q", texts(v))
+	}
+	r.store.set(nil)
+	v = settled(t, d)
+	if v.Err != nil {
+		t.Errorf("after it was mended, the error is %v", v.Err)
+	}
+	_, turns, j, err := r.store.Load(context.Background(), d.ID())
+	must(t, err)
+	if len(turns) != 4 || j != nil {
+		t.Errorf("%d turns were saved, journal %v", len(turns), j)
+	}
+	r.checkStates(v, 4)
+}
+
+// Close says what it could not save.
+func TestCloseUnsaved(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	r.store.set(func(string) error { return errors.New("the disk is full") })
+	must(t, d.Send("again"))
+	until(t, d, "the failure", func(v chat.View) bool { return v.Live == nil && v.Err != nil })
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+	defer cancel()
+	err := r.desk.Close(ctx)
+	if err == nil || !strings.Contains(err.Error(), `"hello" is not saved`) || !strings.Contains(err.Error(), "the disk is full") {
+		t.Errorf("closing without saving: %v", err)
+	}
+	// The room's own Close finds nothing left to do.
+	r.desk = chat.NewDesk(r.engine, memstore.New(), chat.Defaults{})
+}
+
+// Close stops answers and keeps what they have.
+func TestCloseStops(t *testing.T) {
+	store := memstore.New()
+	r := newRoom(t, setup{store: store})
+	d := r.desk.New()
+	r.gate.shut()
+	must(t, d.Send("story"))
+	r.gate.allow(9)
+	until(t, d, "text", func(v chat.View) bool { return v.Live != nil && len(v.Live.Text) > 3 })
+	d.Stop()
+	must(t, d.Send("hello")) // taken, but there is no time for an answer
+	go func() {
+		time.Sleep(5 * time.Millisecond)
+		r.gate.open()
+	}()
+	must(t, r.desk.Close(context.Background()))
+	_, turns, _, err := store.Load(context.Background(), d.ID())
+	must(t, err)
+	if len(turns) != 3 || !turns[1].Open || turns[2].Text != "hello" {
+		t.Errorf("saved %+v", turns)
+	}
+	r.desk = chat.NewDesk(r.engine, memstore.New(), chat.Defaults{})
+}
+
+// The journal is written while the answer runs, and not for every token.
+func TestJournalPace(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "story")
+	wrote := r.store.wrote()
+	if n := strings.Count(wrote, "append"); n > 2 {
+		t.Errorf("%d writes to the journal of an answer that took no time: %s", n, wrote)
+	}
+	if !strings.HasPrefix(wrote, "commit") || !strings.HasSuffix(wrote, "commit") {
+		t.Errorf("writes: %s", wrote)
+	}
+}
