@@ -108,10 +108,12 @@ func (s *Store) Delete(ctx context.Context, id chat.ID) error {
 	return nil
 }
 
-// Layout implements chat.Store.
+// Layout implements chat.Store. Conversations that are not stored (empty ones,
+// or deleted since) are left out.
 func (s *Store) Layout(ctx context.Context) (chat.Layout, error) {
 	var l chat.Layout
-	rows, err := s.read.QueryContext(ctx, `SELECT conversation, active FROM layout ORDER BY position`)
+	rows, err := s.read.QueryContext(ctx, `SELECT conversation, active FROM layout
+		WHERE conversation IN (SELECT id FROM conversations) ORDER BY position`)
 	if err != nil {
 		return l, explain("reading the open tabs", err)
 	}
@@ -128,16 +130,15 @@ func (s *Store) Layout(ctx context.Context) (chat.Layout, error) {
 	return l, explain("reading the open tabs", err)
 }
 
-// SaveLayout implements chat.Store. Conversations that are not stored (empty
-// ones) are left out.
+// SaveLayout implements chat.Store. A conversation may be stored later.
 func (s *Store) SaveLayout(ctx context.Context, l chat.Layout) error {
 	return explain("saving the open tabs", inTx(ctx, s.write, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM layout`); err != nil {
 			return err
 		}
 		for i, id := range l.Open {
-			if _, err := tx.ExecContext(ctx, `INSERT INTO layout (position, conversation, active)
-				SELECT ?, id, ? FROM conversations WHERE id = ?`, i, i == l.Active, id); err != nil {
+			if _, err := tx.ExecContext(ctx, `INSERT INTO layout (position, conversation, active) VALUES (?,?,?)`,
+				i, id, i == l.Active); err != nil {
 				return err
 			}
 		}

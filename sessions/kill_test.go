@@ -41,6 +41,9 @@ func writeForever(dir string) error {
 		return err
 	}
 	c := conversation(1)
+	if last > 1 {
+		c.Head = last
+	}
 	for id := last + 1; ; id++ {
 		t := turn(id, last, "")
 		if last == 1 {

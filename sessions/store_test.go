@@ -180,12 +180,15 @@ func TestDeleteTakesEverything(t *testing.T) {
 	must(t, s.AppendJournal(t.Context(), 3, []int32{1}, "x"))
 	must(t, s.SaveLayout(t.Context(), chat.Layout{Open: []chat.ID{1}}))
 	must(t, s.Delete(t.Context(), 1))
-	for _, table := range []string{"conversations", "turns", "snapshots", "journals", "journal_parts", "layout"} {
+	for _, table := range []string{"conversations", "turns", "snapshots", "journals", "journal_parts"} {
 		var n int
 		must(t, s.read.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 		if n != 0 {
 			t.Errorf("%d rows left in %s", n, table)
 		}
+	}
+	if l, err := s.Layout(t.Context()); err != nil || len(l.Open) > 0 {
+		t.Errorf("what was deleted is still open: %v, %v", l, err)
 	}
 	if err := s.Delete(t.Context(), 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("deleting twice: %v", err)

@@ -63,6 +63,6 @@ CREATE TABLE history (
 
 CREATE TABLE layout (
   position     INTEGER PRIMARY KEY, -- of the tab, from the left
-  conversation INTEGER NOT NULL REFERENCES conversations (id) ON DELETE CASCADE,
+  conversation INTEGER NOT NULL, -- may not be stored yet: a new one is stored with its first turn
   active       INTEGER NOT NULL
 ) STRICT;
