@@ -42,19 +42,19 @@ type exportConversation struct {
 }
 
 type exportTurn struct {
-	ID        string         `json:"id"`
-	Parent    string         `json:"parent,omitempty"`
-	Role      string         `json:"role"`
-	Text      string         `json:"text"`
-	Tokens    []int32        `json:"tokens"`
-	Recall    []int32        `json:"recall,omitempty"`
-	Open      bool           `json:"open,omitempty"`
-	Reason    string         `json:"reason,omitempty"`
-	Sampling  exportSampling `json:"sampling"`
-	Model     string         `json:"model"`
-	ModelName string         `json:"model_name"`
-	Created   time.Time      `json:"created"`
-	Usage     *exportUsage   `json:"usage,omitempty"`
+	ID        string          `json:"id"`
+	Parent    string          `json:"parent,omitempty"`
+	Role      string          `json:"role"`
+	Text      string          `json:"text"`
+	Tokens    []int32         `json:"tokens"`
+	Recall    []int32         `json:"recall,omitempty"`
+	Open      bool            `json:"open,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Sampling  *exportSampling `json:"sampling,omitempty"` // of an answer
+	Model     string          `json:"model"`
+	ModelName string          `json:"model_name"`
+	Created   time.Time       `json:"created"`
+	Usage     *exportUsage    `json:"usage,omitempty"`
 }
 
 type exportSampling struct {
@@ -98,7 +98,7 @@ func writeJSON(w io.Writer, c Conversation, line []Turn) error {
 func exportedTurn(t Turn) exportTurn {
 	e := exportTurn{
 		ID: t.ID.String(), Role: t.Role.String(), Text: t.Text, Tokens: t.Tokens, Recall: t.Recall, Open: t.Open,
-		Sampling: exportedSampling(t.Sampling), Model: t.Model, ModelName: t.ModelName, Created: t.Created.UTC(),
+		Model: t.Model, ModelName: t.ModelName, Created: t.Created.UTC(),
 	}
 	if t.Parent != 0 {
 		e.Parent = t.Parent.String()
@@ -107,7 +107,8 @@ func exportedTurn(t Turn) exportTurn {
 		e.Tokens = []int32{}
 	}
 	if t.Role == RoleAssistant {
-		e.Reason, e.Usage = t.Reason.String(), exportedUsage(t.Usage)
+		p := exportedSampling(t.Sampling)
+		e.Reason, e.Sampling, e.Usage = t.Reason.String(), &p, exportedUsage(t.Usage)
 	}
 	return e
 }
