@@ -13,7 +13,7 @@ import (
 // A CodeBlock is a block of code in a text.
 type CodeBlock struct {
 	Lang                string // as written after the fence; may be empty
-	Text                string // without the indentation of its container
+	Text                string // without the indentation of its container; every line ends in a line break
 	FirstLine, LastLine int    // the lines that show it, both inclusive
 }
 
@@ -35,6 +35,9 @@ func (r *renderer) code(lang string, lines *text.Segments) {
 		}
 	}
 	if first >= 0 {
+		if s := whole.String(); !strings.HasSuffix(s, "\n") {
+			whole.WriteByte('\n')
+		}
 		r.blocks = append(r.blocks, CodeBlock{Lang: lang, Text: whole.String(), FirstLine: first, LastLine: len(r.out) - 1})
 	}
 }

@@ -137,14 +137,13 @@ func (f *fence) block(s *Stream) (CodeBlock, bool) {
 		return CodeBlock{}, false
 	}
 	b := CodeBlock{Lang: f.lang, FirstLine: f.first, LastLine: s.Len() - 1}
-	if f.indent == 0 {
-		b.Text = string(code)
-		return b, true
-	}
 	var out []byte
 	for l := range bytes.Lines(code) {
 		out = append(out, f.strip(l)...)
 	}
 	b.Text = string(out)
+	if !bytes.HasSuffix(out, []byte("\n")) {
+		b.Text += "\n"
+	}
 	return b, true
 }

@@ -105,14 +105,14 @@ func (f *flow) segment() {
 // cluster describes the first cell of s and returns its length.
 func (f *flow) cluster(c *cell, s []byte) int {
 	b := s[0]
+	if b == '\n' {
+		c.kind = cellBreak
+		return 1
+	}
 	if b < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
-		switch b {
-		case '\n':
-			c.kind = cellBreak
-		case ' ':
-			c.kind, c.width = cellSpace, 1
-		default:
-			c.width = 1
+		c.width = 1
+		if b == ' ' {
+			c.kind = cellSpace
 		}
 		return 1
 	}

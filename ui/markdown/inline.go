@@ -104,7 +104,7 @@ func (in *inliner) destination(n ast.Node, dest []byte) {
 }
 
 func (in *inliner) codeSpan(n *ast.CodeSpan, p pen) {
-	p = p&^0xff | inkCode
+	p = p&^0xff | inkSpan
 	if in.marks {
 		in.flow.addString("`", p)
 	}

@@ -20,6 +20,7 @@ const (
 	inkLink
 	inkQuote
 	inkBorder
+	inkSpan // a code span
 	inkCode // + syntax.Class
 )
 
@@ -82,6 +83,8 @@ func (c penCase) ink(p pen) lipgloss.Style {
 		return c.th.Quote
 	case inkBorder:
 		return c.th.Border
+	case inkSpan:
+		return c.th.Code
 	case inkText:
 		return c.th.Text
 	}
@@ -111,8 +114,6 @@ func (c penCase) ink(p pen) lipgloss.Style {
 		return s.Inserted
 	case syntax.Deleted:
 		return s.Deleted
-	case syntax.Code:
-		return c.th.Code
 	}
 	return c.th.Text
 }

@@ -50,7 +50,7 @@ type limits struct {
 func New(th theme.Theme, width int) *Stream {
 	return &Stream{
 		th: th, width: max(1, width), r: newRenderer(th, width),
-		limits: limits{paragraph: 4 << 10, keep: 1 << 10, block: 8 << 10},
+		limits: limits{paragraph: 2 << 10, keep: 512, block: 8 << 10},
 	}
 }
 

@@ -24,7 +24,7 @@ func (r *renderer) table(n *extast.Table) {
 	if len(g.widths) == 0 {
 		return
 	}
-	if room < minRoom*len(g.widths) && !fits(g.widths, room) {
+	if r.th.Glyphs.Rule == "" || room < minRoom*len(g.widths) && !fits(g.widths, room) {
 		r.records(g)
 		return
 	}
@@ -154,9 +154,6 @@ func (r *renderer) pad(l line, width int, align extast.Alignment) []byte {
 
 func (r *renderer) tableRule(g grid) {
 	rule, cross := r.th.Glyphs.Rule, r.th.Glyphs.Cross
-	if rule == "" {
-		return
-	}
 	var b strings.Builder
 	for i, w := range g.widths {
 		if i > 0 {
@@ -167,8 +164,8 @@ func (r *renderer) tableRule(g grid) {
 	r.emit([]byte(r.paint(b.String(), inkBorder)))
 }
 
-// records renders a table that is too wide even for narrow columns: each row
-// as a list of "header: value".
+// records renders a table that is too wide even for narrow columns, or that
+// will be read aloud: each row as a list of "header: value".
 func (r *renderer) records(g grid) {
 	rows := g.rows[1:]
 	if len(rows) == 0 {

@@ -37,7 +37,7 @@ type Theme struct {
 	SearchCurrent lipgloss.Style // the match that the view stands on
 
 	Heading lipgloss.Style
-	Code    lipgloss.Style // a code span, or code of an unknown language
+	Code    lipgloss.Style // a code span
 	Link    lipgloss.Style
 	Quote   lipgloss.Style
 

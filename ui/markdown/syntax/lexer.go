@@ -158,7 +158,7 @@ func (x *lexer) classify(w string) Class {
 	if l.fold {
 		known = strings.ToLower(w)
 	}
-	member := x.pos > 0 && x.src[x.pos-1] == '.'
+	member := x.pos > 0 && strings.IndexByte(".-", x.src[x.pos-1]) >= 0
 	if class, ok := l.words[known]; ok && !member {
 		return class
 	}
@@ -174,7 +174,10 @@ func (x *lexer) classify(w string) Class {
 // word is the length of the word that s begins with.
 func (x *lexer) word(s string) int {
 	for i, r := range s {
-		if r == '_' || unicode.IsLetter(r) || i > 0 && unicode.IsDigit(r) || strings.ContainsRune(x.lang.letters, r) {
+		if r == '_' || unicode.IsLetter(r) || i > 0 && unicode.IsDigit(r) {
+			continue
+		}
+		if strings.ContainsRune(x.lang.letters, r) && (i > 0 || r != '-') {
 			continue
 		}
 		return i

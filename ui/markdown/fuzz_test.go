@@ -1,0 +1,44 @@
+package markdown
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// FuzzStream feeds any bytes in pieces: nothing may panic, be too wide or
+// reach the terminal as a control character, and the finished stream must
+// equal the exact rendering.
+func FuzzStream(f *testing.F) {
+	for _, text := range corpus(f) {
+		f.Add([]byte(text), uint8(20), uint8(7))
+	}
+	for _, text := range []string{
+		"\x1b]0;title\a\x1b[31mred\x9b31m\u009b0m", "\xff\xfe\r\r\n\xe4\xb8", "00\n\xb8", "a\x00b\u202Ec\u2066d\u2028e",
+		"&#27;[31m &#x9b;0m &#0; &#10; &Tab; &NewLine;", "- - - a\n    - b\n\t- c", "> - > - a\n> - > - b",
+		"[[[[[[[[[[]]]]](((((", "**__~~``**__~~``", "|\n|-|\n||||", "1. a\n\n\n   b\n2) c", "``` \n```\n~~~\n```",
+		"[a]: b\n[c]: d 'e\nf'\n\n[a][c]", "\t\t\t\tx\n  \t y", "🇩🇪🇩e\u0301\u200d\ufe0f|\u3000",
+	} {
+		f.Add([]byte(text), uint8(5), uint8(1))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, width, piece uint8) {
+		if len(text) > 4096 {
+			return // long texts are slow to feed byte by byte, not different
+		}
+		th := testTheme(t)
+		w := int(width)%100 + 1
+		want := Render(string(text), th, w)
+		check(t, want, w)
+		s := streamed(th, w, string(text), tight, func() int { return int(piece)%64 + 1 })
+		check(t, all(s), w)
+		s.Finish()
+		if d := cmp.Diff(want, append([]string(nil), all(s)...)); d != "" {
+			t.Errorf("rendered and streamed differ:\n%s", d)
+		}
+		for _, b := range s.CodeBlocks() {
+			if b.FirstLine < 0 || b.FirstLine > b.LastLine || b.LastLine >= s.Len() {
+				t.Errorf("code block at lines %d to %d of %d", b.FirstLine, b.LastLine, s.Len())
+			}
+		}
+	})
+}

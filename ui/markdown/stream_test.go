@@ -1,0 +1,190 @@
+package markdown
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/exp/golden"
+	"github.com/google/go-cmp/cmp"
+
+	"rookery/ui/theme"
+)
+
+func plain(lines []string) []string {
+	out := []string{}
+	for _, l := range lines {
+		out = append(out, ansi.Strip(l))
+	}
+	return out
+}
+
+func TestGolden(t *testing.T) {
+	th := testTheme(t)
+	for _, name := range []string{"reply", "awkward"} {
+		text, err := os.ReadFile("testdata/" + name + ".md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(name+" 80", func(t *testing.T) {
+			golden.RequireEqual(t, strings.Join(Render(string(text), th, 80), "\n"))
+		})
+		t.Run(name+" 36", func(t *testing.T) {
+			golden.RequireEqual(t, strings.Join(plain(Render(string(text), th, 36)), "\n"))
+		})
+		t.Run(name+" spoken", func(t *testing.T) {
+			spoken := Render(string(text), th.WithGlyphs(theme.SpokenGlyphs()), 60)
+			golden.RequireEqual(t, strings.Join(plain(spoken), "\n"))
+		})
+	}
+}
+
+func TestRender(t *testing.T) {
+	th := testTheme(t)
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"paragraphs of a loose item stay apart", "2. two\n\n   continued", []string{"2. two", "", "   continued"}},
+		{"hard breaks and soft ones", "a  \nb\\\nc\nd", []string{"a", "b", "c", "d"}},
+		{"unknown tags", "text <tag> </think>\n\n<div>\nblock\n</div>", []string{"text <tag> </think>", "", "<div>", "block", "</div>"}},
+		{"code keeps its indent in a list", "- x\n  ```\n  a\n    b\n  ```", []string{"• x", "", "  │ a", "  │   b"}},
+		{"numbers go on", "3. a\n3. b", []string{"3. a", "4. b"}},
+		{"tabs in code", "```\n\ta\tb\n```", []string{"│     a   b"}},
+		{"a word longer than the line", "abcdefghijklmnopqrstuvwxyz", []string{"abcdefghijklmnopqrst", "uvwxyz"}},
+		{"no closing mark at the start of a line", "一二三四五六七八九十。", []string{"一二三四五六七八九", "十。"}},
+		{"a break after a hyphen", "a very well-considered-word", []string{"a very well-", "considered-word"}},
+		{"a narrow table", "|a|b|c|d|\n|-|-|-|-|\n|long word|x|y|long word too|", []string{
+			"a: long word", "b: x", "c: y", "d: long word too"}},
+		{"entities", "&lt;&#65;&#x42;&unknown; &amp;", []string{"<AB&unknown; &"}},
+		{"a line break tag", "a<br>b<BR/>c", []string{"a", "b", "c"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if d := cmp.Diff(c.want, plain(Render(c.text, th, 20))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// Nothing in a text may reach the terminal as a command.
+func TestControlsAreShown(t *testing.T) {
+	th := testTheme(t)
+	for text, want := range map[string]string{
+		"a\x1b[31mb":        "a␛[31mb",
+		"\x1b]0;title\a":    "␛]0;title␇",
+		"\u009b31m":         "\ufffd31m",
+		"a\x00b\x7f":        "a␀b␡",
+		"&#27;[2J":          "␛[2J",
+		"&#x9b;2J":          "\ufffd2J",
+		"`\x1b[2J`":         "␛[2J",
+		"```\n\x1b[2J\n```": "│ ␛[2J",
+		"[x](\x1b[2J)":      "x (␛[2J)",
+		"abc\u202ecba":      "abc\ufffdcba",
+		"\xff\xfe":          "\ufffd\ufffd",
+		"a\rb":              "a",
+		"a&#10;b":           "a b",
+	} {
+		got := plain(Render(text, th, 80))
+		if len(got) == 0 || got[0] != want {
+			t.Errorf("%q is shown as %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestCodeBlocks(t *testing.T) {
+	th := testTheme(t)
+	text := "```go\na\tb\n\n```\n\n- item\n\n  ```sh\n  ls\n    -l\n  ```\n\n  ~~~\n  indented fence\n  ~~~\n\ntext\n\n   ```py\n   def f():\n       pass"
+	want := []CodeBlock{
+		{"go", "a\tb\n\n", 0, 1},
+		{"sh", "ls\n  -l\n", 5, 6},
+		{"", "indented fence\n", 8, 8},
+		{"py", "def f():\n    pass\n", 12, 13},
+	}
+	for _, n := range []int{1, 7, 1000} {
+		s := streamed(th, 40, text, New(th, 1).limits, func() int { return n })
+		if d := cmp.Diff(want, s.CodeBlocks()); d != "" {
+			t.Errorf("pieces of %d, open:\n%s", n, d)
+		}
+		s.Finish()
+		if d := cmp.Diff(want, s.CodeBlocks()); d != "" {
+			t.Errorf("pieces of %d, finished:\n%s\n%q", n, d, plain(all(s)))
+		}
+	}
+}
+
+func TestSetWidthAndTheme(t *testing.T) {
+	th := testTheme(t)
+	other, err := theme.New("contrast", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := corpus(t)["reply.md"]
+	for _, finished := range []bool{false, true} {
+		s := streamed(th, 80, text, New(th, 1).limits, func() int { return 50 })
+		if finished {
+			s.Finish()
+		}
+		s.SetWidth(33)
+		s.SetTheme(other)
+		s.Finish()
+		if d := cmp.Diff(Render(text, other, 33), append([]string(nil), all(s)...)); d != "" {
+			t.Errorf("finished before: %v\n%s", finished, d)
+		}
+	}
+}
+
+// An answer that was finished may be continued, even inside a word.
+func TestAppendAfterFinish(t *testing.T) {
+	th := testTheme(t)
+	for name, text := range corpus(t) {
+		s := New(th, 40)
+		half := len(text) / 2
+		s.Append(strings.ToValidUTF8(text[:half], ""))
+		s.Finish()
+		s.Append(strings.ToValidUTF8(text[half:], ""))
+		s.Finish()
+		want := Render(strings.ToValidUTF8(text[:half], "")+strings.ToValidUTF8(text[half:], ""), th, 40)
+		if d := cmp.Diff(want, append([]string(nil), all(s)...)); d != "" {
+			t.Errorf("%s:\n%s", name, d)
+		}
+	}
+}
+
+func TestLines(t *testing.T) {
+	s := New(testTheme(t), 20)
+	if s.Len() != 0 || s.Lines(0, 10) != nil {
+		t.Errorf("an empty stream has %d lines", s.Len())
+	}
+	s.Append("one\n\ntwo\n\nthree")
+	for _, c := range []struct {
+		a, b int
+		want []string
+	}{
+		{0, 5, []string{"one", "", "two", "", "three"}}, {-3, 1, []string{"one"}},
+		{2, 99, []string{"two", "", "three"}}, {3, 3, nil}, {9, 12, nil},
+	} {
+		if d := cmp.Diff(c.want, s.Lines(c.a, c.b)); d != "" {
+			t.Errorf("lines %d to %d:\n%s", c.a, c.b, d)
+		}
+	}
+	if s.Line(4) != "three" {
+		t.Errorf("line 4 is %q", s.Line(4))
+	}
+}
+
+// Renderers share nothing that is not safe to share.
+func TestRenderConcurrently(t *testing.T) {
+	th := testTheme(t)
+	text := corpus(t)["reply.md"]
+	want := strings.Join(Render(text, th, 50), "\n")
+	for range 4 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			if got := strings.Join(Render(text, th, 50), "\n"); got != want {
+				t.Error("the same text is rendered differently")
+			}
+		})
+	}
+}
