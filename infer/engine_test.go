@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"rookery/infer"
 	"rookery/infer/sampler"
 	"rookery/infer/scripted"
+
+	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -24,7 +24,7 @@ func lively(seed uint64) sampler.Params {
 }
 
 // start runs an engine on a scripted backend until the test ends.
-func start(t testing.TB, o scripted.Options, eo infer.Options) (*infer.Engine, *scripted.Backend) {
+func start(t testing.TB, o scripted.Options, eo infer.Options) *infer.Engine {
 	t.Helper()
 	m := scripted.Model()
 	b := scripted.New(m, o)
@@ -37,7 +37,7 @@ func start(t testing.TB, o scripted.Options, eo infer.Options) (*infer.Engine, *
 			t.Error("the engine left its backend open")
 		}
 	})
-	return e, b
+	return e
 }
 
 func submit(t testing.TB, e *infer.Engine, r infer.Request) *infer.Stream {
@@ -109,7 +109,7 @@ func numbers(seed, n int) []int32 {
 }
 
 func TestGenerate(t *testing.T) {
-	e, _ := start(t, scripted.Options{}, infer.Options{})
+	e := start(t, scripted.Options{}, infer.Options{})
 	prompt := numbers(1, 100)
 	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: lively(5), MaxTokens: 80, Top: 3})
 	end := finish(t, s)
@@ -150,7 +150,7 @@ func TestGenerate(t *testing.T) {
 func TestManyRequestsOnFewSlots(t *testing.T) {
 	for _, o := range []scripted.Options{{Slots: 8}, {Slots: 8, MaxTokens: 5}, {Slots: 64, MaxTokens: 40}} {
 		t.Run(fmt.Sprintf("%d slots, %d tokens", o.Slots, o.MaxTokens), func(t *testing.T) {
-			e, _ := start(t, o, infer.Options{})
+			e := start(t, o, infer.Options{})
 			streams := make([]*infer.Stream, 64)
 			for i := range streams {
 				streams[i] = submit(t, e, infer.Request{
@@ -177,7 +177,7 @@ func TestWaitingIsFirstComeFirstServed(t *testing.T) {
 		}
 		return nil
 	}
-	e, _ := start(t, scripted.Options{Slots: 1, Before: before}, infer.Options{})
+	e := start(t, scripted.Options{Slots: 1, Before: before}, infer.Options{})
 	var streams []*infer.Stream
 	var want []int32
 	for i := range 6 {
@@ -194,7 +194,7 @@ func TestWaitingIsFirstComeFirstServed(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	e, _ := start(t, scripted.Options{}, infer.Options{})
+	e := start(t, scripted.Options{}, infer.Options{})
 	m := e.Model()
 	ours := func(s infer.Snapshot) *infer.Snapshot {
 		s.Model, s.Tokenizer = m.Fingerprint, m.Tokenizer.Fingerprint()
@@ -239,7 +239,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestLogits(t *testing.T) {
-	e, _ := start(t, scripted.Options{}, infer.Options{Chunk: 16})
+	e := start(t, scripted.Options{}, infer.Options{Chunk: 16})
 	prompt := numbers(3, 50)
 	got, err := e.Logits(t.Context(), prompt)
 	if err != nil {
@@ -260,7 +260,7 @@ func TestLogits(t *testing.T) {
 
 func TestLogitsGivesUpWithItsContext(t *testing.T) {
 	gate := make(chan struct{})
-	e, _ := start(t, scripted.Options{Before: func([]infer.Row) error { <-gate; return nil }}, infer.Options{})
+	e := start(t, scripted.Options{Before: func([]infer.Row) error { <-gate; return nil }}, infer.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := e.Logits(ctx, numbers(1, 5)); !errors.Is(err, context.Canceled) {
@@ -270,7 +270,7 @@ func TestLogitsGivesUpWithItsContext(t *testing.T) {
 }
 
 func TestLogitsRequestReadsOnly(t *testing.T) {
-	e, _ := start(t, scripted.Options{}, infer.Options{})
+	e := start(t, scripted.Options{}, infer.Options{})
 	prompt := numbers(3, 50)
 	whole := run(t, e, infer.Request{Tokens: prompt, Logits: true})
 	if whole.Reason != infer.ReasonLength || len(whole.Tokens) != 0 || whole.Snapshot.Logits == nil {
@@ -311,7 +311,7 @@ func TestCloseCancelsEverything(t *testing.T) {
 
 func TestSetSamplingTakesEffect(t *testing.T) {
 	step := make(chan struct{})
-	e, _ := start(t, scripted.Options{Before: func([]infer.Row) error { <-step; return nil }}, infer.Options{})
+	e := start(t, scripted.Options{Before: func([]infer.Row) error { <-step; return nil }}, infer.Options{})
 	prompt := numbers(2, 10)
 	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: sampler.Params{}, MaxTokens: 20})
 	for range 10 {

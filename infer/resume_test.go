@@ -95,7 +95,7 @@ func TestResumeIsAsIfNeverStopped(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for round := range 10 {
 		var c canceller
-		e, _ := start(t, scripted.Options{Before: c.before}, infer.Options{Chunk: 32})
+		e := start(t, scripted.Options{Before: c.before}, infer.Options{Chunk: 32})
 		prompt, p := numbers(round, 1+r.IntN(200)), lively(uint64(round))
 		request := infer.Request{Tokens: prompt, Sampling: p, Stops: holding}
 		var tokens []int32
@@ -122,7 +122,7 @@ func TestCancelledSnapshots(t *testing.T) {
 	prompt := numbers(4, 90)
 	for steps := 1; steps < 40; steps += 3 {
 		var c canceller
-		e, _ := start(t, scripted.Options{Before: c.before}, infer.Options{Chunk: 16})
+		e := start(t, scripted.Options{Before: c.before}, infer.Options{Chunk: 16})
 		end := finish(t, c.submit(t, e, infer.Request{Tokens: prompt, Sampling: lively(1), Stops: holding}, steps))
 		if end.Reason != infer.ReasonCancelled {
 			t.Fatalf("ended with %v", end.Reason)
@@ -138,7 +138,7 @@ func TestCancelledSnapshots(t *testing.T) {
 func TestCancelInLine(t *testing.T) {
 	var c canceller
 	gate := make(chan struct{})
-	e, _ := start(t, scripted.Options{Slots: 1, Before: func(rows []infer.Row) error {
+	e := start(t, scripted.Options{Slots: 1, Before: func(rows []infer.Row) error {
 		<-gate
 		return c.before(rows)
 	}}, infer.Options{})
@@ -156,7 +156,7 @@ func TestCancelInLine(t *testing.T) {
 }
 
 func TestContinueFromThePromptSnapshot(t *testing.T) {
-	e, _ := start(t, scripted.Options{}, infer.Options{})
+	e := start(t, scripted.Options{}, infer.Options{})
 	prompt := numbers(9, 30)
 	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: lively(1), MaxTokens: 20})
 	first := finish(t, s)
@@ -194,7 +194,7 @@ func TestReplay(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			e, _ := start(t, scripted.Options{}, infer.Options{Chunk: 16})
+			e := start(t, scripted.Options{}, infer.Options{Chunk: 16})
 			s := submit(t, e, infer.Request{Tokens: prompt, Sampling: lively(3), MaxTokens: length, Stops: holding})
 			whole := finish(t, s)
 			for _, n := range []int{0, 1, 16, 17, 59} {
@@ -227,7 +227,7 @@ func TestFailedStepLeavesASnapshot(t *testing.T) {
 	never := alone(t, prompt, lively(4), 60)
 	for _, failing := range []int{1, 4, 7, 8, 30} {
 		steps := 0
-		e, _ := start(t, scripted.Options{Before: func([]infer.Row) error {
+		e := start(t, scripted.Options{Before: func([]infer.Row) error {
 			if steps++; steps == failing {
 				return errors.New("out of order")
 			}
@@ -245,7 +245,7 @@ func TestFailedStepLeavesASnapshot(t *testing.T) {
 }
 
 func TestSnapshotBytesAreCounted(t *testing.T) {
-	e, _ := start(t, scripted.Options{}, infer.Options{})
+	e := start(t, scripted.Options{}, infer.Options{})
 	end := run(t, e, infer.Request{Tokens: numbers(1, 20), Sampling: lively(1), MaxTokens: 5})
 	alive := e.Stats().SnapshotBytes
 	if alive < int64(4*len(end.Snapshot.State)) {

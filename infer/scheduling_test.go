@@ -223,7 +223,7 @@ func TestPanicEndsTheStepsRowsOnly(t *testing.T) {
 	for _, kind := range []string{"panic", "error"} {
 		t.Run(kind, func(t *testing.T) {
 			steps := 0
-			e, _ := start(t, scripted.Options{Slots: 2, Before: func([]infer.Row) error {
+			e := start(t, scripted.Options{Slots: 2, Before: func([]infer.Row) error {
 				steps++
 				switch {
 				case steps == 20 && kind == "panic":
@@ -271,7 +271,7 @@ func TestScriptedFaults(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.want, func(t *testing.T) {
-			e, _ := start(t, scripted.Options{Answers: []scripted.Answer{{Text: "so far", Then: tt.then}}}, infer.Options{})
+			e := start(t, scripted.Options{Answers: []scripted.Answer{{Text: "so far", Then: tt.then}}}, infer.Options{})
 			end := run(t, e, infer.Request{Tokens: encode(e, "Assistant:"), Stops: []string{"far off"}})
 			if end.Reason != infer.ReasonError || !strings.Contains(end.Err.Error(), tt.want) || end.Text != "so far" {
 				t.Errorf("%v, %v after %q", end.Reason, end.Err, end.Text)
@@ -281,7 +281,7 @@ func TestScriptedFaults(t *testing.T) {
 }
 
 func TestNaNEndsItsOwnRowOnly(t *testing.T) {
-	e, _ := start(t, scripted.Options{Answers: []scripted.Answer{
+	e := start(t, scripted.Options{Answers: []scripted.Answer{
 		{Prompt: "bad", Text: "a few words", Then: scripted.NaN},
 		{Prompt: "good", Text: strings.Repeat("many words ", 20)},
 	}}, infer.Options{})
@@ -296,7 +296,7 @@ func TestNaNEndsItsOwnRowOnly(t *testing.T) {
 }
 
 func TestNoRoom(t *testing.T) {
-	e, _ := start(t, scripted.Options{Slots: 1, MaxTokens: -1}, infer.Options{})
+	e := start(t, scripted.Options{Slots: 1, MaxTokens: -1}, infer.Options{})
 	if _, err := e.Submit(infer.Request{Tokens: []int32{1}}); err == nil || !strings.Contains(err.Error(), "no room") {
 		t.Errorf("error %v", err)
 	}
@@ -308,7 +308,7 @@ func TestSteadyStateAllocatesLittle(t *testing.T) {
 	const steps = 4000
 	var before, after runtime.MemStats
 	n := 0
-	e, _ := start(t, scripted.Options{Before: func([]infer.Row) error {
+	e := start(t, scripted.Options{Before: func([]infer.Row) error {
 		switch n++; n {
 		case 100:
 			runtime.ReadMemStats(&before)

@@ -51,7 +51,7 @@ func TestStops(t *testing.T) {
 	for _, slots := range poolSizes {
 		for _, tt := range tests {
 			t.Run(fmt.Sprintf("%s, %d slots", tt.name, slots), func(t *testing.T) {
-				e, _ := start(t, scripted.Options{Slots: slots, Answers: []scripted.Answer{{Text: tt.says}}}, infer.Options{})
+				e := start(t, scripted.Options{Slots: slots, Answers: []scripted.Answer{{Text: tt.says}}}, infer.Options{})
 				prompt := encode(e, "User: go\n\nAssistant:")
 				s := submit(t, e, infer.Request{Tokens: prompt, Stops: tt.stops, MaxTokens: 1000})
 				end := finish(t, s)
@@ -74,7 +74,7 @@ func TestStops(t *testing.T) {
 // Without stops, an answer goes on where a stop ended it, as if there had been none.
 func TestContinuePastAStop(t *testing.T) {
 	for _, slots := range poolSizes {
-		e, _ := start(t, scripted.Options{Slots: slots}, infer.Options{})
+		e := start(t, scripted.Options{Slots: slots}, infer.Options{})
 		for seed := range 8 {
 			prompt, p := numbers(seed, 20), lively(uint64(seed))
 			never := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60})
@@ -127,7 +127,7 @@ func TestStopsAgainstDefinition(t *testing.T) {
 	const length = 50
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, slots := range []int{1, 3, 8, 32} {
-		e, _ := start(t, scripted.Options{Slots: slots}, infer.Options{})
+		e := start(t, scripted.Options{Slots: slots}, infer.Options{})
 		for range 2 {
 			type answer struct {
 				prompt []int32
@@ -171,7 +171,7 @@ func TestHeldTextBelongsToAnEndWithoutStop(t *testing.T) {
 	says := scripted.Answer{Text: "one\n\nUs and more"}
 	stops := []string{"\n\nUser:"}
 	t.Run("length", func(t *testing.T) {
-		e, _ := start(t, scripted.Options{Answers: []scripted.Answer{says}}, infer.Options{})
+		e := start(t, scripted.Options{Answers: []scripted.Answer{says}}, infer.Options{})
 		prompt := encode(e, "Assistant:")
 		end := run(t, e, infer.Request{Tokens: prompt, Stops: stops, MaxTokens: 5})
 		if end.Reason != infer.ReasonLength || end.Text != "one\n\nU" {
@@ -185,7 +185,7 @@ func TestHeldTextBelongsToAnEndWithoutStop(t *testing.T) {
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		var c canceller
-		e, _ := start(t, scripted.Options{Answers: []scripted.Answer{says}, Before: c.before}, infer.Options{})
+		e := start(t, scripted.Options{Answers: []scripted.Answer{says}, Before: c.before}, infer.Options{})
 		end := finish(t, c.submit(t, e, infer.Request{Tokens: encode(e, "Assistant:"), Stops: stops}, 5))
 		if end.Reason != infer.ReasonCancelled || end.Text != "one\n\nU" {
 			t.Errorf("%v after %q", end.Reason, end.Text)
@@ -195,7 +195,7 @@ func TestHeldTextBelongsToAnEndWithoutStop(t *testing.T) {
 
 func TestHeldTextIsNotRead(t *testing.T) {
 	step := make(chan struct{})
-	e, _ := start(t, scripted.Options{
+	e := start(t, scripted.Options{
 		Answers: []scripted.Answer{{Text: "one\n\nUse it"}},
 		Before:  func([]infer.Row) error { <-step; return nil },
 	}, infer.Options{})
@@ -219,7 +219,7 @@ func TestHeldTextIsNotRead(t *testing.T) {
 // A stop that began in what is replayed ends the answer at its own beginning.
 func TestStopAcrossReplay(t *testing.T) {
 	for _, slots := range poolSizes {
-		e, _ := start(t, scripted.Options{Slots: slots, Answers: []scripted.Answer{{Text: "one!\nUsers"}}}, infer.Options{})
+		e := start(t, scripted.Options{Slots: slots, Answers: []scripted.Answer{{Text: "one!\nUsers"}}}, infer.Options{})
 		prompt := encode(e, "Assistant:")
 		replay := encode(e, "one!\n")
 		end := run(t, e, infer.Request{Tokens: prompt, Replay: replay, Stops: []string{"\nUsers"}})
