@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -142,17 +143,30 @@ func TestContinuePastTheStop(t *testing.T) {
 	r.checkStates(v, 2)
 }
 
-// An answer with turns below it does not change under them.
+// Any turn can be the head. An answer with turns below it does not change under them.
 func TestContinueAboveOtherTurns(t *testing.T) {
+	ctx := context.Background()
 	r := newRoom(t, setup{})
 	d := r.desk.New()
-	v := stopAfter(t, r, d, "story", 9)
-	open := last(v)
-	v = ask(t, d, "hello")
-	must(t, d.Retry())
-	v = settled(t, d)
-	if v.Turns[1].Text != open.Text {
-		t.Fatalf("turns %q", texts(v))
+	open := last(stopAfter(t, r, d, "story", 9))
+	c := ask(t, d, "hello").Conversation
+	r.desk.Shut(d)
+	settled(t, d)
+	c.Head = open.ID
+	must(t, r.store.Store.SaveConversation(ctx, c))
+	d = r.desk.Open(d.ID())
+	if v := settled(t, d); last(v).ID != open.ID {
+		t.Fatalf("the line is %q", texts(v))
+	}
+	must(t, d.Continue())
+	v := settled(t, d)
+	if got := last(v); got.ID == open.ID || got.Parent != open.Parent || got.Text != strings.TrimSuffix(story[1:], "\n\n") {
+		t.Errorf("continued to %+v", got)
+	}
+	r.checkStates(v, 2)
+	must(t, d.SwitchSibling(last(v).ID, -1))
+	if v = settled(t, d); v.Turns[1].Text != open.Text || len(v.Turns) != 4 {
+		t.Errorf("the old line is %q", texts(v))
 	}
 	r.checkStates(v, 4)
 }

@@ -44,8 +44,7 @@ type keeper struct {
 	serial  uint64
 	err     error
 	seen    struct { // what idle last said
-		idle bool
-		err  error
+		idle, failed bool
 	}
 	urgent  bool          // someone waits: no pause before the next try
 	settled chan struct{} // closed and replaced when all is saved or a try failed
@@ -165,7 +164,7 @@ func (k *keeper) snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error)
 func (k *keeper) idle() (idle bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.seen.idle, k.seen.err = k.idleLocked(), k.err
+	k.seen.idle, k.seen.failed = k.idleLocked(), k.err != nil
 	return k.seen.idle, k.err
 }
 

@@ -141,7 +141,7 @@ func (k *keeper) writeJournal(j *journal) error {
 func (k *keeper) settle(err error) {
 	k.mu.Lock()
 	k.err = err
-	changed := k.idleLocked() != k.seen.idle || err != k.seen.err
+	changed := k.idleLocked() != k.seen.idle || err != nil || k.seen.failed
 	if err != nil || k.empty() {
 		k.urgent = false
 		close(k.settled)

@@ -49,7 +49,7 @@ func (p prompting) cleaned() string {
 
 // opening is what the state reads before the first turn, its separator included.
 func (t template) opening(system string) []int32 {
-	text := ""
+	var text string
 	switch system = cleanText(system); {
 	case system != "":
 		text = systemSays + system
