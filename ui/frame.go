@@ -43,6 +43,9 @@ func (m *Model) frameInterval() time.Duration {
 // It costs nothing while nothing changes, and a burst of changes is one frame.
 func (m *Model) awaitChange() tea.Cmd {
 	changed, quit, due := m.desk.Changed(), m.ctx.Done(), m.frames.last.Add(m.frameInterval())
+	if changed == nil {
+		return nil
+	}
 	return func() tea.Msg {
 		select {
 		case <-changed:
@@ -115,7 +118,7 @@ func (m *Model) tick() tea.Cmd {
 	case !m.generating() && !m.monitor.settling(m.clock()) && !m.tab().view.Loading:
 		every = tickPanel
 	}
-	return tea.Tick(every, func(time.Time) tea.Msg { return tickMsg{} })
+	return m.after(every, tickMsg{})
 }
 
 func (m *Model) onTick() tea.Cmd {

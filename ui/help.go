@@ -73,7 +73,7 @@ func helpLines(th theme.Theme, m keys.Map, about []string, width int) []string {
 				continue
 			}
 			names := m.Keys(a.ID)
-			label := strings.Join(names[:min(len(names), 3)], ", ")
+			label := strings.Join(names[:min(len(names), 3)], "  ")
 			what := a.Help
 			if a.Slash != "" {
 				what = fmt.Sprintf("%s (/%s)", a.Help, a.Slash)

@@ -48,7 +48,8 @@ type Model struct {
 
 	actions   map[keys.ID]func(arg string) tea.Cmd
 	clock     func() time.Time
-	clipboard func(string) error // the system's
+	after     func(time.Duration, tea.Msg) tea.Cmd // sends a message later
+	clipboard func(string) error                   // the system's
 }
 
 // New makes a model. It does nothing slow: conversations are opened by Init's
@@ -61,7 +62,7 @@ func newModel(ctx context.Context, k desk, o Options) *Model {
 	m := &Model{
 		ctx: ctx, quit: quit, desk: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
-		clock: time.Now, clipboard: clipboard.WriteAll,
+		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}
 	m.actions = m.table()
 	if err := m.applySettings(o.Settings); err != nil {
@@ -69,6 +70,10 @@ func newModel(ctx context.Context, k desk, o Options) *Model {
 	}
 	m.tabs = []*tab{m.openTab(opening{})}
 	return m
+}
+
+func later(d time.Duration, msg tea.Msg) tea.Cmd {
+	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 }
 
 // Init asks the terminal for its background and opens what was open last time.

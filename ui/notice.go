@@ -21,7 +21,7 @@ func (m *Model) say(text string) tea.Cmd {
 	m.notices++
 	serial := m.notices
 	m.notice = notice{text: oneLine(text), serial: serial}
-	return tea.Tick(noticeStays, func(time.Time) tea.Msg { return noticeEndedMsg{serial} })
+	return m.after(noticeStays, noticeEndedMsg{serial})
 }
 
 // fail shows an error until it is dismissed.

@@ -12,6 +12,7 @@ import (
 
 	"rookery/chat"
 	"rookery/infer"
+	"rookery/ui/keys"
 )
 
 // plain is the interface for screen readers: no alternate screen, no boxes, no
@@ -26,6 +27,7 @@ type plain struct {
 
 	d       dialogue
 	draft   []string // lines that ended with a backslash
+	queue   []string // what was written while an answer was running
 	live    chat.ID  // of the answer that is being spoken
 	started bool     // its name has been written
 	thought bool     // its thought has been announced
@@ -89,6 +91,14 @@ func (p *plain) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 	for p.wrote == nil {
 		p.speak()
 		generating := p.d.View().Live != nil
+		if !generating && len(p.queue) > 0 {
+			next := p.queue[0]
+			p.queue = p.queue[1:]
+			if p.obey(p.take(next)) {
+				return p.leave()
+			}
+			continue
+		}
 		if !generating && !p.asked {
 			if p.ended {
 				return p.leave()
@@ -103,10 +113,8 @@ func (p *plain) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 				continue
 			}
 			p.asked = false
-			if err := p.line(line); errors.Is(err, errLeave) {
+			if p.obey(p.line(line)) {
 				return p.leave()
-			} else if err != nil {
-				p.say("Error: " + oneLine(err.Error()))
 			}
 		case <-p.desk.Changed():
 		case <-interrupts:
@@ -119,6 +127,17 @@ func (p *plain) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 		}
 	}
 	return fmt.Errorf("writing to the terminal: %w", p.wrote)
+}
+
+// obey tells an error, or reports that the person wants to leave.
+func (p *plain) obey(err error) (leave bool) {
+	if errors.Is(err, errLeave) {
+		return true
+	}
+	if err != nil {
+		p.say("Error: " + oneLine(err.Error()))
+	}
+	return false
 }
 
 func (p *plain) leave() error {
@@ -165,7 +184,8 @@ func (p *plain) welcome(version string) {
 	}
 }
 
-// line takes one line of input: a prompt, a part of one, or a command.
+// line takes one line of input. What is written while an answer is running
+// waits for its end, but for what concerns that answer.
 func (p *plain) line(line string) error {
 	if rest, more := strings.CutSuffix(line, `\`); more {
 		p.draft = append(p.draft, rest)
@@ -176,6 +196,22 @@ func (p *plain) line(line string) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
+	if (p.d.View().Live != nil || len(p.queue) > 0) && !urgent(text) {
+		p.queue = append(p.queue, text)
+		return nil
+	}
+	return p.take(text)
+}
+
+// urgent reports whether a text is a command for the running answer.
+func urgent(text string) bool {
+	name, _, _, isCommand := parseCommand(text)
+	a, known := keys.Slash(name)
+	return isCommand && known && (a.ID == keys.Stop || a.ID == keys.Quit || a.Category == keys.Sampling)
+}
+
+// take sends a prompt or runs a command.
+func (p *plain) take(text string) error {
 	name, arg, text, isCommand := parseCommand(text)
 	if isCommand {
 		return p.command(name, arg)

@@ -58,7 +58,7 @@ func (q *question) click(int, int) intent { return nil }
 
 func (q *question) resize(width, height int) {
 	q.width, q.height = width, height
-	q.input.setWidth(innerWidth(questionWidth, width))
+	q.input.setWidth(innerWidth(questionWidth, width) - 1) // the cursor may stand behind the text
 }
 
 func (q *question) draw(th theme.Theme, m keys.Map) box {

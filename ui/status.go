@@ -94,39 +94,58 @@ func (m *Model) drawHints() string {
 		return m.th.Error.Render(text) + m.th.Muted.Render(hint)
 	}
 	var pairs []string
+	if len(m.dialogs) > 0 {
+		return "" // the dialog has its own
+	}
 	for _, h := range m.nextKeys() {
-		pairs = append(pairs, m.keymap.Hint(m.focus, h.id), h.what)
+		var names []string
+		for _, id := range h.ids {
+			if key := m.keymap.Hint(m.focus, id); key != "" {
+				names = append(names, key)
+			}
+		}
+		pairs = append(pairs, strings.Join(names, "/"), h.what)
 	}
 	return hintLine(m.th, m.width, pairs...)
 }
 
-// A nextKey is an action that is obvious now.
+// A nextKey is an action, or two opposite ones, that is obvious now.
 type nextKey struct {
-	id   keys.ID
 	what string
+	ids  []keys.ID
 }
+
+func next(what string, ids ...keys.ID) nextKey { return nextKey{what, ids} }
 
 // nextKeys are the actions to point at, the most obvious one first.
 func (m *Model) nextKeys() []nextKey {
 	t := m.tab()
-	always := []nextKey{{keys.Palette, "commands"}, {keys.Help, "help"}, {keys.NewTab, "new tab"}, {keys.Quit, "quit"}}
+	var first []nextKey
 	switch {
 	case m.focus == keys.Panel:
-		return append([]nextKey{{keys.ClosePanel, "close the panel"}}, always...)
+		first = []nextKey{next("close the panel", keys.ClosePanel)}
 	case m.focus == keys.Transcript && len(t.transcript.find.matches) > 0:
-		return []nextKey{{keys.SearchNext, "next match"}, {keys.SearchPrev, "previous"}, {keys.Stop, "end search"}, {keys.FocusComposer, "back to the prompt"}}
+		return []nextKey{
+			next("next, previous match", keys.SearchNext, keys.SearchPrev), next("end the search", keys.Stop),
+			next("back to the prompt", keys.FocusComposer),
+		}
 	case m.focus == keys.Transcript:
-		return []nextKey{{keys.SelectPrev, "up"}, {keys.SelectNext, "down"}, {keys.CopyMessage, "copy"}, {keys.FocusComposer, "back to the prompt"}, {keys.Fold, "fold"}, {keys.Search, "search"}, {keys.Retry, "retry"}, {keys.Help, "help"}}
+		return []nextKey{
+			next("select", keys.SelectPrev, keys.SelectNext), next("copy", keys.CopyMessage), next("back to the prompt", keys.FocusComposer),
+			next("fold", keys.Fold), next("search", keys.Search), next("retry", keys.Retry), next("edit", keys.EditLast), next("help", keys.Help),
+		}
 	case t.generating():
-		return append([]nextKey{{keys.Stop, "stop"}, {keys.Complete, "messages"}}, always...)
+		first = []nextKey{next("stop", keys.Stop), next("messages", keys.Complete)}
 	case !t.composer.empty():
-		return append([]nextKey{{keys.Send, "send"}, {keys.Newline, "new line"}, {keys.Editor, "editor"}}, always...)
+		first = []nextKey{next("send", keys.Send), next("new line", keys.Newline), next("editor", keys.Editor)}
 	case t.resumable():
-		return append([]nextKey{{keys.Continue, "continue"}, {keys.Retry, "retry"}, {keys.Complete, "messages"}}, always...)
+		first = []nextKey{next("continue", keys.Continue), next("retry", keys.Retry), next("messages", keys.Complete)}
 	case !t.empty():
-		return append([]nextKey{{keys.Send, "send"}, {keys.Retry, "retry"}, {keys.Complete, "messages"}}, always...)
+		first = []nextKey{next("send", keys.Send), next("retry", keys.Retry), next("messages", keys.Complete)}
+	default:
+		first = []nextKey{next("send", keys.Send)}
 	}
-	return append([]nextKey{{keys.Send, "send"}}, always...)
+	return append(first, next("commands", keys.Palette), next("help", keys.Help), next("new tab", keys.NewTab), next("quit", keys.Quit))
 }
 
 // drawStrip is the engine at a glance: what it does, how fast, in how much memory.

@@ -20,23 +20,24 @@ type tabStrip struct {
 type spot struct{ from, to, tab int }
 
 // titleWidths are tried one after the other until all labels fit.
-var titleWidths = []int{24, 18, 12, 8}
+var titleWidths = []int{24, 18, 12}
 
 // drawTabs makes the strip.
 func drawTabs(tabs []*tab, active int, th theme.Theme, spin string, width int) tabStrip {
 	var labels []string
+	first, last := 0, len(tabs)-1
 	for _, w := range titleWidths {
 		labels = labels[:0]
-		total := 2
+		total := len(" + ") - 1
 		for i, t := range tabs {
 			labels = append(labels, tabLabel(t, i, active, spin, w))
 			total += ansi.StringWidth(labels[i]) + 1
 		}
-		if total <= width {
+		if first, last = 0, len(tabs)-1; total <= width {
 			break
 		}
+		first, last = window(labels, active, width-len("‹99⠋ 99⠋› + "))
 	}
-	first, last := window(labels, active, width-8)
 	var s tabStrip
 	var b strings.Builder
 	x := 0
@@ -49,7 +50,7 @@ func drawTabs(tabs []*tab, active int, th theme.Theme, spin string, width int) t
 		x += w
 	}
 	if first > 0 {
-		put(th.Muted.Render(fmt.Sprintf("‹%d ", first)), first-1)
+		put(th.Muted.Render(fmt.Sprintf("‹%d%s ", first, news(tabs[:first], spin))), first-1)
 	}
 	for i := first; i <= last; i++ {
 		style := th.Tab
@@ -62,7 +63,7 @@ func drawTabs(tabs []*tab, active int, th theme.Theme, spin string, width int) t
 		}
 	}
 	if rest := len(tabs) - 1 - last; rest > 0 {
-		put(th.Muted.Render(fmt.Sprintf(" %d›", rest)), last+1)
+		put(th.Muted.Render(fmt.Sprintf(" %d%s›", rest, news(tabs[last+1:], spin))), last+1)
 	}
 	put(th.Muted.Render(" + "), newTabSpot)
 	s.line = fit(b.String(), width)
@@ -91,6 +92,21 @@ func tabLabel(t *tab, i, active int, spin string, titleWidth int) string {
 		label += "● "
 	}
 	return label
+}
+
+// news is the mark of tabs that there is no room for: one of them is
+// generating, or has something unread.
+func news(tabs []*tab, spin string) string {
+	mark := ""
+	for _, t := range tabs {
+		switch {
+		case t.generating():
+			return spin
+		case t.unread:
+			mark = "●"
+		}
+	}
+	return mark
 }
 
 // window is the range of labels that fit into width with the active one among them.

@@ -132,8 +132,15 @@ func (m Map) In(c Context, id ID) []string {
 }
 
 // Hint is the key to show for an action in a context, "" if it has none there.
+// Among the messages a single character is shown rather than a combination.
 func (m Map) Hint(c Context, id ID) string {
-	if active := m.In(c, id); len(active) > 0 {
+	active := m.In(c, id)
+	if c == Transcript && len(active) > 0 && strings.Contains(active[0], "+") {
+		if i := slices.IndexFunc(active, Printable); i >= 0 {
+			return active[i]
+		}
+	}
+	if len(active) > 0 {
 		return active[0]
 	}
 	return ""

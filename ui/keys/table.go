@@ -119,7 +119,7 @@ var table = []Action{
 	{ID: Editor, Title: "Write in $EDITOR", Help: "write the prompt in the editor of $VISUAL or $EDITOR", Category: Prompt, Keys: []string{"ctrl+g"}, Contexts: Composer, Slash: "editor"},
 	{ID: Complete, Title: "Go to the messages", Help: "complete a slash command, otherwise move to the messages", Category: Prompt, Keys: []string{"tab"}, Contexts: Composer, Hidden: true},
 
-	{ID: FocusComposer, Title: "Go to the prompt", Help: "move back to the prompt", Category: Messages, Keys: []string{"tab", "i", "enter"}, Contexts: Transcript, Hidden: true},
+	{ID: FocusComposer, Title: "Go to the prompt", Help: "move back to the prompt", Category: Messages, Keys: []string{"tab", "enter"}, Contexts: Transcript, Hidden: true},
 	{ID: SelectPrev, Title: "Select the previous message", Help: "select the message above", Category: Messages, Keys: []string{"up", "k"}, Contexts: Transcript, Hidden: true},
 	{ID: SelectNext, Title: "Select the next message", Help: "select the message below", Category: Messages, Keys: []string{"down", "j"}, Contexts: Transcript, Hidden: true},
 	{ID: ScrollUp, Title: "Scroll up", Help: "scroll up one line", Category: Messages, Keys: []string{"alt+up"}, Contexts: Composer | Transcript, Hidden: true},

@@ -1,0 +1,334 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/sampler"
+)
+
+// now is when everything happens in these tests.
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// fakeDesk is a desk whose dialogues are what a test makes them.
+type fakeDesk struct {
+	open    []*fakeDialogue
+	active  int
+	stored  []chat.Conversation
+	history []string
+	stats   infer.Stats
+	shut    []chat.ID
+	deleted []chat.ID
+	layout  []chat.ID
+	at      int
+	next    chat.ID
+}
+
+func (k *fakeDesk) Changed() <-chan struct{}                          { return nil }
+func (k *fakeDesk) Engine() chat.Engine                               { return fakeEngine{k} }
+func (k *fakeDesk) List(context.Context) ([]chat.Conversation, error) { return k.stored, nil }
+func (k *fakeDesk) History(context.Context) ([]string, error)         { return k.history, nil }
+func (k *fakeDesk) Shut(d dialogue)                                   { k.shut = append(k.shut, d.ID()) }
+
+func (k *fakeDesk) Restore(context.Context) ([]dialogue, int, error) {
+	var all []dialogue
+	for _, d := range k.open {
+		all = append(all, d)
+	}
+	return all, k.active, nil
+}
+
+func (k *fakeDesk) New() dialogue {
+	k.next++
+	return newFake(1000+k.next, "")
+}
+
+func (k *fakeDesk) Open(id chat.ID) dialogue { return newFake(id, "stored") }
+
+func (k *fakeDesk) SaveLayout(open []dialogue, active int) {
+	k.layout, k.at = nil, active
+	for _, d := range open {
+		k.layout = append(k.layout, d.ID())
+	}
+}
+
+func (k *fakeDesk) Delete(_ context.Context, id chat.ID) error {
+	k.deleted = append(k.deleted, id)
+	for i, c := range k.stored {
+		if c.ID == id {
+			k.stored = append(k.stored[:i:i], k.stored[i+1:]...)
+			return nil
+		}
+	}
+	return errors.New("not stored")
+}
+
+type fakeEngine struct{ k *fakeDesk }
+
+func (e fakeEngine) Model() *infer.Model                         { return &infer.Model{Name: "test-model"} }
+func (e fakeEngine) Submit(infer.Request) (*infer.Stream, error) { return nil, errors.New("no engine") }
+func (e fakeEngine) Stats() infer.Stats                          { return e.k.stats }
+
+// fakeDialogue records what it is asked, and shows what the test put in.
+type fakeDialogue struct {
+	id    chat.ID
+	v     chat.View
+	calls []string
+	fail  error
+}
+
+func newFake(id chat.ID, title string) *fakeDialogue {
+	return &fakeDialogue{id: id, v: chat.View{Version: 1, Conversation: chat.Conversation{
+		ID: id, Title: title, Think: chat.ThinkOff, Preset: "chat", Sampling: sampler.Params{Temperature: 1, TopP: 0.3, Decay: 0.996},
+	}}}
+}
+
+func (d *fakeDialogue) did(format string, args ...any) error {
+	d.calls = append(d.calls, fmt.Sprintf(format, args...))
+	return d.fail
+}
+
+func (d *fakeDialogue) ID() chat.ID                { return d.id }
+func (d *fakeDialogue) View() chat.View            { return d.v }
+func (d *fakeDialogue) Send(text string) error     { return d.did("send %q", text) }
+func (d *fakeDialogue) Stop()                      { _ = d.did("stop") }
+func (d *fakeDialogue) Continue() error            { return d.did("continue") }
+func (d *fakeDialogue) Retry() error               { return d.did("retry") }
+func (d *fakeDialogue) EditLast(text string) error { return d.did("edit %q", text) }
+func (d *fakeDialogue) SwitchSibling(turn chat.ID, by int) error {
+	return d.did("sibling %d %+d", turn, by)
+}
+func (d *fakeDialogue) SetSystem(text string) error {
+	d.v.Conversation.System = text
+	d.v.Version++
+	return d.did("system %q", text)
+}
+func (d *fakeDialogue) SetSampling(p sampler.Params, preset string) error {
+	d.v.Conversation.Sampling, d.v.Conversation.Preset = p, preset
+	d.v.Version++
+	return d.did("sampling %g %g %d %q", p.Temperature, p.TopP, p.Seed, preset)
+}
+func (d *fakeDialogue) SetThink(m chat.ThinkMode) error {
+	d.v.Conversation.Think = m
+	d.v.Version++
+	return d.did("think %s", m)
+}
+func (d *fakeDialogue) SetTitle(title string) error {
+	d.v.Conversation.Title = title
+	d.v.Version++
+	return d.did("title %q", title)
+}
+
+// say adds a turn.
+func (d *fakeDialogue) say(role chat.Role, text string) *chat.Turn {
+	id := chat.ID(len(d.v.Turns) + 1)
+	t := chat.Turn{ID: id, Role: role, Text: text}
+	if role == chat.RoleAssistant {
+		t.ModelName, t.Reason = "test-model", infer.ReasonStop
+		t.Usage = infer.Usage{Generated: 128, DecodeTime: 3 * time.Second}
+	}
+	// turns of a view are shared: they are replaced, not changed
+	d.v.Turns = append(append([]chat.Turn(nil), d.v.Turns...), t)
+	d.v.Siblings = append(append([]chat.Siblings(nil), d.v.Siblings...), chat.Siblings{N: 1, Of: 1})
+	d.v.Version++
+	return &d.v.Turns[len(d.v.Turns)-1]
+}
+
+// generate begins or continues a running answer.
+func (d *fakeDialogue) generate(text string, p infer.Progress) {
+	d.v.Live = &chat.Live{
+		Turn: chat.Turn{ID: chat.ID(len(d.v.Turns) + 1), Role: chat.RoleAssistant, ModelName: "test-model"},
+		Text: text, Progress: p, Started: now,
+	}
+	d.v.Version++
+}
+
+// end makes a turn of the running answer.
+func (d *fakeDialogue) end() {
+	text := d.v.Live.Text
+	d.v.Live = nil
+	d.say(chat.RoleAssistant, text)
+}
+
+// A bench drives a model without a terminal.
+type bench struct {
+	t      testing.TB
+	m      *Model
+	k      *fakeDesk
+	copied string
+	raw    []tea.Msg // what a terminal would have got
+}
+
+func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
+	t.Helper()
+	b := &bench{t: t, k: k}
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	b.m = newModel(ctx, k, Options{Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", In: strings.NewReader(""), Out: io.Discard})
+	b.m.clock = func() time.Time { return now }
+	b.m.after = func(time.Duration, tea.Msg) tea.Cmd { return nil }
+	b.m.clipboard = func(text string) error {
+		b.copied = text
+		return nil
+	}
+	if width > 0 {
+		b.send(tea.WindowSizeMsg{Width: width, Height: height})
+	}
+	b.do(b.m.Init())
+	return b
+}
+
+// send gives a message to the model and runs what follows from it.
+func (b *bench) send(msg tea.Msg) {
+	_, cmd := b.m.Update(msg)
+	b.do(cmd)
+}
+
+// do runs commands one after the other.
+func (b *bench) do(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	msg := cmd()
+	switch msg := msg.(type) {
+	case nil:
+		return
+	case tea.BatchMsg:
+		for _, c := range msg {
+			b.do(c)
+		}
+		return
+	}
+	if v := reflect.ValueOf(msg); v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
+		for i := range v.Len() { // a sequence, whose type is not exported
+			b.do(v.Index(i).Interface().(tea.Cmd))
+		}
+		return
+	}
+	if strings.HasPrefix(reflect.TypeOf(msg).PkgPath(), "rookery") {
+		b.send(msg)
+		return
+	}
+	b.raw = append(b.raw, msg)
+}
+
+// named are keys that are not one character.
+var named = map[string]rune{
+	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
+	"right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
+	"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "space": tea.KeySpace,
+	"f1": tea.KeyF1, "f2": tea.KeyF2, "f3": tea.KeyF3, "f4": tea.KeyF4, "f5": tea.KeyF5, "f6": tea.KeyF6,
+}
+
+// press sends keys by their names.
+func (b *bench) press(names ...string) {
+	b.t.Helper()
+	for _, name := range names {
+		b.send(keyNamed(b.t, name))
+	}
+}
+
+func keyNamed(t testing.TB, name string) tea.KeyPressMsg {
+	t.Helper()
+	k := tea.KeyPressMsg{}
+	rest := name
+	for {
+		mod, after, found := strings.Cut(rest, "+")
+		if !found || after == "" {
+			break
+		}
+		switch mod {
+		case "ctrl":
+			k.Mod |= tea.ModCtrl
+		case "alt":
+			k.Mod |= tea.ModAlt
+		case "shift":
+			k.Mod |= tea.ModShift
+		default:
+			t.Fatalf("no such key: %q", name)
+		}
+		rest = after
+	}
+	if code, ok := named[rest]; ok {
+		k.Code = code
+		return k
+	}
+	r := []rune(rest)
+	if len(r) != 1 {
+		t.Fatalf("no such key: %q", name)
+	}
+	k.Code = r[0]
+	if k.Mod == 0 {
+		k.Text = rest
+	}
+	return k
+}
+
+// typeText sends text as a person types it.
+func (b *bench) typeText(text string) {
+	for _, r := range text {
+		b.send(tea.KeyPressMsg{Code: r, Text: string(r)})
+	}
+}
+
+// screen is what is seen, without styles.
+func (b *bench) screen() string { return ansi.Strip(b.m.View().Content) }
+
+// sees fails unless the screen shows a text.
+func (b *bench) sees(text string) {
+	b.t.Helper()
+	if !strings.Contains(b.screen(), text) {
+		b.t.Errorf("the screen does not show %q:\n%s", text, b.screen())
+	}
+}
+
+func (b *bench) seesNot(text string) {
+	b.t.Helper()
+	if strings.Contains(b.screen(), text) {
+		b.t.Errorf("the screen shows %q:\n%s", text, b.screen())
+	}
+}
+
+// did fails unless the active dialogue was last asked for this.
+func (b *bench) did(call string) {
+	b.t.Helper()
+	calls := b.m.tab().d.(*fakeDialogue).calls
+	if len(calls) == 0 || calls[len(calls)-1] != call {
+		b.t.Errorf("the dialogue was asked %q, want %q last", calls, call)
+	}
+}
+
+// check fails if the screen breaks a promise that holds in every state.
+func (b *bench) check() {
+	b.t.Helper()
+	v := b.m.View()
+	if b.m.width <= 0 || b.m.height <= 0 {
+		return
+	}
+	if b.m.leaving {
+		return
+	}
+	lines := strings.Split(v.Content, "\n")
+	if len(lines) != b.m.height {
+		b.t.Fatalf("%d lines on a screen of %d:\n%s", len(lines), b.m.height, ansi.Strip(v.Content))
+	}
+	for i, line := range lines {
+		if w := ansi.StringWidth(line); w > b.m.width {
+			b.t.Fatalf("line %d is %d wide on a screen of %d: %q", i, w, b.m.width, line)
+		}
+	}
+	if c := v.Cursor; c != nil && (c.X < 0 || c.Y < 0 || c.X >= b.m.width || c.Y >= b.m.height) {
+		b.t.Fatalf("the cursor is at %d,%d on a screen of %dx%d", c.X, c.Y, b.m.width, b.m.height)
+	}
+}

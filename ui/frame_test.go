@@ -1,0 +1,171 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// article is markdown of about n bytes.
+func article(n int) string {
+	var b strings.Builder
+	for i := 0; b.Len() < n; i++ {
+		fmt.Fprintf(&b, "## Section %d\n\nA paragraph with **bold**, `code` and some words that fill a line or two of the screen, number %d.\n\n", i, i)
+		fmt.Fprintf(&b, "- first point\n- second point with [a link](https://example.org/%d)\n\n", i)
+		if i%4 == 0 {
+			fmt.Fprintf(&b, "```go\nfunc f%d() int {\n\treturn %d // a comment\n}\n```\n\n", i, i)
+		}
+	}
+	return b.String()
+}
+
+// streaming is a bench whose running answer is already long.
+func streaming(t testing.TB, before, sofar int) (*bench, *fakeDialogue, string) {
+	d := newFake(1, "Long")
+	d.say(chat.RoleUser, "Write a book.")
+	if before > 0 {
+		d.say(chat.RoleAssistant, article(before))
+		d.say(chat.RoleUser, "Go on.")
+	}
+	text := article(sofar)
+	d.generate(text, infer.Progress{Generated: 1, Rate: 50})
+	return newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 120, 40), d, text
+}
+
+// frames streams tokens of four bytes, one for each frame, and returns the
+// time that the interface took for a frame, drawing included.
+func frames(b *bench, d *fakeDialogue, text string, tokens int) time.Duration {
+	more := article(len(text) + 5*tokens)[len(text):]
+	var buf strings.Builder
+	buf.WriteString(text)
+	var spent time.Duration
+	for i := range tokens {
+		buf.WriteString(more[4*i : 4*i+4])
+		d.generate(buf.String(), infer.Progress{Generated: i, Rate: 50})
+		start := time.Now()
+		b.m.Update(frameMsg{})
+		b.m.View()
+		spent += time.Since(start)
+	}
+	return spent / time.Duration(tokens)
+}
+
+func TestFrameBudget(t *testing.T) {
+	b, d, text := streaming(t, 68<<10, 68<<10)
+	perFrame := frames(b, d, text, 1000)
+	t.Logf("%v a frame", perFrame)
+	budget := 4 * time.Millisecond // four times the aim, for slow and shared machines
+	if raceEnabled {
+		budget *= 10
+	}
+	if perFrame > budget {
+		t.Errorf("a frame takes %v, over %v", perFrame, budget)
+	}
+	b.check()
+}
+
+func BenchmarkFrame(b *testing.B) {
+	bench, d, text := streaming(b, 68<<10, 68<<10)
+	b.ResetTimer()
+	per := frames(bench, d, text, max(b.N, 1))
+	b.ReportMetric(float64(per.Microseconds()), "µs/frame")
+}
+
+func BenchmarkView(b *testing.B) {
+	bench, _, _ := streaming(b, 68<<10, 68<<10)
+	b.ReportAllocs()
+	for b.Loop() {
+		bench.m.View()
+	}
+}
+
+func TestNothingMovesWhenNothingHappens(t *testing.T) {
+	d := talk()
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}, stats: infer.Stats{Slots: 8}}, Settings{}, 80, 24)
+	ticks := 0
+	b.m.after = func(time.Duration, tea.Msg) tea.Cmd {
+		ticks++
+		return nil
+	}
+	b.send(frameMsg{})
+	b.send(tickMsg{})
+	if ticks != 0 || b.m.frames.ticking {
+		t.Fatalf("an idle program asked for %d ticks", ticks)
+	}
+	d.generate("Hm", infer.Progress{Generated: 1})
+	b.send(frameMsg{})
+	b.send(frameMsg{})
+	if ticks != 1 {
+		t.Fatalf("a running answer asked for %d ticks, want one at a time", ticks)
+	}
+	b.send(tickMsg{})
+	if ticks != 2 {
+		t.Fatalf("a running answer stopped ticking")
+	}
+	d.end()
+	b.send(frameMsg{})
+	b.send(tickMsg{})
+	if ticks != 2 || b.m.frames.ticking {
+		t.Errorf("ticks go on after the answer: %d", ticks)
+	}
+}
+
+func TestRatesSettleAndThenRest(t *testing.T) {
+	k := &fakeDesk{open: []*fakeDialogue{talk()}, stats: busy()}
+	b := newBench(t, k, Settings{}, 80, 24)
+	when := now
+	b.m.clock = func() time.Time { return when }
+	later := func(by time.Duration) {
+		when = when.Add(by)
+		b.send(tickMsg{})
+	}
+	later(time.Second)
+	if !b.m.frames.ticking {
+		t.Fatal("does not tick while the engine works")
+	}
+	b.sees("decode 84.2 tok/s")
+	k.stats.Rows = 0
+	later(time.Second)
+	if !b.m.frames.ticking {
+		t.Fatal("does not tick until the rates are zero")
+	}
+	k.stats = infer.Stats{Slots: 8}
+	later(time.Second)
+	if b.m.frames.ticking {
+		t.Error("ticks although everything is at rest")
+	}
+	b.sees("idle")
+}
+
+func TestUnfocusedWindow(t *testing.T) {
+	d := talk()
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{Bell: true}, 80, 24)
+	if got := b.m.frameInterval(); got > 34*time.Millisecond || got < 33*time.Millisecond {
+		t.Errorf("a frame every %v", got)
+	}
+	b.send(tea.BlurMsg{})
+	if got := b.m.frameInterval(); got != 100*time.Millisecond {
+		t.Errorf("a frame every %v without focus", got)
+	}
+	d.generate("Hm", infer.Progress{})
+	b.send(frameMsg{})
+	d.end()
+	b.raw = nil
+	b.send(frameMsg{})
+	if len(b.raw) != 1 || b.raw[0] != tea.Msg(tea.RawMsg{Msg: "\a"}) {
+		t.Errorf("the end of an answer rang %v", b.raw)
+	}
+	if !b.m.tab().unread {
+		t.Error("the answer is not marked as unread")
+	}
+	b.send(tea.FocusMsg{})
+	if b.m.tab().unread {
+		t.Error("the answer is unread although it is seen")
+	}
+}
