@@ -63,7 +63,7 @@ type activations struct {
 }
 
 func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*runner, error) {
-	r := &runner{model: m, pool: pool, path: pool.Path(), sparse: kernel.NewSparse(pool, m.shape.FFN), slots: s, seen: make([]bool, len(s.states))}
+	r := &runner{model: m, pool: pool, path: pool.Path(), sparse: kernel.NewSparse(pool, maxTokens, m.shape.FFN), slots: s, seen: make([]bool, len(s.states))}
 	if err := r.act.reserve(m, arena, min(len(s.states), maxTokens)); err != nil {
 		return nil, fmt.Errorf("reserve memory for activations: %w", err)
 	}

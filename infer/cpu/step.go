@@ -85,6 +85,31 @@ func (r *runner) forward() {
 	r.head()
 }
 
+// keepLast reduces the batch to what is still needed when the states of the
+// last layer are done: each row's last token and, for its token shift, the one
+// before. That one looks back at the wrong token from here on; nothing reads
+// what becomes of it.
+func (r *runner) keepLast() {
+	if len(r.tokens) == len(r.spans) {
+		return
+	}
+	a, n := &r.act, 0
+	for i := range r.spans {
+		s := &r.spans[i]
+		first := n
+		for t := max(s.first, s.last-2); t < s.last; t++ {
+			copy(a.x.Row(n), a.x.Row(t))
+			copy(a.xr.Row(n), a.xr.Row(t))
+			r.quantise(a.xr, n)
+			r.owner[n] = int32(i)
+			n++
+		}
+		s.first, s.last = first, n
+	}
+	r.tokens = r.tokens[:n]
+	a.resize(n)
+}
+
 // embedTokens looks up x = LN(emb[token]; ln0).
 func (r *runner) embedTokens(chunk int) {
 	m := r.model

@@ -21,6 +21,9 @@ func (r *runner) timeMix() {
 	r.project(att)
 	r.mix = r.kernelMix()
 	r.pool.Run(len(r.spans)*r.model.shape.Heads, r.regions.heads)
+	if r.layer == len(r.model.layers)-1 {
+		r.keepLast()
+	}
 	r.pool.Multiply(kernel.Product{W: att.output, X: a.xr, Y: a.xn, Then: r.regions.residual})
 }
 

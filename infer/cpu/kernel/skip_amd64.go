@@ -2,95 +2,65 @@
 
 package kernel
 
-// skipF32x1AVX512: listed columns of a panel of f32 weights, 1 rows of x.
+// skipF32x2AVX512: listed columns of 2 panels of f32 weights, one row of x.
 //
 //go:noescape
-func skipF32x1AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipF32x2AVX512(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF32x2AVX512: listed columns of a panel of f32 weights, 2 rows of x.
+// skipF32x2AVX2: listed columns of 2 panels of f32 weights, one row of x.
 //
 //go:noescape
-func skipF32x2AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipF32x2AVX2(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF32x3AVX512: listed columns of a panel of f32 weights, 3 rows of x.
+// skipF32x1AVX512: listed columns of 1 panels of f32 weights, one row of x.
 //
 //go:noescape
-func skipF32x3AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipF32x1AVX512(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF32x4AVX512: listed columns of a panel of f32 weights, 4 rows of x.
+// skipF32x1AVX2: listed columns of 1 panels of f32 weights, one row of x.
 //
 //go:noescape
-func skipF32x4AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipF32x1AVX2(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF32x1AVX2: listed columns of a panel of f32 weights, 1 rows of x.
+// skipF16x2AVX512: listed columns of 2 panels of f16 weights, one row of x.
 //
 //go:noescape
-func skipF32x1AVX2(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipF16x2AVX512(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF32x2AVX2: listed columns of a panel of f32 weights, 2 rows of x.
+// skipF16x2AVX2: listed columns of 2 panels of f16 weights, one row of x.
 //
 //go:noescape
-func skipF32x2AVX2(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipF16x2AVX2(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF16x1AVX512: listed columns of a panel of f16 weights, 1 rows of x.
+// skipF16x1AVX512: listed columns of 1 panels of f16 weights, one row of x.
 //
 //go:noescape
-func skipF16x1AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipF16x1AVX512(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF16x2AVX512: listed columns of a panel of f16 weights, 2 rows of x.
+// skipF16x1AVX2: listed columns of 1 panels of f16 weights, one row of x.
 //
 //go:noescape
-func skipF16x2AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipF16x1AVX2(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF16x3AVX512: listed columns of a panel of f16 weights, 3 rows of x.
+// skipBF16x2AVX512: listed columns of 2 panels of bf16 weights, one row of x.
 //
 //go:noescape
-func skipF16x3AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipBF16x2AVX512(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF16x4AVX512: listed columns of a panel of f16 weights, 4 rows of x.
+// skipBF16x2AVX2: listed columns of 2 panels of bf16 weights, one row of x.
 //
 //go:noescape
-func skipF16x4AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipBF16x2AVX2(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF16x1AVX2: listed columns of a panel of f16 weights, 1 rows of x.
+// skipBF16x1AVX512: listed columns of 1 panels of bf16 weights, one row of x.
 //
 //go:noescape
-func skipF16x1AVX2(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipBF16x1AVX512(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
-// skipF16x2AVX2: listed columns of a panel of f16 weights, 2 rows of x.
+// skipBF16x1AVX2: listed columns of 1 panels of bf16 weights, one row of x.
 //
 //go:noescape
-func skipF16x2AVX2(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
-
-// skipBF16x1AVX512: listed columns of a panel of bf16 weights, 1 rows of x.
-//
-//go:noescape
-func skipBF16x1AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
-
-// skipBF16x2AVX512: listed columns of a panel of bf16 weights, 2 rows of x.
-//
-//go:noescape
-func skipBF16x2AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
-
-// skipBF16x3AVX512: listed columns of a panel of bf16 weights, 3 rows of x.
-//
-//go:noescape
-func skipBF16x3AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
-
-// skipBF16x4AVX512: listed columns of a panel of bf16 weights, 4 rows of x.
-//
-//go:noescape
-func skipBF16x4AVX512(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
-
-// skipBF16x1AVX2: listed columns of a panel of bf16 weights, 1 rows of x.
-//
-//go:noescape
-func skipBF16x1AVX2(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
-
-// skipBF16x2AVX2: listed columns of a panel of bf16 weights, 2 rows of x.
-//
-//go:noescape
-func skipBF16x2AVX2(w *byte, cols *int32, x *float32, y *float32, xstride int, ystride int, n int)
+func skipBF16x1AVX2(w *byte, cols *int32, x *float32, y *float32, panel int, n int)
 
 // skipQ8VNNI: listed columns of a panel of int8 weights, one row of x.
 //
@@ -101,3 +71,8 @@ func skipQ8VNNI(w *byte, blocks *int32, groups *int32, n int, xq *int8, xs *floa
 //
 //go:noescape
 func skipQ8AVX2(w *byte, blocks *int32, groups *int32, n int, xq *int8, xs *float32, xo *int32, y *float32)
+
+// nonzeroAVX512 lists the indices of values that are not zero.
+//
+//go:noescape
+func nonzeroAVX512(dst *int32, x *float32, first int, n int) int

@@ -1,85 +1,107 @@
 package kernel
 
-import "math"
-
-// A Sparse multiplies a few rows of activations that are mostly zeros, such as
-// those after relu², without reading the weights of columns that are zero in
-// all rows. The sums are those of Pool.Multiply, bit for bit, for finite
-// weights: what is left out is ±0. It belongs to one Pool and is used by the
-// goroutine that uses the pool.
+// A Sparse multiplies activations that are mostly zeros, such as those after
+// relu², without reading the weights that meet a zero. The sums are those of
+// Pool.Multiply, bit for bit, for finite weights: what is left out is ±0. A
+// Sparse belongs to one Pool and is used by the goroutine that uses the pool.
 type Sparse struct {
 	pool    *Pool
 	tiles   *sparseTiles // nil where the path has none
 	product Product
 	step    int // panels in a chunk
-	body    func(worker, chunk int)
+	listing func(worker, chunk int)
+	running func(worker, chunk int)
 
-	cols   []int32 // columns that are not zero in all rows, for float weights
+	rows []sparseRow // for float weights
+
 	blocks []int32 // for Q8: number and count of groups of blocks that are not zero
 	groups []int32 // for Q8: offsets of the weights and the quants of groups of 4 columns
 }
 
+// A sparseRow is the columns of a row of activations that are not zero.
+type sparseRow struct {
+	cols  []int32 // as long as there is room; see count
+	count int     // of the list, with padding; 0: the row has too few zeros
+}
+
 // sparseTiles are the kernels of a path.
 type sparseTiles struct {
-	f32, f16, bf16 []sparseTile // those for most rows first, the last takes one
+	f32, f16, bf16 [2]skipTile // for one and for two panels
 	q8             func(w *byte, blocks, groups *int32, n int, xq *int8, xs *float32, xo *int32, y *float32)
+	// nonzero lists which of n values, a multiple of 16, are not zero, as
+	// their indices plus first. There is room for 16 entries more.
+	nonzero func(dst *int32, x *float32, first, n int) int
 }
 
-// A sparseTile multiplies listed columns of a panel with rows rows of x; see
-// the generator.
-type sparseTile struct {
-	rows int
-	run  func(w *byte, cols *int32, x, y *float32, xstride, ystride, n int)
-}
+// A skipTile multiplies listed columns with one row; see the generator.
+type skipTile func(w *byte, cols *int32, x, y *float32, panel, n int)
 
 const (
+	// sparseFew and sparseMany are the parts of the activations, one in so
+	// many, up to which reading only their columns is faster than reading all
+	// in a stream, for one or two rows and for more, which share a stream.
+	sparseFew, sparseMany = 3, 6
+	// sparsePiece is how many columns are listed at a time.
+	sparsePiece = 256
 	// sparseAhead is how many entries of a list the kernels look ahead, to
 	// prefetch; lists are padded by as many.
 	sparseAhead = 16
 	// sparseUnroll is what the length of a list of columns is a multiple of.
 	sparseUnroll = 4
-	// sparseRows is the number of rows up to which leaving out columns can pay.
-	sparseRows = 4
 )
 
-// NewSparse makes a Sparse for matrices of up to cols columns.
-func NewSparse(pool *Pool, cols int) *Sparse {
+// NewSparse makes a Sparse for up to rows rows of activations and matrices of
+// up to cols columns.
+func NewSparse(pool *Pool, rows, cols int) *Sparse {
 	s := &Sparse{
 		pool:   pool,
 		tiles:  sparsePaths[pool.path],
-		cols:   make([]int32, cols+sparseUnroll+sparseAhead),
+		rows:   make([]sparseRow, rows),
 		blocks: make([]int32, 2*(cols/BlockSize)),
 		groups: make([]int32, 2*(cols/4+sparseAhead)),
 	}
-	s.body = s.chunk
+	room := cols/sparseFew + sparsePiece + sparseUnroll + sparseAhead
+	lists := make([]int32, rows*room)
+	for i := range s.rows {
+		s.rows[i].cols = lists[i*room : (i+1)*room : (i+1)*room]
+	}
+	s.listing, s.running = s.listRow, s.runPanels
 	return s
 }
 
-// Multiply computes one product, whose matrix has at most the columns of
-// NewSparse, as Pool.Multiply does: in full where the activations have too few
-// zeros, too many rows, or the path no kernels for it.
+// Multiply computes one product of at most the rows and columns of NewSparse,
+// as Pool.Multiply does: in full where the activations have too few zeros or
+// the path has no kernels for it.
 func (s *Sparse) Multiply(q Product) {
 	q.check()
-	if s.tiles == nil || q.X.rows == 0 || q.X.rows > sparseRows || !s.list(&q) {
+	s.product = q
+	defer func() { s.product = Product{} }()
+	if s.tiles == nil || q.X.rows == 0 || !s.list() {
 		s.pool.Multiply(q)
 		return
 	}
-	s.product = q
 	panels := q.W.panels()
-	s.step = (panels + s.pool.threads - 1) / s.pool.threads
-	s.pool.parallel((panels+s.step-1)/s.step, s.body)
-	s.product = Product{}
+	s.step = padded((panels+s.pool.threads-1)/s.pool.threads, 2)
+	if q.X.rows >= blockedRows {
+		s.step = 2
+	}
+	s.pool.parallel((panels+s.step-1)/s.step, s.running)
 }
 
-func (s *Sparse) chunk(_, chunk int) {
+// runPanels computes a chunk of panels. With many rows, two panels stay in the
+// L2 cache while all rows pass over them.
+func (s *Sparse) runPanels(_, chunk int) {
 	q := &s.product
 	first := chunk * s.step
 	last := min(first+s.step, q.W.panels())
-	for p := first; p < last; p++ {
-		if q.W.typ == Q8 {
-			s.panelQ8(q, p)
-		} else {
-			s.panelFloat(q, p)
+	for p := first; p < last; p += 2 {
+		n := min(2, last-p)
+		if q.W.typ != Q8 {
+			s.panelsFloat(q, p, n)
+			continue
+		}
+		for i := range n {
+			s.panelQ8(q, p+i)
 		}
 	}
 	if q.Then != nil {
@@ -87,16 +109,13 @@ func (s *Sparse) chunk(_, chunk int) {
 	}
 }
 
-func (s *Sparse) panelFloat(q *Product, p int) {
-	list := s.tiles.float(q.W.typ)
-	x, y := q.X, q.Y
-	for i := 0; i < x.rows; {
-		for x.rows-i < list[0].rows {
-			list = list[1:]
-		}
-		list[0].run(&q.W.panel(p)[0], &s.cols[0], &x.data[i*x.stride], &y.data[i*y.stride+p*PanelRows],
-			4*x.stride, 4*y.stride, len(s.cols))
-		i += list[0].rows
+// panelsFloat applies panels p to p+n, one or two, to all rows.
+func (s *Sparse) panelsFloat(q *Product, p, n int) {
+	x, y, w := q.X, q.Y, &q.W.panel(p)[0]
+	run := s.tiles.float(q.W.typ)[n-1]
+	for i := range x.rows {
+		list := &s.rows[i]
+		run(w, &list.cols[0], &x.data[i*x.stride], &y.data[i*y.stride+p*PanelRows], q.W.panelSize, list.count)
 	}
 }
 
@@ -106,54 +125,77 @@ func (s *Sparse) panelQ8(q *Product, p int) {
 		&x.quants[0], &x.scales[0], &x.offsets[0], &y.data[p*PanelRows])
 }
 
-func (t *sparseTiles) float(typ Type) []sparseTile {
+func (t *sparseTiles) float(typ Type) *[2]skipTile {
 	switch typ {
 	case F16:
-		return t.f16
+		return &t.f16
 	case BF16:
-		return t.bf16
+		return &t.bf16
 	default:
-		return t.f32
+		return &t.f32
 	}
 }
 
-// list notes what is not zero in X. It says whether that is little enough.
-func (s *Sparse) list(q *Product) bool {
-	if q.W.typ == Q8 {
-		return q.X.rows == 1 && s.listGroups(q.X)
+// list notes what is not zero in X and says whether that is little enough.
+func (s *Sparse) list() bool {
+	x := s.product.X
+	if s.product.W.typ == Q8 {
+		return x.rows == 1 && s.listGroups(x)
 	}
-	return s.listCols(q.X)
+	s.pool.parallel(x.rows, s.listing)
+	total := 0
+	for i := range x.rows {
+		if s.rows[i].count == 0 {
+			return false
+		}
+		total += s.rows[i].count
+	}
+	return x.rows <= 2 || total <= x.rows*x.cols/sparseMany
 }
 
-// listCols makes the list of columns: where at most a third are not zero, for
-// lines of memory here and there come slower than a stream. Entries that make
-// the list a whole number of steps are of a column of zeros.
-func (s *Sparse) listCols(x *Batch) bool {
-	cols := s.cols[:x.cols]
+// listRow lists the columns of a row that are not zero, padded with columns
+// that are.
+func (s *Sparse) listRow(_, i int) {
+	x, row := s.product.X.Row(i), &s.rows[i]
+	row.count = 0
 	n := 0
-	zero := int32(-1)
-	for k := range x.cols {
-		var bits uint32
-		for i := range x.rows {
-			bits |= math.Float32bits(x.data[i*x.stride+k]) << 1
+	for k := 0; k < len(x); k += sparsePiece {
+		n += s.tiles.list(row.cols[n:], x[k:min(k+sparsePiece, len(x))], k)
+		if n > len(x)/sparseFew {
+			return
 		}
-		cols[n] = int32(k)
-		if bits != 0 {
+	}
+	end := padded(max(n, 1), sparseUnroll)
+	zero := firstZero(x)
+	for j := n; j < end+sparseAhead; j++ {
+		row.cols[j] = zero
+	}
+	row.count = end
+}
+
+// list notes the indices, plus first, of values that are not zero.
+func (t *sparseTiles) list(dst []int32, x []float32, first int) int {
+	if t.nonzero != nil && len(x)%16 == 0 {
+		return t.nonzero(&dst[0], &x[0], first, len(x))
+	}
+	n := 0
+	for k, v := range x {
+		dst[n] = int32(first + k)
+		if v != 0 {
 			n++
-		} else {
-			zero = int32(k)
 		}
 	}
-	if n == 0 || 3*n > x.cols {
-		return false
+	return n
+}
+
+// firstZero is a column of zeros; listRow only asks where there are some.
+func firstZero(x []float32) int32 {
+	for k, v := range x {
+		if v == 0 {
+			return int32(k)
+		}
 	}
-	s.cols = s.cols[:cap(s.cols)]
-	end := padded(n, sparseUnroll)
-	for i := n; i < end+sparseAhead; i++ {
-		s.cols[i] = zero
-	}
-	s.cols = s.cols[:end]
-	return true
+	return 0
 }
 
 // listGroups makes the lists of blocks and groups for a single row: where at

@@ -7,20 +7,21 @@ var sparsePaths = [paths]*sparseTiles{
 }
 
 var sparseAVX2 = sparseTiles{
-	f32:  []sparseTile{{2, skipF32x2AVX2}, {1, skipF32x1AVX2}},
-	f16:  []sparseTile{{2, skipF16x2AVX2}, {1, skipF16x1AVX2}},
-	bf16: []sparseTile{{2, skipBF16x2AVX2}, {1, skipBF16x1AVX2}},
+	f32:  [2]skipTile{skipF32x1AVX2, skipF32x2AVX2},
+	f16:  [2]skipTile{skipF16x1AVX2, skipF16x2AVX2},
+	bf16: [2]skipTile{skipBF16x1AVX2, skipBF16x2AVX2},
 	q8:   skipQ8AVX2,
 }
 
 var sparseAVX512 = sparseTiles{
-	f32: []sparseTile{{4, skipF32x4AVX512},
-		{3, skipF32x3AVX512}, {2, skipF32x2AVX512}, {1, skipF32x1AVX512}},
-	f16: []sparseTile{{4, skipF16x4AVX512},
-		{3, skipF16x3AVX512}, {2, skipF16x2AVX512}, {1, skipF16x1AVX512}},
-	bf16: []sparseTile{{4, skipBF16x4AVX512},
-		{3, skipBF16x3AVX512}, {2, skipBF16x2AVX512}, {1, skipBF16x1AVX512}},
-	q8: skipQ8AVX2,
+	f32:     [2]skipTile{skipF32x1AVX512, skipF32x2AVX512},
+	f16:     [2]skipTile{skipF16x1AVX512, skipF16x2AVX512},
+	bf16:    [2]skipTile{skipBF16x1AVX512, skipBF16x2AVX512},
+	q8:      skipQ8AVX2,
+	nonzero: nonzeroAVX512,
 }
 
-var sparseVNNI = sparseTiles{f32: sparseAVX512.f32, f16: sparseAVX512.f16, bf16: sparseAVX512.bf16, q8: skipQ8VNNI}
+var sparseVNNI = sparseTiles{
+	f32: sparseAVX512.f32, f16: sparseAVX512.f16, bf16: sparseAVX512.bf16,
+	q8: skipQ8VNNI, nonzero: nonzeroAVX512,
+}

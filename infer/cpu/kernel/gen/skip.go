@@ -12,64 +12,108 @@ import (
 // are padded by as many.
 const lookAhead = 16
 
-// skip multiplies a panel with n rows of x, of which only the columns in a
-// list are read: y[i][lane] = Σ_c w[cols[c]][lane]·x[i][cols[c]], in the order
-// of the list. n, the length of the list, is a multiple of 4.
-func (t floatTile) skip() {
-	name := "skip" + t.name()[len("tile"):]
-	TEXT(name, NOSPLIT, "func(w *byte, cols *int32, x, y *float32, xstride, ystride, n int)")
-	Doc(fmt.Sprintf("%s: listed columns of a panel of %s weights, %d rows of x.", name, t.elem, t.n))
+// A skipTile multiplies one or two adjacent panels with one row of x, of which
+// only the columns in a list are read:
+//
+//	y[lane] = Σ_c w[cols[c]][lane]·x[cols[c]]
+//
+// in the order of the list. Two panels hide each other's latency. Arguments:
+// panel the bytes of one, n the length of the list, a multiple of 4.
+type skipTile struct {
+	floatTile
+	panels int
+}
+
+func (t skipTile) build() {
+	elem := map[string]string{"f32": "F32", "f16": "F16", "bf16": "BF16"}[t.elem]
+	name := fmt.Sprintf("skip%sx%d%v", elem, t.panels, isa{t.wide})
+	TEXT(name, NOSPLIT, "func(w *byte, cols *int32, x, y *float32, panel, n int)")
+	Doc(fmt.Sprintf("%s: listed columns of %d panels of %s weights, one row of x.", name, t.panels, t.elem))
 	Pragma("noescape")
-	w, cols, n := Load(Param("w"), GP64()), Load(Param("cols"), GP64()), Load(Param("n"), GP64())
-	x := rows(Load(Param("x"), GP64()), Load(Param("xstride"), GP64()), t.n)
-	acc := make([][]VecVirtual, t.n)
-	for i := range acc {
-		acc[i] = make([]VecVirtual, t.lanes/t.width())
-		for h := range acc[i] {
-			acc[i][h] = t.vector()
-			zero(acc[i][h], t.wide)
-		}
+	get := func(name string) Register { return Load(Param(name), GP64()) }
+	w, cols, x, panel, n := get("w"), get("cols"), get("x"), get("panel"), get("n")
+	ws := []Register{w, GP64()}[:t.panels]
+	if t.panels == 2 {
+		LEAQ(Mem{Base: w, Index: panel, Scale: 1}, ws[1])
 	}
+	acc := make([]VecVirtual, t.panels*t.lanes/t.width())
+	for h := range acc {
+		acc[h] = t.vector()
+		zero(acc[h], t.wide)
+	}
+	perPanel := len(acc) / t.panels
 	shift := map[int]uint64{2: 6, 4: 7}[t.elemBytes()] // of the bytes of a column
 	Label("loop")
 	for u := range 4 {
 		ahead, col := GP64(), GP64()
 		MOVL(Mem{Base: cols, Disp: 4 * (u + lookAhead)}, ahead.As32())
 		SHLQ(Imm(shift), ahead)
-		for b := 0; b < panelRows*t.elemBytes(); b += 64 {
-			PREFETCHT0(Mem{Base: w, Index: ahead, Scale: 1, Disp: b})
+		for _, base := range ws {
+			for b := 0; b < panelRows*t.elemBytes(); b += 64 {
+				PREFETCHT0(Mem{Base: base, Index: ahead, Scale: 1, Disp: b})
+			}
 		}
 		MOVL(Mem{Base: cols, Disp: 4 * u}, col.As32())
-		at := rowSet{stride: x.stride, triple: x.triple}
-		for _, base := range x.bases {
-			r := GP64()
-			LEAQ(Mem{Base: base, Index: col, Scale: 4}, r)
-			at.bases = append(at.bases, r)
-		}
+		value := t.vector()
+		VBROADCASTSS(Mem{Base: x, Index: col, Scale: 4}, value)
 		SHLQ(Imm(shift), col)
-		ws := make([]VecVirtual, len(acc[0]))
-		for h := range ws {
-			ws[h] = t.loadWeights(Mem{Base: w, Index: col, Scale: 1, Disp: h * t.width() * t.elemBytes()})
-		}
-		for i := range acc {
-			b := t.vector()
-			VBROADCASTSS(at.at(i, 0), b)
-			for h := range ws {
-				VFMADD231PS(ws[h], b, acc[i][h])
-			}
+		for h := range acc {
+			v := t.loadWeights(Mem{Base: ws[h/perPanel], Index: col, Scale: 1, Disp: h % perPanel * t.width() * t.elemBytes()})
+			VFMADD231PS(v, value, acc[h])
 		}
 	}
 	ADDQ(Imm(16), cols)
 	SUBQ(Imm(4), n)
 	JG(LabelRef("loop"))
-	y := rows(Load(Param("y"), GP64()), Load(Param("ystride"), GP64()), t.n)
-	for i := range acc {
-		for h := range acc[i] {
-			VMOVUPS(acc[i][h], y.at(i, 4*t.width()*h))
-		}
+	y := get("y")
+	for h := range acc {
+		VMOVUPS(acc[h], Mem{Base: y, Disp: 4 * t.width() * h})
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// nonzero lists which of n values, a multiple of 16, are not zero: their index
+// plus first. dst has room for n entries and 16 more. It returns how many.
+func nonzero() {
+	TEXT("nonzeroAVX512", NOSPLIT, "func(dst *int32, x *float32, first, n int) int")
+	Doc("nonzeroAVX512 lists the indices of values that are not zero.")
+	Pragma("noescape")
+	get := func(name string) Register { return Load(Param(name), GP64()) }
+	dst, x, first, n := get("dst"), get("x"), get("first"), get("n")
+	start := GP64()
+	MOVQ(dst, start)
+	index, step, none := ZMM(), ZMM(), ZMM()
+	VPBROADCASTD(first.(GPVirtual).As32(), index)
+	VPADDD(lanesOf(func(i int) uint32 { return uint32(i) }), index, index)
+	VMOVUPS(lanesOf(func(int) uint32 { return 16 }), step)
+	VPXORD(none, none, none)
+	Label("loop")
+	k, bits, list := K(), GP32(), ZMM()
+	VCMPPS(Imm(4), Mem{Base: x}, none, k) // not equal, or NaN
+	VPCOMPRESSD(index, k, list)
+	VMOVDQU32(list, Mem{Base: dst})
+	KMOVW(k, bits)
+	POPCNTL(bits, bits)
+	LEAQ(Mem{Base: dst, Index: bits.As64(), Scale: 4}, dst)
+	VPADDD(step, index, index)
+	ADDQ(Imm(64), x)
+	SUBQ(Imm(16), n)
+	JG(LabelRef("loop"))
+	SUBQ(start, dst)
+	SHRQ(Imm(2), dst)
+	Store(dst, ReturnIndex(0))
+	VZEROUPPER()
+	RET()
+}
+
+// lanesOf is a vector in memory with a value for each lane.
+func lanesOf(value func(i int) uint32) Mem {
+	m := GLOBL(fmt.Sprintf("lanes%dto%d", value(0), value(15)), RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(value(i)))
+	}
+	return m
 }
 
 // skipQ8 multiplies a panel of int8 weights with one row of x, of which only
@@ -157,13 +201,12 @@ func skipQ8(wide bool) {
 
 func skipTiles() {
 	for _, elem := range []string{"f32", "f16", "bf16"} {
-		for _, n := range []int{1, 2, 3, 4} {
-			floatTile{elem: elem, wide: true, n: n, lanes: 32}.skip()
-		}
-		for _, n := range []int{1, 2} {
-			floatTile{elem: elem, n: n, lanes: 32}.skip()
+		for _, panels := range []int{2, 1} {
+			skipTile{floatTile{elem: elem, wide: true, lanes: 32}, panels}.build()
+			skipTile{floatTile{elem: elem, lanes: 32}, panels}.build()
 		}
 	}
 	skipQ8(true)
 	skipQ8(false)
+	nonzero()
 }
