@@ -1,9 +1,6 @@
 package sampler
 
-import (
-	"math"
-	"sync"
-)
+import "math"
 
 // blockLen is how many tokens a block has. Blocks let most of the vocabulary
 // be passed over: its best and its mass are known.
@@ -23,14 +20,25 @@ type scratch struct {
 	bins       histogram
 }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+// spare are scratches that nobody uses. A sync.Pool would lose them at every
+// garbage collection; a megabyte is dear to make for a draw.
+var spare = make(chan *scratch, 16)
 
 func borrow() *scratch {
-	w, _ := scratches.Get().(*scratch) // the pool holds nothing else
-	return w
+	select {
+	case w := <-spare:
+		return w
+	default:
+		return new(scratch)
+	}
 }
 
-func (w *scratch) giveBack() { scratches.Put(w) }
+func (w *scratch) giveBack() {
+	select {
+	case spare <- w:
+	default: // enough for as many threads as draw at once
+	}
+}
 
 // load copies logits.
 func (w *scratch) load(logits []float32) {
