@@ -15,9 +15,16 @@ type scratch struct {
 	weights    []float32   // of z, as sumMass last computed them
 	best       []float32   // the largest z of each block
 	mass       []uint64    // the mass of each block
+	summed     summed      // what sumMass last did
 	changed    []int32     // tokens whose z is not their raw logit
 	candidates []candidate // in ascending order of ids
 	bins       histogram
+}
+
+// summed is what w.mass and w.weights were computed from, and their sum.
+type summed struct {
+	m, scale, theta float32
+	sum             uint64 // 0 before anything was
 }
 
 // spare are scratches that nobody uses. A sync.Pool would lose them at every
@@ -51,6 +58,7 @@ func (w *scratch) load(logits []float32) {
 	}
 	w.z, w.weights = w.z[:blocks*blockLen], w.weights[:blocks*blockLen]
 	w.best, w.mass = w.best[:blocks], w.mass[:blocks]
+	w.summed = summed{}
 	for i := copy(w.z, logits); i < len(w.z); i++ {
 		w.z[i] = negInf
 	}
@@ -87,11 +95,15 @@ func tame(z float32) float32 {
 // sumMass fills w.mass and w.weights, where tokens with z < theta count for
 // nothing, and returns the sum.
 func (w *scratch) sumMass(m, scale, theta float32) uint64 {
+	if s := w.summed; s.sum > 0 && s.m == m && s.scale == scale && s.theta == theta {
+		return s.sum
+	}
 	blockMass(w.mass, w.weights, w.z, m, scale, theta)
 	var sum uint64
 	for _, b := range w.mass {
 		sum += b
 	}
+	w.summed = summed{m, scale, theta, sum}
 	return sum
 }
 
