@@ -85,18 +85,15 @@ func (s *Sampler) Memory() Memory {
 }
 
 // Restore continues as the sampler whose Memory this is. Counts that no
-// sampler makes (of tokens out of range, twice, or not finite) are left out.
+// sampler makes (of tokens out of range, not finite, or a second one of a
+// token) are left out.
 func (s *Sampler) Restore(m Memory) {
 	s.draws = m.Draws
-	s.counts = s.counts[:0]
-	for _, e := range m.Counts {
-		if e.Token < 0 || int(e.Token) >= s.vocab || !finite(e.N) || !finite(e.First) {
-			continue
-		}
-		if i, found := s.counts.find(e.Token); !found {
-			s.counts = slices.Insert(s.counts, i, e)
-		}
-	}
+	s.counts = slices.DeleteFunc(slices.Clone(m.Counts), func(e Count) bool {
+		return e.Token < 0 || int(e.Token) >= s.vocab || !finite(e.N) || !finite(e.First)
+	})
+	slices.SortStableFunc(s.counts, func(a, b Count) int { return cmp.Compare(a.Token, b.Token) })
+	s.counts = slices.CompactFunc(s.counts, func(a, b Count) bool { return a.Token == b.Token })
 }
 
 // PipExempt says whether the rwkv package exempts a token with these bytes

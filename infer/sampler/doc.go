@@ -15,6 +15,13 @@
 //     a temperature T. Sums of masses are 64-bit integers, and exact.
 //  4. Truncation keeps the tokens with z > theta, and of those with z = theta
 //     either all, or the first by id, or all with a smaller mass (see Mode).
+//     theta is the largest z at which the tokens with z >= theta reach a limit:
+//     for top_p (below 1) a mass of max(1, ceil(top_p*sum)), computed in
+//     float64 from the sum of the masses of that softmax; for top_k a number.
+//     In ModeRapid the n tokens with z = theta have each the mass
+//     min(own, (target-above)/n, own*(top_k-places)/n), of the terms whose
+//     limit theta reaches, rounded down, where above and places are mass and
+//     number of the tokens with z > theta; but at least 1 if there are none.
 //  5. The draw takes R, the next 64 bits of the random stream (see Random),
 //     and chooses the smallest kept id whose mass and those of all kept ids
 //     before it sum up to more than floor(total*R / 2^64).

@@ -25,10 +25,13 @@ type Sampler struct {
 	counts    counts
 }
 
+// maxVocab keeps the sum of all masses below 2^64.
+const maxVocab = 1<<(64-massBits) - 1
+
 // New makes a sampler. Ids from vocab up have no token and are never drawn.
 // Parameters that Validate refuses make the draw greedy.
 func New(vocab int, p Params) *Sampler {
-	s := &Sampler{vocab: max(0, vocab), params: Params{Seed: p.Seed}}
+	s := &Sampler{vocab: min(max(0, vocab), maxVocab), params: Params{Seed: p.Seed}}
 	s.SetParams(p)
 	return s
 }
