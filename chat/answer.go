@@ -29,6 +29,7 @@ type answer struct {
 	// under d.mu
 	turn      Turn // as begun: of an answer that goes on, with what it has
 	text      strings.Builder
+	unseen    []infer.Token // drawn before the first text
 	journaled bool
 	progress  infer.Progress
 	sampling  sampler.Params
@@ -218,77 +219,24 @@ func (a *answer) grow(stream *infer.Stream) {
 	if a.text.Len() == 0 && a.resumed == nil {
 		text = strings.TrimPrefix(text, " ") // the one after "Assistant:"
 	}
-	if len(tokens) > 0 && !a.journaled {
-		a.journaled = true
-		t := a.turn
-		t.Text = a.text.String()
-		a.d.keep.begin(t)
-	}
-	if a.journaled {
-		a.d.keep.grow(tokens, text)
-	}
+	a.journal(tokens, text)
 	a.text.WriteString(text)
 	a.progress = progress
 	a.d.publish()
 }
 
-// finish puts the answer into the tree, and does what was accepted meanwhile.
-func (d *Dialogue) finish(a *answer, end infer.Ending) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.run = nil
-	// An answer of which there is nothing leaves the tree as it was.
-	if len(end.Tokens) > 0 || a.journaled || end.Reason == infer.ReasonStop {
-		d.keepAnswer(a, end)
+// journal saves what is new. It begins with the first text: tokens that show
+// nothing are worth nothing by themselves. The caller holds mu.
+func (a *answer) journal(tokens []infer.Token, text string) {
+	if !a.journaled {
+		a.unseen = append(a.unseen, tokens...)
+		if text == "" {
+			return
+		}
+		t := a.turn
+		t.Text = a.text.String()
+		a.d.keep.begin(t)
+		a.journaled, tokens, a.unseen = true, a.unseen, nil
 	}
-	if end.Err != nil {
-		d.err = end.Err
-	}
-	d.reline()
-	if next := d.next; next != nil {
-		d.next = nil
-		next()
-	}
-}
-
-// keepAnswer saves what an ended answer has become. The caller holds mu.
-func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
-	t := a.turn
-	t.Tokens = slices.Concat(t.Tokens, end.Tokens)
-	t.Text = a.text.String()
-	t.Sampling = a.sampling
-	t.Open = end.Reason != infer.ReasonStop
-	t.Reason = end.Reason
-	t.Usage = addUsage(t.Usage, end.Usage)
-	t.Recall = d.recall(a.header, t.Text)
-	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree
-		panic("chat: " + err.Error())
-	}
-	d.tree.hold(t.ID, end.Snapshot)
-	d.conv.Head, d.conv.Updated = t.ID, time.Now()
-	d.keep.commit(d.conv, t, end.Snapshot)
-}
-
-// recall is what later turns read of an answer that thought; nil if they read all of it.
-func (d *Dialogue) recall(header, text string) []int32 {
-	if d.desk.settings().KeepThoughts {
-		return nil
-	}
-	recall, ok := recallText(header, text)
-	if !ok {
-		return nil
-	}
-	return d.template().tok.Encode(nil, recall)
-}
-
-func addUsage(a, b infer.Usage) infer.Usage {
-	first := a.FirstToken
-	if a.Generated == 0 {
-		first = b.FirstToken
-	}
-	return infer.Usage{
-		Read: a.Read + b.Read, Generated: a.Generated + b.Generated,
-		ReadTime: a.ReadTime + b.ReadTime, DecodeTime: a.DecodeTime + b.DecodeTime,
-		FirstToken: first,
-	}
+	a.d.keep.grow(tokens, text)
 }

@@ -144,3 +144,20 @@ func TestAllAtOnce(t *testing.T) {
 		r.checkStates(d.View(), 2)
 	}
 }
+
+// A frame costs the same at any length of the conversation.
+func TestViewIsCheap(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	for range 20 {
+		ask(t, d, "hello")
+	}
+	if n := testing.AllocsPerRun(100, func() { d.View() }); n != 0 {
+		t.Errorf("a view takes %v allocations", n)
+	}
+	before := d.View()
+	ask(t, d, "story")
+	if len(before.Turns) != 40 || len(before.Siblings) != 40 {
+		t.Error("an old view has changed")
+	}
+}

@@ -6,4 +6,23 @@
 // conversation. Both have their own goroutines; every method returns at once
 // unless its comment says that it blocks, so that a user interface may call
 // them from its update loop.
+//
+// # Tokens and states
+//
+// A user turn's tokens are the separator (before the first turn: the system
+// prompt), what the person wrote, "Assistant:" and the header of the thinking
+// mode. An answer's tokens are what was drawn, without the stop. Along a line,
+// the tokens of all turns (Turn.Recall where there is one, but for the last)
+// are what the state has read, neither more nor less, and the snapshot kept
+// with a turn is the state after its own. So a next turn reads its own tokens
+// alone, a retry reads nothing, and where a snapshot is missing, damaged or of
+// another model, the nearest one above it and the tokens since do as well.
+//
+// # Saving
+//
+// A dialogue never waits for the store. Its keeper writes from a goroutine of
+// its own: the prompt as soon as it is tokenised, the tokens of an answer at
+// most 100 ms after they were drawn, turn, snapshot and head together when the
+// answer has ended. What cannot be written is tried again until it can;
+// meanwhile View.Err says why and View.Saved is false.
 package chat

@@ -1,0 +1,81 @@
+package chat
+
+import (
+	"slices"
+	"time"
+
+	"rookery/infer"
+)
+
+// finish puts the answer into the tree, and does what was accepted meanwhile.
+func (d *Dialogue) finish(a *answer, end infer.Ending) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.run = nil
+	if a.worthKeeping(end) {
+		d.keepAnswer(a, end)
+	}
+	if end.Err != nil {
+		d.err = end.Err
+	}
+	d.reline()
+	if next := d.next; next != nil {
+		d.next = nil
+		next()
+	}
+}
+
+// worthKeeping says that an ended answer is more than there was. One that was
+// stopped or failed before it said anything leaves the tree as it was.
+func (a *answer) worthKeeping(end infer.Ending) bool {
+	switch {
+	case a.journaled:
+		return true
+	case a.resumed != nil:
+		return len(end.Tokens) > 0 || end.Reason == infer.ReasonStop
+	default:
+		return end.Reason == infer.ReasonStop || end.Reason == infer.ReasonLength
+	}
+}
+
+// keepAnswer saves what an ended answer has become. The caller holds mu.
+func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
+	t := a.turn
+	t.Tokens = slices.Concat(t.Tokens, end.Tokens)
+	t.Text = a.text.String()
+	t.Sampling = a.sampling
+	t.Open = end.Reason != infer.ReasonStop
+	t.Reason = end.Reason
+	t.Usage = addUsage(t.Usage, end.Usage)
+	t.Recall = d.recall(a.header, t.Text)
+	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree
+		panic("chat: " + err.Error())
+	}
+	d.tree.hold(t.ID, end.Snapshot)
+	d.conv.Head, d.conv.Updated = t.ID, time.Now()
+	d.keep.commit(d.conv, t, end.Snapshot)
+}
+
+// recall is what later turns read of an answer that thought; nil if they read all of it.
+func (d *Dialogue) recall(header, text string) []int32 {
+	if d.desk.settings().KeepThoughts {
+		return nil
+	}
+	recall, ok := recallText(header, text)
+	if !ok {
+		return nil
+	}
+	return d.template().tok.Encode(nil, recall)
+}
+
+func addUsage(a, b infer.Usage) infer.Usage {
+	first := a.FirstToken
+	if a.Generated == 0 {
+		first = b.FirstToken
+	}
+	return infer.Usage{
+		Read: a.Read + b.Read, Generated: a.Generated + b.Generated,
+		ReadTime: a.ReadTime + b.ReadTime, DecodeTime: a.DecodeTime + b.DecodeTime,
+		FirstToken: first,
+	}
+}
