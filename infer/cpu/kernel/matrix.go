@@ -238,10 +238,11 @@ func (m *Matrix) check(r, n int) {
 // value, which matters only where fp16 is subnormal. Values beyond fp16's
 // range (scale over 65504) saturate.
 func quantiseWeights(q *[BlockSize]int8, src []float32) (scale uint16) {
-	var top float32
+	var bits uint32 // of the largest magnitude; those of floats are in order
 	for _, v := range src[:BlockSize] {
-		top = max(top, v, -v)
+		bits = max(bits, math.Float32bits(v)&^(1<<31))
 	}
+	top := math.Float32frombits(bits)
 	h := min(floatToHalf(top/127), 0x7bff)
 	if h < 0x7bff && top > 127.5*halfToFloat(h) {
 		h++
@@ -252,8 +253,12 @@ func quantiseWeights(q *[BlockSize]int8, src []float32) (scale uint16) {
 	}
 	inv := 1 / float64(halfToFloat(h))
 	for i, v := range src[:BlockSize] {
-		r := math.RoundToEven(float64(v) * inv)
-		q[i] = int8(max(-127, min(127, r)))
+		const rounder = 3 << 51 // what is added to it becomes an integer in its low bits, rounded to even
+		r := float64(v)*inv + rounder
+		q[i] = int8(max(-127, min(127, int64(math.Float64bits(r))-rounderBits)))
 	}
 	return h
 }
+
+// rounderBits are the bits of 3·2⁵¹ as a float64.
+const rounderBits = 0x4338000000000000
