@@ -36,6 +36,7 @@ type answer struct {
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
 	stopping  bool
+	unsaved   bool // the prompt has no tokens yet and is not on its way to the store
 }
 
 // answer starts a new answer to a prompt. The caller holds mu.
@@ -67,6 +68,7 @@ func (d *Dialogue) begin(a *answer) {
 	a.path = d.path(a.turn.Parent)
 	a.turn.ModelName = a.template.name
 	a.sampling = a.turn.Sampling
+	a.unsaved = len(a.path[len(a.path)-1].turn.Tokens) == 0
 	d.run = a
 	if d.shut {
 		d.stop()
@@ -138,6 +140,7 @@ func (a *answer) prepare() {
 		a.d.tree.nodes[prompt.ID].turn = *prompt
 		a.d.tree.hold(prompt.ID, nil)
 		a.d.keep.commit(a.d.conv, *prompt, nil)
+		a.unsaved = false
 		a.d.reline()
 	}
 }

@@ -100,6 +100,7 @@ func (d *Dialogue) publish() {
 	}
 	if d.run != nil {
 		v.Live = d.run.live()
+		v.Saved = v.Saved && !d.run.unsaved
 	}
 	d.view.Store(v)
 	d.desk.signal()
