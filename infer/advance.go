@@ -1,16 +1,10 @@
 package infer
 
 import (
-	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"time"
-
-	"rookery/infer/sampler"
 )
-
-var errNaN = errors.New("the model produced NaN: its weights may be damaged, or need a wider format than they were loaded in")
 
 // begin gives a sequence that has just got its slot the state to go on from.
 func (e *Engine) begin(q *sequence) error {
@@ -59,16 +53,6 @@ func (e *Engine) firstFromLogits(q *sequence) error {
 	}
 	q.phase = phaseDecoding
 	return e.accept(q, d, span{now, now})
-}
-
-// draw draws from q.logits on the engine goroutine, as a backend would.
-func (q *sequence) draw() (d Drawn, err error) {
-	defer caught(&err, "sampling")
-	if q.req.Top > 0 {
-		d.Top = q.sampler.Top(q.logits, q.req.Top)
-	}
-	d.Token, d.LogProb = q.sampler.Sample(q.logits)
-	return d, nil
 }
 
 // advance takes what came of a row with n tokens in a step.
@@ -131,8 +115,9 @@ func (e *Engine) takeStart(q *sequence) error {
 	return nil
 }
 
+// setStart makes s the prompt snapshot; what it continued is not needed any more.
 func (q *sequence) setStart(s *Snapshot) {
-	q.start = s
+	q.start, q.req.From = s, nil
 	q.stream.setPrompt(s)
 }
 
@@ -140,7 +125,7 @@ func (q *sequence) setStart(s *Snapshot) {
 // answer or may begin a stop. The sampler observes it last, so that everything
 // before still sees the memory from before the token.
 func (e *Engine) accept(q *sequence, d Drawn, at span) error {
-	if math.IsNaN(float64(d.LogProb)) || hasNaN(q.logits) {
+	if isNaN(d.LogProb) || hasNaN(q.logits) {
 		return errNaN
 	}
 	if d.Token < 0 || int(d.Token) >= e.model.Shape.Vocab {
@@ -168,60 +153,4 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 	}
 	q.stream.setProgress(q.progress(at.end))
 	return nil
-}
-
-// hasNaN says whether any of v is not a number. It is a loop over a whole
-// vocabulary for every token, and so without a branch: only a NaN without its
-// sign is beyond the bits of infinity.
-func hasNaN(v []float32) bool {
-	const infinity = 0x7f800000
-	var most uint32
-	for _, x := range v {
-		most = max(most, math.Float32bits(x)&^(1<<31))
-	}
-	return most > infinity
-}
-
-// updateMark keeps q.mark at or before the token in which held bytes begin. It
-// is called when the last token was drawn but not yet consumed or observed.
-func (e *Engine) updateMark(q *sequence) error {
-	last := len(q.answer.ids) - 1
-	switch from := q.answer.heldFrom(); {
-	case from > last:
-		e.dropMark(q)
-	case from == last && (!q.mark.set || last-q.mark.index >= maxPending):
-		return e.setMark(q)
-	}
-	return nil
-}
-
-// setMark marks the point before the last drawn token. The state is copied if
-// a slot is free; nobody is kept waiting for one.
-func (e *Engine) setMark(q *sequence) error {
-	m := &q.mark
-	m.set, m.index, m.position = true, q.consumed, q.position
-	m.memory = q.memory(q.consumed)
-	m.logits = append(m.logits[:0], q.logits...)
-	if !m.hasSlot {
-		m.slot, m.hasSlot = e.pool.take()
-	}
-	if !m.hasSlot {
-		return nil
-	}
-	return e.device.CopySlot(m.slot, q.slot)
-}
-
-func (e *Engine) dropMark(q *sequence) {
-	if q.mark.hasSlot {
-		e.pool.put(q.mark.slot)
-	}
-	q.mark.set, q.mark.hasSlot = false, false
-	q.mark.memory = sampler.Memory{}
-}
-
-// report tells the monitor who runs and who waits.
-func (e *Engine) report() {
-	if e.monitor.observeQueue(e.running, len(e.line)) {
-		e.monitor.observeMemory(e.device.Memory())
-	}
 }

@@ -209,6 +209,13 @@ func (e *Engine) takeSlot() (Slot, bool) {
 	return 0, false
 }
 
+// report tells the monitor who runs and who waits.
+func (e *Engine) report() {
+	if e.monitor.observeQueue(e.running, len(e.line)) {
+		e.monitor.observeMemory(e.device.Memory())
+	}
+}
+
 // step runs one step and lets every row's request take what came of it.
 func (e *Engine) step() {
 	for _, q := range e.running {

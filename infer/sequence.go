@@ -54,19 +54,6 @@ type sequence struct {
 	rate      meter
 }
 
-// A mark is the point before a token in which a stop may begin: everything
-// needed to end the answer there. The logits are kept for a stop that begins
-// with that very token.
-type mark struct {
-	set      bool
-	index    int // tokens of the answer consumed
-	position int
-	memory   sampler.Memory
-	logits   []float32
-	slot     Slot
-	hasSlot  bool // otherwise the state must be read again
-}
-
 func newSequence(m *Model, r Request, wake func()) *sequence {
 	q := &sequence{req: r, submitted: time.Now()}
 	if r.From != nil {
@@ -161,19 +148,6 @@ func (q *sequence) row(n int) Row {
 func (q *sequence) memory(count int) sampler.Memory {
 	m := q.sampler.Memory()
 	m.Draws = q.draws + uint64(count)
-	return m
-}
-
-// memoryAt is the sampler's memory after the first n tokens of the answer,
-// which are known to come at or after the mark.
-func (q *sequence) memoryAt(n int) sampler.Memory {
-	s := bareSampler(q.answer.vocabulary, len(q.logits), q.sampler.Params())
-	s.Restore(q.mark.memory)
-	for _, id := range q.answer.ids[q.mark.index:n] {
-		s.Observe(id)
-	}
-	m := s.Memory()
-	m.Draws = q.draws + uint64(n)
 	return m
 }
 

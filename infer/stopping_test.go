@@ -78,8 +78,12 @@ func TestContinuePastAStop(t *testing.T) {
 		for seed := range 8 {
 			prompt, p := numbers(seed, 20), lively(uint64(seed))
 			never := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60})
-			bytes := e.Model().Tokenizer.Decode(nil, never.Tokens[20:23])
-			end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Stops: []string{string(bytes)}})
+			piece := func(from, to int) string {
+				return string(e.Model().Tokenizer.Decode(nil, never.Tokens[from:to]))
+			}
+			// held back from the 18th token on, and stopped at the 20th
+			stops := []string{piece(18, 22) + " never", piece(20, 23)}
+			end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Stops: stops})
 			n := len(end.Tokens)
 			if end.Reason != infer.ReasonStop || n > 20 || !slices.Equal(end.Tokens, never.Tokens[:n]) {
 				continue // it ended inside a token; TestStopsAgainstDefinition has these
@@ -214,6 +218,36 @@ func TestHeldTextIsNotRead(t *testing.T) {
 	if text, _ := s.Read(); read+text != "one\n\nUse it" {
 		t.Errorf("read %q in the end", read+text)
 	}
+}
+
+// A state kept for a stop gives its slot to a request that has none.
+func TestWaitingRequestTakesAMarksSlot(t *testing.T) {
+	var e *infer.Engine
+	var second *infer.Stream
+	steps := 0
+	other := infer.Request{Tokens: numbers(3, 20), Sampling: lively(3), MaxTokens: 20}
+	e = start(t, scripted.Options{
+		Slots:   2,
+		Answers: []scripted.Answer{{Text: filler + "one two three four"}},
+		Before: func([]infer.Row) error {
+			if steps++; steps == 200 { // the stop is held back by now
+				var err error
+				second, err = e.Submit(other)
+				return err
+			}
+			return nil
+		},
+	}, infer.Options{})
+	prompt := encode(e, "Assistant:")
+	stop := filler[len(filler)/2:] + "one two three"
+	end := run(t, e, infer.Request{Tokens: prompt, Stops: []string{stop}})
+	if end.Text != filler[:len(filler)/2] || end.Reason != infer.ReasonStop {
+		t.Errorf("%v after %q", end.Reason, end.Text)
+	}
+	if got, want := finish(t, second).Tokens, alone(t, other.Tokens, other.Sampling, 20); !slices.Equal(got, want) {
+		t.Errorf("the other said %v, want %v", got, want)
+	}
+	checkSnapshot(t, e, prompt, end)
 }
 
 // A stop that began in what is replayed ends the answer at its own beginning.
