@@ -173,8 +173,8 @@ func TestLoadRefuses(t *testing.T) {
 		want  string
 	}{
 		{"missing matrix", func(t *testing.T) *checkpoint.File {
-			return modelFile(t, small, "F32", "blocks.2.ffn.key.weight")
-		}, nil, Options{}, "tensor blocks.2.ffn.key.weight: missing"},
+			return modelFile(t, small, "F32", "blocks.1.ffn.key.weight")
+		}, nil, Options{}, "tensor blocks.1.ffn.key.weight: missing"},
 		{"missing vector", func(t *testing.T) *checkpoint.File {
 			return modelFile(t, small, "F32", "blocks.1.att.k_a")
 		}, nil, Options{}, "tensor blocks.1.att.k_a: missing"},
