@@ -151,7 +151,8 @@ func (r *report) measure(ctx context.Context, b infer.Backend, shape rwkv.Shape,
 		threads = runtime.GOMAXPROCS(0)
 	}
 	var err error
-	if r.ReadBandwidth, err = kernel.ReadBandwidth(kernel.Best(), threads); err != nil {
+	read := r.WeightBytes - embeddingBytes(shape, r.WeightBytes)
+	if r.ReadBandwidth, err = kernel.ReadBandwidth(kernel.Best(), threads, read); err != nil {
 		return err
 	}
 	for _, rows := range o.rows {
@@ -160,7 +161,7 @@ func (r *report) measure(ctx context.Context, b infer.Backend, shape rwkv.Shape,
 			return err
 		}
 		m := newMeasurements("decode", s)
-		m.BandwidthShare = m.Median / float64(rows) * float64(r.WeightBytes-embeddingBytes(shape, r.WeightBytes)) / r.ReadBandwidth
+		m.BandwidthShare = m.Median / float64(rows) * float64(read) / r.ReadBandwidth
 		r.Results = append(r.Results, m)
 	}
 	for _, n := range o.prompts {

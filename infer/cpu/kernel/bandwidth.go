@@ -6,34 +6,35 @@ import (
 )
 
 // ReadBandwidth measures how many bytes a second the threads of a pool can
-// read from memory together: the limit of decoding. It takes about half a
-// second and 512 MB.
-func ReadBandwidth(path Path, threads int) (bytesPerSecond float64, err error) {
-	const size, parts, rounds = 512 << 20, 64, 4
+// read together from size bytes of memory, over and over: the limit of
+// decoding with so many bytes of weights, which the processor's caches raise
+// for small models. size is rounded and kept between 1 MB and 1 GB. It takes
+// about a third of a second; the fastest round counts.
+func ReadBandwidth(path Path, threads int, size int64) (bytesPerSecond float64, err error) {
+	const unit, parts = 512, 64
+	part := int(min(max(size, 1<<20), 1<<30)) / parts / unit * unit
 	arena := NewArena()
-	buf, err := arena.Alloc(size)
+	defer func() {
+		if e := arena.Close(); e != nil && err == nil {
+			err = fmt.Errorf("measure read bandwidth: %w", e)
+		}
+	}()
+	buf, err := arena.Alloc(part * parts)
 	if err != nil {
 		return 0, fmt.Errorf("measure read bandwidth: %w", err)
 	}
-	defer func() {
-		if e := arena.Close(); e != nil && err == nil {
-			err = e
-		}
-	}()
 	pool := NewPool(path, threads)
 	defer pool.Close()
-	part := func(i int) []byte { return buf[i*(size/parts) : (i+1)*(size/parts)] }
 	pool.Run(parts, func(i int) { // touch the pages
-		b := part(i)
-		for j := 0; j < len(b); j += 64 {
-			b[j] = 1
+		for at := i * part; at < (i+1)*part; at += cacheLine {
+			buf[at] = 1
 		}
 	})
-	read := func(i int) { tables[path].read(part(i)) }
-	for range rounds {
+	read := func(i int) { tables[path].read(buf[i*part : (i+1)*part]) }
+	for begin, round := time.Now(), 0; round < 4 || time.Since(begin) < 300*time.Millisecond; round++ {
 		start := time.Now()
 		pool.Run(parts, read)
-		bytesPerSecond = max(bytesPerSecond, size/time.Since(start).Seconds())
+		bytesPerSecond = max(bytesPerSecond, float64(part*parts)/time.Since(start).Seconds())
 	}
 	return bytesPerSecond, nil
 }

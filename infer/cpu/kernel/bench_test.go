@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -48,15 +49,16 @@ func benchProduct(b *testing.B, path Path, threads int, typ Type, rows, cols, n 
 	defer pool.Close()
 	i := 0
 	b.ResetTimer()
-	start := time.Now()
+	best := math.Inf(1) // the fastest: what others do on the machine is not of interest
 	for b.Loop() {
+		start := time.Now()
 		pool.Multiply(Product{W: list[i%len(list)], X: x, Y: y})
+		best = min(best, time.Since(start).Seconds())
 		i++
 	}
-	seconds := time.Since(start).Seconds()
 	b.ReportMetric(0, "ns/op")
-	b.ReportMetric(float64(list[0].Bytes())*float64(i)/seconds/1e9, "GB/s")
-	b.ReportMetric(float64(rows*cols*n)*float64(i)/seconds/1e9, "GMAC/s")
+	b.ReportMetric(float64(list[0].Bytes())/best/1e9, "GB/s")
+	b.ReportMetric(float64(rows*cols*n)/best/1e9, "GMAC/s")
 }
 
 // BenchmarkRead is the limit of a product with one row.
@@ -66,7 +68,7 @@ func BenchmarkRead(b *testing.B) {
 			b.Run(fmt.Sprintf("t%d/%v", threads, path), func(b *testing.B) {
 				var best float64
 				for b.Loop() {
-					rate, err := ReadBandwidth(path, threads)
+					rate, err := ReadBandwidth(path, threads, benchBytes)
 					if err != nil {
 						b.Fatal(err)
 					}

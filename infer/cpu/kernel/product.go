@@ -74,7 +74,7 @@ func (p *Pool) chunkPanels(q *Product) int {
 
 // prefillPanels bounds a chunk of a blocked product: the outputs of so many
 // panels and 512 rows stay in the L2 cache.
-const prefillPanels = 4
+const prefillPanels = 8
 
 // multiplyChunk is the body of Multiply's region.
 func (p *Pool) multiplyChunk(worker, chunk int) {

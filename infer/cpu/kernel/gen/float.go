@@ -10,8 +10,10 @@ import (
 
 const panelRows = 32
 
-// prefetch distance of the streaming tiles, bytes
-const prefetchAhead = 2048
+// prefetchAhead is the distance of the streaming tiles' prefetches in bytes. The
+// hardware's own stay within 4 KB; 8 KB instead of 2 KB brought 10 to 25 per
+// cent of bandwidth, 12 KB no more.
+const prefetchAhead = 8192
 
 // A rowSet addresses rows of a strided array with few registers: rows 4i to
 // 4i+3 are base i plus 0, 1, 2 or 3 strides.
