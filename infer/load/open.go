@@ -44,7 +44,7 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 		// The weights are copied by now: failing to unmap the file matters only
 		// as part of another failure.
 		if e := f.Close(); e != nil && err != nil {
-			err = fmt.Errorf("%w (and closing it: %v)", err, e)
+			err = fmt.Errorf("%w (and closing it: %w)", err, e)
 		}
 	}()
 	shape, err := rwkv.Detect(f)

@@ -75,7 +75,7 @@ func writeText(t *testing.T, path, text string) {
 	}
 }
 
-func open(t *testing.T, spec Spec) (*infer.Model, infer.Backend) {
+func open(t *testing.T, spec Spec) *infer.Model {
 	t.Helper()
 	m, b, err := Open(context.Background(), spec, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func open(t *testing.T, spec Spec) (*infer.Model, infer.Backend) {
 			t.Error(err)
 		}
 	})
-	return m, b
+	return m
 }
 
 func TestOpenEmbedded(t *testing.T) {
@@ -120,9 +120,9 @@ func TestOpenEmbedded(t *testing.T) {
 
 // Snapshots of other weights, or of the same rounded otherwise, must not fit.
 func TestFingerprint(t *testing.T) {
-	a, _ := open(t, Spec{})
-	same, _ := open(t, Spec{Weights: "int8"})
-	other, _ := open(t, Spec{Weights: "fp16"})
+	a := open(t, Spec{})
+	same := open(t, Spec{Weights: "int8"})
+	other := open(t, Spec{Weights: "fp16"})
 	if a.Fingerprint != same.Fingerprint {
 		t.Error("the embedded model is int8, and int8 of it has another fingerprint")
 	}
@@ -143,14 +143,14 @@ func TestChooseTokenizer(t *testing.T) {
 	writeText(t, filepath.Join(dir, "readme.txt"), "This is a model.\n")
 	writeText(t, filepath.Join(dir, "a-vocab-of-another.txt"), vocabText(200))
 	writeText(t, filepath.Join(dir, "vocab.txt"), vocabText(40))
-	m, _ := open(t, Spec{Model: model})
+	m := open(t, Spec{Model: model})
 	if m.Tokenizer.Name() != "vocab.txt" || m.Name != "tiny" || m.Path != model {
 		t.Errorf("%s at %s with the tokenizer %s, want tiny at %s with vocab.txt", m.Name, m.Path, m.Tokenizer.Name(), model)
 	}
 
 	asked := filepath.Join(t.TempDir(), "mine.txt")
 	writeText(t, asked, vocabText(10))
-	m, _ = open(t, Spec{Model: model, Vocab: asked})
+	m = open(t, Spec{Model: model, Vocab: asked})
 	if m.Tokenizer.Name() != "mine.txt" {
 		t.Errorf("tokenizer %s, want the one asked for", m.Tokenizer.Name())
 	}
@@ -159,7 +159,7 @@ func TestChooseTokenizer(t *testing.T) {
 	shape := tiny
 	shape.Vocab = 256
 	writeModel(t, bytes, shape)
-	m, _ = open(t, Spec{Model: bytes})
+	m = open(t, Spec{Model: bytes})
 	if m.Tokenizer.Name() != "bytes" {
 		t.Errorf("tokenizer %s for a vocabulary of 256, want bytes", m.Tokenizer.Name())
 	}

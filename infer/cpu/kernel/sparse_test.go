@@ -70,9 +70,10 @@ func TestSparseIsUsed(t *testing.T) {
 	s := NewSparse(pool, 1, 3072)
 	m := randomMatrix(t, a, rng, F16, 32, 3072, 1)
 	s.product = Product{W: m, X: x}
-	if n := 0; !s.list() {
+	if !s.list() {
 		t.Error("the dense product is preferred where a tenth is not zero")
-	} else if n = s.rows[0].count; n < 3072/20 || n > 3072/6 {
+	}
+	if n := s.rows[0].count; n < 3072/20 || n > 3072/6 {
 		t.Errorf("%d columns of 3072 listed where a tenth is not zero", n)
 	}
 	if !s.listGroups(x) || len(s.groups)/2 < 768/5 || len(s.groups)/2 > 768/2 {
