@@ -1,0 +1,334 @@
+package panel
+
+import (
+	"slices"
+	"strconv"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer/sampler"
+	"rookery/ui/theme"
+)
+
+// Sampling shows the sampling parameters of a conversation and asks for
+// others, one change at a time, so that each has its effect on the next token.
+type Sampling struct {
+	frame
+	presets    []chat.Preset
+	rows       []parameter
+	params     sampler.Params
+	preset     string // that params are, or empty
+	base       string // the preset last in use, for going back
+	lastSeed   uint64
+	tokenName  func(int32) string
+	candidates []NamedCandidate
+
+	at     int // the chosen row
+	typing bool
+	typed  string
+	wrong  string // what is wrong with what was typed
+}
+
+// A NamedCandidate is a candidate for a token with its text.
+type NamedCandidate struct {
+	sampler.Candidate
+	Text   string
+	Chosen bool // it was the one drawn
+}
+
+// NewSampling returns a panel for the presets of a model. TokenName gives the
+// text of a token; it may be nil.
+func NewSampling(th theme.Theme, presets []chat.Preset, tokenName func(int32) string) *Sampling {
+	s := &Sampling{frame: frame{th: th}, presets: presets, tokenName: tokenName}
+	s.rows = append([]parameter{s.presetRow()}, knobs...)
+	s.rows = append(s.rows, s.seedRow(), modeRow(), s.banRow())
+	return s
+}
+
+// Title is the panel's name.
+func (s *Sampling) Title() string { return "Sampling" }
+
+// Set tells the panel the parameters in use and the preset they are from,
+// if any.
+func (s *Sampling) Set(p sampler.Params, preset string) {
+	s.params, s.preset = p, preset
+	if preset != "" {
+		s.base = preset
+	}
+}
+
+// SetPresets tells the panel the presets of another model.
+func (s *Sampling) SetPresets(presets []chat.Preset) { s.presets = presets }
+
+// SetLastSeed tells the panel the seed of the latest answer, for keeping it.
+func (s *Sampling) SetLastSeed(seed uint64) { s.lastSeed = seed }
+
+// SetCandidates tells the panel what the latest token was chosen from, the
+// likeliest first. The slice is not kept.
+func (s *Sampling) SetCandidates(c []NamedCandidate) {
+	s.candidates = append(s.candidates[:0], c...)
+}
+
+// HandleKey moves between rows, changes values and takes typed numbers.
+func (s *Sampling) HandleKey(k tea.KeyPressMsg) (Action, bool) {
+	if s.typing {
+		return s.typeKey(k)
+	}
+	switch k.String() {
+	case "up", "k", "shift+tab":
+		s.move(-1)
+	case "down", "j", "tab":
+		s.move(1)
+	case "home", "g":
+		s.at = 0
+	case "end", "G":
+		s.at = len(s.rows) - 1
+	case "left", "h", "-":
+		return s.step(-1, false), true
+	case "right", "l", "+", "=":
+		return s.step(1, false), true
+	case "shift+left", "H", "pgdown", "[":
+		return s.step(-1, true), true
+	case "shift+right", "L", "pgup", "]":
+		return s.step(1, true), true
+	case "enter":
+		return s.enter(), true
+	case "delete", "backspace":
+		return s.clear(), true
+	case "r":
+		return s.reset(), true
+	case "esc", "q":
+		return Close{}, true
+	default:
+		return nil, s.startTyping(k.Text)
+	}
+	return nil, true
+}
+
+// typeKey is a key while a number is typed.
+func (s *Sampling) typeKey(k tea.KeyPressMsg) (Action, bool) {
+	switch k.String() {
+	case "enter", "tab":
+		return s.endTyping(), true
+	case "esc":
+		s.typing, s.wrong = false, ""
+	case "backspace":
+		if s.typed != "" {
+			s.typed = s.typed[:len(s.typed)-1]
+		}
+	default:
+		if k.Text == "" {
+			return nil, false
+		}
+		if numeric(k.Text) && len(s.typed)+len(k.Text) <= 20 {
+			s.typed, s.wrong = s.typed+k.Text, ""
+		}
+	}
+	return nil, true
+}
+
+// numeric says whether text can be part of a number.
+func numeric(text string) bool {
+	for _, r := range text {
+		if (r < '0' || r > '9') && r != '.' && r != '-' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// startTyping begins a number with its first digit.
+func (s *Sampling) startTyping(text string) bool {
+	if s.rows[s.at].parse == nil || !numeric(text) {
+		return false
+	}
+	s.typing, s.typed, s.wrong = true, text, ""
+	return true
+}
+
+func (s *Sampling) endTyping() Action {
+	p := s.current()
+	err := s.rows[s.at].parse(&p, s.typed)
+	if err == nil {
+		err = p.Validate()
+	}
+	if err != nil {
+		s.wrong = err.Error()
+		return nil
+	}
+	s.typing = false
+	return s.ask(p)
+}
+
+func (s *Sampling) move(by int) { s.at = (s.at + by + len(s.rows)) % len(s.rows) }
+
+// current is a copy of the parameters that may be changed.
+func (s *Sampling) current() sampler.Params {
+	p := s.params
+	p.Ban = slices.Clone(p.Ban)
+	return p
+}
+
+func (s *Sampling) step(n int, coarse bool) Action {
+	row := s.rows[s.at]
+	if row.step == nil {
+		return nil
+	}
+	p := s.current()
+	row.step(&p, n, coarse)
+	return s.ask(p)
+}
+
+// enter edits the value as text where there is one, and steps elsewhere.
+func (s *Sampling) enter() Action {
+	row := s.rows[s.at]
+	switch {
+	case row.name == "seed":
+		return s.toggleSeed()
+	case row.parse != nil:
+		s.typing, s.typed, s.wrong = true, "", ""
+		return nil
+	}
+	return s.step(1, false)
+}
+
+// clear empties what can be empty: the seed and the list of banned tokens.
+func (s *Sampling) clear() Action {
+	p := s.current()
+	switch s.rows[s.at].name {
+	case "seed":
+		p.Seed = 0
+	case "banned":
+		p.Ban = nil
+	default:
+		return nil
+	}
+	return s.ask(p)
+}
+
+// reset goes back to the preset last in use, or to the first one.
+func (s *Sampling) reset() Action {
+	if len(s.presets) == 0 {
+		return nil
+	}
+	p := s.current()
+	s.usePreset(&p, max(0, s.presetIndex(s.base)))
+	return s.ask(p)
+}
+
+// usePreset puts a preset into p. Seed and banned tokens are not part of it.
+func (s *Sampling) usePreset(p *sampler.Params, i int) {
+	seed, ban := p.Seed, p.Ban
+	*p = s.presets[i].Sampling
+	p.Seed, p.Ban = seed, ban
+	s.base = s.presets[i].Name
+}
+
+// ask asks for parameters, under the name of the preset that they are: the
+// last one in use if several are the same.
+func (s *Sampling) ask(p sampler.Params) Action {
+	name := ""
+	for _, q := range s.presets {
+		if same(p, q.Sampling) && (name == "" || q.Name == s.base) {
+			name = q.Name
+		}
+	}
+	return SetSampling{Params: p, Preset: name}
+}
+
+// same says whether two sets of parameters draw alike, but for seed and bans.
+func same(a, b sampler.Params) bool {
+	a.Seed, a.Ban, b.Seed, b.Ban = 0, nil, 0, nil
+	return a.Mode == b.Mode && a.Temperature == b.Temperature && a.TopK == b.TopK && a.TopP == b.TopP &&
+		a.Presence == b.Presence && a.Frequency == b.Frequency && a.Decay == b.Decay
+}
+
+func (s *Sampling) presetIndex(name string) int {
+	return slices.IndexFunc(s.presets, func(p chat.Preset) bool { return p.Name == name })
+}
+
+// toggleSeed switches between a fresh seed for every answer and that of the
+// latest one.
+func (s *Sampling) toggleSeed() Action {
+	p := s.current()
+	switch {
+	case p.Seed != 0:
+		p.Seed = 0
+	case s.lastSeed != 0:
+		p.Seed = s.lastSeed
+	default:
+		p.Seed = 1
+	}
+	return s.ask(p)
+}
+
+func (s *Sampling) presetRow() parameter {
+	return parameter{
+		name: "preset",
+		show: func(sampler.Params) string {
+			if s.preset == "" {
+				return "own"
+			}
+			return s.preset
+		},
+		step: func(p *sampler.Params, n int, _ bool) {
+			if len(s.presets) == 0 {
+				return
+			}
+			i := s.presetIndex(s.preset)
+			if i < 0 && n < 0 {
+				i = 0
+			}
+			s.usePreset(p, (i+n+len(s.presets))%len(s.presets))
+		},
+	}
+}
+
+func (s *Sampling) seedRow() parameter {
+	return parameter{
+		name: "seed",
+		help: "Fresh draws another one for every answer; any other makes answers repeatable. Enter keeps that of the latest answer.",
+		show: func(p sampler.Params) string {
+			if p.Seed == 0 {
+				return "fresh"
+			}
+			return strconv.FormatUint(p.Seed, 10)
+		},
+		step: func(p *sampler.Params, n int, _ bool) {
+			if n > 0 || p.Seed > 0 {
+				p.Seed += uint64(n)
+			}
+		},
+		parse: func(p *sampler.Params, text string) error {
+			v, err := strconv.ParseUint(text, 10, 64)
+			if err != nil {
+				return errSeed
+			}
+			p.Seed = v
+			return nil
+		},
+	}
+}
+
+func modeRow() parameter {
+	return parameter{
+		name: "mode",
+		show: func(p sampler.Params) string { return p.Mode.String() },
+		step: func(p *sampler.Params, n int, _ bool) {
+			p.Mode = sampler.Mode((int(p.Mode) + n + len(modes)) % len(modes))
+		},
+	}
+}
+
+func (s *Sampling) banRow() parameter {
+	return parameter{
+		name: "banned",
+		show: func(p sampler.Params) string {
+			if len(p.Ban) == 0 {
+				return "none"
+			}
+			return plural(len(p.Ban), "token")
+		},
+	}
+}

@@ -1,0 +1,234 @@
+package panel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/ui/graph"
+)
+
+var errSeed = errors.New("a seed is a whole number from 0 up")
+
+const (
+	nameWidth  = 12
+	valueWidth = 9
+	// besideWidth is how wide the panel must be for the candidates to stand
+	// beside the parameters.
+	besideWidth = 84
+	paramsWidth = 44
+)
+
+// Draw shows the parameters, what the chosen one means, and the candidates.
+func (s *Sampling) Draw() string {
+	if s.width < besideWidth {
+		return s.fill(s.column(s.width, s.height))
+	}
+	left := s.column(paramsWidth, s.height)
+	right := s.drawCandidates(s.width-paramsWidth-3, s.height)
+	bar := " " + s.th.Border.Render(s.th.Glyphs.Vertical) + " "
+	lines := make([]string, s.height)
+	for i := range lines {
+		l, r := "", ""
+		if i < len(left) {
+			l = left[i]
+		}
+		if i < len(right) {
+			r = right[i]
+		}
+		lines[i] = fit(l, paramsWidth, s.th.Glyphs.Ellipsis) + bar + r
+	}
+	return s.fill(lines)
+}
+
+// column shows the parameters above the help. Candidates take what is left
+// between them, unless they stand elsewhere.
+func (s *Sampling) column(width, height int) []string {
+	help := s.drawHelp(width)
+	if room := height - 3; len(help) > room {
+		help = help[:max(0, room)]
+	}
+	room := height - len(help)
+	rows := make([]string, len(s.rows))
+	for i := range s.rows {
+		rows[i] = s.drawRow(i, width)
+	}
+	rows = s.scroll(rows, room)
+	if left := room - len(rows) - 1; left >= 3 && s.width < besideWidth {
+		rows = append(append(rows, ""), s.drawCandidates(width, left)...)
+	}
+	for len(rows) < room {
+		rows = append(rows, "")
+	}
+	return append(rows, help...)
+}
+
+// scroll keeps the chosen row in sight and says where there are more.
+func (s *Sampling) scroll(rows []string, room int) []string {
+	if len(rows) <= room || room <= 0 {
+		return rows[:min(len(rows), max(0, room))]
+	}
+	from := min(max(0, s.at-room/2), len(rows)-room)
+	shown := append([]string(nil), rows[from:from+room]...)
+	mark := func(i int, glyph string) {
+		if from+i != s.at {
+			shown[i] = s.th.Muted.Render(glyph) + ansi.Cut(shown[i], 1, math.MaxInt32)
+		}
+	}
+	if from > 0 {
+		mark(0, s.th.Glyphs.Up)
+	}
+	if from+room < len(rows) {
+		mark(room-1, s.th.Glyphs.Down)
+	}
+	return shown
+}
+
+func (s *Sampling) drawRow(i, width int) string {
+	row := s.rows[i]
+	value := row.show(s.params)
+	if i == s.at && s.typing {
+		value = s.typed + "_"
+	}
+	room := valueWidth
+	if row.share == nil {
+		room = max(valueWidth, width-nameWidth-3)
+	}
+	name := fit(row.name, nameWidth, s.th.Glyphs.Ellipsis)
+	line := name + " " + fit(value, room, s.th.Glyphs.Ellipsis)
+	if i == s.at {
+		line = s.th.Selected.Render(s.th.Glyphs.Cursor + " " + line)
+	} else {
+		line = "  " + s.th.Muted.Render(name) + " " + fit(value, room, s.th.Glyphs.Ellipsis)
+	}
+	if bar := width - ansi.StringWidth(line) - 2; row.share != nil && bar >= 6 && s.drawsGraphs() {
+		line += " " + s.th.Graph1.Render(s.bar(row.share(s.params), bar))
+	}
+	return line
+}
+
+// bar is a bar on a visible track.
+func (s *Sampling) bar(share float64, width int) string {
+	style := graph.Blocks
+	if !s.th.Glyphs.Braille {
+		style = graph.ASCII
+	}
+	return graph.Bar(share, width, style)
+}
+
+// drawHelp says what the chosen row means and which keys there are.
+func (s *Sampling) drawHelp(width int) []string {
+	var lines []string
+	add := func(text string, render func(...string) string) {
+		for _, l := range strings.Split(ansi.Wrap(text, max(1, width), ""), "\n") {
+			lines = append(lines, render(l))
+		}
+	}
+	lines = append(lines, "")
+	if s.wrong != "" {
+		add(s.wrong, s.th.Error.Render)
+	} else {
+		add(s.helpText(), s.th.Text.Render)
+	}
+	if keys := s.keyHint(width); keys != "" {
+		add(keys, s.th.Muted.Render)
+	}
+	return lines
+}
+
+// keyHint is the longest hint at the keys that fits.
+func (s *Sampling) keyHint(width int) string {
+	hints := []string{"←→ change · shift more · 0-9 type · r preset", "←→ change · 0-9 type · r preset"}
+	switch {
+	case s.typing:
+		hints = []string{"enter takes it, esc does not"}
+	case !s.th.Glyphs.Braille:
+		hints = []string{"left/right change, shift more, 0-9 type, r preset", "left/right, 0-9, r preset"}
+	}
+	for _, h := range hints {
+		if ansi.StringWidth(h) <= width {
+			return h
+		}
+	}
+	return ""
+}
+
+func (s *Sampling) helpText() string {
+	switch row := s.rows[s.at]; row.name {
+	case "preset":
+		if i := s.presetIndex(s.preset); i >= 0 {
+			return "A set of parameters for this model. " + s.preset + ": " + s.presets[i].About + "."
+		}
+		return "Sets of parameters for this model. These are your own."
+	case "mode":
+		if int(s.params.Mode) < len(modes) {
+			return modes[s.params.Mode]
+		}
+		return ""
+	case "banned":
+		return s.banHelp()
+	default:
+		return row.help
+	}
+}
+
+// banHelp lists the banned tokens.
+func (s *Sampling) banHelp() string {
+	if len(s.params.Ban) == 0 {
+		return "Tokens that are never chosen. They are set in the configuration."
+	}
+	var names []string
+	for i, id := range s.params.Ban {
+		if i == 12 {
+			names = append(names, fmt.Sprintf("and %d more", len(s.params.Ban)-i))
+			break
+		}
+		name := strconv.Itoa(int(id))
+		if s.tokenName != nil {
+			name += " " + strconv.Quote(s.tokenName(id))
+		}
+		names = append(names, name)
+	}
+	return "Never chosen: " + strings.Join(names, ", ") + ". Delete allows all."
+}
+
+// drawCandidates shows what the latest token was chosen from.
+func (s *Sampling) drawCandidates(width, rows int) []string {
+	if len(s.candidates) == 0 || rows < 2 {
+		return nil
+	}
+	head := "latest token"
+	lines := []string{spread(s.th.Title.Render(head), s.th.Muted.Render("drawn  model"), width, s.th.Glyphs.Ellipsis)}
+	textWidth := min(16, max(6, width/3))
+	for _, c := range s.candidates[:min(len(s.candidates), rows-1)] {
+		mark := "  "
+		if c.Chosen {
+			mark = s.th.Accent.Render(s.th.Glyphs.Cursor) + " "
+		}
+		text := fit(strconv.Quote(c.Text), textWidth, s.th.Glyphs.Ellipsis)
+		numbers := fmt.Sprintf("%5s %s", percent(float64(c.Prob)), s.th.Muted.Render(fmt.Sprintf("%6s", percent(math.Exp(float64(c.LogProb))))))
+		line := mark + text + " "
+		if bar := width - textWidth - 3 - 13; bar >= 4 && s.drawsGraphs() {
+			line += s.th.Graph2.Render(s.bar(float64(c.Prob), bar))
+		}
+		lines = append(lines, spread(line, numbers, width, s.th.Glyphs.Ellipsis))
+	}
+	return lines
+}
+
+// percent writes a probability in four characters or fewer.
+func percent(p float64) string {
+	switch {
+	case math.IsNaN(p) || p <= 0:
+		return "-"
+	case p < 0.001:
+		return "<.1%"
+	case p < 0.0995:
+		return fmt.Sprintf("%.1f%%", p*100)
+	}
+	return fmt.Sprintf("%.0f%%", p*100)
+}

@@ -1,0 +1,139 @@
+package panel
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/google/go-cmp/cmp"
+
+	"rookery/infer/sampler"
+)
+
+// press gives keys to a panel and returns the last action. What is asked for
+// is granted, as the program would.
+func press(s *Sampling, keys ...string) Action {
+	var last Action
+	for _, k := range keys {
+		a, _ := s.HandleKey(key(k))
+		if a != nil {
+			last = a
+		}
+		if set, ok := a.(SetSampling); ok {
+			s.Set(set.Params, set.Preset)
+		}
+	}
+	return last
+}
+
+// down is the way from the first row to the n-th.
+func down(n int, then ...string) []string {
+	var keys []string
+	for range n {
+		keys = append(keys, "down")
+	}
+	return append(keys, then...)
+}
+
+func TestSamplingKeys(t *testing.T) {
+	base := presets[0].Sampling
+	base.Ban = []int32{5, 77}
+	with := func(change func(p *sampler.Params)) sampler.Params {
+		p := base
+		change(&p)
+		return p
+	}
+	for _, c := range []struct {
+		name string
+		keys []string
+		want Action
+	}{
+		{"temperature, a fine step", down(1, "right"), SetSampling{with(func(p *sampler.Params) { p.Temperature = 1.05 }), ""}},
+		{"temperature, a coarse step down", down(1, "shift+left"), SetSampling{with(func(p *sampler.Params) { p.Temperature = 0.75 }), ""}},
+		{"temperature has a lower end", down(1, strings.Fields("[ [ [ [ [ [")...), SetSampling{with(func(p *sampler.Params) { p.Temperature = 0 }), ""}},
+		{"top_p, typed", down(2, "0", ".", "8", "5", "enter"), SetSampling{with(func(p *sampler.Params) { p.TopP = 0.85 }), ""}},
+		{"back to what it was is the preset again", down(2, "right", "left"), SetSampling{base, "chat"}},
+		{"top_k, coarse", down(3, "]", "]", "left"), SetSampling{with(func(p *sampler.Params) { p.TopK = 19 }), ""}},
+		{"presence may be negative", down(4, "-", "enter", "-", "1", "enter"), SetSampling{with(func(p *sampler.Params) { p.Presence = -1 }), ""}},
+		{"decay", down(6, "h"), SetSampling{with(func(p *sampler.Params) { p.Decay = 0.995 }), ""}},
+		{"seed, typed in full", down(7, strings.Split("18446744073709551615", "")...), nil},
+		{"seed, taken", append(down(7, strings.Split("18446744073709551615", "")...), "enter"),
+			SetSampling{with(func(p *sampler.Params) { p.Seed = 18446744073709551615 }), "chat"}},
+		{"seed, kept", down(7, "enter"), SetSampling{with(func(p *sampler.Params) { p.Seed = 4711 }), "chat"}},
+		{"seed, kept and fresh again", down(7, "enter", "enter"), SetSampling{base, "chat"}},
+		{"mode", down(8, "left"), SetSampling{with(func(p *sampler.Params) { p.Mode = sampler.ModeRapid }), ""}},
+		{"bans, cleared", down(9, "delete"), SetSampling{with(func(p *sampler.Params) { p.Ban = nil }), "chat"}},
+		{"preset, the next", []string{"right"}, SetSampling{with(func(p *sampler.Params) {
+			*p = presets[1].Sampling
+			p.Ban = base.Ban
+		}), "greedy"}},
+		{"preset, one that equals another", []string{"left"}, SetSampling{base, "twin"}},
+		{"reset", down(1, "right", "right", "down", "right", "r"), SetSampling{base, "chat"}},
+		{"close", []string{"esc"}, Close{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := testSampling(t)
+			s.SetLastSeed(4711)
+			if d := cmp.Diff(c.want, press(s, c.keys...)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// What was typed wrong is said, changes nothing, and can be mended.
+func TestSamplingTypo(t *testing.T) {
+	s := testSampling(t)
+	s.SetSize(60, 24)
+	if a := press(s, down(2, "1", ".", "5", "enter")...); a != nil {
+		t.Fatalf("a top_p of 1.5 is asked for: %+v", a)
+	}
+	if drawn := ansi.Strip(s.Draw()); !strings.Contains(drawn, "top_p must be between 0 and 1") {
+		t.Errorf("the reason is not shown:\n%s", drawn)
+	}
+	a := press(s, "backspace", "backspace", "enter")
+	if set, ok := a.(SetSampling); !ok || set.Params.TopP != 1 {
+		t.Errorf("the mended number gives %+v", a)
+	}
+	if a := press(s, "0", ".", ".", "enter", "esc"); a != nil || s.typing {
+		t.Errorf("escape leaves %+v, typing %v", a, s.typing)
+	}
+}
+
+// Keys without use are left to the program.
+func TestSamplingLeavesKeys(t *testing.T) {
+	s := testSampling(t)
+	for _, k := range []string{"x", "ö", "7"} { // no number fits a preset
+		if a, taken := s.HandleKey(key(k)); taken || a != nil {
+			t.Errorf("%q is taken: %+v", k, a)
+		}
+	}
+}
+
+// A panel must not change parameters that others hold.
+func TestSamplingDoesNotShareBans(t *testing.T) {
+	s := testSampling(t)
+	held := s.params.Ban
+	a := press(s, down(1, "right")...).(SetSampling)
+	a.Params.Ban[0] = 999
+	if held[0] != 5 {
+		t.Error("the ban list of the action is that of the conversation")
+	}
+}
+
+// Every number that the arrows reach is one that the sampler takes.
+func TestStepsAreValid(t *testing.T) {
+	for i := range testSampling(t).rows {
+		for _, k := range []string{"left", "right", "shift+left", "shift+right"} {
+			s := testSampling(t)
+			press(s, down(i)...)
+			for range 300 {
+				if set, ok := press(s, k).(SetSampling); ok {
+					if err := set.Params.Validate(); err != nil {
+						t.Fatalf("%s, %s: %v", s.rows[i].name, k, err)
+					}
+				}
+			}
+		}
+	}
+}
