@@ -18,6 +18,7 @@ type Monitor struct {
 	span    int // index into spans
 	top     int // first line shown, where not all fit
 	heap    func() int64
+	drawn   []string // all lines, until something changes; nil if it has
 }
 
 // spans are the times that the graphs can cover.
@@ -42,11 +43,26 @@ func goHeap() int64 {
 // Title is the panel's name.
 func (m *Monitor) Title() string { return "Monitor" }
 
+// SetTheme changes the styles.
+func (m *Monitor) SetTheme(th theme.Theme) {
+	m.frame.SetTheme(th)
+	m.drawn = nil
+}
+
+// SetSize sets the size of what Draw returns.
+func (m *Monitor) SetSize(width, height int) {
+	if width != m.width || height != m.height {
+		m.frame.SetSize(width, height)
+		m.drawn = nil
+	}
+}
+
 // Push adds a sample. Samples come in order, a few times a second; the oldest
 // are forgotten after ten minutes.
 func (m *Monitor) Push(now time.Time, s infer.Stats) {
 	requests := slices.Clone(s.Requests)
 	s.Requests = nil
+	m.drawn = nil
 	m.history.push(sample{at: now, stats: s, heap: m.heap(), requests: requests})
 }
 
@@ -54,9 +70,9 @@ func (m *Monitor) Push(now time.Time, s infer.Stats) {
 func (m *Monitor) HandleKey(k tea.KeyPressMsg) (Action, bool) {
 	switch k.String() {
 	case "+", "=", "right", "l":
-		m.span = min(m.span+1, len(spans)-1)
+		m.setSpan(m.span + 1)
 	case "-", "left", "h":
-		m.span = max(m.span-1, 0)
+		m.setSpan(m.span - 1)
 	case "up", "k":
 		m.scrollTo(m.top - 1)
 	case "down", "j":
@@ -75,6 +91,11 @@ func (m *Monitor) HandleKey(k tea.KeyPressMsg) (Action, bool) {
 		return nil, false
 	}
 	return nil, true
+}
+
+func (m *Monitor) setSpan(i int) {
+	m.span = min(max(i, 0), len(spans)-1)
+	m.drawn = nil
 }
 
 // Wheel scrolls by lines, down if positive.

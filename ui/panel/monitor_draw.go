@@ -19,8 +19,18 @@ const (
 	mostTabs   = 8
 )
 
-// lines are all lines of the monitor; there may be more than fit.
+// lines are all lines of the monitor; there may be more than fit. They are
+// kept for as long as they are right, since a program draws more often than it
+// measures.
 func (m *Monitor) lines() []string {
+	if m.drawn == nil {
+		m.drawn = m.layout()
+	}
+	return m.drawn
+}
+
+// layout arranges the sections in one column or two.
+func (m *Monitor) layout() []string {
 	latest, ok := m.history.latest()
 	if !ok {
 		return []string{m.th.Muted.Render("nothing has been measured yet")}

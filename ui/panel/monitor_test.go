@@ -128,7 +128,9 @@ func BenchmarkMonitorDraw(b *testing.B) {
 	m := testMonitor(b, 600)
 	m.span = len(spans) - 1
 	m.SetSize(120, 40)
+	at := start.Add(time.Hour)
 	for b.Loop() {
+		m.Push(at, statsAt(600))
 		_ = m.Draw()
 	}
 }
