@@ -251,14 +251,17 @@ func quantiseWeights(q *[BlockSize]int8, src []float32) (scale uint16) {
 		*q = [BlockSize]int8{}
 		return 0
 	}
-	inv := 1 / float64(halfToFloat(h))
+	inv := 1 / halfToFloat(h)
 	for i, v := range src[:BlockSize] {
-		const rounder = 3 << 51 // what is added to it becomes an integer in its low bits, rounded to even
-		r := float64(v)*inv + rounder
-		q[i] = int8(max(-127, min(127, int64(math.Float64bits(r))-rounderBits)))
+		q[i] = int8(max(-127, min(127, roundInt(v*inv))))
 	}
 	return h
 }
 
-// rounderBits are the bits of 3·2⁵¹ as a float64.
-const rounderBits = 0x4338000000000000
+// roundInt rounds to the nearest integer, ties to even, by adding 1.5·2^23. It
+// clamps to ±2^21, which is beyond every quant.
+func roundInt(v float32) int32 {
+	const magic = 3 << 22
+	v = max(-1<<21, min(1<<21, v))
+	return int32(math.Float32bits(v+magic)) - 0x4b400000
+}

@@ -120,6 +120,49 @@ func TestProductsMatchFloat64(t *testing.T) {
 	}
 }
 
+// TestPathsAgree: random shapes and extreme values. The assembly paths differ
+// from plain Go by rounding only, and among themselves, which all use fused
+// multiply-adds in the same order, not at all.
+func TestPathsAgree(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	scales := []float64{1, 1, 1e-3, 1e-7, 1e-12, 1e-39, 1e4, 1e15}
+	for i := range 60 {
+		rows, cols, n := 1+rng.IntN(70), BlockSize*(1+rng.IntN(12)), 1+rng.IntN(40)
+		if i%10 == 0 {
+			rows, cols, n = 1+rng.IntN(40), 8192, 1+rng.IntN(3)
+		}
+		typ := allTypes[i%len(allTypes)]
+		a := testArena(t)
+		ws, xs := scales[rng.IntN(len(scales)-1)], scales[rng.IntN(len(scales))]
+		m, x := randomMatrix(t, a, rng, typ, rows, cols, ws), randomBatch(t, a, rng, n, cols, xs)
+		var results []*Batch
+		for _, path := range Available() {
+			for i := range n {
+				path.Quantise(x, i, 0, cols)
+			}
+			p := NewPool(path, 1)
+			y := newBatch(t, a, n, rows)
+			p.Multiply(Product{W: m, X: x, Y: y})
+			p.Close()
+			results = append(results, y)
+		}
+		_, size := reference(m, x)
+		for at, y := range results[1:] {
+			for i := range n {
+				for r, v := range y.Row(i) {
+					plain, first := results[0].Row(i)[r], results[1].Row(i)[r]
+					if d := math.Abs(float64(v) - float64(plain)); !(d <= 2e-6*size[i][r]+1e-37) {
+						t.Fatalf("%v %v %dx%d, row %d output %d: %g, plain Go has %g", Available()[at+1], typ, rows, cols, i, r, v, plain)
+					}
+					if v != first {
+						t.Fatalf("%v %v %dx%d, row %d output %d: %g, %v has %g", Available()[at+1], typ, rows, cols, i, r, v, Available()[1], first)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestRowsDoNotDependOnCompany: the same row alone, in batches of every width
 // up to two blocks, and with several threads, to the last bit.
 func TestRowsDoNotDependOnCompany(t *testing.T) {

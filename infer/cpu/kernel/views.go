@@ -33,3 +33,6 @@ func int32sOf(b []byte) []int32 {
 	}
 	return unsafe.Slice((*int32)(unsafe.Pointer(&b[0])), len(b)/4)
 }
+
+// addressOf is where a non-empty slice begins.
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
