@@ -175,9 +175,10 @@ func (b *Backend) Memory() infer.Memory {
 	return infer.Memory{Weights: b.weightBytes, States: b.slots.bytes, Scratch: b.scratchBytes}
 }
 
-// DecodeBytes is how many bytes of weights a step reads from memory when it
-// takes one token: everything but the embedding.
-func (b *Backend) DecodeBytes() int64 { return b.model.decodeBytes() }
+// StepBytes is how many bytes of weights the last step read from memory, each
+// once: without the embedding and without what met a zero after relu². With it
+// a rate can be compared with the memory's bandwidth.
+func (b *Backend) StepBytes() int64 { return b.run.read }
 
 // Close ends the threads and gives the memory back. The backend must not be
 // used afterwards.

@@ -16,7 +16,7 @@ func (r *runner) channelMix() {
 		copy(r.slots.layer(s.state, r.layer).ffn, a.xn.Row(s.last-1))
 	}
 	r.pool.Multiply(kernel.Product{W: ffn.key, X: a.xk, Y: a.hidden, Then: r.regions.relu2})
-	r.sparse.Multiply(kernel.Product{W: ffn.value, X: a.hidden, Y: a.xn, Then: r.regions.residual})
+	r.read += r.sparse.Multiply(kernel.Product{W: ffn.value, X: a.hidden, Y: a.xn, Then: r.regions.residual})
 }
 
 func (r *runner) normFFN(chunk int) { r.normTokens(chunk, &r.model.layers[r.layer].ln2) }

@@ -57,14 +57,14 @@ type channelMix struct {
 	value *kernel.Matrix // [C, F]
 }
 
-// decodeBytes is what one decoding step reads of the weights: everything but
-// the embedding.
-func (m *model) decodeBytes() int64 {
-	n := m.head.Bytes()
+// everyStepBytes is what a step reads of the layers' weights, whatever its
+// tokens: all but the FFN's second matrices.
+func (m *model) everyStepBytes() int64 {
+	n := int64(0)
 	for i := range m.layers {
 		att, ffn := &m.layers[i].att, &m.layers[i].ffn
 		for _, w := range []*kernel.Matrix{
-			att.receptance, att.key, att.value, att.output, ffn.key, ffn.value,
+			att.receptance, att.key, att.value, att.output, ffn.key,
 			att.decay.down, att.decay.up, att.rate.down, att.rate.up,
 			att.values.down, att.values.up, att.gate.down, att.gate.up,
 		} {

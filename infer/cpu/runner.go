@@ -18,15 +18,17 @@ type runner struct {
 	slots  *slots
 	act    activations
 
-	tokens []int32 // of all rows, packed
-	spans  []span  // the rows
-	owner  []int32 // for each token, its span
-	wanted []int32 // spans whose logits are wanted
-	seen   []bool  // by slot: occurs in this step
-	rows   []infer.Row
-	drawn  []infer.Drawn
-	layer  int            // being computed
-	mix    kernel.TimeMix // of that layer
+	tokens    []int32 // of all rows, packed
+	spans     []span  // the rows
+	owner     []int32 // for each token, its span
+	wanted    []int32 // spans whose logits are wanted
+	seen      []bool  // by slot: occurs in this step
+	rows      []infer.Row
+	drawn     []infer.Drawn
+	layer     int            // being computed
+	read      int64          // bytes of weights read in this step
+	everyStep int64          // those of them that depend on nothing
+	mix       kernel.TimeMix // of that layer
 
 	regions regions
 }
@@ -63,7 +65,9 @@ type activations struct {
 }
 
 func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*runner, error) {
-	r := &runner{model: m, pool: pool, path: pool.Path(), sparse: kernel.NewSparse(pool, maxTokens, m.shape.FFN), slots: s, seen: make([]bool, len(s.states))}
+	r := &runner{
+		model: m, pool: pool, path: pool.Path(), sparse: kernel.NewSparse(pool, maxTokens, m.shape.FFN), slots: s, seen: make([]bool, len(s.states)), everyStep: m.everyStepBytes(),
+	}
 	if err := r.act.reserve(m, arena, min(len(s.states), maxTokens)); err != nil {
 		return nil, fmt.Errorf("reserve memory for activations: %w", err)
 	}

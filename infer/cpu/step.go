@@ -73,9 +73,11 @@ func (r *runner) check(rows []infer.Row) error {
 
 // forward takes the packed batch through the model.
 func (r *runner) forward() {
+	r.read = 0
 	if len(r.tokens) == 0 {
 		return
 	}
+	r.read = r.everyStep
 	r.act.resize(len(r.tokens))
 	r.eachToken(r.regions.embed)
 	for r.layer = range r.model.layers {
@@ -130,6 +132,7 @@ func (r *runner) head() {
 	}
 	r.act.last.Resize(n)
 	r.act.logits.Resize(n)
+	r.read += r.model.head.Bytes()
 	r.pool.Run(n, r.regions.lnOut)
 	r.pool.Multiply(kernel.Product{W: r.model.head, X: r.act.last, Y: r.act.logits})
 	r.pool.Run(n, r.regions.sample)

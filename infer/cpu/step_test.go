@@ -206,6 +206,25 @@ func TestStepRefuses(t *testing.T) {
 	}
 }
 
+// A step that only reads a prompt leaves the head alone, and no step reads more
+// than the weights.
+func TestStepBytes(t *testing.T) {
+	b := synthetic(t, small, 5, Options{Weights: "fp16"})
+	step(t, b, infer.Row{Tokens: []int32{3}})
+	silent := b.StepBytes()
+	if err := b.ZeroSlot(0); err != nil { // the same step again: what relu² leaves depends on the state
+		t.Fatal(err)
+	}
+	logits(t, b, 0, []int32{3})
+	full := b.StepBytes()
+	if head := b.model.head.Bytes(); full-silent != head {
+		t.Errorf("a step with logits reads %d bytes, one without %d: the head has %d", full, silent, head)
+	}
+	if weights := b.Memory().Weights; silent <= 0 || full > weights-b.model.emb.Bytes() {
+		t.Errorf("a step reads %d bytes of %d", full, weights)
+	}
+}
+
 // A steady-state step allocates nothing.
 func TestStepDoesNotAllocate(t *testing.T) {
 	for _, typ := range []string{"fp16", "int8"} {

@@ -71,14 +71,15 @@ func NewSparse(pool *Pool, rows, cols int) *Sparse {
 
 // Multiply computes one product of at most the rows and columns of NewSparse,
 // as Pool.Multiply does: in full where the activations have too few zeros or
-// the path has no kernels for it.
-func (s *Sparse) Multiply(q Product) {
+// the path has no kernels for it. It returns how many bytes of weights it read,
+// at most: what two rows both need is counted twice.
+func (s *Sparse) Multiply(q Product) (read int64) {
 	q.check()
 	s.product = q
 	defer func() { s.product = Product{} }()
 	if s.tiles == nil || q.X.rows == 0 || !s.list() {
 		s.pool.Multiply(q)
-		return
+		return q.W.Bytes()
 	}
 	panels := q.W.panels()
 	s.step = padded((panels+s.pool.threads-1)/s.pool.threads, 2)
@@ -86,6 +87,21 @@ func (s *Sparse) Multiply(q Product) {
 		s.step = 2
 	}
 	s.pool.parallel((panels+s.step-1)/s.step, s.running)
+	return min(s.listedBytes(), q.W.Bytes())
+}
+
+// listedBytes is the size of the weights in the lists.
+func (s *Sparse) listedBytes() int64 {
+	q, n := &s.product, 0
+	if q.W.typ == Q8 {
+		const group, scales = 4 * PanelRows, 2 * PanelRows
+		n = len(s.groups)/2*group + len(s.blocks)/2*scales
+	} else {
+		for i := range q.X.rows {
+			n += s.rows[i].count * q.W.typ.panelBytes(1)
+		}
+	}
+	return int64(n) * int64(q.W.panels())
 }
 
 // runPanels computes a chunk of panels. With many rows, two panels stay in the

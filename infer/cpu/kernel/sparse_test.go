@@ -76,6 +76,14 @@ func TestSparseIsUsed(t *testing.T) {
 	if n := s.rows[0].count; n < 3072/20 || n > 3072/6 {
 		t.Errorf("%d columns of 3072 listed where a tenth is not zero", n)
 	}
+	y := newBatch(t, a, 1, 32)
+	if read := s.Multiply(Product{W: m, X: x, Y: y}); read < m.Bytes()/20 || read > m.Bytes()/6 {
+		t.Errorf("read %d bytes of %d where a tenth is not zero", read, m.Bytes())
+	}
+	q8 := randomMatrix(t, a, rng, Q8, 32, 3072, 1)
+	if read := s.Multiply(Product{W: q8, X: x, Y: y}); read < q8.Bytes()/5 || read > q8.Bytes()/2 {
+		t.Errorf("read %d bytes of %d in groups of which a third is not zero", read, q8.Bytes())
+	}
 	if !s.listGroups(x) || len(s.groups)/2 < 768/5 || len(s.groups)/2 > 768/2 {
 		t.Errorf("%d groups of 768 listed where a tenth of the columns is not zero", len(s.groups)/2)
 	}
