@@ -25,8 +25,7 @@ type Backend struct {
 	slots *slots
 	run   *runner
 
-	weightBytes  int64
-	scratchBytes int64
+	weightBytes int64
 }
 
 var _ infer.Backend = (*Backend)(nil)
@@ -100,7 +99,7 @@ func load(ctx context.Context, src source, shape rwkv.Shape, typ kernel.Type, o 
 	}
 	return &Backend{
 		model: m, arena: arena, pool: pool, slots: slots, run: run,
-		weightBytes: weights, scratchBytes: arena.Used() - weights,
+		weightBytes: weights,
 	}, nil
 }
 
@@ -169,10 +168,10 @@ func (b *Backend) CopySlot(dst, src infer.Slot) error { return b.slots.copy(dst,
 // ZeroSlot makes a slot the zero state.
 func (b *Backend) ZeroSlot(s infer.Slot) error { return b.slots.zero(s) }
 
-// Memory is what the backend occupies. Scratch is what a step may touch at
-// most; small steps touch little of it.
+// Memory is what the backend occupies. States and Scratch grow as slots and
+// larger steps are used.
 func (b *Backend) Memory() infer.Memory {
-	return infer.Memory{Weights: b.weightBytes, States: b.slots.bytes, Scratch: b.scratchBytes}
+	return infer.Memory{Weights: b.weightBytes, States: b.slots.bytes, Scratch: b.run.act.bytes()}
 }
 
 // StepBytes is how many bytes of weights the last step read from memory, each

@@ -10,9 +10,15 @@
 // matrices are never int8, and the decay bias w0 is always fp32, because
 // decays close to 1 are what a model remembers with.
 //
-// A row's logits do not depend on the other rows of the step, nor on the
-// number of threads: every output is summed in one fixed order. Chunks of a
-// different size may differ in the last bits.
+// A row's logits do not depend on the other rows of the step, on how its tokens
+// are cut into steps, or on the number of threads: every output is summed in
+// one fixed order. They are the same bit for bit on one instruction set.
+//
+// # Zeros
+//
+// relu² leaves most of a feed-forward layer zero. Weights that meet only zeros
+// are not read, which changes no bit either. And in the last layer only the
+// tokens that something still depends on are computed.
 //
 // The formulas are those of RWKV-7 "Goose" (x070). Linear weights are stored
 // [out, in]; low-rank matrices are stored [in, out] in files and transposed

@@ -62,6 +62,11 @@ type activations struct {
 
 	last   *kernel.Batch // [rows, C] after ln_out
 	logits *kernel.Batch // [rows, V]
+
+	// bytes of memory for each token and for each row with logits, and the
+	// most of them in one step so far: memory never touched is never taken
+	tokenBytes, rowBytes   int64
+	mostTokens, mostWanted int
 }
 
 func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*runner, error) {
@@ -81,7 +86,7 @@ func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*run
 
 // reserve makes the batches. Memory that no step touches is never used.
 func (a *activations) reserve(m *model, arena *kernel.Arena, rows int) error {
-	s := m.shape
+	s, start := m.shape, arena.Used()
 	quantised := m.typ == kernel.Q8
 	var first error
 	batch := func(n, cols int, quantised bool) *kernel.Batch {
@@ -104,13 +109,22 @@ func (a *activations) reserve(m *model, arena *kernel.Arena, rows int) error {
 		a.values = rank(top.values)
 	}
 	a.hidden = batch(maxTokens, s.FFN, quantised)
+	before := arena.Used()
 	a.last = batch(rows, s.Embed, quantised)
 	a.logits = batch(rows, s.Vocab, false)
+	a.rowBytes = (arena.Used() - before) / int64(rows)
+	a.tokenBytes = (before - start) / maxTokens
 	return first
+}
+
+// bytes is the memory that steps have touched so far.
+func (a *activations) bytes() int64 {
+	return a.tokenBytes*int64(a.mostTokens) + a.rowBytes*int64(a.mostWanted)
 }
 
 // resize sets the number of tokens of every batch of tokens.
 func (a *activations) resize(tokens int) {
+	a.mostTokens = max(a.mostTokens, tokens)
 	for _, b := range []*kernel.Batch{
 		a.x, a.xn, a.xr, a.xw, a.xk, a.xv, a.xa, a.xg, a.r, a.k, a.v, a.vFirst,
 		a.decay, a.rate, a.values, a.gate, a.hidden,

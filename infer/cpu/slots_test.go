@@ -105,16 +105,21 @@ func TestSlotsRefuse(t *testing.T) {
 	}
 }
 
-// States take memory when they are used.
-func TestMemoryOfStates(t *testing.T) {
+// States and activations take memory when they are used.
+func TestMemory(t *testing.T) {
 	b := synthetic(t, small, 5, Options{})
-	if n := b.Memory().States; n != 0 {
-		t.Errorf("%d bytes of states before any was used", n)
+	if m := b.Memory(); m.States != 0 || m.Scratch != 0 {
+		t.Errorf("%d bytes of states and %d of activations before any was used", m.States, m.Scratch)
 	}
 	for _, s := range []infer.Slot{0, 9} {
 		logits(t, b, s, []int32{1})
 	}
 	if n, want := b.Memory().States, int64(2*4*small.StateLen()); n != want {
 		t.Errorf("two states take %d bytes, want %d", n, want)
+	}
+	one := b.Memory().Scratch
+	logits(t, b, 0, goldenTokens(100, small.Vocab))
+	if many := b.Memory().Scratch; one <= 0 || many < 20*one {
+		t.Errorf("activations take %d bytes for one token and %d for a hundred", one, many)
 	}
 }

@@ -130,6 +130,7 @@ func (r *runner) head() {
 	if n == 0 {
 		return
 	}
+	r.act.mostWanted = max(r.act.mostWanted, n)
 	r.act.last.Resize(n)
 	r.act.logits.Resize(n)
 	r.read += r.model.head.Bytes()
