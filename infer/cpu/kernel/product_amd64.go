@@ -24,12 +24,33 @@ type tiles struct {
 }
 
 var tilesAVX512 = tiles{
-	f32: []floatTile{{12, 32, tileF32x12AVX512}, {8, 32, tileF32x8AVX512}, {6, 32, tileF32x6AVX512}, {4, 32, tileF32x4AVX512},
-		{3, 32, tileF32x3AVX512}, {2, 32, tileF32x2AVX512}, {1, 32, tileF32x1AVX512}},
-	f16: []floatTile{{12, 32, tileF16x12AVX512}, {8, 32, tileF16x8AVX512}, {6, 32, tileF16x6AVX512}, {4, 32, tileF16x4AVX512},
-		{3, 32, tileF16x3AVX512}, {2, 32, tileF16x2AVX512}, {1, 32, tileF16x1AVX512}},
-	bf16: []floatTile{{12, 32, tileBF16x12AVX512}, {8, 32, tileBF16x8AVX512}, {6, 32, tileBF16x6AVX512}, {4, 32, tileBF16x4AVX512},
-		{3, 32, tileBF16x3AVX512}, {2, 32, tileBF16x2AVX512}, {1, 32, tileBF16x1AVX512}},
+	f32: []floatTile{
+		{12, 32, tileF32x12AVX512},
+		{8, 32, tileF32x8AVX512},
+		{6, 32, tileF32x6AVX512},
+		{4, 32, tileF32x4AVX512},
+		{3, 32, tileF32x3AVX512},
+		{2, 32, tileF32x2AVX512},
+		{1, 32, tileF32x1AVX512},
+	},
+	f16: []floatTile{
+		{12, 32, tileF16x12AVX512},
+		{8, 32, tileF16x8AVX512},
+		{6, 32, tileF16x6AVX512},
+		{4, 32, tileF16x4AVX512},
+		{3, 32, tileF16x3AVX512},
+		{2, 32, tileF16x2AVX512},
+		{1, 32, tileF16x1AVX512},
+	},
+	bf16: []floatTile{
+		{12, 32, tileBF16x12AVX512},
+		{8, 32, tileBF16x8AVX512},
+		{6, 32, tileBF16x6AVX512},
+		{4, 32, tileBF16x4AVX512},
+		{3, 32, tileBF16x3AVX512},
+		{2, 32, tileBF16x2AVX512},
+		{1, 32, tileBF16x1AVX512},
+	},
 	widenF16: widenF16AVX512, widenBF16: widenBF16AVX512,
 	q8: tilesAVX2.q8,
 }
@@ -37,17 +58,38 @@ var tilesAVX512 = tiles{
 var tilesVNNI = tiles{
 	f32: tilesAVX512.f32, f16: tilesAVX512.f16, bf16: tilesAVX512.bf16,
 	widenF16: widenF16AVX512, widenBF16: widenBF16AVX512,
-	q8: []q8Tile{{8, 32, tileQ8x8VNNI}, {6, 32, tileQ8x6VNNI}, {4, 32, tileQ8x4VNNI}, {3, 32, tileQ8x3VNNI},
-		{2, 32, tileQ8x2VNNI}, {1, 32, tileQ8x1VNNI}},
+	q8: []q8Tile{
+		{8, 32, tileQ8x8VNNI},
+		{6, 32, tileQ8x6VNNI},
+		{4, 32, tileQ8x4VNNI},
+		{3, 32, tileQ8x3VNNI},
+		{2, 32, tileQ8x2VNNI},
+		{1, 32, tileQ8x1VNNI},
+	},
 }
 
 var tilesAVX2 = tiles{
-	f32: []floatTile{{6, 16, tileF32Halfx6AVX2}, {4, 16, tileF32Halfx4AVX2}, {3, 32, tileF32x3AVX2},
-		{2, 32, tileF32x2AVX2}, {1, 32, tileF32x1AVX2}},
-	f16: []floatTile{{6, 16, tileF16Halfx6AVX2}, {4, 16, tileF16Halfx4AVX2}, {3, 32, tileF16x3AVX2},
-		{2, 32, tileF16x2AVX2}, {1, 32, tileF16x1AVX2}},
-	bf16: []floatTile{{6, 16, tileBF16Halfx6AVX2}, {4, 16, tileBF16Halfx4AVX2}, {3, 32, tileBF16x3AVX2},
-		{2, 32, tileBF16x2AVX2}, {1, 32, tileBF16x1AVX2}},
+	f32: []floatTile{
+		{6, 16, tileF32Halfx6AVX2},
+		{4, 16, tileF32Halfx4AVX2},
+		{3, 32, tileF32x3AVX2},
+		{2, 32, tileF32x2AVX2},
+		{1, 32, tileF32x1AVX2},
+	},
+	f16: []floatTile{
+		{6, 16, tileF16Halfx6AVX2},
+		{4, 16, tileF16Halfx4AVX2},
+		{3, 32, tileF16x3AVX2},
+		{2, 32, tileF16x2AVX2},
+		{1, 32, tileF16x1AVX2},
+	},
+	bf16: []floatTile{
+		{6, 16, tileBF16Halfx6AVX2},
+		{4, 16, tileBF16Halfx4AVX2},
+		{3, 32, tileBF16x3AVX2},
+		{2, 32, tileBF16x2AVX2},
+		{1, 32, tileBF16x1AVX2},
+	},
 	widenF16: widenF16AVX2, widenBF16: widenBF16AVX2,
 	q8: []q8Tile{{4, 8, tileQ8x4AVX2}, {2, 16, tileQ8x2AVX2}, {1, 32, tileQ8x1AVX2}},
 }

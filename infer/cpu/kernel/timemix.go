@@ -75,8 +75,10 @@ type wkvHead struct {
 
 func (h *timeMixHead) wkv(state []float32) wkvHead {
 	from := func(b *Batch) []float32 { return b.data[h.first*b.stride+h.lo:] }
-	return wkvHead{size: h.Size, rows: h.last - h.first, stride: h.Y.stride, state: state,
-		r: from(h.R), w: from(h.W), k: from(h.K), v: from(h.V), a: from(h.A), b: from(h.B), y: from(h.Y)}
+	return wkvHead{
+		size: h.Size, rows: h.last - h.first, stride: h.Y.stride, state: state,
+		r: from(h.R), w: from(h.W), k: from(h.K), v: from(h.V), a: from(h.A), b: from(h.B), y: from(h.Y),
+	}
 }
 
 // StoreState converts one head's state from the canonical layout, [value][key],

@@ -98,6 +98,8 @@ type wkvArgs struct {
 }
 
 func (h *wkvHead) args() wkvArgs {
-	return wkvArgs{state: &h.state[0], r: &h.r[0], w: &h.w[0], k: &h.k[0], v: &h.v[0], a: &h.a[0], b: &h.b[0], y: &h.y[0],
-		stride: 4 * h.stride, rows: h.rows}
+	return wkvArgs{
+		state: &h.state[0], r: &h.r[0], w: &h.w[0], k: &h.k[0], v: &h.v[0], a: &h.a[0], b: &h.b[0], y: &h.y[0],
+		stride: 4 * h.stride, rows: h.rows,
+	}
 }

@@ -20,8 +20,10 @@ func newMixCase(t testing.TB, seed uint64, rows, heads, size int, layer0 bool) *
 	a, n := testArena(t), heads*size
 	c := &mixCase{rows: rows, heads: heads, states: normals(rng, heads*size*size, 0, 0.3)}
 	vec := func(mean, scale float64) []float32 { return normals(rng, n, mean, scale) }
-	c.TimeMix = TimeMix{Size: size, W0: vec(-2, 1), A0: vec(-1, 1), KK: vec(0.8, 0.1), KA: vec(1, 0.1), RK: vec(0, 0.1),
-		NormWeight: vec(1, 0.1), NormBias: vec(0, 0.1)}
+	c.TimeMix = TimeMix{
+		Size: size, W0: vec(-2, 1), A0: vec(-1, 1), KK: vec(0.8, 0.1), KA: vec(1, 0.1), RK: vec(0, 0.1),
+		NormWeight: vec(1, 0.1), NormBias: vec(0, 0.1),
+	}
 	for _, b := range []**Batch{&c.R, &c.K, &c.V, &c.W, &c.A, &c.G, &c.B, &c.Y} {
 		*b = randomBatch(t, a, rng, rows, n, 1)
 	}

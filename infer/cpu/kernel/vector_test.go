@@ -28,8 +28,10 @@ func TestElementwiseFunctions(t *testing.T) {
 		{"tanh", Path.Tanh, math.Tanh},
 		{"squaredReLU", Path.SquaredReLU, func(x float64) float64 { return max(x, 0) * max(x, 0) }},
 	}
-	x := []float32{0, float32(math.Copysign(0, -1)), 1, -1, 1e-30, -1e-30, 0.6249, 0.625, -0.625, 10, -10, 20, -20, 60, -60, 80, -80,
-		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN())}
+	x := []float32{
+		0, float32(math.Copysign(0, -1)), 1, -1, 1e-30, -1e-30, 0.6249, 0.625, -0.625, 10, -10, 20, -20, 60, -60, 80, -80,
+		float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()),
+	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	for len(x) < 20003 {
 		x = append(x, float32(rng.NormFloat64()*math.Pow(10, rng.Float64()*4-3)))
