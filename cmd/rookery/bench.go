@@ -54,8 +54,8 @@ func (a *app) benchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure loading, decoding and reading prompts",
 		Long: "Measure a model, or random weights of a released shape, end to end: embedding, forward pass, sampling,\n" +
-			"and the token back. Decoding reads every weight once a step; the table says what share of the\n" +
-			"memory's read bandwidth, measured in the same run, that reaches.",
+			"and the token back. Decoding is bound by reading weights; the table says what share of the bandwidth,\n" +
+			"measured in the same run over as many bytes as the weights have, the weights that were read make up.",
 		Example: "rookery bench\nrookery bench --shape 0.1b --weights int8 --threads 1 --rows 1,8",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -161,7 +161,7 @@ func (r *report) measure(ctx context.Context, b infer.Backend, shape rwkv.Shape,
 			return err
 		}
 		m := newMeasurements("decode", s)
-		m.BandwidthShare = m.Median / float64(rows) * float64(read) / r.ReadBandwidth
+		m.BandwidthShare = m.Median / float64(rows) * s.Bytes / r.ReadBandwidth
 		r.Results = append(r.Results, m)
 	}
 	for _, n := range o.prompts {

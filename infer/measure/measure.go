@@ -20,7 +20,13 @@ type Series struct {
 	Rates  []float64 // tokens a second of all rows, one for each run, sorted
 	P50    time.Duration
 	P95    time.Duration // of single steps over all runs
+	// Bytes is how many bytes of weights a step read on average, if the
+	// backend counts them; otherwise 0.
+	Bytes float64
 }
+
+// A counter is a backend that knows what its last step read.
+type counter interface{ StepBytes() int64 }
 
 // Median is the middle rate.
 func (s Series) Median() float64 { return s.Rates[len(s.Rates)/2] }
@@ -61,6 +67,8 @@ type batch struct {
 	drawn  []infer.Drawn
 	tokens int
 	prompt []int32
+	read   int64 // bytes, since the warm-up
+	steps  int   // likewise
 }
 
 func newBatch(b infer.Backend, vocab, rows, tokens int) (*batch, error) {
@@ -95,6 +103,7 @@ func (x *batch) series(ctx context.Context, p Plan) (Series, error) {
 	if p.Steps == 0 {
 		p.Steps = max(1, int(time.Second/max(first[len(first)-1], time.Microsecond)))
 	}
+	x.read, x.steps = 0, 0
 	s := Series{Rows: len(x.rows), Tokens: x.tokens}
 	var all []time.Duration
 	for range max(1, p.Runs) {
@@ -108,6 +117,7 @@ func (x *batch) series(ctx context.Context, p Plan) (Series, error) {
 	}
 	slices.Sort(s.Rates)
 	slices.Sort(all)
+	s.Bytes = float64(x.read) / float64(x.steps)
 	s.P50, s.P95 = all[len(all)/2], all[len(all)*95/100]
 	return s, nil
 }
@@ -153,6 +163,10 @@ func (x *batch) once() error {
 func (x *batch) run(rows []infer.Row) error {
 	if err := x.b.Step(rows, x.drawn[:len(rows)]); err != nil {
 		return err
+	}
+	x.steps++
+	if c, ok := x.b.(counter); ok {
+		x.read += c.StepBytes()
 	}
 	for i, r := range rows {
 		if r.Sampler != nil {
