@@ -142,18 +142,14 @@ func TestGolden(t *testing.T) {
 			if large {
 				paths = []kernel.Path{kernel.Best()}
 			}
-			for _, path := range paths {
-				for typ, bound := range tolerances {
-					t.Run(path.String()+"/"+typ.String(), func(t *testing.T) {
-						b := synthetic(t, g.shape(), g.Seed, Options{Weights: typ.String(), ISA: path.String()})
-						worst := goldenError(t, b, g)
-						if !(worst <= bound) {
-							t.Errorf("off by %.2g standard deviations, more than %.2g", worst, bound)
-						}
-						t.Logf("off by at most %.2g standard deviations", worst)
-					})
+			eachVariant(t, paths, func(t *testing.T, path kernel.Path, typ kernel.Type) {
+				b := synthetic(t, g.shape(), g.Seed, Options{Weights: typ.String(), ISA: path.String()})
+				worst := goldenError(t, b, g)
+				if bound := tolerances[typ]; !(worst <= bound) {
+					t.Errorf("off by %.2g standard deviations, more than %.2g", worst, bound)
 				}
-			}
+				t.Logf("off by at most %.2g standard deviations", worst)
+			})
 		})
 	}
 }
