@@ -15,6 +15,15 @@ func fromHalf(h uint16) float32 {
 	return math.Float32frombits(sign | math.Float32bits(magnitude))
 }
 
+// Halves rounds src to IEEE 754 half precision, to nearest, ties to even, into
+// the first len(src) of dst. Values that are too large become infinite.
+func Halves(dst []uint16, src []float32) {
+	dst = dst[:len(src)]
+	for i, v := range src {
+		dst[i] = toHalf(v)
+	}
+}
+
 // toHalf converts to half precision, to nearest, ties to even. Values that are
 // too large become infinite.
 func toHalf(f float32) uint16 {

@@ -58,3 +58,11 @@ func TestToHalfRounds(t *testing.T) {
 		t.Errorf("the largest fp16 value is %#04x", got)
 	}
 }
+
+func TestHalves(t *testing.T) {
+	dst := []uint16{7, 7, 7, 7}
+	Halves(dst, []float32{1, -2, 65520})
+	if want := [4]uint16{0x3c00, 0xc000, 0x7c00, 7}; [4]uint16(dst) != want {
+		t.Errorf("%#04x, want %#04x", dst, want)
+	}
+}

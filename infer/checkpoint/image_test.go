@@ -80,6 +80,49 @@ func TestReadingOnDemandEqualsMapping(t *testing.T) {
 	}
 }
 
+// Raw must be what Float32 converts, and Prefetch must change nothing.
+func TestRaw(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		raw  bool // of blocks.0.att.w1
+	}{
+		{"testdata/model.pth", true},
+		{"testdata/model.safetensors", true},
+		{"testdata/web-rwkv.safetensors", false}, // transposed
+	} {
+		f := opened(t, c.path)
+		for _, name := range f.Names() {
+			tensor, _ := f.Tensor(name)
+			tensor.Prefetch()
+			raw, ok := tensor.Raw()
+			if name == "blocks.0.att.w1" && ok != c.raw {
+				t.Errorf("%s: raw values of %s: %v, want %v", c.path, name, ok, c.raw)
+			}
+			if !ok {
+				continue
+			}
+			got := make([]float32, tensor.Len())
+			convert(got, raw, tensor.DType)
+			if !slices.Equal(got, values(t, f, name)) {
+				t.Errorf("%s: the raw values of %s differ", c.path, name)
+			}
+		}
+	}
+	tensor, _ := unmapped(t, "testdata/model.pth").Tensor("emb.weight")
+	tensor.Prefetch()
+	if _, ok := tensor.Raw(); ok {
+		t.Error("raw values of a file that is not in memory")
+	}
+}
+
+func TestRawIsNotForQuantized(t *testing.T) {
+	tensor := &Tensor{DType: Q8, Shape: []int{Q8Block}, image: memoryImage(make([]byte, 2*Q8Block))}
+	tensor.Prefetch()
+	if _, ok := tensor.Raw(); ok {
+		t.Error("int8 values without their scales")
+	}
+}
+
 func TestFileCutShortWhileOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cut.safetensors")
 	data, err := os.ReadFile("testdata/types.safetensors")

@@ -73,6 +73,28 @@ func (t *Tensor) Float32(dst []float32, off int) error {
 	return nil
 }
 
+// Raw gives the stored values of a tensor in row-major order, little-endian, as
+// a view of the file that must not be written to. ok is false where they do not
+// lie so in memory: for Q8, for transposed tensors, and where the file is not mapped.
+func (t *Tensor) Raw() (data []byte, ok bool) {
+	if t.DType == Q8 || t.stride != nil || t.image.data == nil {
+		return nil, false
+	}
+	data, err := t.image.slice(t.offset, t.StoredBytes(), nil)
+	return data, err == nil
+}
+
+// Prefetch lets the system read the tensor's part of a mapped file, so that it
+// is in memory when it is asked for. It returns when that is done, and has no
+// other effect. It is safe for concurrent use.
+func (t *Tensor) Prefetch() {
+	n := int64(t.Len())
+	if t.stride != nil {
+		n = spanLen(t.Shape, t.stride)
+	}
+	t.image.prefetch(t.offset, n*int64(t.DType.size()))
+}
+
 // raw returns the stored bytes of n values in row-major order; buf is used
 // where they are not in memory in that order.
 func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {

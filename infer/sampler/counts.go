@@ -65,11 +65,8 @@ func (s *Sampler) Observe(token int32) {
 	if token < 0 || int(token) >= s.vocab {
 		return
 	}
-	weight := float32(1)
-	if s.params.Mode == ModePip && s.Exempt != nil && s.Exempt(token) {
-		weight = 0
-	}
-	s.counts.observe(token, s.effective.Decay, weight)
+	s.counts.observe(token, s.effective.Decay, s.Weight(token))
+	s.revision = s.revision.Then(token)
 }
 
 // Skip moves the random stream past n draws (a replayed answer).
@@ -89,6 +86,7 @@ func (s *Sampler) Memory() Memory {
 // token) are left out.
 func (s *Sampler) Restore(m Memory) {
 	s.draws = m.Draws
+	s.revision = s.revision.Then(none)
 	s.counts = slices.DeleteFunc(slices.Clone(m.Counts), func(e Count) bool {
 		return e.Token < 0 || int(e.Token) >= s.vocab || !finite(e.N) || !finite(e.First)
 	})

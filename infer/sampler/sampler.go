@@ -23,6 +23,7 @@ type Sampler struct {
 	effective Params // as they are used
 	draws     uint64
 	counts    counts
+	revision  Revision // of counts, and of what params make of the next token
 }
 
 // maxVocab keeps the sum of all masses below 2^64.
@@ -45,6 +46,7 @@ func (s *Sampler) SetParams(p Params) {
 	p.Seed = s.params.Seed
 	p.Ban = slices.Clone(p.Ban)
 	s.params, s.effective = p, p.effective()
+	s.revision = s.revision.Then(none)
 }
 
 // Sample draws a token from raw logits, which it does not change, and returns
