@@ -53,9 +53,9 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.MoveTabDown: m.on(func() { m.moveTab(1) }),
 		keys.Tab9:        m.on(func() { m.goTo(len(m.tabs) - 1) }),
 
-		keys.SamplingPanel: m.on(func() { m.togglePanel(samplingPanel) }),
-		keys.MonitorPanel:  m.toggleMonitor, keys.ClosePanel: m.on(func() { m.closePanel() }),
-		keys.Preset: m.preset,
+		keys.SamplingPanel: func(string) tea.Cmd { return m.togglePanel(samplingPanel) },
+		keys.MonitorPanel:  func(string) tea.Cmd { return m.togglePanel(monitorPanel) },
+		keys.FocusPanel:    m.focusPanel, keys.ClosePanel: m.on(m.closePanel), keys.Preset: m.preset,
 
 		keys.Palette: m.openPalette, keys.Help: m.openHelp, keys.Mouse: m.toggleMouse,
 		keys.Redraw: func(string) tea.Cmd { return tea.ClearScreen }, keys.Interrupt: m.interrupt, keys.Quit: m.leave,
@@ -92,7 +92,6 @@ func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 		case keys.Continue, keys.Retry:
 			t.transcript.toEnd()
 		}
-		m.syncPanel()
 	}
 	return tea.Batch(cmd, m.look(), m.tick())
 }
@@ -159,6 +158,8 @@ func (m *Model) stop(string) tea.Cmd {
 		t.transcript.find = finder{}
 	case m.focus == keys.Transcript:
 		m.setFocus(keys.Composer)
+	case m.panel.open() && m.place.panel.width == m.width: // it covers the messages
+		m.closePanel()
 	case t.composer.editing:
 		t.composer.clear()
 		m.edited()

@@ -127,7 +127,7 @@ func (c *chooser) resize(width, height int) {
 }
 
 // rows is how many entries are seen at once.
-func (c *chooser) rows() int { return max(1, min(16, c.height-8)) }
+func (c *chooser) rows() int { return max(1, min(max(16, c.height/2), c.height-8)) }
 
 func (c *chooser) draw(th theme.Theme, m keys.Map) box {
 	inner := innerWidth(chooserWidth, c.width)

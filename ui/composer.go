@@ -2,7 +2,6 @@ package ui
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"rookery/ui/keys"
 	"rookery/ui/theme"
@@ -55,7 +54,7 @@ func (c *composer) clear() {
 func (c *composer) press(id keys.ID) bool {
 	if id == keys.DeleteLeft || id == keys.DeleteWord {
 		if mark := c.markBefore(); mark != "" {
-			c.deleteBefore(utf8.RuneCountInString(mark))
+			c.deleteBefore(len(mark))
 			return true
 		}
 	}

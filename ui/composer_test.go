@@ -108,13 +108,13 @@ func TestLargePastesAreHeldAside(t *testing.T) {
 func TestAHeldPasteIsRemovedAsOne(t *testing.T) {
 	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
 	b.typeText("a ")
-	b.send(tea.PasteMsg{Content: strings.Repeat("x", 20<<10)})
+	b.send(tea.PasteMsg{Content: strings.Repeat("x", 40<<10)})
 	b.send(tea.PasteMsg{Content: "small\rpaste"})
 	b.sees("small")
 	for range len("small\npaste") {
 		b.press("backspace")
 	}
-	b.sees("[pasted #1: 20.0 KB, 1 line]")
+	b.sees("[pasted #1: 40.0 KB, 1 line]")
 	b.press("backspace")
 	b.seesNot("pasted")
 	b.press("enter")

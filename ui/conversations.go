@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,6 +27,11 @@ func (m *Model) onConversations(msg conversationsMsg) tea.Cmd {
 	now := m.clock()
 	var entries []entry
 	for _, c := range msg.list {
+		for _, t := range m.tabs {
+			if t.d.ID() == c.ID {
+				c = t.view.Conversation // may be newer than what is stored
+			}
+		}
 		e := entry{
 			title: titleOf(c), detail: ago(now, c.Updated), choose: openStored{c.ID},
 			remove: askDelete{c}, rename: askRename{c},
@@ -129,7 +135,8 @@ func titleOf(c chat.Conversation) string {
 	if c.Title == "" {
 		return "New chat"
 	}
-	return oneLine(c.Title)
+	const enough = 200 // bytes: no screen shows more
+	return oneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), enough)], ""))
 }
 
 // ago says when something was, roughly.

@@ -54,7 +54,14 @@ func (k *fakeDesk) New() dialogue {
 	return newFake(1000+k.next, "")
 }
 
-func (k *fakeDesk) Open(id chat.ID) dialogue { return newFake(id, "stored") }
+func (k *fakeDesk) Open(id chat.ID) dialogue {
+	for _, c := range k.stored {
+		if c.ID == id {
+			return newFake(id, c.Title)
+		}
+	}
+	return newFake(id, "stored")
+}
 
 func (k *fakeDesk) SaveLayout(open []dialogue, active int) {
 	k.layout, k.at = nil, active
@@ -90,7 +97,7 @@ type fakeDialogue struct {
 
 func newFake(id chat.ID, title string) *fakeDialogue {
 	return &fakeDialogue{id: id, v: chat.View{Version: 1, Conversation: chat.Conversation{
-		ID: id, Title: title, Think: chat.ThinkOff, Preset: "chat", Sampling: sampler.Params{Temperature: 1, TopP: 0.3, Decay: 0.996},
+		ID: id, Title: title, Updated: now, Think: chat.ThinkOff, Preset: "chat", Sampling: sampler.Params{Temperature: 1, TopP: 0.3, Decay: 0.996},
 	}}}
 }
 
@@ -228,7 +235,7 @@ var named = map[string]rune{
 	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
 	"right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
 	"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "space": tea.KeySpace,
-	"f1": tea.KeyF1, "f2": tea.KeyF2, "f3": tea.KeyF3, "f4": tea.KeyF4, "f5": tea.KeyF5, "f6": tea.KeyF6,
+	"f1": tea.KeyF1, "escape": tea.KeyEscape, "f2": tea.KeyF2, "f3": tea.KeyF3, "f4": tea.KeyF4, "f5": tea.KeyF5, "f6": tea.KeyF6,
 }
 
 // press sends keys by their names.
@@ -305,7 +312,7 @@ func (b *bench) did(call string) {
 	b.t.Helper()
 	calls := b.m.tab().d.(*fakeDialogue).calls
 	if len(calls) == 0 || calls[len(calls)-1] != call {
-		b.t.Errorf("the dialogue was asked %q, want %q last", calls, call)
+		b.t.Errorf("the dialogue was asked %.2000q, want %q last", calls, call)
 	}
 }
 

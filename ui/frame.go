@@ -89,6 +89,7 @@ func (m *Model) look() tea.Cmd {
 			t.transcript.sync(t.view)
 		}
 	}
+	m.syncPanel()
 	return cmd
 }
 

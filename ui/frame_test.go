@@ -129,7 +129,7 @@ func TestRatesSettleAndThenRest(t *testing.T) {
 	if !b.m.frames.ticking {
 		t.Fatal("does not tick while the engine works")
 	}
-	b.sees("decode 84.2 tok/s")
+	b.sees("84.2 tok/s · 1234 read/s")
 	k.stats.Rows = 0
 	later(time.Second)
 	if !b.m.frames.ticking {
@@ -140,7 +140,7 @@ func TestRatesSettleAndThenRest(t *testing.T) {
 	if b.m.frames.ticking {
 		t.Error("ticks although everything is at rest")
 	}
-	b.sees("idle")
+	b.seesNot("84.2")
 }
 
 func TestUnfocusedWindow(t *testing.T) {

@@ -79,9 +79,8 @@ func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	d := m.dialogs[len(m.dialogs)-1]
 	id, known := m.keymap.Lookup(keys.List, msg.String())
 	if !known {
-		if id, known = m.keymap.Lookup(keys.Composer, msg.String()); known {
-			_, known = editing[id]
-		}
+		id, known = m.keymap.Lookup(keys.Composer, msg.String())
+		known = known && edits(id)
 	}
 	switch {
 	case known:

@@ -38,14 +38,22 @@ func spread(left, right string, width int) string {
 // overlay draws a box of lines over a screen, in place.
 func overlay(screen []string, width int, box []string, x, y int) {
 	for i, line := range box {
-		row := y + i
-		if row < 0 || row >= len(screen) {
-			continue
+		if row := y + i; row >= 0 && row < len(screen) {
+			end := x + ansi.StringWidth(line)
+			left, right := pad(ansi.Truncate(screen[row], x, ""), x), rightOf(pad(screen[row], width), width, end)
+			screen[row] = left + "\x1b[m" + line + "\x1b[m" + right
 		}
-		w := ansi.StringWidth(line)
-		base := pad(screen[row], width)
-		screen[row] = ansi.Truncate(base, x, "") + "\x1b[m" + line + "\x1b[m" + ansi.TruncateLeft(base, x+w, "")
 	}
+}
+
+// rightOf is a line of a given width from a cell on. A wide character that
+// the cut goes through becomes a space.
+func rightOf(line string, width, from int) string {
+	right := ansi.TruncateLeft(line, from, "")
+	for cut := from + 1; ansi.StringWidth(right) > width-from && cut <= width; cut++ {
+		right = strings.Repeat(" ", cut-from) + ansi.TruncateLeft(line, cut, "")
+	}
+	return right
 }
 
 // clean makes text from outside safe to draw: no control characters but line

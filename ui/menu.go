@@ -24,7 +24,7 @@ func (c *composer) refreshMenu() {
 		return
 	}
 	c.menu = menu{changes: c.changes}
-	if c.text.LineCount() > 1 || len(c.held) > 0 {
+	if len(c.lines) > 1 || len(c.held) > 0 {
 		return
 	}
 	name, rest, spaced := strings.Cut(c.value(), " ")

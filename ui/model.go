@@ -65,6 +65,7 @@ func newModel(ctx context.Context, k desk, o Options) *Model {
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}
 	m.actions = m.table()
+	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
 	if err := m.applySettings(o.Settings); err != nil {
 		m.notice = notice{text: err.Error(), failed: true}
 	}

@@ -1,15 +1,20 @@
 package ui
 
 import (
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"rookery/chat"
 	"rookery/infer"
+	"rookery/ui/keys"
+	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
 
-const panelWidth = 42
+// panelWidth is what a panel takes beside the messages, its edge included.
+const panelWidth = 44
 
 type panelKind int
 
@@ -19,18 +24,135 @@ const (
 	monitorPanel
 )
 
+// A sidePanel is the place for one panel: beside the messages on a wide
+// screen, over them on a narrow one. The panels themselves live as long as the
+// program, so that the monitor remembers.
 type sidePanel struct {
-	kind panelKind
+	kind          panelKind
+	sampling      *panel.Sampling
+	monitor       *panel.Monitor
+	width, height int
 }
 
-func (p *sidePanel) open() bool                               { return p.kind != noPanel }
-func (p *sidePanel) watches() bool                            { return p.kind == monitorPanel }
-func (p *sidePanel) add(infer.Stats, time.Time)               {}
-func (p *sidePanel) setSize(w, h int)                         {}
-func (p *sidePanel) draw(th theme.Theme, focus bool) []string { return nil }
+func newSidePanel(th theme.Theme, model *infer.Model) sidePanel {
+	var name func(int32) string
+	if model != nil && model.Tokenizer != nil {
+		name = func(id int32) string { return string(model.Tokenizer.Bytes(id)) }
+	}
+	return sidePanel{sampling: panel.NewSampling(th, chat.Presets(model), name), monitor: panel.NewMonitor(th)}
+}
 
-func (m *Model) panelKey(msg tea.KeyPressMsg) (tea.Cmd, bool) { return nil, false }
-func (m *Model) togglePanel(k panelKind)                      {}
-func (m *Model) toggleMonitor(string) tea.Cmd                 { return nil }
-func (m *Model) closePanel()                                  {}
-func (m *Model) syncPanel()                                   {}
+// current is the open panel, or nil.
+func (p *sidePanel) current() panel.Panel {
+	switch p.kind {
+	case samplingPanel:
+		return p.sampling
+	case monitorPanel:
+		return p.monitor
+	}
+	return nil
+}
+
+func (p *sidePanel) open() bool { return p.kind != noPanel }
+
+// watches reports whether the panel changes by itself.
+func (p *sidePanel) watches() bool { return p.kind == monitorPanel }
+
+func (p *sidePanel) setTheme(th theme.Theme) {
+	p.sampling.SetTheme(th)
+	p.monitor.SetTheme(th)
+}
+
+// setSize gives the panel its place; a title and an edge go off.
+func (p *sidePanel) setSize(width, height int) {
+	p.width, p.height = width, height
+	if c := p.current(); c != nil {
+		c.SetSize(max(0, width-2), max(0, height-1))
+	}
+}
+
+// add gives the monitor a sample.
+func (p *sidePanel) add(s infer.Stats, now time.Time) { p.monitor.Push(now, s) }
+
+// draw returns as many lines as the panel is high.
+func (p *sidePanel) draw(th theme.Theme, focused bool, hint string) []string {
+	edge, title := th.Border, th.Muted
+	if focused {
+		edge, title = th.BorderFocus, th.Title
+	}
+	side := edge.Render(th.Glyphs.Vertical) + " "
+	lines := []string{pad(side+spread(title.Render(p.current().Title()), hint, p.width-2), p.width)}
+	for line := range strings.SplitSeq(p.current().Draw(), "\n") {
+		lines = append(lines, pad(side+line, p.width))
+	}
+	return lines[:min(len(lines), p.height)]
+}
+
+// togglePanel opens a panel with the keyboard, or closes it. The monitor only
+// shows: the keyboard stays with the prompt.
+func (m *Model) togglePanel(kind panelKind) tea.Cmd {
+	if m.panel.kind == kind {
+		m.closePanel()
+		return nil
+	}
+	m.panel.kind = kind
+	m.syncPanel()
+	if kind == samplingPanel {
+		m.setFocus(keys.Panel)
+	}
+	m.measure()
+	return m.tick()
+}
+
+func (m *Model) closePanel() {
+	m.panel.kind = noPanel
+	if m.focus == keys.Panel {
+		m.setFocus(keys.Composer)
+	}
+}
+
+// focusPanel moves the keyboard between the panel and the prompt.
+func (m *Model) focusPanel(string) tea.Cmd {
+	switch {
+	case !m.panel.open():
+		return m.togglePanel(samplingPanel)
+	case m.focus == keys.Panel:
+		m.setFocus(keys.Composer)
+	default:
+		m.setFocus(keys.Panel)
+	}
+	return nil
+}
+
+// panelKey offers a key to the panel; it reports whether it was of use.
+func (m *Model) panelKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	p := m.panel.current()
+	if p == nil {
+		m.setFocus(keys.Composer)
+		return nil, false
+	}
+	action, taken := p.HandleKey(msg)
+	switch action := action.(type) {
+	case panel.Close:
+		m.closePanel()
+	case panel.SetSampling:
+		err := m.tab().d.SetSampling(action.Params, action.Preset)
+		return tea.Batch(m.report("", err), m.look()), true
+	}
+	return nil, taken
+}
+
+// syncPanel tells the sampling panel what the conversation uses.
+func (m *Model) syncPanel() {
+	if m.panel.kind != samplingPanel {
+		return
+	}
+	v := m.tab().view
+	m.panel.sampling.Set(v.Conversation.Sampling, v.Conversation.Preset)
+	for i := len(v.Turns) - 1; i >= 0; i-- {
+		if v.Turns[i].Role == chat.RoleAssistant {
+			m.panel.sampling.SetLastSeed(v.Turns[i].Sampling.Seed)
+			break
+		}
+	}
+}

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// A pasted text that is too large for an editor of a few lines is held aside;
+// A pasted text that is too large to be read in a few lines is held aside;
 // a mark stands for it in the prompt and is replaced when the prompt is sent.
 type pasted struct{ mark, text string }
 
 // From here on a paste is held aside.
 const (
-	pasteLines = 200
-	pasteBytes = 16 << 10
+	pasteLines = 1000
+	pasteBytes = 32 << 10
 )
 
 // normalizePaste makes the line ends of a terminal's paste plain ones.

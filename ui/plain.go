@@ -196,18 +196,19 @@ func (p *plain) line(line string) error {
 	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	if (p.d.View().Live != nil || len(p.queue) > 0) && !urgent(text) {
+	if (p.d.View().Live != nil || len(p.queue) > 0) && !p.urgent(text) {
 		p.queue = append(p.queue, text)
 		return nil
 	}
 	return p.take(text)
 }
 
-// urgent reports whether a text is a command for the running answer.
-func urgent(text string) bool {
+// urgent reports whether a text is a command that does not wait for the end of
+// the running answer. Leaving waits for what has been written before it.
+func (p *plain) urgent(text string) bool {
 	name, _, _, isCommand := parseCommand(text)
 	a, known := keys.Slash(name)
-	return isCommand && known && (a.ID == keys.Stop || a.ID == keys.Quit || a.Category == keys.Sampling)
+	return isCommand && known && (a.ID == keys.Stop || a.Category == keys.Sampling || a.ID == keys.Quit && len(p.queue) == 0)
 }
 
 // take sends a prompt or runs a command.

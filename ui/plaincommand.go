@@ -7,8 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"rookery/chat"
 	"rookery/ui/keys"
+	"rookery/ui/panel"
+	"rookery/ui/theme"
 )
 
 // command runs a slash command of the line interface.
@@ -45,7 +49,7 @@ func (p *plain) command(name, arg string) error {
 	case keys.Export:
 		return p.export(arg)
 	case keys.MonitorPanel:
-		p.say(statsLine(p.desk.Engine().Stats(), 1000))
+		p.monitor()
 	case keys.Think, keys.Preset:
 		if arg == "" {
 			p.choices(a.ID)
@@ -128,6 +132,9 @@ func (p *plain) openStored(arg string) error {
 	}
 	found := false
 	for i, c := range list {
+		if c.ID == p.d.ID() {
+			c = p.d.View().Conversation // may be newer than what is stored
+		}
 		if strings.Contains(strings.ToLower(c.Title), strings.ToLower(arg)) {
 			found = true
 			p.say(fmt.Sprintf("%d: %s, %s.", i+1, titleOf(c), ago(time.Now(), c.Updated)))
@@ -186,4 +193,10 @@ func chosen(is bool) string {
 		return " This one is chosen."
 	}
 	return ""
+}
+
+// monitor says what the engine does.
+func (p *plain) monitor() {
+	th := defaultTheme(true).WithGlyphs(theme.SpokenGlyphs())
+	p.say(strings.TrimSpace(ansi.Strip(panel.Strip(p.desk.Engine().Stats(), 400, th))) + ".")
 }

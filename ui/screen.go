@@ -138,7 +138,7 @@ func (m *Model) draw() (lines []string, x, y int) {
 // drawText is the transcript, beside or below the panel.
 func (m *Model) drawText(l layout) []string {
 	if m.panel.open() && l.panel.width == m.width {
-		return m.panel.draw(m.th, m.focus == keys.Panel)
+		return m.drawPanel()
 	}
 	t := m.tab()
 	var lines []string
@@ -148,11 +148,20 @@ func (m *Model) drawText(l layout) []string {
 		lines = t.transcript.draw()
 	}
 	if m.panel.open() {
-		for i, side := range m.panel.draw(m.th, m.focus == keys.Panel) {
+		for i, side := range m.drawPanel() {
 			lines[i] = pad(lines[i], l.text.width) + side
 		}
 	}
 	return lines
+}
+
+// drawPanel is the panel with the key that closes it.
+func (m *Model) drawPanel() []string {
+	id := keys.SamplingPanel
+	if m.panel.kind == monitorPanel {
+		id = keys.MonitorPanel
+	}
+	return m.panel.draw(m.th, m.focus == keys.Panel, hintLine(m.th, 20, m.keymap.Hint(keys.Composer, id), "closes"))
 }
 
 // drawEmpty greets, or says that something is on its way.

@@ -79,12 +79,22 @@ func (m *Model) onBackground(dark bool) {
 func (m *Model) applyTheme() {
 	th, err := theme.New(m.settings.Theme, m.dark)
 	if err != nil {
-		th, _ = theme.New(theme.Default, m.dark)
+		th = defaultTheme(m.dark)
 	}
 	m.th = th
+	m.panel.setTheme(th)
 	for _, t := range m.tabs {
 		t.composer.setTheme(th)
 		t.transcript.foldKey = m.keymap.Hint(keys.Composer, keys.Fold)
 		t.transcript.setTheme(th)
 	}
+}
+
+// defaultTheme is there whatever the settings say.
+func defaultTheme(dark bool) theme.Theme {
+	th, err := theme.New(theme.Default, dark)
+	if err != nil {
+		panic("ui: the default theme is missing: " + err.Error())
+	}
+	return th
 }

@@ -3,13 +3,12 @@ package ui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
-	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/panel"
 )
 
 // greeting is what an empty conversation shows: the model, and how to begin.
@@ -123,7 +122,7 @@ func (m *Model) nextKeys() []nextKey {
 	var first []nextKey
 	switch {
 	case m.focus == keys.Panel:
-		first = []nextKey{next("close the panel", keys.ClosePanel)}
+		first = []nextKey{next("close the panel", keys.ClosePanel), next("back to the prompt", keys.FocusPanel)}
 	case m.focus == keys.Transcript && len(t.transcript.find.matches) > 0:
 		return []nextKey{
 			next("next, previous match", keys.SearchNext, keys.SearchPrev), next("end the search", keys.Stop),
@@ -145,58 +144,18 @@ func (m *Model) nextKeys() []nextKey {
 	default:
 		first = []nextKey{next("send", keys.Send)}
 	}
+	if m.panel.open() && m.focus != keys.Panel {
+		first = append(first, next("panel", keys.FocusPanel))
+	}
 	return append(first, next("commands", keys.Palette), next("help", keys.Help), next("new tab", keys.NewTab), next("quit", keys.Quit))
 }
 
-// drawStrip is the engine at a glance: what it does, how fast, in how much memory.
+// drawStrip is the engine at a glance, and what runs the model if there is room.
 func (m *Model) drawStrip() string {
 	s := m.monitor.stats
-	return m.th.Muted.Render(spread(statsLine(s, m.width), s.Backend, m.width))
-}
-
-// statsLine says what the engine does, as much as fits.
-func statsLine(s infer.Stats, width int) string {
-	var parts []string
-	if s.Rows > 0 || s.DecodeRate > 0 || s.PrefillRate > 0 {
-		parts = append(parts, "decode "+rate(s.DecodeRate)+" tok/s")
-		if s.PrefillRate > 0 {
-			parts = append(parts, "prefill "+rate(s.PrefillRate)+" tok/s")
-		}
-		rows := fmt.Sprintf("%d rows", s.RowsInStep)
-		if s.RowsInStep == 1 {
-			rows = "1 row"
-		}
-		parts = append(parts, rows)
-		if s.Waiting > 0 {
-			parts = append(parts, fmt.Sprintf("%d waiting", s.Waiting))
-		}
-	} else {
-		parts = append(parts, "idle")
+	rest := m.width - ansi.StringWidth(s.Backend) - 2
+	if rest < 100 {
+		return panel.Strip(s, m.width, m.th)
 	}
-	if s.StepP50 > 0 {
-		parts = append(parts, "step "+milliseconds(s.StepP50)+" / "+milliseconds(s.StepP95)+" ms")
-	}
-	if s.Memory.Weights+s.Memory.States > 0 {
-		part := "weights " + size(s.Memory.Weights) + ", states " + size(s.Memory.States)
-		if s.SnapshotBytes > 0 {
-			part += ", snapshots " + size(s.SnapshotBytes)
-		}
-		parts = append(parts, part)
-	}
-	line := parts[0]
-	for _, p := range parts[1:] {
-		if ansi.StringWidth(line)+ansi.StringWidth(p)+3 > width {
-			break
-		}
-		line += " · " + p
-	}
-	return line
-}
-
-func milliseconds(d time.Duration) string {
-	ms := float64(d) / float64(time.Millisecond)
-	if ms < 10 {
-		return fmt.Sprintf("%.1f", ms)
-	}
-	return fmt.Sprintf("%.0f", ms)
+	return panel.Strip(s, rest, m.th) + "  " + m.th.Muted.Render(s.Backend)
 }

@@ -21,7 +21,7 @@ func newTab(d dialogue, th theme.Theme, modelName string) *tab {
 func (t *tab) title() string {
 	switch {
 	case t.view.Conversation.Title != "":
-		return oneLine(t.view.Conversation.Title)
+		return titleOf(t.view.Conversation)
 	case t.view.Loading:
 		return "Opening"
 	}

@@ -66,6 +66,7 @@ const (
 	Seed          ID = "seed"
 
 	MonitorPanel ID = "monitor_panel"
+	FocusPanel   ID = "focus_panel"
 	ClosePanel   ID = "close_panel"
 	Palette      ID = "palette"
 	Help         ID = "help"
@@ -166,6 +167,7 @@ var table = []Action{
 	{ID: Palette, Title: "Command palette", Help: "find and run any command", Category: Program, Keys: []string{"ctrl+p"}, Contexts: Global, Hidden: true},
 	{ID: Help, Title: "Help", Help: "show all keys and commands", Category: Program, Keys: []string{"f1", "?"}, Contexts: Global, Slash: "help"},
 	{ID: MonitorPanel, Title: "Monitor panel", Help: "show or hide speed, steps and memory over time", Category: Program, Keys: []string{"f4", "alt+m"}, Contexts: Global, Slash: "monitor"},
+	{ID: FocusPanel, Title: "Go to the panel", Help: "move between the panel and the prompt", Category: Program, Keys: []string{"alt+o"}, Contexts: Global, Hidden: true},
 	{ID: ClosePanel, Title: "Close the panel", Help: "close the panel and go back to the prompt", Category: Program, Keys: []string{"esc", "q"}, Contexts: Panel, Hidden: true},
 	{ID: Mouse, Title: "Mouse on or off", Help: "off leaves selecting to the terminal", Category: Program, Contexts: Global, Slash: "mouse"},
 	{ID: Redraw, Title: "Redraw the screen", Help: "paint the whole screen again", Category: Program, Keys: []string{"ctrl+l"}, Contexts: Global},

@@ -86,7 +86,7 @@ func (s *Stream) advanceFence() bool {
 func (s *Stream) codeRows(text []byte) ([]string, syntax.State) {
 	f, r := s.fence, s.r
 	r.out, r.frames = nil, r.frames[:0]
-	r.began, r.wantGap, r.gapDepth = s.seam.began, s.seam.gap, 0
+	r.began, r.wantGap, r.gapDepth = s.seam.began, s.seam.gap || s.seam.prev, 0
 	state := r.codeLine(f.strip(text), f.language, f.state)
 	if !f.any {
 		f.first = len(s.lines) + len(r.out) - len(r.lines)
@@ -99,8 +99,8 @@ func (s *Stream) codeRows(text []byte) ([]string, syntax.State) {
 func (s *Stream) endFence(n int) {
 	if b, ok := s.fence.block(s); ok {
 		s.blocks = append(s.blocks, b)
-		s.seam = seam{gap: true, began: true}
 	}
+	s.seam = seam{gap: true, prev: true, began: s.seam.began}
 	s.off += n
 	s.fence = nil
 	s.setTail(nil, nil)
@@ -116,15 +116,24 @@ func (f *fence) closes(l []byte) bool {
 	for n < len(text) && text[n] == f.mark {
 		n++
 	}
-	return n >= f.length && len(bytes.TrimSpace(text[n:])) == 0
+	return n >= f.length && len(bytes.Trim(text[n:], " \t")) == 0
 }
 
-// strip takes the indentation of the fence from a line.
+// strip takes the indentation of the fence from a line. Of a tab that is wider
+// than that, blanks are left.
 func (f *fence) strip(l []byte) []byte {
-	for i := 0; i < f.indent && len(l) > 0 && l[0] == ' '; i++ {
-		l = l[1:]
+	columns, i := 0, 0
+	for ; i < len(l) && columns < f.indent && (l[i] == ' ' || l[i] == '\t'); i++ {
+		if l[i] == '\t' {
+			columns += 4 - columns%4
+		} else {
+			columns++
+		}
 	}
-	return l
+	if columns > f.indent {
+		return append(bytes.Repeat([]byte(" "), columns-f.indent), l[i:]...)
+	}
+	return l[i:]
 }
 
 // block is the code so far, if there is any.

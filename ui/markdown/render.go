@@ -60,8 +60,9 @@ type frame struct {
 // A seam is how the rest of a document follows what was rendered before it.
 type seam struct {
 	depth   int  // containers that go on: quotations and lists
-	gap     bool // a blank line comes first,
+	gap     bool // a blank line comes first, whatever comes,
 	frames  int  // inside this many frames
+	prev    bool // the block that comes is not the first in its container
 	began   bool // lines come before
 	ordinal int  // number of the next item, where an ordered list goes on
 	text    bool // the rest begins inside a paragraph
@@ -114,12 +115,14 @@ type chain struct {
 func (r *renderer) children(parent ast.Node, c *chain) {
 	var prev ast.Node
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		follows := prev != nil
 		switch {
-		case prev != nil:
-			if n.HasBlankPreviousLines() || spaced(prev) || spaced(n) {
+		case follows:
+			if n.HasBlankPreviousLines() || spaced(prev) {
 				r.gap(len(r.frames))
 			}
 		case c != nil && c.left == 0:
+			follows = c.seam.prev
 			c.seam.broken = c.seam.broken || c.seam.text && n.Kind() != ast.KindParagraph
 			if c.seam.gap {
 				r.wantGap, r.gapDepth = true, c.seam.frames
@@ -128,7 +131,12 @@ func (r *renderer) children(parent ast.Node, c *chain) {
 			c.seam.broken = true
 		}
 		if n == r.leaf {
-			r.cut = r.here(n)
+			r.cut = r.here(n, follows)
+		}
+		// The leaf may yet become another kind of block, so this is not part of
+		// the cut.
+		if follows && spaced(n) {
+			r.gap(len(r.frames))
 		}
 		if prev == nil && c != nil && c.left > 0 {
 			c.left--
@@ -144,9 +152,9 @@ func (r *renderer) children(parent ast.Node, c *chain) {
 }
 
 // here is the cut in front of n, which is about to be rendered.
-func (r *renderer) here(n ast.Node) cut {
+func (r *renderer) here(n ast.Node, follows bool) cut {
 	c := cut{rows: len(r.out), blocks: len(r.blocks), defs: len(r.defs)}
-	c.seam = seam{gap: r.wantGap, frames: r.gapDepth, began: r.began}
+	c.seam = seam{gap: r.wantGap, frames: r.gapDepth, prev: follows, began: r.began}
 	for p := n.Parent(); p != nil && p.Kind() != ast.KindDocument; p = p.Parent() {
 		c.seam.depth++
 	}

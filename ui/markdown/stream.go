@@ -204,13 +204,10 @@ func (s *Stream) finishText(leaf ast.Node) {
 		return
 	}
 	at, sure := r.lastStart(open-s.limits.keep, r.opener-(len(r.src)-open))
-	if !sure && open > 2*s.limits.paragraph {
-		at, _ = r.lastStart(open-s.limits.keep, open)
-		s.inexact = true
-	}
-	if at.src <= 0 {
+	if at.src <= 0 || !sure && open <= 2*s.limits.paragraph {
 		return
 	}
+	s.inexact = s.inexact || !sure
 	s.keep(s.tail[:at.row], nil)
 	s.setTail(s.tail[at.row:], nil)
 	s.off += at.src

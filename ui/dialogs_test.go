@@ -1,0 +1,216 @@
+package ui
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+)
+
+func TestEveryActionIsCarriedOutSomewhere(t *testing.T) {
+	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
+	for _, a := range keys.Actions() {
+		_, run := b.m.actions[a.ID]
+		elsewhere := edits(a.ID) || strings.HasPrefix(string(a.ID), "list_")
+		if run == elsewhere {
+			t.Errorf("%s: in the table of actions %v, carried out elsewhere %v", a.ID, run, elsewhere)
+		}
+	}
+	for id := range b.m.actions {
+		if _, known := keys.Find(id); !known {
+			t.Errorf("%s is carried out and not in the table", id)
+		}
+	}
+}
+
+func TestHelpAndPaletteShowTheWholeTable(t *testing.T) {
+	b := newBench(t, &fakeDesk{}, Settings{}, 120, 400)
+	b.press("f1")
+	for _, a := range keys.Actions() {
+		b.sees(strings.Fields(a.Help)[0])
+		for _, key := range a.Keys[:min(1, len(a.Keys))] {
+			b.sees(key)
+		}
+	}
+	b.press("esc", "ctrl+p")
+	b.sees("New conversation")
+	b.seesNot("Character left")
+}
+
+func TestPaletteRunsActions(t *testing.T) {
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b.press("ctrl+p")
+	b.typeText("retry")
+	b.press("enter")
+	b.did("retry")
+	b.press("ctrl+p")
+	b.typeText("temperature")
+	b.press("enter")
+	b.sees("› /temp")
+}
+
+func TestReboundKeys(t *testing.T) {
+	b := newBench(t, &fakeDesk{}, Settings{Keys: map[string][]string{"palette": {"f6"}, "continue": {}}}, 80, 24)
+	b.press("ctrl+p")
+	b.seesNot("Commands")
+	b.press("f6")
+	b.sees("Commands")
+}
+
+func TestWrongSettingsAreShownAndReplaced(t *testing.T) {
+	bad := Settings{Theme: "none", Keys: map[string][]string{"palette": {"ctrl+i"}}}
+	if err := bad.Validate(); err == nil {
+		t.Error("accepted at the start")
+	}
+	b := newBench(t, &fakeDesk{}, bad, 100, 24)
+	b.sees(`✗ ui.theme: no theme is called "none"`)
+	b.press("esc", "ctrl+p")
+	b.sees("Commands")
+}
+
+func TestReload(t *testing.T) {
+	b := newBench(t, &fakeDesk{}, Settings{Mouse: true}, 100, 24)
+	b.send(settingsMsg{Keys: map[string][]string{"new_tab": {"f6"}, "continue": {"alt+c"}}})
+	b.sees("the configuration was read again")
+	if b.m.View().MouseMode != tea.MouseModeNone {
+		t.Error("the mouse stays on")
+	}
+	b.press("f6")
+	if len(b.m.tabs) != 2 {
+		t.Error("the new key does nothing")
+	}
+	b.send(settingsMsg{Appearance: "blue"})
+	b.sees(`✗ the configuration was not taken over: ui.appearance: "blue"`)
+	b.send(settingsMsg{Err: errors.New("config.toml:3: unknown key")})
+	b.sees("✗ the configuration was not read again: config.toml:3: unknown key")
+	b.press("f6")
+	if len(b.m.tabs) != 3 {
+		t.Error("a broken configuration changed the keys")
+	}
+}
+
+func TestBackground(t *testing.T) {
+	for _, c := range []struct {
+		appearance string
+		dark       bool
+	}{{"", false}, {"auto", false}, {"dark", true}, {"light", false}} {
+		b := newBench(t, &fakeDesk{}, Settings{Appearance: c.appearance}, 80, 24)
+		b.m.onBackground(false)
+		if b.m.dark != c.dark || b.m.th.Dark != c.dark {
+			t.Errorf("appearance %q on a light terminal: dark %v", c.appearance, b.m.dark)
+		}
+	}
+}
+
+// stored is a desk with three stored conversations; the first one is open.
+func stored() *fakeDesk {
+	return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []chat.Conversation{
+		{ID: 1, Title: "Feeding the rook"}, {ID: 2, Title: "A dog story"}, {ID: 3, Title: "Another dog"},
+	}}
+}
+
+func TestConversationPicker(t *testing.T) {
+	k := stored()
+	b := newBench(t, k, Settings{}, 80, 24)
+	b.press("ctrl+o")
+	b.typeText("dogst")
+	b.press("enter")
+	if len(b.m.tabs) != 2 || b.m.tab().d.ID() != 2 {
+		t.Fatalf("opened %d in %d tabs", b.m.tab().d.ID(), len(b.m.tabs))
+	}
+	b.press("ctrl+o", "enter")
+	if len(b.m.tabs) != 2 || b.m.tab().d.ID() != 1 {
+		t.Errorf("an open conversation was opened again: %d in %d tabs", b.m.tab().d.ID(), len(b.m.tabs))
+	}
+	b.typeText("/open dog")
+	b.press("enter")
+	b.sees("A dog story")
+	b.seesNot("* Feeding the rook")
+}
+
+func TestDeletingConversations(t *testing.T) {
+	k := stored()
+	b := newBench(t, k, Settings{}, 80, 24)
+	b.press("ctrl+o", "down", "ctrl+x")
+	b.sees("Delete the conversation?")
+	b.press("esc")
+	if len(k.deleted) != 0 {
+		t.Fatal("deleted although the answer was no")
+	}
+	b.press("ctrl+x", "enter")
+	if !slices.Equal(k.deleted, []chat.ID{2}) {
+		t.Errorf("deleted %v", k.deleted)
+	}
+	b.sees("Another dog")
+	b.sees("deleted “A dog story”")
+	b.seesNot("  A dog story")
+	b.press("ctrl+x", "enter")
+	if !slices.Equal(k.deleted, []chat.ID{2, 1}) || !slices.Equal(k.shut, []chat.ID{1}) {
+		t.Errorf("deleted %v, shut %v", k.deleted, k.shut)
+	}
+}
+
+func TestRenamingAStoredConversation(t *testing.T) {
+	k := stored()
+	b := newBench(t, k, Settings{}, 80, 24)
+	b.press("ctrl+o", "down", "f2", "ctrl+u")
+	b.typeText("Better")
+	b.press("enter")
+	b.sees("renamed to “Better”")
+	if !slices.Equal(k.shut, []chat.ID{2}) {
+		t.Errorf("shut %v", k.shut)
+	}
+}
+
+func TestSystemPrompt(t *testing.T) {
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b.press("alt+s")
+	b.typeText("Be brief.")
+	b.press("ctrl+j")
+	b.send(tea.PasteMsg{Content: "Be kind.\r\n"})
+	b.press("enter")
+	b.did(`system "Be brief.\nBe kind."`)
+	b.press("alt+s", "ctrl+u", "ctrl+u", "ctrl+u", "ctrl+u", "enter")
+	b.did(`system ""`)
+}
+
+func TestThinkingModeAndPreset(t *testing.T) {
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b.press("alt+t", "down", "down", "enter")
+	b.did("think free")
+	b.press("alt+a")
+	b.typeText("greedy")
+	b.press("enter")
+	b.did(`sampling 0 1 0 "greedy"`)
+}
+
+func TestDialogsWithTheMouse(t *testing.T) {
+	b := newBench(t, stored(), Settings{Mouse: true}, 80, 24)
+	b.press("ctrl+o")
+	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+	b.send(tea.MouseClickMsg{X: 20, Y: rowOf(t, b, "Another dog"), Button: tea.MouseLeft})
+	if b.m.tab().d.ID() != 3 {
+		t.Errorf("a click opened %d", b.m.tab().d.ID())
+	}
+	b.press("ctrl+o")
+	b.send(tea.MouseClickMsg{X: 0, Y: 23, Button: tea.MouseLeft})
+	b.seesNot("Conversations")
+}
+
+func TestExportDialog(t *testing.T) {
+	t.Chdir(t.TempDir())
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b.press("alt+x")
+	b.sees("feeding-the-rook.md")
+	b.press("enter")
+	b.sees("exported to feeding-the-rook.md")
+	if _, err := os.Stat("feeding-the-rook.md"); err != nil {
+		t.Error(err)
+	}
+}

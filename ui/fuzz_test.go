@@ -1,0 +1,138 @@
+package ui
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/ui/keys"
+)
+
+// A chaos sends random messages.
+type chaos struct {
+	*bench
+	r     *rand.Rand
+	names []string // of keys
+}
+
+var scraps = []string{
+	"a", "word ", "日本語", "é", "e\u0301", "👩‍👩‍👧", "\n", "\t", "```\n", "# ", "- x\n", "| a | b |\n|--|--|\n", "\\", "/", "/te", "[x](y)", "<think>", "</think>",
+	"\x1b[31m", "\x00", "\ufffd", "\u202e", strings.Repeat("long", 60), strings.Repeat("wide文", 40), "\n\n", "\r\n",
+}
+
+func newChaos(t *testing.T, seed uint64) *chaos {
+	k := three()
+	k.open[0] = talk()
+	k.stored = []chat.Conversation{{ID: 7, Title: "Stored"}, {ID: 8}, {ID: 1, Title: "Open"}}
+	k.history = []string{"old", "older\nof two lines"}
+	k.stats = busy()
+	c := &chaos{bench: newBench(t, k, Settings{Mouse: true}, 80, 24), r: rand.New(rand.NewPCG(seed, 1))}
+	all := keys.Default()
+	for _, a := range keys.Actions() {
+		if a.ID == keys.Quit || a.ID == keys.Interrupt || a.ID == keys.Editor {
+			continue // these leave the program
+		}
+		for _, name := range all.Keys(a.ID) {
+			if name != "ctrl+c" {
+				c.names = append(c.names, name)
+			}
+		}
+	}
+	return c
+}
+
+func (c *chaos) scrap() string { return scraps[c.r.IntN(len(scraps))] }
+
+// step does one random thing.
+func (c *chaos) step() {
+	switch c.r.IntN(12) {
+	case 0:
+		c.send(tea.WindowSizeMsg{Width: 1 + c.r.IntN(160), Height: 1 + c.r.IntN(60)})
+	case 1, 2, 3:
+		c.send(c.key(c.names[c.r.IntN(len(c.names))]))
+	case 4, 5:
+		text := c.scrap()
+		r := []rune(text)
+		c.send(tea.KeyPressMsg{Code: r[0], Text: text})
+	case 6:
+		c.send(tea.PasteMsg{Content: strings.Repeat(c.scrap(), 1+c.r.IntN(400))})
+	case 7, 8:
+		c.talk()
+		c.send(frameMsg{})
+	case 9:
+		c.mouse()
+	case 10:
+		c.send([]tea.Msg{tickMsg{}, tea.FocusMsg{}, tea.BlurMsg{}, noticeEndedMsg{c.r.IntN(9)}, settingsMsg{Theme: "rook", Mouse: true},
+			settingsMsg{Theme: "none"}, settingsMsg{Appearance: "light", Mouse: true}}[c.r.IntN(7)])
+	case 11:
+		c.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	}
+}
+
+func (c *chaos) key(name string) tea.KeyPressMsg { return keyNamed(c.t, name) }
+
+func (c *chaos) mouse() {
+	m := tea.Mouse{X: c.r.IntN(170) - 2, Y: c.r.IntN(62) - 2, Button: []tea.MouseButton{tea.MouseLeft, tea.MouseMiddle, tea.MouseRight}[c.r.IntN(3)]}
+	switch c.r.IntN(4) {
+	case 0:
+		c.send(tea.MouseClickMsg(m))
+	case 1:
+		c.send(tea.MouseMotionMsg(m))
+	case 2:
+		c.send(tea.MouseReleaseMsg(m))
+	case 3:
+		m.Button = []tea.MouseButton{tea.MouseWheelUp, tea.MouseWheelDown, tea.MouseWheelLeft}[c.r.IntN(3)]
+		c.send(tea.MouseWheelMsg(m))
+	}
+}
+
+// talk changes some dialogue as an engine would.
+func (c *chaos) talk() {
+	d, ok := c.m.tabs[c.r.IntN(len(c.m.tabs))].d.(*fakeDialogue)
+	if !ok {
+		return
+	}
+	d.v.Version++
+	switch {
+	case d.v.Live != nil && c.r.IntN(4) > 0:
+		text := d.v.Live.Text
+		for range c.r.IntN(20) {
+			text += c.scrap()
+		}
+		d.generate(text, infer.Progress{Generated: len(text), Rate: c.r.Float64() * 100})
+	case d.v.Live != nil:
+		d.end()
+	case c.r.IntN(3) == 0:
+		d.v.Err = []error{nil, errors.New("failed: " + c.scrap())}[c.r.IntN(2)]
+	case c.r.IntN(6) == 0 && len(d.v.Turns) > 0:
+		n := c.r.IntN(len(d.v.Turns))
+		d.v.Turns, d.v.Siblings = d.v.Turns[:n:n], d.v.Siblings[:n:n]
+	case c.r.IntN(8) == 0:
+		d.v.Loading = !d.v.Loading
+	default:
+		d.say(chat.RoleUser, strings.Repeat(c.scrap(), c.r.IntN(300)))
+		d.generate("", infer.Progress{Read: 1, ToRead: 5})
+	}
+}
+
+func TestChaos(t *testing.T) {
+	steps := 1200
+	if raceEnabled {
+		steps = 400
+	}
+	for seed := range uint64(4) {
+		c := newChaos(t, seed)
+		for range steps {
+			c.step()
+			c.check()
+			if t.Failed() {
+				t.Fatalf("seed %d", seed)
+			}
+		}
+	}
+}

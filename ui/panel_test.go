@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/ui/keys"
+)
+
+func TestSamplingPanelTakesEffectAtOnce(t *testing.T) {
+	b := newBench(t, three(), Settings{}, 140, 40)
+	b.press("ctrl+s")
+	b.sees("Sampling")
+	if b.m.focus != keys.Panel {
+		t.Fatal("the sampling panel does not have the keyboard")
+	}
+	b.press("down")
+	b.press("right")
+	calls := b.m.tab().d.(*fakeDialogue).calls
+	if len(calls) != 1 || !strings.HasPrefix(calls[0], "sampling 1.") {
+		t.Fatalf("asked %q", calls)
+	}
+	b.press("ctrl+t")
+	b.sees("Sampling")
+	b.press("ctrl+s")
+	b.seesNot("Sampling")
+	b.typeText("x")
+	b.sees("› x")
+}
+
+func TestPanelKeysAndFocus(t *testing.T) {
+	b := newBench(t, three(), Settings{}, 140, 40)
+	b.press("f4")
+	b.sees("Monitor")
+	b.typeText("typed")
+	b.sees("› typed")
+	b.press("alt+o")
+	if b.m.focus != keys.Panel {
+		t.Error("alt+o does not go to the panel")
+	}
+	b.press("esc")
+	b.seesNot("Monitor")
+	b.press("alt+o")
+	b.sees("Sampling")
+	b.press("q")
+	b.seesNot("Sampling")
+	b.sees("› typed")
+}
+
+func TestAPanelCoversANarrowScreen(t *testing.T) {
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}, stats: busy()}, Settings{}, 60, 20)
+	b.press("f4")
+	b.seesNot("And a raven?")
+	b.check()
+	b.send(tea.WindowSizeMsg{Width: 160, Height: 40})
+	b.sees("And a raven?")
+	b.sees("Monitor")
+	b.check()
+	b.send(tea.WindowSizeMsg{Width: 60, Height: 20})
+	b.press("esc")
+	b.sees("And a raven?")
+}
+
+func TestAnOpenMonitorTicksUnlessUnfocused(t *testing.T) {
+	k := &fakeDesk{open: []*fakeDialogue{talk()}}
+	b := newBench(t, k, Settings{}, 140, 40)
+	var every time.Duration
+	b.m.after = func(d time.Duration, msg tea.Msg) tea.Cmd {
+		if _, tick := msg.(tickMsg); tick {
+			every = d
+		}
+		return nil
+	}
+	b.press("f4")
+	if every != tickPanel {
+		t.Errorf("ticks every %v", every)
+	}
+	b.send(tea.BlurMsg{})
+	b.send(tickMsg{})
+	if b.m.frames.ticking {
+		t.Error("ticks for a window that nobody looks at")
+	}
+	b.send(tea.FocusMsg{})
+	if !b.m.frames.ticking {
+		t.Error("does not tick again")
+	}
+}
