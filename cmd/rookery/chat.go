@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,6 +39,9 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return errors.Join(err, e.Close(), store.Close())
 	}
+	// The backend's threads were chosen by now: one more processor than they
+	// take leaves the operating system to fit in the screen and the store.
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	desk := chat.NewDesk(e, store, d)
 	err = a.show(cmd.Context(), desk, c, settings)
 	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
