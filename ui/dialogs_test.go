@@ -32,10 +32,10 @@ func TestEveryActionIsCarriedOutSomewhere(t *testing.T) {
 func TestHelpAndPaletteShowTheWholeTable(t *testing.T) {
 	b := newBench(t, &fakeDesk{}, Settings{}, 120, 400)
 	b.press("f1")
+	sheet := b.screen()
 	for _, a := range keys.Actions() {
-		b.sees(strings.Fields(a.Help)[0])
-		for _, key := range a.Keys[:min(1, len(a.Keys))] {
-			b.sees(key)
+		if !strings.Contains(sheet, strings.Fields(a.Help)[0]) || len(a.Keys) > 0 && !strings.Contains(sheet, a.Keys[0]) {
+			t.Errorf("the help does not show %s", a.ID)
 		}
 	}
 	b.press("esc", "ctrl+p")

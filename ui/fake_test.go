@@ -145,9 +145,8 @@ func (d *fakeDialogue) say(role chat.Role, text string) *chat.Turn {
 		t.ModelName, t.Reason = "test-model", infer.ReasonStop
 		t.Usage = infer.Usage{Generated: 128, DecodeTime: 3 * time.Second}
 	}
-	// turns of a view are shared: they are replaced, not changed
-	d.v.Turns = append(append([]chat.Turn(nil), d.v.Turns...), t)
-	d.v.Siblings = append(append([]chat.Siblings(nil), d.v.Siblings...), chat.Siblings{N: 1, Of: 1})
+	d.v.Turns = append(d.v.Turns, t)
+	d.v.Siblings = append(d.v.Siblings, chat.Siblings{N: 1, Of: 1})
 	d.v.Version++
 	return &d.v.Turns[len(d.v.Turns)-1]
 }

@@ -121,9 +121,9 @@ func (c *chaos) talk() {
 }
 
 func TestChaos(t *testing.T) {
-	steps := 1200
+	steps := 1000
 	if raceEnabled {
-		steps = 400
+		steps = 200
 	}
 	for seed := range uint64(4) {
 		c := newChaos(t, seed)

@@ -218,6 +218,9 @@ func (r *renderer) pop() {
 		r.emit(nil)
 	}
 	r.frames = r.frames[:len(r.frames)-1]
+	if r.gapDepth > len(r.frames) {
+		r.wantGap, r.gapDepth = false, 0 // nothing came after it
+	}
 }
 
 // room is the number of cells inside all frames.
