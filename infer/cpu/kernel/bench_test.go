@@ -61,6 +61,29 @@ func benchProduct(b *testing.B, path Path, threads int, typ Type, rows, cols, n 
 	b.ReportMetric(float64(rows*cols*n)/best/1e9, "GMAC/s")
 }
 
+// BenchmarkTimeMix takes tokens of one sequence through the 12 heads of a
+// layer of the 0.1B shape.
+func BenchmarkTimeMix(b *testing.B) {
+	const heads = 12
+	for _, rows := range []int{1, 512} {
+		for _, path := range Available() {
+			b.Run(fmt.Sprintf("n%d/%v", rows, path), func(b *testing.B) {
+				c := newMixCase(b, 1, rows, heads, 64, false)
+				best := math.Inf(1)
+				for b.Loop() {
+					start := time.Now()
+					for h := range heads {
+						path.RunHead(&c.TimeMix, h, 0, rows, c.states[h*64*64:(h+1)*64*64])
+					}
+					best = min(best, time.Since(start).Seconds())
+				}
+				b.ReportMetric(0, "ns/op")
+				b.ReportMetric(best/heads/float64(rows)*1e9, "ns/head/token")
+			})
+		}
+	}
+}
+
 // BenchmarkRead is the limit of a product with one row.
 func BenchmarkRead(b *testing.B) {
 	for _, threads := range []int{1, 2} {

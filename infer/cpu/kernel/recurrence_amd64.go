@@ -2,22 +2,22 @@
 
 package kernel
 
-// gateAVX512 computes the gates of one head of one token.
+// gateAVX512 computes the gates of one head for some tokens.
 //
 //go:noescape
 func gateAVX512(args *byte)
 
-// outNormAVX512 normalises one head of one token and applies bonus and gate.
+// outNormAVX512 normalises one head for some tokens and applies bonus and gate.
 //
 //go:noescape
 func outNormAVX512(args *byte)
 
-// gateAVX2 computes the gates of one head of one token.
+// gateAVX2 computes the gates of one head for some tokens.
 //
 //go:noescape
 func gateAVX2(args *byte)
 
-// outNormAVX2 normalises one head of one token and applies bonus and gate.
+// outNormAVX2 normalises one head for some tokens and applies bonus and gate.
 //
 //go:noescape
 func outNormAVX2(args *byte)

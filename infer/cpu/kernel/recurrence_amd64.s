@@ -3,191 +3,229 @@
 #include "textflag.h"
 
 // func gateAVX512(args *byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·gateAVX512(SB), NOSPLIT, $0-8
-	MOVQ   args+0(FP), AX
-	MOVQ   112(AX), DX
+	MOVQ args+0(FP), AX
+	MOVQ 120(AX), DX
+	MOVQ 128(AX), SI
+	MOVQ 64(AX), DI
+	XORQ BX, BX
+	ADDQ SI, SI
+
+token:
 	VPXORD Z0, Z0, Z0
 	XORQ   CX, CX
 
-first:
-	MOVQ         64(AX), BX
-	VMOVUPS      (BX)(CX*4), Z1
-	MOVQ         24(AX), BX
-	VADDPS       (BX)(CX*4), Z1, Z1
+decay:
+	MOVQ         72(AX), R8
+	VMOVUPS      (R8)(CX*4), Z1
+	MOVQ         24(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VADDPS       (R8)(CX*4), Z1, Z1
 	VPXORD       lanes80000000<>+0(SB), Z1, Z1
-	VMOVUPS      lanesc2d00000<>+0(SB), Z2
-	VMAXPS       Z1, Z2, Z1
-	VMOVUPS      lanes42b20000<>+0(SB), Z2
-	VMINPS       Z1, Z2, Z1
-	VMULPS       lanes3fb8aa3b<>+0(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VFNMADD231PS lanes3f318000<>+0(SB), Z2, Z1
-	VFNMADD231PS lanesb95e8083<>+0(SB), Z2, Z1
-	VMOVUPS      lanes39506967<>+0(SB), Z3
-	VFMADD213PS  lanes3ab743ce<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3c088908<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3d2aa9c1<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3e2aaaaa<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3f000000<>+0(SB), Z1, Z3
-	VMULPS       Z1, Z1, Z4
-	VFMADD213PS  Z1, Z4, Z3
-	VADDPS       lanes3f800000<>+0(SB), Z3, Z3
-	VSCALEFPS    Z2, Z3, Z1
+	VMOVUPS      lanesc2d00000<>+0(SB), Z3
+	VMAXPS       Z1, Z3, Z1
+	VMOVUPS      lanes42b20000<>+0(SB), Z3
+	VMINPS       Z1, Z3, Z1
+	VMULPS       lanes3fb8aa3b<>+0(SB), Z1, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VFNMADD231PS lanes3f318000<>+0(SB), Z3, Z1
+	VFNMADD231PS lanesb95e8083<>+0(SB), Z3, Z1
+	VMOVUPS      lanes39506967<>+0(SB), Z4
+	VFMADD213PS  lanes3ab743ce<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3c088908<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3d2aa9c1<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3e2aaaaa<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3f000000<>+0(SB), Z1, Z4
+	VMULPS       Z1, Z1, Z5
+	VFMADD213PS  Z1, Z5, Z4
+	VADDPS       lanes3f800000<>+0(SB), Z4, Z4
+	VSCALEFPS    Z3, Z4, Z1
 	VADDPS       lanes3f800000<>+0(SB), Z1, Z1
-	VMOVUPS      lanes3f800000<>+0(SB), Z2
-	VDIVPS       Z1, Z2, Z1
+	VMOVUPS      lanes3f800000<>+0(SB), Z3
+	VDIVPS       Z1, Z3, Z1
 	VMULPS       lanesbf1b4598<>+0(SB), Z1, Z1
-	VMOVUPS      lanesc2d00000<>+0(SB), Z2
-	VMAXPS       Z1, Z2, Z1
-	VMOVUPS      lanes42b20000<>+0(SB), Z2
-	VMINPS       Z1, Z2, Z1
-	VMULPS       lanes3fb8aa3b<>+0(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VFNMADD231PS lanes3f318000<>+0(SB), Z2, Z1
-	VFNMADD231PS lanesb95e8083<>+0(SB), Z2, Z1
-	VMOVUPS      lanes39506967<>+0(SB), Z3
-	VFMADD213PS  lanes3ab743ce<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3c088908<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3d2aa9c1<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3e2aaaaa<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3f000000<>+0(SB), Z1, Z3
-	VMULPS       Z1, Z1, Z4
-	VFMADD213PS  Z1, Z4, Z3
-	VADDPS       lanes3f800000<>+0(SB), Z3, Z3
-	VSCALEFPS    Z2, Z3, Z1
-	MOVQ         24(AX), BX
-	VMOVUPS      Z1, (BX)(CX*4)
-	MOVQ         8(AX), BX
-	VMOVUPS      (BX)(CX*4), Z1
-	MOVQ         88(AX), BX
-	VMULPS       (BX)(CX*4), Z1, Z1
-	MOVQ         40(AX), BX
-	VMOVUPS      Z1, (BX)(CX*4)
+	VMOVUPS      lanesc2d00000<>+0(SB), Z3
+	VMAXPS       Z1, Z3, Z1
+	VMOVUPS      lanes42b20000<>+0(SB), Z3
+	VMINPS       Z1, Z3, Z1
+	VMULPS       lanes3fb8aa3b<>+0(SB), Z1, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VFNMADD231PS lanes3f318000<>+0(SB), Z3, Z1
+	VFNMADD231PS lanesb95e8083<>+0(SB), Z3, Z1
+	VMOVUPS      lanes39506967<>+0(SB), Z4
+	VFMADD213PS  lanes3ab743ce<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3c088908<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3d2aa9c1<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3e2aaaaa<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3f000000<>+0(SB), Z1, Z4
+	VMULPS       Z1, Z1, Z5
+	VFMADD213PS  Z1, Z5, Z4
+	VADDPS       lanes3f800000<>+0(SB), Z4, Z4
+	VSCALEFPS    Z3, Z4, Z1
+	MOVQ         24(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Z1, (R8)(CX*4)
+	MOVQ         8(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VMOVUPS      (R8)(CX*4), Z1
+	MOVQ         96(AX), R8
+	VMULPS       (R8)(CX*4), Z1, Z1
+	MOVQ         40(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Z1, (R8)(CX*4)
 	VFMADD231PS  Z1, Z1, Z0
 	ADDQ         $0x10, CX
 	CMPQ         CX, DX
-	JL           first
-	MOVQ         48(AX), CX
-	TESTQ        CX, CX
-	JZ           second
+	JL           decay
+	CMPQ         48(AX), $0x00
+	JE           rate
 	XORQ         CX, CX
 
 values:
-	MOVQ         80(AX), BX
-	VMOVUPS      (BX)(CX*4), Z1
-	MOVQ         48(AX), BX
-	VADDPS       (BX)(CX*4), Z1, Z1
+	MOVQ         88(AX), R8
+	VMOVUPS      (R8)(CX*4), Z1
+	MOVQ         48(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VADDPS       (R8)(CX*4), Z1, Z1
 	VPXORD       lanes80000000<>+0(SB), Z1, Z1
-	VMOVUPS      lanesc2d00000<>+0(SB), Z2
-	VMAXPS       Z1, Z2, Z1
-	VMOVUPS      lanes42b20000<>+0(SB), Z2
-	VMINPS       Z1, Z2, Z1
-	VMULPS       lanes3fb8aa3b<>+0(SB), Z1, Z2
-	VRNDSCALEPS  $0x08, Z2, Z2
-	VFNMADD231PS lanes3f318000<>+0(SB), Z2, Z1
-	VFNMADD231PS lanesb95e8083<>+0(SB), Z2, Z1
-	VMOVUPS      lanes39506967<>+0(SB), Z3
-	VFMADD213PS  lanes3ab743ce<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3c088908<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3d2aa9c1<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3e2aaaaa<>+0(SB), Z1, Z3
-	VFMADD213PS  lanes3f000000<>+0(SB), Z1, Z3
-	VMULPS       Z1, Z1, Z4
-	VFMADD213PS  Z1, Z4, Z3
-	VADDPS       lanes3f800000<>+0(SB), Z3, Z3
-	VSCALEFPS    Z2, Z3, Z1
+	VMOVUPS      lanesc2d00000<>+0(SB), Z3
+	VMAXPS       Z1, Z3, Z1
+	VMOVUPS      lanes42b20000<>+0(SB), Z3
+	VMINPS       Z1, Z3, Z1
+	VMULPS       lanes3fb8aa3b<>+0(SB), Z1, Z3
+	VRNDSCALEPS  $0x08, Z3, Z3
+	VFNMADD231PS lanes3f318000<>+0(SB), Z3, Z1
+	VFNMADD231PS lanesb95e8083<>+0(SB), Z3, Z1
+	VMOVUPS      lanes39506967<>+0(SB), Z4
+	VFMADD213PS  lanes3ab743ce<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3c088908<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3d2aa9c1<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3e2aaaaa<>+0(SB), Z1, Z4
+	VFMADD213PS  lanes3f000000<>+0(SB), Z1, Z4
+	VMULPS       Z1, Z1, Z5
+	VFMADD213PS  Z1, Z5, Z4
+	VADDPS       lanes3f800000<>+0(SB), Z4, Z4
+	VSCALEFPS    Z3, Z4, Z1
 	VADDPS       lanes3f800000<>+0(SB), Z1, Z1
-	VMOVUPS      lanes3f800000<>+0(SB), Z2
-	VDIVPS       Z1, Z2, Z1
-	MOVQ         16(AX), BX
-	VMOVUPS      (BX)(CX*4), Z2
-	MOVQ         56(AX), BX
-	VMOVUPS      (BX)(CX*4), Z3
-	VSUBPS       Z2, Z3, Z3
-	VFMADD231PS  Z3, Z1, Z2
-	MOVQ         16(AX), BX
-	VMOVUPS      Z2, (BX)(CX*4)
+	VMOVUPS      lanes3f800000<>+0(SB), Z3
+	VDIVPS       Z1, Z3, Z1
+	MOVQ         16(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VMOVUPS      (R8)(CX*4), Z3
+	MOVQ         56(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VMOVUPS      (R8)(CX*4), Z4
+	VSUBPS       Z3, Z4, Z4
+	VFMADD231PS  Z4, Z1, Z3
+	MOVQ         16(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Z3, (R8)(CX*4)
 	ADDQ         $0x10, CX
 	CMPQ         CX, DX
 	JL           values
 
-second:
+rate:
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y0
 	VEXTRACTF128  $0x01, Y0, X1
 	VADDPS        X1, X0, X1
-	VPSHUFD       $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z0
-	VSQRTPS       Z0, Z0
-	VMAXPS        lanes2b8cbccc<>+0(SB), Z0, Z0
-	VMOVUPS       lanes3f800000<>+0(SB), Z1
-	VDIVPS        Z0, Z1, Z0
-	VPXORD        Z5, Z5, Z5
+	VPSHUFD       $0x4e, X1, X3
+	VADDPS        X3, X1, X1
+	VPSHUFD       $0xb1, X1, X3
+	VADDPS        X3, X1, X1
+	VBROADCASTSS  X1, Z1
+	VSQRTPS       Z1, Z1
+	VMAXPS        lanes2b8cbccc<>+0(SB), Z1, Z1
+	VMOVUPS       lanes3f800000<>+0(SB), Z3
+	VDIVPS        Z1, Z3, Z1
+	VPXORD        Z2, Z2, Z2
 	XORQ          CX, CX
 
-loop:
-	MOVQ          72(AX), BX
-	VMOVUPS       (BX)(CX*4), Z1
-	MOVQ          32(AX), BX
-	VADDPS        (BX)(CX*4), Z1, Z1
-	VPXORD        lanes80000000<>+0(SB), Z1, Z1
-	VMOVUPS       lanesc2d00000<>+0(SB), Z2
-	VMAXPS        Z1, Z2, Z1
-	VMOVUPS       lanes42b20000<>+0(SB), Z2
-	VMINPS        Z1, Z2, Z1
-	VMULPS        lanes3fb8aa3b<>+0(SB), Z1, Z2
-	VRNDSCALEPS   $0x08, Z2, Z2
-	VFNMADD231PS  lanes3f318000<>+0(SB), Z2, Z1
-	VFNMADD231PS  lanesb95e8083<>+0(SB), Z2, Z1
-	VMOVUPS       lanes39506967<>+0(SB), Z3
-	VFMADD213PS   lanes3ab743ce<>+0(SB), Z1, Z3
-	VFMADD213PS   lanes3c088908<>+0(SB), Z1, Z3
-	VFMADD213PS   lanes3d2aa9c1<>+0(SB), Z1, Z3
-	VFMADD213PS   lanes3e2aaaaa<>+0(SB), Z1, Z3
-	VFMADD213PS   lanes3f000000<>+0(SB), Z1, Z3
-	VMULPS        Z1, Z1, Z4
-	VFMADD213PS   Z1, Z4, Z3
+kappa:
+	MOVQ          80(AX), R8
+	VMOVUPS       (R8)(CX*4), Z3
+	MOVQ          32(AX), R8
+	ADDQ          BX, R8
+	LEAQ          (R8)(SI*1), R9
+	PREFETCHT0    (R9)(CX*4)
+	VADDPS        (R8)(CX*4), Z3, Z3
+	VPXORD        lanes80000000<>+0(SB), Z3, Z3
+	VMOVUPS       lanesc2d00000<>+0(SB), Z4
+	VMAXPS        Z3, Z4, Z3
+	VMOVUPS       lanes42b20000<>+0(SB), Z4
+	VMINPS        Z3, Z4, Z3
+	VMULPS        lanes3fb8aa3b<>+0(SB), Z3, Z4
+	VRNDSCALEPS   $0x08, Z4, Z4
+	VFNMADD231PS  lanes3f318000<>+0(SB), Z4, Z3
+	VFNMADD231PS  lanesb95e8083<>+0(SB), Z4, Z3
+	VMOVUPS       lanes39506967<>+0(SB), Z5
+	VFMADD213PS   lanes3ab743ce<>+0(SB), Z3, Z5
+	VFMADD213PS   lanes3c088908<>+0(SB), Z3, Z5
+	VFMADD213PS   lanes3d2aa9c1<>+0(SB), Z3, Z5
+	VFMADD213PS   lanes3e2aaaaa<>+0(SB), Z3, Z5
+	VFMADD213PS   lanes3f000000<>+0(SB), Z3, Z5
+	VMULPS        Z3, Z3, Z6
+	VFMADD213PS   Z3, Z6, Z5
+	VADDPS        lanes3f800000<>+0(SB), Z5, Z5
+	VSCALEFPS     Z4, Z5, Z3
 	VADDPS        lanes3f800000<>+0(SB), Z3, Z3
-	VSCALEFPS     Z2, Z3, Z1
-	VADDPS        lanes3f800000<>+0(SB), Z1, Z1
-	VMOVUPS       lanes3f800000<>+0(SB), Z2
-	VDIVPS        Z1, Z2, Z1
-	MOVQ          40(AX), BX
-	VMULPS        (BX)(CX*4), Z0, Z2
-	VPXORD        lanes80000000<>+0(SB), Z2, Z3
-	MOVQ          32(AX), BX
-	VMOVUPS       Z3, (BX)(CX*4)
-	VMULPS        Z1, Z2, Z2
-	MOVQ          40(AX), BX
-	VMOVUPS       Z2, (BX)(CX*4)
-	VSUBPS        lanes3f800000<>+0(SB), Z1, Z1
-	MOVQ          96(AX), BX
-	VMULPS        (BX)(CX*4), Z1, Z1
-	VADDPS        lanes3f800000<>+0(SB), Z1, Z1
-	MOVQ          8(AX), BX
-	VMULPS        (BX)(CX*4), Z1, Z1
-	MOVQ          8(AX), BX
-	VMOVUPS       Z1, (BX)(CX*4)
-	MOVQ          (AX), BX
-	VMULPS        (BX)(CX*4), Z1, Z1
-	MOVQ          104(AX), BX
-	VFMADD231PS   (BX)(CX*4), Z1, Z5
+	VMOVUPS       lanes3f800000<>+0(SB), Z4
+	VDIVPS        Z3, Z4, Z3
+	MOVQ          40(AX), R8
+	ADDQ          BX, R8
+	VMULPS        (R8)(CX*4), Z1, Z4
+	VPXORD        lanes80000000<>+0(SB), Z4, Z5
+	MOVQ          32(AX), R8
+	ADDQ          BX, R8
+	VMOVUPS       Z5, (R8)(CX*4)
+	VMULPS        Z3, Z4, Z4
+	MOVQ          40(AX), R8
+	ADDQ          BX, R8
+	VMOVUPS       Z4, (R8)(CX*4)
+	VSUBPS        lanes3f800000<>+0(SB), Z3, Z3
+	MOVQ          104(AX), R8
+	VMULPS        (R8)(CX*4), Z3, Z3
+	VADDPS        lanes3f800000<>+0(SB), Z3, Z3
+	MOVQ          8(AX), R8
+	ADDQ          BX, R8
+	VMULPS        (R8)(CX*4), Z3, Z3
+	MOVQ          8(AX), R8
+	ADDQ          BX, R8
+	VMOVUPS       Z3, (R8)(CX*4)
+	MOVQ          (AX), R8
+	ADDQ          BX, R8
+	LEAQ          (R8)(SI*1), R9
+	PREFETCHT0    (R9)(CX*4)
+	VMULPS        (R8)(CX*4), Z3, Z3
+	MOVQ          112(AX), R8
+	VFMADD231PS   (R8)(CX*4), Z3, Z2
 	ADDQ          $0x10, CX
 	CMPQ          CX, DX
-	JL            loop
-	VEXTRACTF32X8 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VEXTRACTF128  $0x01, Y5, X0
-	VADDPS        X0, X5, X0
-	VPSHUFD       $0x4e, X0, X1
-	VADDPS        X1, X0, X0
-	VPSHUFD       $0xb1, X0, X1
-	VADDPS        X1, X0, X0
-	VMOVSS        X0, 120(AX)
+	JL            kappa
+	VEXTRACTF32X8 $0x01, Z2, Y1
+	VADDPS        Y1, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X1
+	VADDPS        X1, X2, X1
+	VPSHUFD       $0x4e, X1, X3
+	VADDPS        X3, X1, X1
+	VPSHUFD       $0xb1, X1, X3
+	VADDPS        X3, X1, X1
+	VMOVSS        X1, (DI)
+	ADDQ          128(AX), BX
+	ADDQ          $0x04, DI
+	DECQ          136(AX)
+	JNZ           token
 	VZEROUPPER
 	RET
 
@@ -462,148 +500,174 @@ DATA lanes2b8cbccc<>+60(SB)/4, $0x2b8cbccc
 GLOBL lanes2b8cbccc<>(SB), RODATA|NOPTR, $64
 
 // func outNormAVX512(args *byte)
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, MMX+
 TEXT ·outNormAVX512(SB), NOSPLIT, $0-8
-	MOVQ   args+0(FP), AX
+	MOVQ args+0(FP), AX
+	MOVQ 48(AX), DX
+	MOVQ 56(AX), SI
+	MOVQ 24(AX), DI
+	XORQ BX, BX
+	ADDQ SI, SI
+
+token:
 	MOVQ   (AX), CX
-	MOVQ   40(AX), DX
-	VPXORD Z0, Z0, Z0
+	ADDQ   BX, CX
 	VPXORD Z1, Z1, Z1
 	VPXORD Z2, Z2, Z2
 	VPXORD Z3, Z3, Z3
-	XORQ   BX, BX
-	MOVQ   DX, SI
+	VPXORD Z4, Z4, Z4
+	XORQ   R8, R8
+	MOVQ   DX, R9
 
 sumfour:
-	SUBQ   $0x40, SI
+	SUBQ   $0x40, R9
 	JL     sumrest
-	VADDPS (CX)(BX*4), Z0, Z0
-	VADDPS 64(CX)(BX*4), Z1, Z1
-	VADDPS 128(CX)(BX*4), Z2, Z2
-	VADDPS 192(CX)(BX*4), Z3, Z3
-	ADDQ   $0x00000040, BX
+	VADDPS (CX)(R8*4), Z1, Z1
+	VADDPS 64(CX)(R8*4), Z2, Z2
+	VADDPS 128(CX)(R8*4), Z3, Z3
+	VADDPS 192(CX)(R8*4), Z4, Z4
+	ADDQ   $0x00000040, R8
 	JMP    sumfour
 
 sumrest:
-	ADDQ $0x00000040, SI
+	ADDQ $0x00000040, R9
 
 sumone:
-	SUBQ   $0x10, SI
+	SUBQ   $0x10, R9
 	JL     sumend
-	VADDPS (CX)(BX*4), Z0, Z0
-	ADDQ   $0x10, BX
+	VADDPS (CX)(R8*4), Z1, Z1
+	ADDQ   $0x10, R8
 	JMP    sumone
 
 sumend:
-	VADDPS        Z1, Z0, Z0
-	VADDPS        Z3, Z2, Z2
-	VADDPS        Z2, Z0, Z0
-	VEXTRACTF32X8 $0x01, Z0, Y1
-	VADDPS        Y1, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VADDPS        X1, X0, X1
-	VPSHUFD       $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPSHUFD       $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VBROADCASTSS  X1, Z0
-	VXORPS        X1, X1, X1
-	VCVTSI2SSQ    DX, X1, X1
-	VBROADCASTSS  X1, Z1
-	VDIVPS        Z1, Z0, Z0
-	VPXORD        Z4, Z4, Z4
-	VPXORD        Z5, Z5, Z5
+	VADDPS        Z2, Z1, Z1
+	VADDPS        Z4, Z3, Z3
+	VADDPS        Z3, Z1, Z1
+	VEXTRACTF32X8 $0x01, Z1, Y0
+	VADDPS        Y0, Y1, Y1
+	VEXTRACTF128  $0x01, Y1, X0
+	VADDPS        X0, X1, X0
+	VPSHUFD       $0x4e, X0, X5
+	VADDPS        X5, X0, X0
+	VPSHUFD       $0xb1, X0, X5
+	VADDPS        X5, X0, X0
+	VBROADCASTSS  X0, Z5
+	VXORPS        X0, X0, X0
+	VCVTSI2SSQ    DX, X0, X0
+	VBROADCASTSS  X0, Z0
+	VDIVPS        Z0, Z5, Z5
 	VPXORD        Z6, Z6, Z6
 	VPXORD        Z7, Z7, Z7
-	XORQ          BX, BX
-	MOVQ          DX, SI
+	VPXORD        Z8, Z8, Z8
+	VPXORD        Z9, Z9, Z9
+	XORQ          R8, R8
+	MOVQ          DX, R9
 
 squarefour:
-	SUBQ        $0x40, SI
+	SUBQ        $0x40, R9
 	JL          squarerest
-	VMOVUPS     (CX)(BX*4), Z2
-	VSUBPS      Z0, Z2, Z2
-	VFMADD231PS Z2, Z2, Z4
-	VMOVUPS     64(CX)(BX*4), Z2
-	VSUBPS      Z0, Z2, Z2
-	VFMADD231PS Z2, Z2, Z5
-	VMOVUPS     128(CX)(BX*4), Z2
-	VSUBPS      Z0, Z2, Z2
-	VFMADD231PS Z2, Z2, Z6
-	VMOVUPS     192(CX)(BX*4), Z2
-	VSUBPS      Z0, Z2, Z2
-	VFMADD231PS Z2, Z2, Z7
-	ADDQ        $0x00000040, BX
+	VMOVUPS     (CX)(R8*4), Z10
+	VSUBPS      Z5, Z10, Z10
+	VFMADD231PS Z10, Z10, Z6
+	VMOVUPS     64(CX)(R8*4), Z10
+	VSUBPS      Z5, Z10, Z10
+	VFMADD231PS Z10, Z10, Z7
+	VMOVUPS     128(CX)(R8*4), Z10
+	VSUBPS      Z5, Z10, Z10
+	VFMADD231PS Z10, Z10, Z8
+	VMOVUPS     192(CX)(R8*4), Z10
+	VSUBPS      Z5, Z10, Z10
+	VFMADD231PS Z10, Z10, Z9
+	ADDQ        $0x00000040, R8
 	JMP         squarefour
 
 squarerest:
-	ADDQ $0x00000040, SI
+	ADDQ $0x00000040, R9
 
 squareone:
-	SUBQ        $0x10, SI
+	SUBQ        $0x10, R9
 	JL          squareend
-	VMOVUPS     (CX)(BX*4), Z2
-	VSUBPS      Z0, Z2, Z2
-	VFMADD231PS Z2, Z2, Z4
-	ADDQ        $0x10, BX
+	VMOVUPS     (CX)(R8*4), Z10
+	VSUBPS      Z5, Z10, Z10
+	VFMADD231PS Z10, Z10, Z6
+	ADDQ        $0x10, R8
 	JMP         squareone
 
 squareend:
-	VADDPS        Z5, Z4, Z4
 	VADDPS        Z7, Z6, Z6
-	VADDPS        Z6, Z4, Z4
-	VEXTRACTF32X8 $0x01, Z4, Y2
-	VADDPS        Y2, Y4, Y4
-	VEXTRACTF128  $0x01, Y4, X2
-	VADDPS        X2, X4, X2
-	VPSHUFD       $0x4e, X2, X3
-	VADDPS        X3, X2, X2
-	VPSHUFD       $0xb1, X2, X3
-	VADDPS        X3, X2, X2
-	VBROADCASTSS  X2, Z2
-	VDIVPS        Z1, Z2, Z2
-	VBROADCASTSS  56(AX), Z1
-	VADDPS        Z1, Z2, Z2
-	VSQRTPS       Z2, Z2
-	VMOVUPS       lanes3f800000<>+0(SB), Z1
-	VDIVPS        Z2, Z1, Z2
-	VBROADCASTSS  48(AX), Z1
+	VADDPS        Z9, Z8, Z8
+	VADDPS        Z8, Z6, Z6
+	VEXTRACTF32X8 $0x01, Z6, Y10
+	VADDPS        Y10, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X10
+	VADDPS        X10, X6, X10
+	VPSHUFD       $0x4e, X10, X11
+	VADDPS        X11, X10, X10
+	VPSHUFD       $0xb1, X10, X11
+	VADDPS        X11, X10, X10
+	VBROADCASTSS  X10, Z10
+	VDIVPS        Z0, Z10, Z10
+	VBROADCASTSS  72(AX), Z0
+	VADDPS        Z0, Z10, Z10
+	VSQRTPS       Z10, Z10
+	VMOVUPS       lanes3f800000<>+0(SB), Z0
+	VDIVPS        Z10, Z0, Z10
+	VBROADCASTSS  (DI), Z0
 	XORQ          CX, CX
 
-loop:
-	MOVQ        (AX), BX
-	VMOVUPS     (BX)(CX*4), Z3
-	VSUBPS      Z0, Z3, Z3
-	VMULPS      Z2, Z3, Z3
-	MOVQ        24(AX), BX
-	VMOVUPS     (BX)(CX*4), Z4
-	MOVQ        32(AX), BX
-	VFMADD213PS (BX)(CX*4), Z4, Z3
-	MOVQ        8(AX), BX
-	VFMADD231PS (BX)(CX*4), Z1, Z3
-	MOVQ        16(AX), BX
-	VMULPS      (BX)(CX*4), Z3, Z3
-	MOVQ        (AX), BX
-	VMOVUPS     Z3, (BX)(CX*4)
+element:
+	MOVQ        (AX), R8
+	ADDQ        BX, R8
+	VMOVUPS     (R8)(CX*4), Z11
+	VSUBPS      Z5, Z11, Z11
+	VMULPS      Z10, Z11, Z11
+	MOVQ        32(AX), R8
+	VMOVUPS     (R8)(CX*4), Z12
+	MOVQ        40(AX), R8
+	VFMADD213PS (R8)(CX*4), Z12, Z11
+	MOVQ        8(AX), R8
+	ADDQ        BX, R8
+	VFMADD231PS (R8)(CX*4), Z0, Z11
+	MOVQ        16(AX), R8
+	ADDQ        BX, R8
+	LEAQ        (R8)(SI*1), R9
+	PREFETCHT0  (R9)(CX*4)
+	VMULPS      (R8)(CX*4), Z11, Z11
+	MOVQ        (AX), R8
+	ADDQ        BX, R8
+	VMOVUPS     Z11, (R8)(CX*4)
 	ADDQ        $0x10, CX
 	CMPQ        CX, DX
-	JL          loop
+	JL          element
+	ADDQ        56(AX), BX
+	ADDQ        $0x04, DI
+	DECQ        64(AX)
+	JNZ         token
 	VZEROUPPER
 	RET
 
 // func gateAVX2(args *byte)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·gateAVX2(SB), NOSPLIT, $0-8
-	MOVQ   args+0(FP), AX
-	MOVQ   112(AX), DX
+	MOVQ args+0(FP), AX
+	MOVQ 120(AX), DX
+	MOVQ 128(AX), SI
+	MOVQ 64(AX), DI
+	XORQ BX, BX
+	ADDQ SI, SI
+
+token:
 	VXORPS Y0, Y0, Y0
 	XORQ   CX, CX
 
-first:
-	MOVQ         64(AX), BX
-	VMOVUPS      (BX)(CX*4), Y1
-	MOVQ         24(AX), BX
-	VADDPS       (BX)(CX*4), Y1, Y1
+decay:
+	MOVQ         72(AX), R8
+	VMOVUPS      (R8)(CX*4), Y1
+	MOVQ         24(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VADDPS       (R8)(CX*4), Y1, Y1
 	VXORPS       lanes80000000<>+0(SB), Y1, Y1
 	VMOVUPS      lanesc2d00000<>+0(SB), Y2
 	VMAXPS       Y1, Y2, Y1
@@ -663,28 +727,35 @@ first:
 	VPSLLD       $0x17, Y2, Y2
 	VMULPS       Y2, Y3, Y3
 	VMOVAPS      Y3, Y1
-	MOVQ         24(AX), BX
-	VMOVUPS      Y1, (BX)(CX*4)
-	MOVQ         8(AX), BX
-	VMOVUPS      (BX)(CX*4), Y1
-	MOVQ         88(AX), BX
-	VMULPS       (BX)(CX*4), Y1, Y1
-	MOVQ         40(AX), BX
-	VMOVUPS      Y1, (BX)(CX*4)
+	MOVQ         24(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Y1, (R8)(CX*4)
+	MOVQ         8(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VMOVUPS      (R8)(CX*4), Y1
+	MOVQ         96(AX), R8
+	VMULPS       (R8)(CX*4), Y1, Y1
+	MOVQ         40(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Y1, (R8)(CX*4)
 	VFMADD231PS  Y1, Y1, Y0
 	ADDQ         $0x08, CX
 	CMPQ         CX, DX
-	JL           first
-	MOVQ         48(AX), CX
-	TESTQ        CX, CX
-	JZ           second
+	JL           decay
+	CMPQ         48(AX), $0x00
+	JE           rate
 	XORQ         CX, CX
 
 values:
-	MOVQ         80(AX), BX
-	VMOVUPS      (BX)(CX*4), Y1
-	MOVQ         48(AX), BX
-	VADDPS       (BX)(CX*4), Y1, Y1
+	MOVQ         88(AX), R8
+	VMOVUPS      (R8)(CX*4), Y1
+	MOVQ         48(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VADDPS       (R8)(CX*4), Y1, Y1
 	VXORPS       lanes80000000<>+0(SB), Y1, Y1
 	VMOVUPS      lanesc2d00000<>+0(SB), Y2
 	VMAXPS       Y1, Y2, Y1
@@ -716,19 +787,26 @@ values:
 	VADDPS       lanes3f800000<>+0(SB), Y1, Y1
 	VMOVUPS      lanes3f800000<>+0(SB), Y2
 	VDIVPS       Y1, Y2, Y1
-	MOVQ         16(AX), BX
-	VMOVUPS      (BX)(CX*4), Y2
-	MOVQ         56(AX), BX
-	VMOVUPS      (BX)(CX*4), Y3
+	MOVQ         16(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VMOVUPS      (R8)(CX*4), Y2
+	MOVQ         56(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VMOVUPS      (R8)(CX*4), Y3
 	VSUBPS       Y2, Y3, Y3
 	VFMADD231PS  Y3, Y1, Y2
-	MOVQ         16(AX), BX
-	VMOVUPS      Y2, (BX)(CX*4)
+	MOVQ         16(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Y2, (R8)(CX*4)
 	ADDQ         $0x08, CX
 	CMPQ         CX, DX
 	JL           values
 
-second:
+rate:
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X1
 	VPSHUFD      $0x4e, X1, X0
@@ -743,11 +821,14 @@ second:
 	VXORPS       Y1, Y1, Y1
 	XORQ         CX, CX
 
-loop:
-	MOVQ         72(AX), BX
-	VMOVUPS      (BX)(CX*4), Y2
-	MOVQ         32(AX), BX
-	VADDPS       (BX)(CX*4), Y2, Y2
+kappa:
+	MOVQ         80(AX), R8
+	VMOVUPS      (R8)(CX*4), Y2
+	MOVQ         32(AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VADDPS       (R8)(CX*4), Y2, Y2
 	VXORPS       lanes80000000<>+0(SB), Y2, Y2
 	VMOVUPS      lanesc2d00000<>+0(SB), Y3
 	VMAXPS       Y2, Y3, Y2
@@ -779,36 +860,48 @@ loop:
 	VADDPS       lanes3f800000<>+0(SB), Y2, Y2
 	VMOVUPS      lanes3f800000<>+0(SB), Y3
 	VDIVPS       Y2, Y3, Y2
-	MOVQ         40(AX), BX
-	VMULPS       (BX)(CX*4), Y0, Y3
+	MOVQ         40(AX), R8
+	ADDQ         BX, R8
+	VMULPS       (R8)(CX*4), Y0, Y3
 	VXORPS       lanes80000000<>+0(SB), Y3, Y4
-	MOVQ         32(AX), BX
-	VMOVUPS      Y4, (BX)(CX*4)
+	MOVQ         32(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Y4, (R8)(CX*4)
 	VMULPS       Y2, Y3, Y3
-	MOVQ         40(AX), BX
-	VMOVUPS      Y3, (BX)(CX*4)
+	MOVQ         40(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Y3, (R8)(CX*4)
 	VSUBPS       lanes3f800000<>+0(SB), Y2, Y2
-	MOVQ         96(AX), BX
-	VMULPS       (BX)(CX*4), Y2, Y2
+	MOVQ         104(AX), R8
+	VMULPS       (R8)(CX*4), Y2, Y2
 	VADDPS       lanes3f800000<>+0(SB), Y2, Y2
-	MOVQ         8(AX), BX
-	VMULPS       (BX)(CX*4), Y2, Y2
-	MOVQ         8(AX), BX
-	VMOVUPS      Y2, (BX)(CX*4)
-	MOVQ         (AX), BX
-	VMULPS       (BX)(CX*4), Y2, Y2
-	MOVQ         104(AX), BX
-	VFMADD231PS  (BX)(CX*4), Y2, Y1
+	MOVQ         8(AX), R8
+	ADDQ         BX, R8
+	VMULPS       (R8)(CX*4), Y2, Y2
+	MOVQ         8(AX), R8
+	ADDQ         BX, R8
+	VMOVUPS      Y2, (R8)(CX*4)
+	MOVQ         (AX), R8
+	ADDQ         BX, R8
+	LEAQ         (R8)(SI*1), R9
+	PREFETCHT0   (R9)(CX*4)
+	VMULPS       (R8)(CX*4), Y2, Y2
+	MOVQ         112(AX), R8
+	VFMADD231PS  (R8)(CX*4), Y2, Y1
 	ADDQ         $0x08, CX
 	CMPQ         CX, DX
-	JL           loop
+	JL           kappa
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPS       X0, X1, X0
 	VPSHUFD      $0x4e, X0, X1
 	VADDPS       X1, X0, X0
 	VPSHUFD      $0xb1, X0, X1
 	VADDPS       X1, X0, X0
-	VMOVSS       X0, 120(AX)
+	VMOVSS       X0, (DI)
+	ADDQ         128(AX), BX
+	ADDQ         $0x04, DI
+	DECQ         136(AX)
+	JNZ          token
 	VZEROUPPER
 	RET
 
@@ -831,36 +924,43 @@ DATA lanes0000007f<>+60(SB)/4, $0x0000007f
 GLOBL lanes0000007f<>(SB), RODATA|NOPTR, $64
 
 // func outNormAVX2(args *byte)
-// Requires: AVX, AVX2, FMA3
+// Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·outNormAVX2(SB), NOSPLIT, $0-8
-	MOVQ   args+0(FP), AX
+	MOVQ args+0(FP), AX
+	MOVQ 48(AX), DX
+	MOVQ 56(AX), SI
+	MOVQ 24(AX), DI
+	XORQ BX, BX
+	ADDQ SI, SI
+
+token:
 	MOVQ   (AX), CX
-	MOVQ   40(AX), DX
+	ADDQ   BX, CX
 	VXORPS Y0, Y0, Y0
 	VXORPS Y1, Y1, Y1
 	VXORPS Y2, Y2, Y2
 	VXORPS Y3, Y3, Y3
-	XORQ   BX, BX
-	MOVQ   DX, SI
+	XORQ   R8, R8
+	MOVQ   DX, R9
 
 sumfour:
-	SUBQ   $0x20, SI
+	SUBQ   $0x20, R9
 	JL     sumrest
-	VADDPS (CX)(BX*4), Y0, Y0
-	VADDPS 32(CX)(BX*4), Y1, Y1
-	VADDPS 64(CX)(BX*4), Y2, Y2
-	VADDPS 96(CX)(BX*4), Y3, Y3
-	ADDQ   $0x00000020, BX
+	VADDPS (CX)(R8*4), Y0, Y0
+	VADDPS 32(CX)(R8*4), Y1, Y1
+	VADDPS 64(CX)(R8*4), Y2, Y2
+	VADDPS 96(CX)(R8*4), Y3, Y3
+	ADDQ   $0x00000020, R8
 	JMP    sumfour
 
 sumrest:
-	ADDQ $0x00000020, SI
+	ADDQ $0x00000020, R9
 
 sumone:
-	SUBQ   $0x08, SI
+	SUBQ   $0x08, R9
 	JL     sumend
-	VADDPS (CX)(BX*4), Y0, Y0
-	ADDQ   $0x08, BX
+	VADDPS (CX)(R8*4), Y0, Y0
+	ADDQ   $0x08, R8
 	JMP    sumone
 
 sumend:
@@ -873,46 +973,46 @@ sumend:
 	VADDPS       X0, X1, X1
 	VPSHUFD      $0xb1, X1, X0
 	VADDPS       X0, X1, X1
-	VBROADCASTSS X1, Y0
-	VXORPS       X1, X1, X1
-	VCVTSI2SSQ   DX, X1, X1
 	VBROADCASTSS X1, Y1
-	VDIVPS       Y1, Y0, Y0
+	VXORPS       X0, X0, X0
+	VCVTSI2SSQ   DX, X0, X0
+	VBROADCASTSS X0, Y0
+	VDIVPS       Y0, Y1, Y1
 	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
 	VXORPS       Y4, Y4, Y4
 	VXORPS       Y5, Y5, Y5
-	XORQ         BX, BX
-	MOVQ         DX, SI
+	XORQ         R8, R8
+	MOVQ         DX, R9
 
 squarefour:
-	SUBQ        $0x20, SI
+	SUBQ        $0x20, R9
 	JL          squarerest
-	VMOVUPS     (CX)(BX*4), Y6
-	VSUBPS      Y0, Y6, Y6
+	VMOVUPS     (CX)(R8*4), Y6
+	VSUBPS      Y1, Y6, Y6
 	VFMADD231PS Y6, Y6, Y2
-	VMOVUPS     32(CX)(BX*4), Y6
-	VSUBPS      Y0, Y6, Y6
+	VMOVUPS     32(CX)(R8*4), Y6
+	VSUBPS      Y1, Y6, Y6
 	VFMADD231PS Y6, Y6, Y3
-	VMOVUPS     64(CX)(BX*4), Y6
-	VSUBPS      Y0, Y6, Y6
+	VMOVUPS     64(CX)(R8*4), Y6
+	VSUBPS      Y1, Y6, Y6
 	VFMADD231PS Y6, Y6, Y4
-	VMOVUPS     96(CX)(BX*4), Y6
-	VSUBPS      Y0, Y6, Y6
+	VMOVUPS     96(CX)(R8*4), Y6
+	VSUBPS      Y1, Y6, Y6
 	VFMADD231PS Y6, Y6, Y5
-	ADDQ        $0x00000020, BX
+	ADDQ        $0x00000020, R8
 	JMP         squarefour
 
 squarerest:
-	ADDQ $0x00000020, SI
+	ADDQ $0x00000020, R9
 
 squareone:
-	SUBQ        $0x08, SI
+	SUBQ        $0x08, R9
 	JL          squareend
-	VMOVUPS     (CX)(BX*4), Y6
-	VSUBPS      Y0, Y6, Y6
+	VMOVUPS     (CX)(R8*4), Y6
+	VSUBPS      Y1, Y6, Y6
 	VFMADD231PS Y6, Y6, Y2
-	ADDQ        $0x08, BX
+	ADDQ        $0x08, R8
 	JMP         squareone
 
 squareend:
@@ -926,33 +1026,43 @@ squareend:
 	VPSHUFD      $0xb1, X3, X2
 	VADDPS       X2, X3, X3
 	VBROADCASTSS X3, Y2
-	VDIVPS       Y1, Y2, Y2
-	VBROADCASTSS 56(AX), Y1
-	VADDPS       Y1, Y2, Y2
+	VDIVPS       Y0, Y2, Y2
+	VBROADCASTSS 72(AX), Y0
+	VADDPS       Y0, Y2, Y2
 	VSQRTPS      Y2, Y2
-	VMOVUPS      lanes3f800000<>+0(SB), Y1
-	VDIVPS       Y2, Y1, Y2
-	VBROADCASTSS 48(AX), Y1
+	VMOVUPS      lanes3f800000<>+0(SB), Y0
+	VDIVPS       Y2, Y0, Y2
+	VBROADCASTSS (DI), Y0
 	XORQ         CX, CX
 
-loop:
-	MOVQ        (AX), BX
-	VMOVUPS     (BX)(CX*4), Y3
-	VSUBPS      Y0, Y3, Y3
+element:
+	MOVQ        (AX), R8
+	ADDQ        BX, R8
+	VMOVUPS     (R8)(CX*4), Y3
+	VSUBPS      Y1, Y3, Y3
 	VMULPS      Y2, Y3, Y3
-	MOVQ        24(AX), BX
-	VMOVUPS     (BX)(CX*4), Y4
-	MOVQ        32(AX), BX
-	VFMADD213PS (BX)(CX*4), Y4, Y3
-	MOVQ        8(AX), BX
-	VFMADD231PS (BX)(CX*4), Y1, Y3
-	MOVQ        16(AX), BX
-	VMULPS      (BX)(CX*4), Y3, Y3
-	MOVQ        (AX), BX
-	VMOVUPS     Y3, (BX)(CX*4)
+	MOVQ        32(AX), R8
+	VMOVUPS     (R8)(CX*4), Y4
+	MOVQ        40(AX), R8
+	VFMADD213PS (R8)(CX*4), Y4, Y3
+	MOVQ        8(AX), R8
+	ADDQ        BX, R8
+	VFMADD231PS (R8)(CX*4), Y0, Y3
+	MOVQ        16(AX), R8
+	ADDQ        BX, R8
+	LEAQ        (R8)(SI*1), R9
+	PREFETCHT0  (R9)(CX*4)
+	VMULPS      (R8)(CX*4), Y3, Y3
+	MOVQ        (AX), R8
+	ADDQ        BX, R8
+	VMOVUPS     Y3, (R8)(CX*4)
 	ADDQ        $0x08, CX
 	CMPQ        CX, DX
-	JL          loop
+	JL          element
+	ADDQ        56(AX), BX
+	ADDQ        $0x04, DI
+	DECQ        64(AX)
+	JNZ         token
 	VZEROUPPER
 	RET
 

@@ -39,6 +39,11 @@ func (p Path) RunHead(t *TimeMix, head, first, last int, state []float32) {
 	if len(state) != StateLen(t.Size) || first < 0 || last > t.Y.cap || (head+1)*t.Size > t.Y.cols {
 		panic(fmt.Sprintf("kernel: head %d of %d values, tokens %d to %d, state of %d", head, t.Size, first, last, len(state)))
 	}
+	for _, b := range [...]*Batch{t.R, t.K, t.V, t.W, t.A, t.G, t.B, t.VGate, t.VFirst} {
+		if b != nil && (b.stride != t.Y.stride || last > b.cap) {
+			panic(fmt.Sprintf("kernel: time mix of batches of %d x %d and %d x %d", b.cap, b.cols, t.Y.cap, t.Y.cols))
+		}
+	}
 	if first >= last {
 		return
 	}

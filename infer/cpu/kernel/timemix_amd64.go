@@ -39,59 +39,53 @@ func (p Path) wkv(h *wkvHead) {
 	}
 }
 
-// gateArgs is read by the assembly: keep the order.
+// gateArgs is read by the assembly, which counts the rows down: keep the order.
 type gateArgs struct {
-	r, k, v, w, a, b, vgate, vfirst *float32
-	w0, a0, v0, kk, ka, rk          *float32
-	n                               int
-	bonus                           float32
+	r, k, v, w, a, b, vgate, vfirst, bonus *float32
+	w0, a0, v0, kk, ka, rk                 *float32
+	n, stride, rows                        int
 }
 
 func gates(p Path, h *timeMixHead) {
-	args := gateArgs{w0: &h.W0[h.lo], a0: &h.A0[h.lo], kk: &h.KK[h.lo], ka: &h.KA[h.lo], rk: &h.RK[h.lo], n: h.hi - h.lo}
-	if h.VGate != nil {
-		args.v0 = &h.V0[h.lo]
+	args := gateArgs{
+		r: h.at(h.R), k: h.at(h.K), v: h.at(h.V), w: h.at(h.W), a: h.at(h.A), b: h.at(h.B), bonus: &h.bonus[0],
+		w0: &h.W0[h.lo], a0: &h.A0[h.lo], kk: &h.KK[h.lo], ka: &h.KA[h.lo], rk: &h.RK[h.lo],
+		n: h.hi - h.lo, stride: 4 * h.Y.stride, rows: h.last - h.first,
 	}
-	for t := h.first; t < h.last; t++ {
-		args.r, args.k, args.v = h.at(h.R, t), h.at(h.K, t), h.at(h.V, t)
-		args.w, args.a, args.b = h.at(h.W, t), h.at(h.A, t), h.at(h.B, t)
-		if h.VGate != nil {
-			args.vgate, args.vfirst = h.at(h.VGate, t), h.at(h.VFirst, t)
-		}
-		if p == AVX2 {
-			gateAVX2((*byte)(unsafe.Pointer(&args)))
-		} else {
-			gateAVX512((*byte)(unsafe.Pointer(&args)))
-		}
-		h.bonus[t-h.first] = args.bonus
+	if h.VGate != nil {
+		args.vgate, args.vfirst, args.v0 = h.at(h.VGate), h.at(h.VFirst), &h.V0[h.lo]
+	}
+	if p == AVX2 {
+		gateAVX2((*byte)(unsafe.Pointer(&args)))
+	} else {
+		gateAVX512((*byte)(unsafe.Pointer(&args)))
 	}
 }
 
-// at is the head's first column in row t of a batch.
-func (h *timeMixHead) at(b *Batch, t int) *float32 { return &b.data[t*b.stride+h.lo] }
+// at is the head's first column in the first row of a batch.
+func (h *timeMixHead) at(b *Batch) *float32 { return &b.data[h.first*b.stride+h.lo] }
 
-// normArgs is read by the assembly: keep the order.
+// normArgs is the same for outNorm.
 type normArgs struct {
-	y, v, g, weight, bias *float32
-	n                     int
-	bonus, _              float32
-	eps, _                float32
+	y, v, g, bonus, weight, bias *float32
+	n, stride, rows              int
+	eps                          float32
 }
 
 func outNorms(p Path, h *timeMixHead) {
-	args := normArgs{weight: &h.NormWeight[h.lo], bias: &h.NormBias[h.lo], n: h.hi - h.lo, eps: GroupNormEps}
-	for t := h.first; t < h.last; t++ {
-		args.y, args.v, args.g, args.bonus = h.at(h.Y, t), h.at(h.V, t), h.at(h.G, t), h.bonus[t-h.first]
-		if p == AVX2 {
-			outNormAVX2((*byte)(unsafe.Pointer(&args)))
-		} else {
-			outNormAVX512((*byte)(unsafe.Pointer(&args)))
-		}
+	args := normArgs{
+		y: h.at(h.Y), v: h.at(h.V), g: h.at(h.G), bonus: &h.bonus[0],
+		weight: &h.NormWeight[h.lo], bias: &h.NormBias[h.lo],
+		n: h.hi - h.lo, stride: 4 * h.Y.stride, rows: h.last - h.first, eps: GroupNormEps,
+	}
+	if p == AVX2 {
+		outNormAVX2((*byte)(unsafe.Pointer(&args)))
+	} else {
+		outNormAVX512((*byte)(unsafe.Pointer(&args)))
 	}
 }
 
-// wkvArgs is read by the assembly: keep the order. The assembly counts rows
-// down.
+// wkvArgs is the same for the recurrence.
 type wkvArgs struct {
 	state, r, w, k, v, a, b, y *float32
 	stride, rows               int

@@ -30,103 +30,145 @@ func (f fields) get(name string) Register {
 	return r
 }
 
-const decayScale = -0.606530659712633
+// A headLoop runs over the elements of one head and, outside of that, over
+// tokens. Inputs lie rows apart that are too far for the hardware's prefetch,
+// so each is prefetched two tokens ahead. The pointers in args stay as they
+// are, for the garbage collector may look at them.
+type headLoop struct {
+	isa
+	fields
+	i, n            Register // element, number of elements
+	offset, twoRows Register // bytes from the first row to the token's; bytes of two rows
+	bonus           Register // of the token
+}
 
-// gate is the gate functions of one head of one token; see TimeMix.
-func (s isa) gate() {
-	function("gate"+s.String(), "func(args *byte)", "computes the gates of one head of one token.")
-	f := arguments("r", "k", "v", "w", "a", "b", "vgate", "vfirst", "w0", "a0", "v0", "kk", "ka", "rk", "n", "bonus")
-	i, n := GP64(), f.get("n")
-	at := func(name string) Mem { return Mem{Base: f.get(name), Index: i, Scale: 4} }
-	next := func(label string) {
-		ADDQ(Imm(uint64(s.lanes())), i)
-		CMPQ(i, n)
-		JL(LabelRef(label))
-	}
-	norm := s.zero()
-	XORQ(i, i)
-	Label("first")
-	w := s.load(at("w0"))
-	VADDPS(at("w"), w, w)
-	s.sigmoid(w)
-	VMULPS(constant(decayScale), w, w)
-	s.exp(w)
-	VMOVUPS(w, at("w"))
-	kappa := s.load(at("k"))
-	VMULPS(at("kk"), kappa, kappa)
-	VMOVUPS(kappa, at("b"))
-	VFMADD231PS(kappa, kappa, norm)
-	next("first")
+func (s isa) headLoop(f fields) headLoop {
+	l := headLoop{isa: s, fields: f, i: GP64(), n: f.get("n"), offset: GP64(), twoRows: f.get("stride"), bonus: f.get("bonus")}
+	XORQ(l.offset, l.offset)
+	ADDQ(l.twoRows, l.twoRows)
+	return l
+}
 
-	gate := f.get("vgate")
-	TESTQ(gate, gate)
-	JZ(LabelRef("second"))
-	XORQ(i, i)
-	Label("values")
-	g := s.load(at("v0"))
-	VADDPS(at("vgate"), g, g)
-	s.sigmoid(g)
-	v, d := s.load(at("v")), s.load(at("vfirst"))
-	VSUBPS(v, d, d)
-	VFMADD231PS(d, g, v)
-	VMOVUPS(v, at("v"))
-	next("values")
+// param is the current element of a parameter.
+func (l headLoop) param(name string) Mem { return Mem{Base: l.get(name), Index: l.i, Scale: 4} }
 
-	Label("second")
-	inv := s.broadcast(s.fold(norm, addps))
-	VSQRTPS(inv, inv)
-	VMAXPS(constant(1e-12), inv, inv)
-	VDIVPS(inv, s.load(constant(1)), inv)
-	bonus := s.zero()
-	XORQ(i, i)
-	Label("loop")
-	rate := s.load(at("a0"))
-	VADDPS(at("a"), rate, rate)
-	s.sigmoid(rate)
-	hat, neg := s.reg(), s.reg()
-	VMULPS(at("b"), inv, hat)
-	s.xor(bits(0x80000000), hat, neg)
-	VMOVUPS(neg, at("a"))
-	VMULPS(rate, hat, hat)
-	VMOVUPS(hat, at("b"))
-	VSUBPS(constant(1), rate, rate)
-	VMULPS(at("ka"), rate, rate)
-	VADDPS(constant(1), rate, rate)
-	k := s.reg()
-	VMULPS(at("k"), rate, k)
-	VMOVUPS(k, at("k"))
-	VMULPS(at("r"), k, k)
-	VFMADD231PS(at("rk"), k, bonus)
-	next("loop")
-	VMOVSS(s.fold(bonus, addps), f.place("bonus"))
+// row is the token's row of an array, at the element.
+func (l headLoop) row(name string) Mem {
+	m := l.param(name)
+	ADDQ(l.offset, m.Base)
+	return m
+}
+
+// input is row, with a prefetch.
+func (l headLoop) input(name string) Mem {
+	m := l.row(name)
+	ahead := GP64()
+	LEAQ(Mem{Base: m.Base, Index: l.twoRows, Scale: 1}, ahead)
+	PREFETCHT0(Mem{Base: ahead, Index: l.i, Scale: 4})
+	return m
+}
+
+func (l headLoop) each(label string, body func()) {
+	XORQ(l.i, l.i)
+	Label(label)
+	body()
+	ADDQ(Imm(uint64(l.lanes())), l.i)
+	CMPQ(l.i, l.n)
+	JL(LabelRef(label))
+}
+
+// nextToken goes to label while there are rows.
+func (l headLoop) nextToken(label string) {
+	ADDQ(l.place("stride"), l.offset)
+	ADDQ(Imm(4), l.bonus)
+	DECQ(l.place("rows"))
+	JNZ(LabelRef(label))
 	done()
 }
 
-// outNorm is the normalisation of one head of one token, the bonus and the
-// output gate.
+const decayScale = -0.606530659712633
+
+// gate is the gate functions of one head; see TimeMix.
+func (s isa) gate() {
+	function("gate"+s.String(), "func(args *byte)", "computes the gates of one head for some tokens.")
+	l := s.headLoop(arguments("r", "k", "v", "w", "a", "b", "vgate", "vfirst", "bonus",
+		"w0", "a0", "v0", "kk", "ka", "rk", "n", "stride", "rows"))
+	norm, inv, bonus := s.reg(), s.reg(), s.reg()
+	Label("token")
+	s.xor(norm, norm, norm)
+	l.each("decay", func() {
+		w := s.load(l.param("w0"))
+		VADDPS(l.input("w"), w, w)
+		s.sigmoid(w)
+		VMULPS(constant(decayScale), w, w)
+		s.exp(w)
+		VMOVUPS(w, l.row("w"))
+		kappa := s.load(l.input("k"))
+		VMULPS(l.param("kk"), kappa, kappa)
+		VMOVUPS(kappa, l.row("b"))
+		VFMADD231PS(kappa, kappa, norm)
+	})
+	CMPQ(l.place("vgate"), Imm(0))
+	JE(LabelRef("rate"))
+	l.each("values", func() {
+		g := s.load(l.param("v0"))
+		VADDPS(l.input("vgate"), g, g)
+		s.sigmoid(g)
+		v, d := s.load(l.input("v")), s.load(l.input("vfirst"))
+		VSUBPS(v, d, d)
+		VFMADD231PS(d, g, v)
+		VMOVUPS(v, l.row("v"))
+	})
+	Label("rate")
+	VBROADCASTSS(s.fold(norm, addps), inv)
+	VSQRTPS(inv, inv)
+	VMAXPS(constant(1e-12), inv, inv)
+	VDIVPS(inv, s.load(constant(1)), inv)
+	s.xor(bonus, bonus, bonus)
+	l.each("kappa", func() {
+		rate := s.load(l.param("a0"))
+		VADDPS(l.input("a"), rate, rate)
+		s.sigmoid(rate)
+		hat, neg := s.reg(), s.reg()
+		VMULPS(l.row("b"), inv, hat)
+		s.xor(bits(0x80000000), hat, neg)
+		VMOVUPS(neg, l.row("a"))
+		VMULPS(rate, hat, hat)
+		VMOVUPS(hat, l.row("b"))
+		VSUBPS(constant(1), rate, rate)
+		VMULPS(l.param("ka"), rate, rate)
+		VADDPS(constant(1), rate, rate)
+		k := s.reg()
+		VMULPS(l.row("k"), rate, k)
+		VMOVUPS(k, l.row("k"))
+		VMULPS(l.input("r"), k, k)
+		VFMADD231PS(l.param("rk"), k, bonus)
+	})
+	VMOVSS(s.fold(bonus, addps), Mem{Base: l.bonus})
+	l.nextToken("token")
+}
+
+// outNorm is the normalisation of one head, the bonus and the output gate.
 func (s isa) outNorm() {
-	function("outNorm"+s.String(), "func(args *byte)", "normalises one head of one token and applies bonus and gate.")
-	f := arguments("y", "v", "g", "weight", "bias", "n", "bonus", "eps")
-	y, n := f.get("y"), f.get("n")
-	mean, scale := s.moments(y, n, f.place("eps"))
+	function("outNorm"+s.String(), "func(args *byte)", "normalises one head for some tokens and applies bonus and gate.")
+	l := s.headLoop(arguments("y", "v", "g", "bonus", "weight", "bias", "n", "stride", "rows", "eps"))
 	bonus := s.reg()
-	VBROADCASTSS(f.place("bonus"), bonus)
-	i := GP64()
-	XORQ(i, i)
-	at := func(name string) Mem { return Mem{Base: f.get(name), Index: i, Scale: 4} }
-	Label("loop")
-	v := s.load(at("y"))
-	VSUBPS(mean, v, v)
-	VMULPS(scale, v, v)
-	w := s.load(at("weight"))
-	VFMADD213PS(at("bias"), w, v)
-	VFMADD231PS(at("v"), bonus, v)
-	VMULPS(at("g"), v, v)
-	VMOVUPS(v, at("y"))
-	ADDQ(Imm(uint64(s.lanes())), i)
-	CMPQ(i, n)
-	JL(LabelRef("loop"))
-	done()
+	Label("token")
+	y := l.get("y")
+	ADDQ(l.offset, y)
+	mean, scale := s.moments(y, l.n, l.place("eps"))
+	VBROADCASTSS(Mem{Base: l.bonus}, bonus)
+	l.each("element", func() {
+		v := s.load(l.row("y"))
+		VSUBPS(mean, v, v)
+		VMULPS(scale, v, v)
+		w := s.load(l.param("weight"))
+		VFMADD213PS(l.param("bias"), w, v)
+		VFMADD231PS(l.row("v"), bonus, v)
+		VMULPS(l.input("g"), v, v)
+		VMOVUPS(v, l.row("y"))
+	})
+	l.nextToken("token")
 }
 
 const headSize = 64
