@@ -103,8 +103,16 @@ func checkSize(t *testing.T, what string, lines []string, w, h int) {
 
 func TestNiceMax(t *testing.T) {
 	for _, c := range []struct{ v, least, want float64 }{
-		{0, 0, 1}, {0.3, 0, 0.5}, {1, 0, 1}, {1.01, 0, 2}, {4.2, 0, 5}, {51, 0, 100}, {100, 0, 100}, {3, 20, 20},
-		{math.NaN(), 0, 1}, {math.Inf(1), 0, 1},
+		{0, 0, 1},
+		{0.3, 0, 0.5},
+		{1, 0, 1},
+		{1.01, 0, 2},
+		{4.2, 0, 5},
+		{51, 0, 100},
+		{100, 0, 100},
+		{3, 20, 20},
+		{math.NaN(), 0, 1},
+		{math.Inf(1), 0, 1},
 	} {
 		if got := NiceMax([]float64{c.v}, c.least); math.Abs(got-c.want) > 1e-9 {
 			t.Errorf("NiceMax(%v, %v) = %v, want %v", c.v, c.least, got, c.want)

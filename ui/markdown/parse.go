@@ -109,6 +109,9 @@ func isChain(n ast.Node) bool {
 
 // lineStart is the offset of the line on which n begins, or -1.
 func lineStart(n ast.Node, src []byte) int {
+	if n.Kind() == extast.KindTable {
+		n = n.FirstChild() // a table has the place of the paragraph it was cut from
+	}
 	pos := n.Pos()
 	if pos < 0 || pos > len(src) {
 		return -1

@@ -56,7 +56,8 @@ func TestRender(t *testing.T) {
 		{"no closing mark at the start of a line", "一二三四五六七八九十。", []string{"一二三四五六七八九", "十。"}},
 		{"a break after a hyphen", "a very well-considered-word", []string{"a very well-", "considered-word"}},
 		{"a narrow table", "|a|b|c|d|\n|-|-|-|-|\n|long word|x|y|long word too|", []string{
-			"a: long word", "b: x", "c: y", "d: long word too"}},
+			"a: long word", "b: x", "c: y", "d: long word too",
+		}},
 		{"entities", "&lt;&#65;&#x42;&unknown; &amp;", []string{"<AB&unknown; &"}},
 		{"a line break tag", "a<br>b<BR/>c", []string{"a", "b", "c"}},
 	} {
@@ -162,8 +163,11 @@ func TestLines(t *testing.T) {
 		a, b int
 		want []string
 	}{
-		{0, 5, []string{"one", "", "two", "", "three"}}, {-3, 1, []string{"one"}},
-		{2, 99, []string{"two", "", "three"}}, {3, 3, nil}, {9, 12, nil},
+		{0, 5, []string{"one", "", "two", "", "three"}},
+		{-3, 1, []string{"one"}},
+		{2, 99, []string{"two", "", "three"}},
+		{3, 3, nil},
+		{9, 12, nil},
 	} {
 		if d := cmp.Diff(c.want, s.Lines(c.a, c.b)); d != "" {
 			t.Errorf("lines %d to %d:\n%s", c.a, c.b, d)

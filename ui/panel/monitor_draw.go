@@ -104,12 +104,18 @@ func (m *Monitor) graphs(now *sample, width, rows int) [][]string {
 		inUse += fmt.Sprintf(", %d waiting", s.Waiting)
 	}
 	return [][]string{
-		m.graph(curve{"decode", m.th.Muted.Render("last "+shortSpan(spans[m.span])) + "  " + rate(s.DecodeRate) + " tok/s", m.th.Graph1, 0,
-			func(s *sample) float64 { return s.stats.DecodeRate }}, width, rows),
-		m.graph(curve{"prefill", rate(s.PrefillRate) + " tok/s", m.th.Graph2, 0,
-			func(s *sample) float64 { return s.stats.PrefillRate }}, width, rows),
-		m.graph(curve{"rows", inUse, m.th.Graph3, float64(s.Slots),
-			func(s *sample) float64 { return float64(s.stats.Rows) }}, width, rows),
+		m.graph(curve{
+			"decode", m.th.Muted.Render("last "+shortSpan(spans[m.span])) + "  " + rate(s.DecodeRate) + " tok/s", m.th.Graph1, 0,
+			func(s *sample) float64 { return s.stats.DecodeRate },
+		}, width, rows),
+		m.graph(curve{
+			"prefill", rate(s.PrefillRate) + " tok/s", m.th.Graph2, 0,
+			func(s *sample) float64 { return s.stats.PrefillRate },
+		}, width, rows),
+		m.graph(curve{
+			"rows", inUse, m.th.Graph3, float64(s.Slots),
+			func(s *sample) float64 { return float64(s.stats.Rows) },
+		}, width, rows),
 	}
 }
 
@@ -236,8 +242,11 @@ func (m *Monitor) memoryLines(now *sample, width int) []string {
 		name string
 		n    int64
 	}{
-		{"weights", s.Memory.Weights}, {"states", s.Memory.States}, {"scratch", s.Memory.Scratch},
-		{"snapshots", s.SnapshotBytes}, {"Go heap", now.heap},
+		{"weights", s.Memory.Weights},
+		{"states", s.Memory.States},
+		{"scratch", s.Memory.Scratch},
+		{"snapshots", s.SnapshotBytes},
+		{"Go heap", now.heap},
 	}
 	total := int64(0)
 	for _, p := range parts {
@@ -266,9 +275,7 @@ func (m *Monitor) totalLines(now *sample, width int) []string {
 	s := now.stats
 	lines := []string{spread(m.th.Title.Render("since the start"), count(s.Steps)+" steps", width, m.th.Glyphs.Ellipsis)}
 	text := count(s.Read) + " tokens read, " + count(s.Generated) + " generated"
-	for _, l := range strings.Split(ansi.Wrap(text, max(1, width), ""), "\n") {
-		lines = append(lines, l)
-	}
+	lines = append(lines, strings.Split(ansi.Wrap(text, max(1, width), ""), "\n")...)
 	if s.Backend != "" {
 		lines = append(lines, m.th.Muted.Render(fit(clean(s.Backend), width, m.th.Glyphs.Ellipsis)))
 	}

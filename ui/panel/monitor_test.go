@@ -112,11 +112,29 @@ func TestStrip(t *testing.T) {
 
 func TestFormats(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{rate(0), "0.0"}, {rate(99.94), "99.9"}, {rate(99.96), "100"}, {rate(9994), "9994"}, {rate(9996), "10.0k"}, {rate(123456), "123k"},
-		{size(0), "0.0 KB"}, {size(2_548_039), "2.4 MB"}, {size(180 << 20), "180 MB"}, {size(1000 << 20), "1.0 GB"}, {size(14 << 30), "14 GB"},
-		{millis(1234 * time.Microsecond), "1.2"}, {millis(12 * time.Millisecond), "12"}, {millis(12 * time.Second), "12k"},
-		{count(0), "0"}, {count(999), "999"}, {count(1000), "1,000"}, {count(1234567), "1,234,567"},
-		{percent(0), "-"}, {percent(0.00001), "<.1%"}, {percent(0.0123), "1.2%"}, {percent(0.4242), "42%"}, {percent(1), "100%"},
+		{rate(0), "0.0"},
+		{rate(99.94), "99.9"},
+		{rate(99.96), "100"},
+		{rate(9994), "9994"},
+		{rate(9996), "10.0k"},
+		{rate(123456), "123k"},
+		{size(0), "0.0 KB"},
+		{size(2_548_039), "2.4 MB"},
+		{size(180 << 20), "180 MB"},
+		{size(1000 << 20), "1.0 GB"},
+		{size(14 << 30), "14 GB"},
+		{millis(1234 * time.Microsecond), "1.2"},
+		{millis(12 * time.Millisecond), "12"},
+		{millis(12 * time.Second), "12k"},
+		{count(0), "0"},
+		{count(999), "999"},
+		{count(1000), "1,000"},
+		{count(1234567), "1,234,567"},
+		{percent(0), "-"},
+		{percent(0.00001), "<.1%"},
+		{percent(0.0123), "1.2%"},
+		{percent(0.4242), "42%"},
+		{percent(1), "100%"},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

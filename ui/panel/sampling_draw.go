@@ -53,9 +53,9 @@ func (s *Sampling) column(width, height int) []string {
 		help = help[:max(0, room)]
 	}
 	room := height - len(help)
-	rows := make([]string, len(s.rows))
+	var rows []string
 	for i := range s.rows {
-		rows[i] = s.drawRow(i, width)
+		rows = append(rows, s.drawRow(i, width))
 	}
 	rows = s.scroll(rows, room)
 	if left := room - len(rows) - 1; left >= 3 && s.width < besideWidth {

@@ -57,8 +57,10 @@ func TestSamplingKeys(t *testing.T) {
 		{"presence may be negative", down(4, "-", "enter", "-", "1", "enter"), SetSampling{with(func(p *sampler.Params) { p.Presence = -1 }), ""}},
 		{"decay", down(6, "h"), SetSampling{with(func(p *sampler.Params) { p.Decay = 0.995 }), ""}},
 		{"seed, typed in full", down(7, strings.Split("18446744073709551615", "")...), nil},
-		{"seed, taken", append(down(7, strings.Split("18446744073709551615", "")...), "enter"),
-			SetSampling{with(func(p *sampler.Params) { p.Seed = 18446744073709551615 }), "chat"}},
+		{
+			"seed, taken", append(down(7, strings.Split("18446744073709551615", "")...), "enter"),
+			SetSampling{with(func(p *sampler.Params) { p.Seed = 18446744073709551615 }), "chat"},
+		},
 		{"seed, kept", down(7, "enter"), SetSampling{with(func(p *sampler.Params) { p.Seed = 4711 }), "chat"}},
 		{"seed, kept and fresh again", down(7, "enter", "enter"), SetSampling{base, "chat"}},
 		{"mode", down(8, "left"), SetSampling{with(func(p *sampler.Params) { p.Mode = sampler.ModeRapid }), ""}},
