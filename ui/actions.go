@@ -63,8 +63,10 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
-	for _, id := range []keys.ID{keys.Continue, keys.Retry, keys.PrevSibling, keys.NextSibling,
-		keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed} {
+	for _, id := range []keys.ID{
+		keys.Continue, keys.Retry, keys.PrevSibling, keys.NextSibling,
+		keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed,
+	} {
 		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
 	}
 	return table

@@ -106,11 +106,10 @@ func TestAreaAgainstAPlainString(t *testing.T) {
 			at += len(bit)
 		case 2:
 			a.edit(keys.CharLeft)
-			_, cut := lastCluster(text[:at])
-			at -= cut
+			at -= lastCluster(text[:at])
 		case 3:
 			a.edit(keys.DeleteLeft)
-			_, cut := lastCluster(text[:at])
+			cut := lastCluster(text[:at])
 			text, at = text[:at-cut]+text[at:], at-cut
 		case 4:
 			a.setWidth(1 + r.IntN(30))
@@ -135,8 +134,8 @@ func TestAreaAgainstAPlainString(t *testing.T) {
 	}
 }
 
-// lastCluster is the last character of a text, and its bytes.
-func lastCluster(text string) (string, int) {
+// lastCluster is how many bytes the last character of a text has.
+func lastCluster(text string) int {
 	last := ""
 	for rest := text; rest != ""; {
 		if strings.HasPrefix(rest, "\n") {
@@ -146,7 +145,7 @@ func lastCluster(text string) (string, int) {
 		last, _ = ansi.FirstGraphemeCluster(rest, ansi.GraphemeWidth)
 		rest = rest[len(last):]
 	}
-	return last, len(last)
+	return len(last)
 }
 
 func TestTypingIntoALargePromptIsQuick(t *testing.T) {

@@ -41,7 +41,7 @@ func (m *Model) carryOut(i intent) tea.Cmd {
 	case askDelete:
 		m.open(&confirmation{
 			title: "Delete the conversation?", text: fmt.Sprintf("“%s” and all its versions are removed for good.", titleOf(i.c)),
-			verb: "delete", accept: deleteStored{i.c},
+			verb: "delete", accept: deleteStored(i),
 		})
 	case askRename:
 		id := i.c.ID

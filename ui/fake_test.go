@@ -83,7 +83,8 @@ func (k *fakeDesk) Delete(_ context.Context, id chat.ID) error {
 
 type fakeEngine struct{ k *fakeDesk }
 
-func (e fakeEngine) Model() *infer.Model                         { return &infer.Model{Name: "test-model"} }
+func (e fakeEngine) Model() *infer.Model { return &infer.Model{Name: "test-model"} }
+
 func (e fakeEngine) Submit(infer.Request) (*infer.Stream, error) { return nil, errors.New("no engine") }
 func (e fakeEngine) Stats() infer.Stats                          { return e.k.stats }
 
@@ -116,21 +117,25 @@ func (d *fakeDialogue) EditLast(text string) error { return d.did("edit %q", tex
 func (d *fakeDialogue) SwitchSibling(turn chat.ID, by int) error {
 	return d.did("sibling %d %+d", turn, by)
 }
+
 func (d *fakeDialogue) SetSystem(text string) error {
 	d.v.Conversation.System = text
 	d.v.Version++
 	return d.did("system %q", text)
 }
+
 func (d *fakeDialogue) SetSampling(p sampler.Params, preset string) error {
 	d.v.Conversation.Sampling, d.v.Conversation.Preset = p, preset
 	d.v.Version++
 	return d.did("sampling %g %g %d %q", p.Temperature, p.TopP, p.Seed, preset)
 }
+
 func (d *fakeDialogue) SetThink(m chat.ThinkMode) error {
 	d.v.Conversation.Think = m
 	d.v.Version++
 	return d.did("think %s", m)
 }
+
 func (d *fakeDialogue) SetTitle(title string) error {
 	d.v.Conversation.Title = title
 	d.v.Version++

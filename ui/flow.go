@@ -37,7 +37,7 @@ func (f *flow) wordCount() int { return f.words + countWords(f.paragraph) }
 
 func countWords(s string) int {
 	n, inside := 0, false
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		space := s[i] == ' ' || s[i] == '\n' || s[i] == '\t'
 		if !space && !inside {
 			n++

@@ -29,10 +29,7 @@ const (
 )
 
 func (m *Model) frameInterval() time.Duration {
-	fps := m.settings.FPS
-	if fps <= 0 || fps > 120 {
-		fps = defaultFPS
-	}
+	fps := m.settings.fps()
 	if m.blurred {
 		fps = min(fps, unfocusedFPS)
 	}
@@ -207,7 +204,6 @@ func (m *Model) renderMore() tea.Cmd {
 	}
 }
 
-func (m *Model) onRendered(msg renderedMsg) tea.Cmd {
+func (m *Model) onRendered(msg renderedMsg) {
 	msg.tab.transcript.rendered(msg.generation, msg.lines)
-	return nil
 }

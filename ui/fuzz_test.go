@@ -67,8 +67,15 @@ func (c *chaos) step() {
 	case 9:
 		c.mouse()
 	case 10:
-		c.send([]tea.Msg{tickMsg{}, tea.FocusMsg{}, tea.BlurMsg{}, noticeEndedMsg{c.r.IntN(9)}, settingsMsg{Theme: "rook", Mouse: true},
-			settingsMsg{Theme: "none"}, settingsMsg{Appearance: "light", Mouse: true}}[c.r.IntN(7)])
+		c.send([]tea.Msg{
+			tickMsg{},
+			tea.FocusMsg{},
+			tea.BlurMsg{},
+			noticeEndedMsg{c.r.IntN(9)},
+			settingsMsg{Theme: "rook", Mouse: true},
+			settingsMsg{Theme: "none"},
+			settingsMsg{Appearance: "light", Mouse: true},
+		}[c.r.IntN(7)])
 	case 11:
 		c.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	}

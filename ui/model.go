@@ -109,7 +109,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tickMsg:
 		cmd = m.onTick()
 	case renderedMsg:
-		cmd = m.onRendered(msg)
+		m.onRendered(msg)
 	case restoredMsg:
 		cmd = m.onRestored(msg)
 	case historyMsg:

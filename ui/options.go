@@ -51,6 +51,14 @@ func (s Settings) Validate() error {
 	return err
 }
 
+// fps is the frames a second, within reason.
+func (s Settings) fps() int {
+	if s.FPS <= 0 {
+		return defaultFPS
+	}
+	return min(s.FPS, 120)
+}
+
 // plain reports whether the line interface is asked for.
 func (s Settings) plain() bool {
 	env := os.Getenv("ACCESSIBLE")

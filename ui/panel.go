@@ -13,8 +13,17 @@ import (
 	"rookery/ui/theme"
 )
 
-// panelWidth is what a panel takes beside the messages, its edge included.
-const panelWidth = 44
+// The width that a panel takes beside the messages, its edge included.
+const (
+	panelNarrow = 44
+	panelWide   = 60
+)
+
+// panelWidth is how wide a panel is on a screen, and whether it fits beside
+// the messages.
+func panelWidth(screen int) (width int, beside bool) {
+	return min(max(screen/3, panelNarrow), panelWide), screen >= 2*panelNarrow+20
+}
 
 type panelKind int
 

@@ -19,7 +19,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	m := newModel(ctx, chatDesk{o.Desk}, o)
 	defer m.quit()
-	options := []tea.ProgramOption{tea.WithContext(ctx)}
+	// The library looks this often whether there is something to draw; half its
+	// usual rate is what an idle program costs.
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(o.Settings.fps())}
 	if o.In != nil {
 		options = append(options, tea.WithInput(o.In))
 	}

@@ -65,9 +65,9 @@ func (m *Model) arrange() {
 	l.rule = l.composer - 1
 	l.text = rect{0, 1, m.width, max(1, l.rule-1)}
 	l.panel = l.text
-	if m.panel.open() && m.width >= 2*panelWidth+20 {
-		l.text.width -= panelWidth
-		l.panel.x, l.panel.width = l.text.width, panelWidth
+	if width, beside := panelWidth(m.width); m.panel.open() && beside {
+		l.text.width -= width
+		l.panel.x, l.panel.width = l.text.width, width
 	}
 	m.place = l
 	m.tab().transcript.setSize(l.text.width, l.text.height)

@@ -100,7 +100,8 @@ var screens = []struct {
 	{"help", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) { b.press("f1") }},
 	{"conversations", func() *fakeDesk {
 		return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []chat.Conversation{
-			{ID: 1, Title: "Feeding the rook", Updated: now}, {ID: 2, Title: "A story about a dog", Updated: now.Add(-3 * time.Hour)},
+			{ID: 1, Title: "Feeding the rook", Updated: now},
+			{ID: 2, Title: "A story about a dog", Updated: now.Add(-3 * time.Hour)},
 			{ID: 3, Updated: now.Add(-1000 * time.Hour)},
 		}}
 	}, func(b *bench) { b.press("ctrl+o", "down") }},

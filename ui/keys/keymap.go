@@ -148,14 +148,14 @@ func (m Map) Hint(c Context, id ID) string {
 
 // suggest names actions that look like an unknown one.
 func suggest(name string) string {
-	var close []string
+	var near []string
 	for _, a := range table {
 		if strings.Contains(string(a.ID), name) || strings.Contains(name, string(a.ID)) {
-			close = append(close, string(a.ID))
+			near = append(near, string(a.ID))
 		}
 	}
-	if len(close) == 0 || len(close) > 3 {
+	if len(near) == 0 || len(near) > 3 {
 		return "; docs/keys.md lists them"
 	}
-	return "; did you mean " + strings.Join(close, " or ") + "?"
+	return "; did you mean " + strings.Join(near, " or ") + "?"
 }
