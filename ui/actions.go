@@ -145,10 +145,12 @@ func (m *Model) slash(name, arg string) tea.Cmd {
 }
 
 // stop takes away, one press at a time, what stands between the person and
-// the prompt; a running answer first of all.
+// the prompt: what the screen says that it takes away, then a running answer.
 func (m *Model) stop(string) tea.Cmd {
 	t := m.tab()
 	switch {
+	case m.notice.failed:
+		m.notice = notice{}
 	case t.transcript.marked.active:
 		t.transcript.marked = selection{}
 	case t.generating():

@@ -267,6 +267,11 @@ func TestStopAndEscape(t *testing.T) {
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
 	d.generate("Hm", infer.Progress{})
 	b.send(frameMsg{})
+	b.typeText("/nothing")
+	b.press("enter", "esc")
+	if len(d.calls) > 0 {
+		t.Errorf("the key that dismisses an error asked %q", d.calls)
+	}
 	b.press("esc")
 	b.did("stop")
 }

@@ -22,13 +22,7 @@ func (m *Model) onMouse(msg tea.MouseMsg) tea.Cmd {
 	x, y := mouse.X-m.place.text.x, mouse.Y-m.place.text.y
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
-		by := wheelLines
-		if mouse.Button == tea.MouseWheelUp {
-			by = -wheelLines
-		}
-		if mouse.Button == tea.MouseWheelUp || mouse.Button == tea.MouseWheelDown {
-			t.scrollBy(by)
-		}
+		m.onWheel(mouse)
 	case tea.MouseClickMsg:
 		return m.onClick(mouse, x, y)
 	case tea.MouseMotionMsg:
@@ -42,6 +36,23 @@ func (m *Model) onMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// onWheel scrolls what is under the pointer.
+func (m *Model) onWheel(mouse tea.Mouse) {
+	by := wheelLines
+	switch mouse.Button {
+	case tea.MouseWheelDown:
+	case tea.MouseWheelUp:
+		by = -wheelLines
+	default:
+		return
+	}
+	if !m.panel.open() || !m.place.panel.has(mouse.X, mouse.Y) {
+		m.tab().transcript.scrollBy(by)
+	} else if m.panel.kind == monitorPanel {
+		m.panel.monitor.Wheel(by)
+	}
 }
 
 // onClick is a button going down.

@@ -152,7 +152,19 @@ func (p *plain) write(text string) {
 	}
 }
 
-func (p *plain) say(text string) { p.write(text + "\n") }
+// say writes a line of its own.
+func (p *plain) say(text string) {
+	p.endPrompt()
+	p.write(text + "\n")
+}
+
+// endPrompt leaves the line of a prompt that is still waiting.
+func (p *plain) endPrompt() {
+	if p.asked {
+		p.asked = false
+		p.write("\n")
+	}
+}
 
 func (p *plain) ask() {
 	p.asked = true
@@ -259,6 +271,7 @@ func (p *plain) tell(thought, answer string, all bool) {
 	}
 	if !p.started {
 		p.started = true
+		p.endPrompt()
 		if thought != "" {
 			p.say(fmt.Sprintf("Thought: %d words.", countWords(thought)))
 		}
