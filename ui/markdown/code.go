@@ -52,7 +52,7 @@ func (r *renderer) codeLine(s []byte, lang *syntax.Language, state syntax.State)
 	} else {
 		bar = ""
 	}
-	src := string(expandTabs(s))
+	src := string(expandTabs(bytes.TrimRight(s, " \t"))) // blanks must not wrap
 	r.spans, state = lang.Line(src, state, r.spans[:0])
 	r.flow.reset()
 	for at, i := 0, 0; i < len(r.spans); i++ {

@@ -80,7 +80,7 @@ func openLeaf(doc ast.Node, src []byte) ast.Node {
 	parent := doc
 	for {
 		n := parent.LastChild()
-		for n != nil && n.PreviousSibling() != nil && (lineStart(n, src) >= unfinished || followsDefinition(n, src)) {
+		for n != nil && n.PreviousSibling() != nil && (lineStart(n, src) >= unfinished || continues(n, src)) {
 			n = n.PreviousSibling()
 		}
 		if n == nil || !isChain(n) || n.LastChild() == nil {
@@ -90,10 +90,15 @@ func openLeaf(doc ast.Node, src []byte) ast.Node {
 	}
 }
 
-// followsDefinition says whether a block may yet turn out to be the title of
-// the link definition on the line before it.
-func followsDefinition(n ast.Node, src []byte) bool {
-	if n.PreviousSibling().Kind() != ast.KindLinkReferenceDefinition {
+// continues says whether a block and the one before it are of one paragraph:
+// a block after a link definition may yet turn out to be its title, and a table
+// may begin on a line that is nothing by itself.
+func continues(n ast.Node, src []byte) bool {
+	prev := n.PreviousSibling()
+	if n.Kind() == extast.KindTable && prev.Kind() == ast.KindParagraph && prev.Pos() == n.Pos() {
+		return true
+	}
+	if prev.Kind() != ast.KindLinkReferenceDefinition {
 		return false
 	}
 	before := bytes.TrimSuffix(src[:max(0, lineStart(n, src))], []byte("\n"))
@@ -109,9 +114,6 @@ func isChain(n ast.Node) bool {
 
 // lineStart is the offset of the line on which n begins, or -1.
 func lineStart(n ast.Node, src []byte) int {
-	if n.Kind() == extast.KindTable {
-		n = n.FirstChild() // a table has the place of the paragraph it was cut from
-	}
 	pos := n.Pos()
 	if pos < 0 || pos > len(src) {
 		return -1

@@ -169,6 +169,8 @@ func (s *Stream) commit(leaf ast.Node, open []byte) {
 		s.setTail(r.out, r.blocks)
 		return
 	}
+	// A definition in the open part may yet turn out to be none.
+	s.inexact = s.inexact || c.defs < len(r.defs) && c.rows > 0
 	s.define(r.defs[:c.defs])
 	s.keep(r.out[:c.rows], r.blocks[:c.blocks])
 	s.setTail(r.out[c.rows:], shift(r.blocks[c.blocks:], -c.rows))
