@@ -66,6 +66,7 @@ func (m *Model) awaitChange() tea.Cmd {
 func (m *Model) onFrame() tea.Cmd {
 	m.frames.last = m.clock()
 	cmd := m.look()
+	m.measure()
 	return tea.Batch(cmd, m.awaitChange(), m.tick())
 }
 
@@ -156,8 +157,9 @@ func (m *Model) measure() {
 	if e == nil {
 		return
 	}
+	steps := m.monitor.stats.Steps
 	m.monitor.stats, m.monitor.taken = e.Stats(), now
-	if m.monitor.stats.Rows > 0 {
+	if m.monitor.stats.Steps != steps {
 		m.monitor.busy = now
 	}
 	m.panel.add(m.monitor.stats, now)
@@ -167,7 +169,7 @@ func (m *Model) measure() {
 type monitor struct {
 	stats infer.Stats
 	taken time.Time
-	busy  time.Time // when a row was last seen
+	busy  time.Time // when it was last seen to have made a step
 }
 
 // settling reports whether rates are still on their way to zero.

@@ -153,6 +153,9 @@ func (m *Model) nextKeys() []nextKey {
 // drawStrip is the engine at a glance, and what runs the model if there is room.
 func (m *Model) drawStrip() string {
 	s := m.monitor.stats
+	if s.Rows == 0 {
+		s.RowsInStep = 0 // the last step is over
+	}
 	rest := m.width - ansi.StringWidth(s.Backend) - 2
 	if rest < 100 {
 		return panel.Strip(s, m.width, m.th)
