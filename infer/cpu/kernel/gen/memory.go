@@ -18,7 +18,7 @@ func memory() {
 		Label("loop")
 		for i := 0; i < 512; i += 4 * t.width() {
 			if i%64 == 0 {
-				PREFETCHT0(Mem{Base: p, Disp: prefetchAhead + i})
+				prefetch(p, i)
 			}
 			VMOVUPS(Mem{Base: p, Disp: i}, t.vector())
 		}

@@ -94,8 +94,8 @@ func q8VNNI(n int) {
 		}
 		for j := range 8 {
 			if h == 0 {
-				PREFETCHT0(Mem{Base: a.w, Disp: prefetchAhead + 128*j})
-				PREFETCHT0(Mem{Base: a.w, Disp: prefetchAhead + 128*j + 64})
+				prefetch(a.w, 128*j)
+				prefetch(a.w, 128*j+64)
 			}
 			v := ZMM()
 			VMOVDQU8(Mem{Base: a.w, Disp: 128*j + 64*h}, v)
@@ -156,8 +156,8 @@ func q8AVX2(n, groups int) {
 	}
 	for j := range 8 {
 		if groups == 4 {
-			PREFETCHT0(Mem{Base: a.w, Disp: prefetchAhead + 128*j})
-			PREFETCHT0(Mem{Base: a.w, Disp: prefetchAhead + 128*j + 64})
+			prefetch(a.w, 128*j)
+			prefetch(a.w, 128*j+64)
 		}
 		for g := range groups {
 			v, abs := YMM(), YMM()
