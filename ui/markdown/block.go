@@ -45,7 +45,8 @@ func (r *renderer) noteStart(l line) {
 		prev := r.flow.cells[l.from-1].kind
 		clean = clean || prev == cellSpace || prev == cellBreak
 	}
-	r.wrap = append(r.wrap, rowStart{row: len(r.out) - 1, src: int(c.src), clean: clean})
+	last := int(r.flow.cells[l.to-1].src)
+	r.wrap = append(r.wrap, rowStart{row: len(r.out) - 1, src: int(c.src), last: last, clean: clean})
 }
 
 func (r *renderer) heading(n *ast.Heading) {

@@ -80,7 +80,8 @@ type cut struct {
 // A rowStart says where in the source a line of the open paragraph begins.
 type rowStart struct {
 	row, src int
-	clean    bool // at the start of a word
+	last     int  // where its last character is, or -1
+	clean    bool // it begins with a word
 }
 
 func newRenderer(th theme.Theme, width int) *renderer {

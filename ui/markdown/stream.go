@@ -179,6 +179,7 @@ func (s *Stream) commit(leaf ast.Node, open []byte) {
 	for i := range r.wrap {
 		r.wrap[i].row -= c.rows
 		r.wrap[i].src -= at
+		r.wrap[i].last -= at // or stays negative
 	}
 }
 
@@ -218,14 +219,16 @@ func (s *Stream) finishText(leaf ast.Node) {
 
 // lastStart is the last line start of the open paragraph at or before the
 // offset to, and whether the text can be cut there without changing it, with
-// the first mark that may still pair up at opener.
+// the first mark that may still pair up at opener. The whole line must come
+// before that: marks that pair up vanish, and what is left of a word may fit
+// on the line before.
 func (r *renderer) lastStart(to, opener int) (at rowStart, sure bool) {
 	for i := len(r.wrap) - 1; i >= 0; i-- {
 		w := r.wrap[i]
 		if w.src > to || w.row == 0 {
 			continue
 		}
-		if w.clean && w.src <= opener {
+		if w.clean && w.last >= 0 && w.last < opener {
 			return w, true
 		}
 		if at.src == 0 {
