@@ -29,11 +29,11 @@ func command(d dialogue, model *infer.Model, id keys.ID, arg string, turn chat.I
 	case keys.Retry:
 		return "", d.Retry()
 	case keys.PrevSibling:
-		return "", d.SwitchSibling(turn, -1)
+		return "", d.SwitchSibling(versioned(d.View(), turn), -1)
 	case keys.NextSibling:
-		return "", d.SwitchSibling(turn, 1)
+		return "", d.SwitchSibling(versioned(d.View(), turn), 1)
 	case keys.Think:
-		return setThink(d, arg)
+		return setThink(d, model, arg)
 	case keys.Preset:
 		return setPreset(d, model, arg)
 	case keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed:
@@ -42,26 +42,49 @@ func command(d dialogue, model *infer.Model, id keys.ID, arg string, turn chat.I
 	return "", errNoCommand
 }
 
-// thinkModes are the modes in the order in which they are offered.
-var thinkModes = []struct {
-	mode  chat.ThinkMode
-	about string
-}{
-	{chat.ThinkOff, "nothing is added to the prompt"},
-	{chat.ThinkFast, "an empty thought: the answer comes at once"},
-	{chat.ThinkFree, "the model thinks as long as it likes"},
-	{chat.ThinkShort, "a short thought"},
-	{chat.ThinkLong, "a long thought"},
-	{chat.ThinkChinese, "a thought in Chinese"},
-}
-
-func setThink(d dialogue, arg string) (string, error) {
-	for _, t := range thinkModes {
-		if strings.EqualFold(arg, string(t.mode)) {
-			return "thinking: " + arg + ", from the next turn on", d.SetThink(t.mode)
+// versioned is the turn whose versions are meant: the given one, or the nearest
+// above it that has others, such as a prompt that was edited.
+func versioned(v chat.View, turn chat.ID) chat.ID {
+	nearest := turn
+	for i, t := range v.Turns {
+		if i < len(v.Siblings) && v.Siblings[i].Of > 1 {
+			nearest = t.ID
+		}
+		if t.ID == turn {
+			break
 		}
 	}
-	return "", fmt.Errorf("%q is not a thinking mode: choose off, fast, free, short, long or chinese", arg)
+	return nearest
+}
+
+// aboutThinking says what the modes do.
+var aboutThinking = map[chat.ThinkMode]string{
+	chat.ThinkOff:     "nothing is added to the prompt",
+	chat.ThinkFast:    "an empty thought: the answer comes at once",
+	chat.ThinkFree:    "the model thinks as long as it likes",
+	chat.ThinkShort:   "a short thought",
+	chat.ThinkLong:    "a long thought",
+	chat.ThinkChinese: "a thought in Chinese",
+}
+
+// errNoThinking says why there is nothing to choose.
+func errNoThinking(model *infer.Model) error {
+	return fmt.Errorf("%s was not trained to think; the G1 models were", model.Name)
+}
+
+func setThink(d dialogue, model *infer.Model, arg string) (string, error) {
+	modes := chat.ThinkModes(model)
+	var names []string
+	for _, mode := range modes {
+		if strings.EqualFold(arg, string(mode)) {
+			return "thinking: " + arg + ", from the next turn on", d.SetThink(mode)
+		}
+		names = append(names, string(mode))
+	}
+	if len(modes) == 1 {
+		return "", errNoThinking(model)
+	}
+	return "", fmt.Errorf("%q is not a thinking mode of %s: choose %s", arg, model.Name, strings.Join(names, ", "))
 }
 
 func setPreset(d dialogue, model *infer.Model, name string) (string, error) {

@@ -125,10 +125,14 @@ func (m *Model) think(arg string) tea.Cmd {
 		return m.command(keys.Think, arg)
 	}
 	var entries []entry
-	for _, t := range thinkModes {
+	modes := chat.ThinkModes(m.model)
+	if len(modes) == 1 {
+		return m.fail(errNoThinking(m.model))
+	}
+	for _, mode := range modes {
 		entries = append(entries, entry{
-			title: string(t.mode), detail: t.about, choose: run{keys.Think, string(t.mode)},
-			current: m.tab().view.Conversation.Think == t.mode,
+			title: string(mode), detail: aboutThinking[mode], choose: run{keys.Think, string(mode)},
+			current: m.tab().view.Conversation.Think == mode,
 		})
 	}
 	m.open(newChooser(m.th, "Thinking mode, from the next turn on", "choose", "", entries))

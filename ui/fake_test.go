@@ -83,7 +83,7 @@ func (k *fakeDesk) Delete(_ context.Context, id chat.ID) error {
 
 type fakeEngine struct{ k *fakeDesk }
 
-func (e fakeEngine) Model() *infer.Model { return &infer.Model{Name: "test-model"} }
+func (e fakeEngine) Model() *infer.Model { return &infer.Model{Name: "test-g1-20260312"} }
 
 func (e fakeEngine) Submit(infer.Request) (*infer.Stream, error) { return nil, errors.New("no engine") }
 func (e fakeEngine) Stats() infer.Stats                          { return e.k.stats }
@@ -147,7 +147,7 @@ func (d *fakeDialogue) say(role chat.Role, text string) *chat.Turn {
 	id := chat.ID(len(d.v.Turns) + 1)
 	t := chat.Turn{ID: id, Role: role, Text: text}
 	if role == chat.RoleAssistant {
-		t.ModelName, t.Reason = "test-model", infer.ReasonStop
+		t.ModelName, t.Reason = "test-g1-20260312", infer.ReasonStop
 		t.Usage = infer.Usage{Generated: 128, DecodeTime: 3 * time.Second}
 	}
 	d.v.Turns = append(d.v.Turns, t)
@@ -159,7 +159,7 @@ func (d *fakeDialogue) say(role chat.Role, text string) *chat.Turn {
 // generate begins or continues a running answer.
 func (d *fakeDialogue) generate(text string, p infer.Progress) {
 	d.v.Live = &chat.Live{
-		Turn: chat.Turn{ID: chat.ID(len(d.v.Turns) + 1), Role: chat.RoleAssistant, ModelName: "test-model"},
+		Turn: chat.Turn{ID: chat.ID(len(d.v.Turns) + 1), Role: chat.RoleAssistant, ModelName: "test-g1-20260312"},
 		Text: text, Progress: p, Started: now,
 	}
 	d.v.Version++

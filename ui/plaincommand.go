@@ -178,8 +178,8 @@ func (p *plain) export(arg string) error {
 func (p *plain) choices(id keys.ID) {
 	c := p.d.View().Conversation
 	if id == keys.Think {
-		for _, t := range thinkModes {
-			p.say(string(t.mode) + ": " + t.about + "." + chosen(t.mode == c.Think))
+		for _, mode := range chat.ThinkModes(p.model) {
+			p.say(string(mode) + ": " + aboutThinking[mode] + "." + chosen(mode == c.Think))
 		}
 		return
 	}

@@ -135,6 +135,8 @@ func (m *Model) nextKeys() []nextKey {
 		}
 	case t.generating():
 		first = []nextKey{next("stop", keys.Stop), next("messages", keys.Complete)}
+	case t.composer.editing:
+		first = []nextKey{next("send the edited prompt", keys.Send), next("leave it as it was", keys.Stop)}
 	case !t.composer.empty():
 		first = []nextKey{next("send", keys.Send), next("new line", keys.Newline), next("editor", keys.Editor)}
 	case t.resumable():
