@@ -51,7 +51,7 @@ func corpus(t testing.TB) map[string]string {
 		"empty fence":    "a\n\n```\n```\n\nb",
 		"hashtag":        "paragraph\n#tag goes on\n\n- list\n-5 goes on\n\n* list\n\n**bold**\n\n1. one\n\n2 goes on\n\n2.\n",
 		"title late":     "[a]: /url\n\"line one\nline two\"\ntext [a]",
-		"odd backquote": "`a " + strings.Repeat("Words of a paragraph that does not end, with *emphasis* and `code`. ", 20) + " and `",
+		"odd backquote":  "`a " + strings.Repeat("Words of a paragraph that does not end, with *emphasis* and `code`. ", 20) + " and `",
 		"text and table": strings.Repeat("text\n| not | yet\na | b\n--|--\n1 | 2\n\n", 8),
 		"escapes":        `\*not emphasis\* \[not a link\] C:\dir \\ &#27;[31m`,
 	}

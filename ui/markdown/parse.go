@@ -55,9 +55,20 @@ func (b boundedTables) Transform(n *ast.Paragraph, reader text.Reader, ctx parse
 	for _, seg := range n.Lines().Sliced(0, n.Lines().Len()) {
 		columns = max(columns, bytes.Count(seg.Value(reader.Source()), []byte("|"))+1)
 	}
-	if columns*n.Lines().Len() <= maxTable {
-		b.ParagraphTransformer.Transform(n, reader, ctx)
+	if columns*n.Lines().Len() > maxTable {
+		return
 	}
+	parent, before := n.Parent(), n.PreviousSibling()
+	b.ParagraphTransformer.Transform(n, reader, ctx)
+	if n.Parent() != nil {
+		return
+	}
+	// The table took the paragraph's place; it must take this from it too.
+	table := parent.FirstChild()
+	if before != nil {
+		table = before.NextSibling()
+	}
+	table.SetBlankPreviousLines(n.HasBlankPreviousLines())
 }
 
 // parse reads src, with link definitions that came before it. The last result
