@@ -1,0 +1,603 @@
+/* A library with the interface of cuda/rookery.h and without a GPU, for tests.
+ *
+ * Its model is the one of infer/scripted without a script: the first four
+ * values of a state are a hash of all tokens read, 16 bits each, and the logits
+ * are random numbers with that hash as their seed. It draws as infer/sampler
+ * defines, but never truncates (top_k and top_p are ignored).
+ *
+ * What goes wrong is said by environment variables:
+ *   FAKE_DRIVER=text   there is no driver, for this reason
+ *   FAKE_DEVICES=n     number of devices, 1 if not set
+ *   FAKE_MEMORY=bytes  of the device
+ *   FAKE_LOST=n        the device is lost in step n, counted from 1
+ *   FAKE_NAN=n         the logits of step n are not numbers
+ *   FAKE_OVERFLOW=name this tensor is said to overflow
+ * and by macros: FAKE_ABI is another version, FAKE_WITHOUT_STEP leaves rk_step out.
+ *
+ * Functions fake_* tell tests what was passed. */
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rookery.h"
+
+#ifndef FAKE_ABI
+#define FAKE_ABI RK_ABI_VERSION
+#endif
+
+typedef struct {
+    uint8_t *seen;
+    float *n, *first;
+} memory;
+
+typedef struct tensor {
+    struct tensor *next;
+    char name[128];
+    int32_t dtype, ndim;
+    int64_t dims[8];
+    uint64_t sum;
+} tensor;
+
+struct rk_engine {
+    rk_shape shape;
+    rk_options options;
+    int64_t state_len;
+    float **states;
+    memory *memories;
+    uint8_t *exempt;
+    float *logits; /* [max_rows][V] */
+    tensor *tensors;
+    int64_t steps, counts_sent;
+    int lost;
+    int32_t n_rows, n_tokens, n_bans;
+    rk_row *rows;
+    int32_t *tokens, *bans;
+};
+
+static char message[512];
+
+static int32_t fail(int32_t status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    return status;
+}
+
+static int64_t setting(const char *name, int64_t otherwise)
+{
+    const char *v = getenv(name);
+    return v && *v ? atoll(v) : otherwise;
+}
+
+RK_API int32_t rk_abi_version(void) { return FAKE_ABI; }
+
+RK_API int32_t rk_last_error(char *dst, int32_t size)
+{
+    if (size > 0)
+        snprintf(dst, (size_t)size, "%s", message);
+    return (int32_t)strlen(message);
+}
+
+/* ---- devices ------------------------------------------------------------- */
+
+RK_API int32_t rk_device_count(int32_t *count)
+{
+    const char *why = getenv("FAKE_DRIVER");
+    *count = 0;
+    if (why && *why)
+        return fail(RK_ERR_LIBRARY, "%s", why);
+    *count = (int32_t)setting("FAKE_DEVICES", 1);
+    return RK_OK;
+}
+
+static int64_t device_memory(void) { return setting("FAKE_MEMORY", 8LL << 30); }
+
+RK_API int32_t rk_device_info(int32_t index, rk_device *info)
+{
+    if (index < 0 || index >= setting("FAKE_DEVICES", 1))
+        return fail(RK_ERR_ARGUMENT, "there is no device %d", index);
+    memset(info, 0, sizeof *info);
+    snprintf(info->name, sizeof info->name, "Fake G%d", index);
+    info->memory_total = device_memory();
+    info->memory_free = device_memory() / 2;
+    info->l2_bytes = 1 << 20;
+    info->multiprocessors = 7;
+    info->major = 9;
+    info->driver = 13010;
+    return RK_OK;
+}
+
+/* ---- engines ------------------------------------------------------------- */
+
+static int64_t weight_bytes(const rk_shape *s)
+{
+    int64_t c = s->embed, f = s->ffn;
+    return 2 * (2 * s->vocab * c + s->layers * (4 * c * c + 2 * c * f));
+}
+
+static int64_t slot_bytes(const rk_shape *s)
+{
+    int64_t state = s->layers * (2LL * s->embed + (int64_t)s->heads * s->head_size * s->head_size);
+    return 4 * state + 9LL * s->vocab;
+}
+
+static int64_t scratch_bytes(const rk_shape *s, const rk_options *o)
+{
+    return 4LL * s->vocab * o->max_rows + 64LL * s->embed * o->max_tokens;
+}
+
+RK_API int32_t rk_open(const rk_shape *s, const rk_options *o, rk_engine **engine)
+{
+    *engine = NULL;
+    if (s->heads * s->head_size != s->embed || s->embed % 8 || s->ffn % 8)
+        return fail(RK_ERR_ARGUMENT, "%d heads of %d in a width of %d, FFN %d", s->heads, s->head_size, s->embed, s->ffn);
+    if (o->slots < 1 || o->max_rows < 1 || o->max_rows > o->slots || o->max_tokens < o->max_rows || o->token_limit < 1 || o->token_limit > s->vocab)
+        return fail(RK_ERR_ARGUMENT, "slots %d, rows %d, tokens %d, limit %d", o->slots, o->max_rows, o->max_tokens, o->token_limit);
+    int64_t need = weight_bytes(s) + o->slots * slot_bytes(s) + scratch_bytes(s, o);
+    if (need > device_memory())
+        return fail(RK_ERR_MEMORY, "%lld bytes are needed and %lld are free", (long long)need, (long long)device_memory());
+    rk_engine *e = calloc(1, sizeof *e);
+    e->shape = *s;
+    e->options = *o;
+    e->options.tuning = o->tuning ? strdup(o->tuning) : NULL;
+    e->state_len = s->layers * (2LL * s->embed + (int64_t)s->heads * s->head_size * s->head_size);
+    e->states = calloc((size_t)o->slots, sizeof *e->states);
+    e->memories = calloc((size_t)o->slots, sizeof *e->memories);
+    for (int i = 0; i < o->slots; i++) {
+        e->states[i] = calloc((size_t)e->state_len, sizeof(float));
+        e->memories[i].seen = calloc((size_t)s->vocab, 1);
+        e->memories[i].n = calloc((size_t)s->vocab, sizeof(float));
+        e->memories[i].first = calloc((size_t)s->vocab, sizeof(float));
+    }
+    e->exempt = calloc((size_t)s->vocab, 1);
+    e->logits = calloc((size_t)o->max_rows * (size_t)s->vocab, sizeof(float));
+    *engine = e;
+    return RK_OK;
+}
+
+RK_API int32_t rk_close(rk_engine *e)
+{
+    if (!e)
+        return RK_OK;
+    for (int i = 0; i < e->options.slots; i++) {
+        free(e->states[i]);
+        free(e->memories[i].seen);
+        free(e->memories[i].n);
+        free(e->memories[i].first);
+    }
+    for (tensor *t = e->tensors, *next; t; t = next) {
+        next = t->next;
+        free(t);
+    }
+    free((void *)e->options.tuning);
+    free(e->states);
+    free(e->memories);
+    free(e->exempt);
+    free(e->logits);
+    free(e->rows);
+    free(e->tokens);
+    free(e->bans);
+    free(e);
+    return RK_OK;
+}
+
+/* The sum that tests compare: FNV-1a of the bytes. */
+static uint64_t sum_of(const uint8_t *p, int64_t n)
+{
+    uint64_t h = 14695981039346656037u;
+    for (int64_t i = 0; i < n; i++)
+        h = (h ^ p[i]) * 1099511628211u;
+    return h;
+}
+
+RK_API int32_t rk_load(rk_engine *e, const char *name, int32_t dtype, const int64_t *dims, int32_t ndim, const void *data, int64_t bytes)
+{
+    int64_t want = dtype == RK_F32 ? 4 : 2;
+    for (int i = 0; i < ndim; i++)
+        want *= dims[i];
+    if (ndim < 1 || ndim > 8 || want != bytes)
+        return fail(RK_ERR_TENSOR, "%lld bytes where its sizes say %lld", (long long)bytes, (long long)want);
+    tensor *t = calloc(1, sizeof *t);
+    snprintf(t->name, sizeof t->name, "%s", name);
+    t->dtype = dtype;
+    t->ndim = ndim;
+    memcpy(t->dims, dims, (size_t)ndim * sizeof *dims);
+    t->sum = sum_of(data, bytes);
+    t->next = e->tensors;
+    e->tensors = t;
+    return RK_OK;
+}
+
+static tensor *find(rk_engine *e, const char *name)
+{
+    for (tensor *t = e->tensors; t; t = t->next)
+        if (!strcmp(t->name, name))
+            return t;
+    return NULL;
+}
+
+RK_API int32_t rk_ready(rk_engine *e)
+{
+    const char *overflow = getenv("FAKE_OVERFLOW");
+    if (!find(e, "emb.weight") || !find(e, "head.weight"))
+        return fail(RK_ERR_TENSOR, "emb.weight or head.weight is missing");
+    if (overflow && *overflow && find(e, overflow))
+        return fail(RK_ERR_TENSOR, "%s: a value overflows fp16; load it as bf16", overflow);
+    return RK_OK;
+}
+
+RK_API int32_t rk_tune(rk_engine *e, double seconds)
+{
+    if (!(seconds > 0))
+        return fail(RK_ERR_ARGUMENT, "tuning for %g seconds", seconds);
+    if (!e->options.tuning)
+        return RK_OK;
+    FILE *f = fopen(e->options.tuning, "w");
+    if (!f)
+        return fail(RK_ERR_LIBRARY, "cannot write %s", e->options.tuning);
+    fprintf(f, "%g seconds\n", seconds);
+    fclose(f);
+    return RK_OK;
+}
+
+/* ---- the model ------------------------------------------------------------ */
+
+static uint64_t hash_of(const float *s)
+{
+    return (uint64_t)s[0] | (uint64_t)s[1] << 16 | (uint64_t)s[2] << 32 | (uint64_t)s[3] << 48;
+}
+
+static void read_token(float *s, int32_t id)
+{
+    uint64_t x = (hash_of(s) ^ (uint64_t)id << 32 ^ (uint64_t)id) + 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    x ^= x >> 31;
+    for (int i = 0; i < 4; i++)
+        s[i] = (float)(x >> (16 * i) & 0xffff);
+}
+
+static void fill_logits(const float *s, float *logits, int32_t vocab)
+{
+    uint64_t h = hash_of(s);
+    for (int32_t i = 0; i < vocab; i++) {
+        h = h * 6364136223846793005u + 1442695040888963407u;
+        logits[i] = (float)(h >> 40) / (1 << 22);
+    }
+}
+
+/* ---- the draw: infer/sampler without truncation ---------------------------- */
+
+static uint64_t philox(uint64_t seed, uint64_t n)
+{
+    uint32_t c[4] = {(uint32_t)n, (uint32_t)(n >> 32), 0, 0}, k[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    for (int i = 0; i < 10; i++) {
+        uint64_t a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];
+        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k[0], (uint32_t)b, (uint32_t)(a >> 32) ^ c[3] ^ k[1], (uint32_t)a};
+        memcpy(c, next, sizeof c);
+        k[0] += 0x9E3779B9;
+        k[1] += 0xBB67AE85;
+    }
+    return c[0] | (uint64_t)c[1] << 32;
+}
+
+static uint64_t mass(float z, float m, float scale)
+{
+    float y = (z - m) * scale;
+    if (!(y > -64))
+        y = -64;
+    float t = y + 12582912.0f, f = y - (t - 12582912.0f), p;
+    p = 0x1.41fbc2p-13f * f + 0x1.5f3e54p-10f;
+    p = p * f + 0x1.3b2d4cp-07f;
+    p = p * f + 0x1.c6aee8p-05f;
+    p = p * f + 0x1.ebfbdcp-03f;
+    p = p * f + 0x1.62e430p-01f;
+    p = p * f + 1;
+    uint32_t bits, shift;
+    memcpy(&bits, &p, 4);
+    memcpy(&shift, &t, 4);
+    bits += shift << 23;
+    memcpy(&p, &bits, 4);
+    return (uint64_t)nearbyint((double)p * 0x1p44);
+}
+
+static float penalty(const rk_row *r, const memory *m, int32_t id)
+{
+    if (r->mode == RK_MODE_RAPID)
+        return r->presence * m->first[id] + r->frequency * (m->n[id] - m->first[id]);
+    return r->presence + r->frequency * m->n[id];
+}
+
+static void observe(rk_engine *e, const rk_row *r, memory *m, int32_t token)
+{
+    for (int32_t i = 0; i < e->shape.vocab; i++) {
+        m->n[i] = m->n[i] * r->decay < 0x1p-64f ? 0 : m->n[i] * r->decay;
+        m->first[i] = m->first[i] * r->decay < 0x1p-64f ? 0 : m->first[i] * r->decay;
+    }
+    float weight = r->mode == RK_MODE_PIP && e->exempt[token] ? 0 : 1;
+    if (!m->seen[token])
+        m->first[token] = weight;
+    m->seen[token] = 1;
+    m->n[token] += weight;
+}
+
+static void add_candidates(const float *logits, const uint64_t *masses, uint64_t total, double norm, int32_t limit, int32_t top, rk_candidate *out)
+{
+    uint8_t *used = calloc((size_t)limit, 1);
+    for (int32_t k = 0; k < top && k < limit; k++) {
+        int32_t best = -1;
+        for (int32_t i = 0; i < limit; i++)
+            if (!used[i] && (best < 0 || logits[i] > logits[best]))
+                best = i;
+        used[best] = 1;
+        out[k] = (rk_candidate){best, (float)(logits[best] - norm), total ? (float)((double)masses[best] / (double)total) : 0};
+    }
+    free(used);
+}
+
+static void draw(rk_engine *e, const rk_row *r, const float *logits, const int32_t *bans, rk_result *out, rk_candidate *top)
+{
+    int32_t limit = e->options.token_limit, best = -1;
+    memory *seen = &e->memories[r->slot];
+    float *z = malloc((size_t)limit * sizeof *z);
+    uint64_t *masses = calloc((size_t)limit, sizeof *masses), total = 0;
+    memcpy(z, logits, (size_t)limit * sizeof *z);
+    if (r->presence != 0 || r->frequency != 0)
+        for (int32_t i = 0; i < limit; i++)
+            if (seen->seen[i])
+                z[i] -= penalty(r, seen, i);
+    for (int32_t i = 0; i < r->ban_count; i++)
+        z[bans[r->ban_offset + i]] = -INFINITY;
+    double sum = 0;
+    for (int32_t i = 0; i < limit; i++) {
+        sum += exp((double)logits[i] - 4);
+        if (z[i] > -INFINITY && (best < 0 || z[i] > z[best]))
+            best = i;
+    }
+    double norm = 4 + log(sum);
+    int greedy = r->temperature < 0.001f;
+    float scale = greedy ? 0 : (float)(1.4426950408889634074 / (double)r->temperature);
+    for (int32_t i = 0; best >= 0 && i < limit; i++) {
+        masses[i] = greedy ? i == best : z[i] > -INFINITY ? mass(z[i], z[best], scale) : 0;
+        total += masses[i];
+    }
+    *out = (rk_result){.token = 0, .log_prob = -INFINITY};
+    if (total) {
+        uint64_t rest = (uint64_t)((unsigned __int128)total * philox(r->seed, r->draw) >> 64);
+        int32_t id = 0;
+        for (; rest >= masses[id]; id++)
+            rest -= masses[id];
+        out->token = id;
+        out->log_prob = (float)(logits[id] - norm);
+    }
+    out->candidates = r->top < limit ? r->top : limit;
+    add_candidates(logits, masses, total, norm, limit, r->top, top);
+    if (r->flags & RK_ROW_OBSERVE)
+        observe(e, r, seen, out->token);
+    free(z);
+    free(masses);
+}
+
+/* ---- steps ----------------------------------------------------------------- */
+
+static void *copied(void *old, const void *src, size_t bytes)
+{
+    free(old);
+    void *p = malloc(bytes + 1);
+    if (bytes)
+        memcpy(p, src, bytes);
+    return p;
+}
+
+static int32_t check_row(rk_engine *e, const rk_row *rows, int32_t i, const int32_t *tokens, int32_t n_tokens, const int32_t *bans, int32_t n_bans)
+{
+    const rk_row *r = &rows[i];
+    if (r->slot < 0 || r->slot >= e->options.slots)
+        return fail(RK_ERR_ARGUMENT, "row %d: slot %d of %d", i, r->slot, e->options.slots);
+    for (int32_t j = 0; j < i; j++)
+        if (rows[j].slot == r->slot)
+            return fail(RK_ERR_ARGUMENT, "row %d: slot %d is twice in the step", i, r->slot);
+    if (r->token_count < 1 || r->token_offset < 0 || r->token_offset + r->token_count > n_tokens)
+        return fail(RK_ERR_ARGUMENT, "row %d: %d tokens at %d of %d", i, r->token_count, r->token_offset, n_tokens);
+    for (int32_t j = 0; j < r->token_count; j++)
+        if (tokens[r->token_offset + j] < 0 || tokens[r->token_offset + j] >= e->shape.vocab)
+            return fail(RK_ERR_ARGUMENT, "row %d: token %d", i, tokens[r->token_offset + j]);
+    if (r->ban_count < 0 || r->ban_offset < 0 || r->ban_offset + r->ban_count > n_bans)
+        return fail(RK_ERR_ARGUMENT, "row %d: %d bans at %d of %d", i, r->ban_count, r->ban_offset, n_bans);
+    for (int32_t j = 0; j < r->ban_count; j++)
+        if (bans[r->ban_offset + j] < 0 || bans[r->ban_offset + j] >= e->options.token_limit)
+            return fail(RK_ERR_ARGUMENT, "row %d: banned token %d", i, bans[r->ban_offset + j]);
+    if (r->top < 0 || r->top > RK_TOP_MAX || (r->top && !(r->flags & RK_ROW_DRAW)))
+        return fail(RK_ERR_ARGUMENT, "row %d: %d candidates", i, r->top);
+    return RK_OK;
+}
+
+#ifndef FAKE_WITHOUT_STEP
+RK_API int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows, const int32_t *tokens, int32_t n_tokens,
+                       const int32_t *bans, int32_t n_bans, rk_result *results, rk_candidate *candidates)
+{
+    if (e->lost)
+        return fail(RK_ERR_DEVICE, "an earlier call failed");
+    if (n_rows < 1 || n_rows > e->options.max_rows || n_tokens > e->options.max_tokens)
+        return fail(RK_ERR_ARGUMENT, "%d rows and %d tokens", n_rows, n_tokens);
+    for (int32_t i = 0; i < n_rows; i++) {
+        int32_t status = check_row(e, rows, i, tokens, n_tokens, bans, n_bans);
+        if (status)
+            return status;
+    }
+    e->n_rows = n_rows;
+    e->n_tokens = n_tokens;
+    e->n_bans = n_bans;
+    e->rows = copied(e->rows, rows, (size_t)n_rows * sizeof *rows);
+    e->tokens = copied(e->tokens, tokens, (size_t)n_tokens * sizeof *tokens);
+    e->bans = copied(e->bans, bans, (size_t)n_bans * sizeof *bans);
+    if (++e->steps == setting("FAKE_LOST", -1)) {
+        e->lost = 1;
+        return fail(RK_ERR_DEVICE, "an illegal memory access was encountered");
+    }
+    for (int32_t i = 0; i < n_rows; i++) {
+        const rk_row *r = &rows[i];
+        float *logits = e->logits + (size_t)i * (size_t)e->shape.vocab;
+        for (int32_t j = 0; j < r->token_count; j++)
+            read_token(e->states[r->slot], tokens[r->token_offset + j]);
+        memset(&results[i], 0, sizeof results[i]);
+        fill_logits(e->states[r->slot], logits, e->shape.vocab);
+        if (r->flags & RK_ROW_DRAW) {
+            draw(e, r, logits, bans, &results[i], candidates);
+            candidates += r->top;
+        }
+        if (e->steps == setting("FAKE_NAN", -1))
+            results[i].flags |= RK_RESULT_NAN;
+    }
+    return RK_OK;
+}
+#endif
+
+RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst)
+{
+    if (e->lost)
+        return fail(RK_ERR_DEVICE, "an earlier call failed");
+    if (row < 0 || row >= e->n_rows || !(e->rows[row].flags & (RK_ROW_DRAW | RK_ROW_LOGITS)))
+        return fail(RK_ERR_ARGUMENT, "row %d has no logits", row);
+    memcpy(dst, e->logits + (size_t)row * (size_t)e->shape.vocab, (size_t)e->shape.vocab * sizeof *dst);
+    return RK_OK;
+}
+
+/* ---- slots ------------------------------------------------------------------ */
+
+static int32_t check_slot(rk_engine *e, int32_t slot)
+{
+    if (e->lost)
+        return fail(RK_ERR_DEVICE, "an earlier call failed");
+    if (slot < 0 || slot >= e->options.slots)
+        return fail(RK_ERR_ARGUMENT, "slot %d of %d", slot, e->options.slots);
+    return RK_OK;
+}
+
+RK_API int32_t rk_read_slot(rk_engine *e, int32_t slot, float *dst)
+{
+    int32_t status = check_slot(e, slot);
+    if (!status)
+        memcpy(dst, e->states[slot], (size_t)e->state_len * sizeof *dst);
+    return status;
+}
+
+RK_API int32_t rk_write_slot(rk_engine *e, int32_t slot, const float *src)
+{
+    int32_t status = check_slot(e, slot);
+    if (!status)
+        memcpy(e->states[slot], src, (size_t)e->state_len * sizeof *src);
+    return status;
+}
+
+RK_API int32_t rk_copy_slot(rk_engine *e, int32_t dst, int32_t src)
+{
+    int32_t status = check_slot(e, dst);
+    if (!status)
+        status = check_slot(e, src);
+    if (!status)
+        memmove(e->states[dst], e->states[src], (size_t)e->state_len * sizeof(float));
+    return status;
+}
+
+RK_API int32_t rk_zero_slot(rk_engine *e, int32_t slot)
+{
+    int32_t status = check_slot(e, slot);
+    if (!status)
+        memset(e->states[slot], 0, (size_t)e->state_len * sizeof(float));
+    return status;
+}
+
+RK_API int32_t rk_set_counts(rk_engine *e, int32_t slot, const rk_count *counts, int32_t n)
+{
+    int32_t status = check_slot(e, slot);
+    if (status)
+        return status;
+    memory *m = &e->memories[slot];
+    memset(m->seen, 0, (size_t)e->shape.vocab);
+    memset(m->n, 0, (size_t)e->shape.vocab * sizeof *m->n);
+    memset(m->first, 0, (size_t)e->shape.vocab * sizeof *m->first);
+    for (int32_t i = 0; i < n; i++) {
+        if (counts[i].token < 0 || counts[i].token >= e->options.token_limit || m->seen[counts[i].token])
+            return fail(RK_ERR_ARGUMENT, "count %d is of token %d", i, counts[i].token);
+        m->seen[counts[i].token] = 1;
+        m->n[counts[i].token] = counts[i].n;
+        m->first[counts[i].token] = counts[i].first;
+    }
+    e->counts_sent++;
+    return RK_OK;
+}
+
+RK_API int32_t rk_get_counts(rk_engine *e, int32_t slot, rk_count *dst, int32_t size, int32_t *n)
+{
+    int32_t status = check_slot(e, slot);
+    if (status)
+        return status;
+    memory *m = &e->memories[slot];
+    *n = 0;
+    for (int32_t i = 0; i < e->shape.vocab; i++) {
+        if (!m->seen[i])
+            continue;
+        if (*n < size)
+            dst[*n] = (rk_count){i, m->n[i], m->first[i]};
+        ++*n;
+    }
+    return RK_OK;
+}
+
+RK_API int32_t rk_set_exempt(rk_engine *e, const int32_t *tokens, int32_t n)
+{
+    memset(e->exempt, 0, (size_t)e->shape.vocab);
+    for (int32_t i = 0; i < n; i++) {
+        if (tokens[i] < 0 || tokens[i] >= e->options.token_limit)
+            return fail(RK_ERR_ARGUMENT, "exempt token %d", tokens[i]);
+        e->exempt[tokens[i]] = 1;
+    }
+    return RK_OK;
+}
+
+/* ---- figures ------------------------------------------------------------------ */
+
+RK_API int32_t rk_memory_info(rk_engine *e, rk_memory *m)
+{
+    *m = (rk_memory){weight_bytes(&e->shape), e->options.slots * slot_bytes(&e->shape), scratch_bytes(&e->shape, &e->options), 4096};
+    return RK_OK;
+}
+
+RK_API int32_t rk_timing_info(rk_engine *e, rk_timing *t)
+{
+    memset(t, 0, sizeof *t);
+    t->device = 1.5;
+    t->submit = 0.25;
+    t->wait = 2;
+    t->steps = e->steps;
+    t->rows = e->n_rows;
+    t->tokens = e->n_tokens;
+    t->bucket = e->n_rows;
+    return RK_OK;
+}
+
+/* ---- what tests look at --------------------------------------------------------- */
+
+RK_API int64_t fake_counts_sent(rk_engine *e) { return e->counts_sent; }
+RK_API int32_t fake_row_count(rk_engine *e) { return e->n_rows; }
+RK_API void fake_rows(rk_engine *e, rk_row *dst) { memcpy(dst, e->rows, (size_t)e->n_rows * sizeof *dst); }
+RK_API int32_t fake_token(rk_engine *e, int32_t i) { return e->tokens[i]; }
+RK_API int32_t fake_ban(rk_engine *e, int32_t i) { return e->bans[i]; }
+RK_API void fake_options(rk_engine *e, rk_options *dst) { *dst = e->options; }
+
+/* 0 if there is no such tensor. */
+RK_API int32_t fake_tensor(rk_engine *e, const char *name, int32_t *dtype, int64_t *dims, uint64_t *sum)
+{
+    tensor *t = find(e, name);
+    if (!t)
+        return 0;
+    *dtype = t->dtype;
+    memcpy(dims, t->dims, sizeof t->dims);
+    *sum = t->sum;
+    return t->ndim;
+}
