@@ -3,7 +3,8 @@ package native
 import "unsafe"
 
 // The C interface of cuda/rookery.h as Go sees it. The names are those of the
-// header; a test compares layouts and numbers with it.
+// header; what is not used here has none. A test compares layouts and numbers
+// with it.
 
 const abiVersion = 1
 
@@ -66,7 +67,7 @@ type options struct {
 	maxRows    int32
 	maxTokens  int32
 	tokenLimit int32
-	flags      uint32
+	_          uint32
 	tuning     *byte // NUL-terminated
 }
 
@@ -108,13 +109,13 @@ type count struct {
 }
 
 type memory struct {
-	weights, states, scratch, pinned int64
+	weights, states, scratch, _ int64
 }
 
 type timing struct {
 	device, submit, wait float64 // milliseconds
-	steps, graphs        int64
-	rows, tokens         int32
+	_                    [2]int64
+	_                    [2]int32
 	bucket, _            int32
 }
 

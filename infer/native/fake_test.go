@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -62,8 +63,8 @@ func buildFake(t testing.TB, macros ...string) string {
 	if path, ok := built[key]; ok {
 		return path
 	}
-	dir, err := os.MkdirTemp(fakes, "")
-	if err != nil {
+	dir := filepath.Join(fakes, strconv.Itoa(len(built)))
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, FileName)

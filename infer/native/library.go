@@ -57,10 +57,10 @@ func locate() (string, error) {
 	}
 	program, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("%w: the program does not know where it is (%v); set %s", ErrAbsent, err, EnvPath)
+		return "", fmt.Errorf("%w: the program does not know where it is: %w; set %s", ErrAbsent, err, EnvPath)
 	}
-	if real, err := filepath.EvalSymlinks(program); err == nil {
-		program = real
+	if file, err := filepath.EvalSymlinks(program); err == nil {
+		program = file
 	}
 	dir := filepath.Dir(program)
 	for _, d := range []string{dir, filepath.Join(dir, buildDir), filepath.Join(dir, "..", buildDir)} {
