@@ -110,7 +110,9 @@ typedef struct rk_options {
     const char *tuning;  /* file that keeps what rk_tune found, or NULL */
 } rk_options;            /* 40 bytes */
 
-#define RK_OPEN_EAGER 1u /* no graphs: kernels are launched one by one (for tests) */
+#define RK_OPEN_EAGER 1u      /* no graphs: kernels are launched one by one (for tests) */
+#define RK_OPEN_ONE_BUCKET 2u /* every decoding step runs as one of max_rows rows would: slower,
+                                 but a row's results do not depend on how many others there are */
 
 /* Reserves everything an engine needs but the tensors' contents: all device
  * and pinned memory is taken here, and nothing is allocated later. On
@@ -128,9 +130,9 @@ RK_API int32_t rk_open(const rk_shape *shape, const rk_options *options, rk_engi
 RK_API int32_t rk_load(rk_engine *e, const char *name, int32_t dtype,
                        const int64_t *dims, int32_t ndim, const void *data, int64_t bytes);
 
-/* Checks that every tensor is there and derives what steps need (emb' =
- * LN(emb), tuned products from the file options.tuning if it fits this device
- * and shape). All slots are zero afterwards. */
+/* Checks that every tensor is there and prepares steps: products as tuned in
+ * the file options.tuning, if it is of this device and shape, and the graphs.
+ * All slots are zero afterwards. */
 RK_API int32_t rk_ready(rk_engine *e);
 
 /* Measures how each matrix product of this shape runs fastest on this device,
@@ -160,8 +162,9 @@ RK_API int32_t rk_close(rk_engine *e);
  * the host need not know yet. */
 #define RK_FED_BACK (-1)
 
-/* Most candidates a row can ask for. */
+/* Most candidates a row can ask for, and most banned tokens in a step. */
 #define RK_TOP_MAX 256
+#define RK_BANS_MAX 262144
 
 /* One sequence's part of a step. The sampling fields are read only with
  * RK_ROW_DRAW; they mean what infer/sampler.Params says, and must be valid. */

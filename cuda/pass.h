@@ -1,0 +1,85 @@
+// pass.h: one step as the kernels see it.
+//
+// The tokens of all rows lie one after another, T in all. A pass in which every
+// row has one token is single: token t is that of row t, and row_of is not
+// read. All pointers are on the device.
+#pragma once
+
+#include "blaslt.h"
+#include "model.h"
+#include "slots.h"
+
+// What draws do with the likeliest tokens; see sampler.cu.
+enum class Draw : int32_t { None, Greedy, Rwkv, Rapid };
+
+// A row as the host describes it, after the parameters that mean the same have
+// been made the same (infer/sampler, Params.effective).
+struct RowInput {
+    int32_t slot;
+    int32_t first, count; // its tokens in the pass
+    int32_t token;        // of a row with one token; RK_FED_BACK is the slot's drawn one
+    uint32_t flags;       // RK_ROW_*
+    Draw draw;
+    float scale; // log2(e)/temperature
+    float top_p;
+    int32_t top_k; // 0: off
+    float presence, frequency, decay;
+    int32_t rapid_penalty; // penalties are Rapid-Sampling's
+    int32_t exempt;        // exempt tokens are counted with weight 0
+    int32_t ban_offset, ban_count;
+    int32_t top, top_offset; // candidates, and where they go
+    uint64_t seed, index;    // of the random stream
+
+    // Whether seen tokens are lowered at all.
+    __host__ __device__ bool penalised() const { return presence != 0 || frequency != 0; }
+
+    // Whether top_p or top_k leaves out any of limit tokens.
+    __host__ __device__ bool truncates(int limit) const { return top_p < 1 || (top_k > 0 && top_k < limit); }
+};
+
+// Buffers of a step; layouts in README.md. Each has room for token_room tokens
+// or row_room rows.
+struct Activations {
+    int64_t token_room, row_room;
+    float *x;
+    void *mixed, *rkv, *low, *low_g, *up, *v_first, *y, *hidden, *last;
+    float *next_shift; // [row_room][C]: of passes that are not single
+    float *logits;     // [row_room][V]
+};
+
+// Working memory of the draws, per row; see sampler.cu.
+struct DrawScratch {
+    int chunks;         // of kDrawChunk tokens in the vocabulary
+    float *best;        // [row_room][chunks]: largest z, after penalties
+    float *raw_best;    // [row_room][chunks]: largest logit
+    float *raw_sum;     // [row_room][chunks]: sum of exp(logit - raw_best)
+    uint64_t *mass;     // [row_room][chunks]
+    float *raw;         // [row_room][limit]: raw logits of penalised tokens, by entry
+    float *ban_raw;     // [RK_BANS_MAX]: raw logits of banned tokens
+    int32_t *nan;       // [row_room]: whether a logit is NaN
+    uint32_t *exempt;   // bit set of tokens
+    rk_result *results; // [row_room]
+    rk_candidate *candidates; // [row_room * RK_TOP_MAX]
+};
+
+struct Pass {
+    const Shape *shape;
+    const Model *model;
+    Products *products;
+    SlotView slots;
+    Activations act;
+    DrawScratch scratch;
+
+    int rows, tokens; // in a graph, those of its bucket
+    bool single;
+    int outputs;      // rows with logits: the n-th is row output_row[n], or n if that is null
+
+    const RowInput *input;    // [rows]
+    int32_t *row_slot;        // [rows]: written by embed; frozen rows have the spare one
+    const int32_t *token_ids; // [tokens], of rows with more than one
+    const int32_t *row_of;    // [tokens]
+    const int32_t *output_row;
+    const int32_t *bans;
+
+    gpuStream stream;
+};

@@ -1,0 +1,265 @@
+// sampler_choose.cu: the draw of each row, one block a row.
+#include "sampler.h"
+
+namespace sampling {
+
+namespace {
+
+// What a draw draws from, as infer/sampler's distribution.
+struct Distribution {
+    float m, scale, theta;
+    int tie_last;      // of ids with z == theta, the last one kept
+    bool shared;       // those with z == theta have tie_mass each
+    uint64_t tie_mass;
+    uint64_t total;
+
+    __device__ uint64_t mass_of(int id, float z) const {
+        if (z > theta) return mass(z, m, scale);
+        if (z != theta || id > tie_last) return 0;
+        return shared ? tie_mass : mass(z, m, scale);
+    }
+};
+
+struct Cutoffs {
+    Cutoff p, k;
+};
+
+// Where top_p and top_k cut the softmax with scale, whose mass is sum.
+__device__ Cutoffs cutoffs(const Row &row, const RowInput &in, float m, float scale, uint64_t sum, Work &w) {
+    Cutoffs c{};
+    if (in.top_k > 0 && in.top_k < row.limit) {
+        const float least = reached_by(row, in.top_k, w);
+        c.k = cut(row, m, scale, least, in.top_k, w, [](int, float) -> uint64_t { return 1; });
+    }
+    if (in.top_p < 1) {
+        constexpr double kTailTokens = 512;
+        const uint64_t target = max(1ull, (unsigned long long)ceil((double)in.top_p * (double)sum));
+        const auto measure = [&](int, float z) { return mass(z, m, scale); };
+        // Mostly values above a bound will do, which are few: below it, so many
+        // tokens have less than 1-top_p together.
+        const float bound = (float)((1.0 - in.top_p) / kTailTokens * ((double)sum / 17592186044416.0));
+        c.p = cut(row, m, scale, fminf(m + log2f(bound) / scale, m), target, w, measure);
+        if (c.p.key == 0) c.p = cut(row, m, scale, kNegInf, target, w, measure);
+    }
+    return c;
+}
+
+__device__ void truncate_rwkv(const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
+    const Cutoffs c = cutoffs(row, in, d.m, kSoftmaxScale, sum, w);
+    if (c.p.key == 0 && c.k.key == 0) return;
+    d.theta = z_of(max(c.p.key, c.k.key));
+    if (c.k.key != 0 && c.k.key >= c.p.key) {
+        const float theta = d.theta;
+        const auto tie = [theta](int, float z) -> uint64_t { return z == theta; };
+        sum_chunks(row, theta, w, tie);
+        d.tie_last = pick(row, c.k.rest - 1, w, tie);
+    }
+}
+
+__device__ void truncate_rapid(const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
+    const Cutoffs c = cutoffs(row, in, d.m, d.scale, sum, w);
+    const uint32_t key = max(c.p.key, c.k.key);
+    if (key == 0) return;
+    const float theta = d.theta = z_of(key);
+    const uint64_t ties = sum_chunks(row, theta, w, [theta](int, float z) -> uint64_t { return z == theta; });
+    const uint64_t own = mass(theta, d.m, d.scale);
+    d.shared = true;
+    d.tie_mass = own;
+    if (c.p.key == key) d.tie_mass = min(d.tie_mass, c.p.rest / ties);
+    if (c.k.key == key && c.k.rest < ties) d.tie_mass = min(d.tie_mass, own * c.k.rest / ties);
+    if (theta == d.m) d.tie_mass = max(d.tie_mass, (uint64_t)1); // nothing else is kept
+}
+
+// Draws. w.chunk has the masses of the chunks, and sum is theirs.
+__device__ int draw(const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
+    if (in.draw == Draw::Greedy) {
+        const float m = d.m;
+        const auto best = [m](int, float z) -> uint64_t { return z == m; };
+        d.theta = m;
+        sum_chunks(row, m, w, best);
+        d.tie_last = pick(row, 0, w, best);
+        d.total = mass(m, m, d.scale);
+        return d.tie_last;
+    }
+    const auto measure = [&](int id, float z) { return d.mass_of(id, z); };
+    d.total = sum;
+    if (in.truncates(row.limit)) {
+        if (in.draw == Draw::Rapid)
+            truncate_rapid(row, in, sum, w, d);
+        else
+            truncate_rwkv(row, in, sum, w, d);
+        d.total = sum_chunks(row, d.theta, w, measure);
+    }
+    if (d.total == 0) return 0;
+    return pick(row, __umul64hi(d.total, random_word(in.seed, in.index)), w, measure);
+}
+
+// Puts raw logits back.
+__device__ void restore(const DrawArgs &a, const RowInput &in, int out) {
+    float *logits = a.logits + (int64_t)out * a.vocab;
+    const int seen = in.penalised() ? a.slots.count_size[in.slot] : 0;
+    for (int i = threadIdx.x; i < seen; i += kBlock)
+        logits[a.slots.count_token[(int64_t)in.slot * a.slots.limit + i]] = a.scratch.raw[(int64_t)out * a.slots.limit + i];
+    __syncthreads(); // a token may be seen and banned: what it was is the same
+    for (int i = threadIdx.x; i < in.ban_count; i += kBlock) {
+        const int id = a.bans[in.ban_offset + i];
+        if (id >= 0 && id < a.slots.limit) logits[id] = a.scratch.ban_raw[in.ban_offset + i];
+    }
+    __syncthreads();
+}
+
+// The logarithm of the sum of exp(logit).
+__device__ double log_normaliser(const DrawArgs &a, int out, double *shared) {
+    if (threadIdx.x < kWarp) {
+        const float *best = a.scratch.raw_best + out * a.scratch.chunks, *sums = a.scratch.raw_sum + out * a.scratch.chunks;
+        float most = kNegInf;
+        for (int c = threadIdx.x; c < a.scratch.chunks; c += kWarp) most = fmaxf(most, best[c]);
+        most = warp_max(most);
+        double sum = 0;
+        for (int c = threadIdx.x; c < a.scratch.chunks; c += kWarp)
+            if (best[c] > kNegInf) sum += (double)sums[c] * exp((double)best[c] - (double)most);
+        for (int o = kWarp / 2; o > 0; o >>= 1) sum += SHFL_XOR(sum, o);
+        if (threadIdx.x == 0) *shared = (double)most + log(sum);
+    }
+    __syncthreads();
+    return *shared;
+}
+
+// The row's likeliest tokens by raw logits, with what the draw gave them;
+// returns how many there are. The list of w holds (z, id) and then the changed z.
+__device__ int list_candidates(const DrawArgs &a, const RowInput &in, int out, const Distribution &d, double norm, Work &w) {
+    const Row raw{a.logits + (int64_t)out * a.vocab, a.slots.limit, a.scratch.chunks, a.scratch.raw_best + out * a.scratch.chunks};
+    const uint64_t likely = sum_chunks(raw, -kMaxFloat, w, [](int, float z) -> uint64_t { return z > kNegInf; });
+    const int n = (int)min((uint64_t)in.top, likely);
+    if (n == 0) return 0;
+    float m = kNegInf;
+    for (int c = 0; c < raw.chunks; c++) m = fmaxf(m, raw.best[c]);
+    const Cutoff c = cut(raw, m, kSoftmaxScale, reached_by(raw, n, w), n, w, [](int, float) -> uint64_t { return 1; });
+    const float theta = z_of(c.key);
+    const auto tie = [theta](int, float z) -> uint64_t { return z == theta; };
+    sum_chunks(raw, theta, w, tie);
+    const int tie_last = pick(raw, c.rest - 1, w, tie);
+    if (threadIdx.x == 0) w.count = 0;
+    __syncthreads();
+    for_each(raw, theta, [&](int id, float z) {
+        if (z < theta || (z == theta && id > tie_last)) return;
+        const int at = atomicAdd(&w.count, 1);
+        w.list_key[at] = __float_as_uint(z);
+        w.list_measure[at] = (uint32_t)id;
+    });
+    __syncthreads();
+    float *changed = reinterpret_cast<float *>(w.bins);
+    for (int i = threadIdx.x; i < n; i += kBlock) changed[i] = __uint_as_float(w.list_key[i]);
+    __syncthreads();
+    const int seen = in.penalised() ? a.slots.count_size[in.slot] : 0;
+    const int64_t list = (int64_t)in.slot * a.slots.limit;
+    for (int j = threadIdx.x; j < seen; j += kBlock)
+        for (int i = 0; i < n; i++)
+            if ((int)w.list_measure[i] == a.slots.count_token[list + j])
+                changed[i] = raw.z[w.list_measure[i]] - penalty(in, a.slots.count_n[list + j], a.slots.count_first[list + j]);
+    __syncthreads();
+    for (int j = threadIdx.x; j < in.ban_count; j += kBlock)
+        for (int i = 0; i < n; i++)
+            if ((int)w.list_measure[i] == a.bans[in.ban_offset + j]) changed[i] = kNegInf;
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += kBlock) {
+        const float z = __uint_as_float(w.list_key[i]);
+        const int id = (int)w.list_measure[i];
+        int rank = 0;
+        for (int j = 0; j < n; j++) {
+            const float other = __uint_as_float(w.list_key[j]);
+            rank += other > z || (other == z && (int)w.list_measure[j] < id);
+        }
+        const uint64_t own = d.total > 0 ? d.mass_of(id, tame(changed[i])) : 0;
+        a.scratch.candidates[in.top_offset + rank] = {id, (float)((double)z - norm), d.total > 0 ? (float)((double)own / (double)d.total) : 0.0f};
+    }
+    __syncthreads();
+    return n;
+}
+
+__device__ float decayed(float n, float decay) {
+    n *= decay;
+    return n < 0x1p-64f ? 0.0f : n;
+}
+
+// Lets the counts decay and counts the token.
+__device__ void observe(const DrawArgs &a, const RowInput &in, int token, Work &w) {
+    const int64_t list = (int64_t)in.slot * a.slots.limit;
+    const int n = a.slots.count_size[in.slot];
+    const bool exempt = in.exempt && (a.scratch.exempt[token / 32] >> token % 32 & 1);
+    const float weight = exempt ? 0.0f : 1.0f;
+    if (threadIdx.x == 0) w.count = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < n; i += kBlock) {
+        float occurrences = decayed(a.slots.count_n[list + i], in.decay);
+        if (a.slots.count_token[list + i] == token) {
+            occurrences += weight;
+            w.count = 1;
+        }
+        a.slots.count_n[list + i] = occurrences;
+        a.slots.count_first[list + i] = decayed(a.slots.count_first[list + i], in.decay);
+    }
+    __syncthreads();
+    if (threadIdx.x > 0 || w.count > 0 || n >= a.slots.limit) return;
+    a.slots.count_token[list + n] = token;
+    a.slots.count_n[list + n] = weight;
+    a.slots.count_first[list + n] = weight;
+    a.slots.count_size[in.slot] = n + 1;
+}
+
+__global__ void __launch_bounds__(kBlock) choose(DrawArgs a) {
+    __shared__ Work w;
+    __shared__ double norm_shared;
+    const int out = blockIdx.x, row = a.row(out);
+    const RowInput &in = a.input[row];
+    rk_result *result = a.scratch.results + out;
+    if (in.draw == Draw::None || a.frozen(row)) {
+        if (threadIdx.x == 0) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN};
+        return;
+    }
+    const int chunks = a.scratch.chunks;
+    const Row z{a.logits + (int64_t)out * a.vocab, a.slots.limit, chunks, a.scratch.best + out * chunks};
+    Distribution d{kNegInf, in.scale, kNegInf, INT32_MAX, false, 0, 0};
+    uint64_t sum = 0;
+    for (int c = threadIdx.x % kWarp; c < chunks; c += kWarp) { // by every warp
+        d.m = fmaxf(d.m, z.best[c]);
+        if (in.draw == Draw::Greedy) continue;
+        const uint64_t own = a.scratch.mass[out * chunks + c];
+        sum += own;
+        if (threadIdx.x < kWarp) w.chunk[c] = own;
+    }
+    d.m = warp_max(d.m);
+    sum = warp_sum(sum);
+    __syncthreads();
+    const int token = d.m > kNegInf ? draw(z, in, sum, w, d) : 0;
+    restore(a, in, out);
+    const double norm = log_normaliser(a, out, &norm_shared);
+    const int candidates = in.top > 0 ? list_candidates(a, in, out, d, norm, w) : 0;
+    if (threadIdx.x == 0) {
+        const float log_prob = d.total > 0 ? (float)((double)tame(z.z[token]) - norm) : kNegInf;
+        *result = {token, log_prob, candidates, a.scratch.nan[out] ? RK_RESULT_NAN : 0u};
+        a.scratch.nan[out] = 0;
+        a.slots.drawn[in.slot] = token;
+    }
+    if (in.flags & RK_ROW_OBSERVE) observe(a, in, token, w);
+}
+
+} // namespace
+
+void choose_tokens(const DrawArgs &a, int outputs, gpuStream stream) { choose<<<outputs, kBlock, 0, stream>>>(a); }
+
+} // namespace sampling
+
+void draw(const Pass &p) {
+    sampling::DrawArgs a{};
+    a.logits = p.act.logits;
+    a.vocab = p.shape->vocab;
+    a.input = p.input;
+    a.row_slot = p.row_slot;
+    a.output_row = p.output_row;
+    a.bans = p.bans;
+    a.slots = p.slots;
+    a.scratch = p.scratch;
+    sampling::scan_logits(a, p.outputs, p.stream);
+    sampling::choose_tokens(a, p.outputs, p.stream);
+}

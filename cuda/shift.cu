@@ -1,0 +1,262 @@
+// shift.cu: embedding, layer norms with token shift, and the small elementwise
+// kernels between products.
+//
+//   xn = LN(x) ;  m_i = xn + (prev - xn) ⊙ mix_i
+//
+// prev is xn of the row's token before, or the state's shift for its first
+// one; xn of its last token is the new shift, in fp32.
+#include "forward.h"
+
+#include "vectors.h"
+
+namespace {
+
+constexpr float kNormEps = 1e-5f;
+constexpr int kNormThreads = 512; // at most, each with eight channels at a time
+
+// Eight channels for each thread, kVectors times.
+template <int kVectors> struct Channels {
+    float v[kVectors][8];
+};
+
+// Threads of a block that goes over C channels; kVectors is then 1 or 2.
+int norm_threads(int channels) { return std::min((int)round_up(channels / 8, kWarp), kNormThreads); }
+
+template <int kVectors> __device__ int channel(int vector) { return (vector * (int)blockDim.x + (int)threadIdx.x) * 8; }
+
+// LN of one token's x [C] by the whole block. shared has 2*kWarp floats; the next
+// call may use it again, as there is a barrier between its two sums.
+template <int kVectors>
+__device__ Channels<kVectors> layer_norm(const float *x, const float *weight, const float *bias, int channels, float *shared) {
+    Channels<kVectors> a;
+    float sum = 0;
+#pragma unroll
+    for (int i = 0; i < kVectors; i++) {
+        int c = channel<kVectors>(i);
+        if (c < channels) {
+            load8(a.v[i], x + c);
+#pragma unroll
+            for (int e = 0; e < 8; e++) sum += a.v[i][e];
+        }
+    }
+    float mean = block_sum(sum, shared) / channels, squares = 0;
+#pragma unroll
+    for (int i = 0; i < kVectors; i++)
+        if (channel<kVectors>(i) < channels)
+#pragma unroll
+            for (int e = 0; e < 8; e++) {
+                a.v[i][e] -= mean;
+                squares += a.v[i][e] * a.v[i][e];
+            }
+    float scale = rsqrtf(block_sum(squares, shared + kWarp) / channels + kNormEps);
+#pragma unroll
+    for (int i = 0; i < kVectors; i++) {
+        int c = channel<kVectors>(i);
+        if (c >= channels) continue;
+        float w[8], b[8];
+        load8(w, weight + c);
+        load8(b, bias + c);
+#pragma unroll
+        for (int e = 0; e < 8; e++) a.v[i][e] = a.v[i][e] * scale * w[e] + b[e];
+    }
+    return a;
+}
+
+struct ShiftArgs {
+    const float *x, *ln_weight, *ln_bias, *mix;
+    float *shift;       // of this layer and place: slot s at s*2*channels
+    float *next_shift;  // [rows][channels], or null if the pass is single
+    const RowInput *input;
+    const int32_t *row_slot, *row_of;
+    int64_t stride; // elements between the mixes of a token
+    int channels, tokens, group;
+};
+
+// A block does `group` tokens one after another, so that the mixes are read
+// once and a token's prev is at hand.
+template <typename E, int kMixes, int kVectors> __global__ void __launch_bounds__(kNormThreads) shift_tokens(ShiftArgs a, E *mixed) {
+    __shared__ float shared[2][2 * kWarp];
+    const bool single = a.next_shift == nullptr;
+    Channels<kVectors> prev, mix[kMixes];
+#pragma unroll
+    for (int m = 0; m < kMixes; m++)
+#pragma unroll
+        for (int i = 0; i < kVectors; i++)
+            if (int c = channel<kVectors>(i); c < a.channels) load8(mix[m].v[i], a.mix + m * a.channels + c);
+    const int begin = blockIdx.x * a.group, end = min(begin + a.group, a.tokens);
+    for (int t = begin; t < end; t++) {
+        const int row = single ? t : a.row_of[t];
+        const RowInput &in = a.input[row];
+        const int first = single ? t : in.first, last = single ? t : in.first + in.count - 1;
+        float *shift = a.shift + (int64_t)a.row_slot[row] * 2 * a.channels;
+        if (t == first) {
+#pragma unroll
+            for (int i = 0; i < kVectors; i++)
+                if (int c = channel<kVectors>(i); c < a.channels) load8(prev.v[i], shift + c);
+        } else if (t == begin) {
+            prev = layer_norm<kVectors>(a.x + (int64_t)(t - 1) * a.channels, a.ln_weight, a.ln_bias, a.channels, shared[1]);
+        }
+        Channels<kVectors> now = layer_norm<kVectors>(a.x + (int64_t)t * a.channels, a.ln_weight, a.ln_bias, a.channels, shared[0]);
+#pragma unroll
+        for (int i = 0; i < kVectors; i++) {
+            const int c = channel<kVectors>(i);
+            if (c >= a.channels) continue;
+#pragma unroll
+            for (int m = 0; m < kMixes; m++) {
+                float out[8];
+#pragma unroll
+                for (int e = 0; e < 8; e++) out[e] = now.v[i][e] + (prev.v[i][e] - now.v[i][e]) * mix[m].v[i][e];
+                store8(mixed + m * a.stride + (int64_t)t * a.channels + c, out);
+            }
+            if (t == last) store8((single ? shift : a.next_shift + (int64_t)row * a.channels) + c, now.v[i]);
+        }
+        prev = now;
+    }
+}
+
+// Brings next_shift to the states; a kernel of its own, as another block may
+// still have to read the old shift.
+__global__ void commit_shift(float *shift, const float *next_shift, const int32_t *row_slot, int channels) {
+    float *to = shift + (int64_t)row_slot[blockIdx.x] * 2 * channels;
+    const float *from = next_shift + (int64_t)blockIdx.x * channels;
+    for (int c = threadIdx.x; c < channels; c += blockDim.x) to[c] = from[c];
+}
+
+template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn) {
+    const Layer &l = p.model->layers[layer];
+    const int c = p.shape->embed;
+    ShiftArgs a{};
+    a.x = p.act.x;
+    a.ln_weight = ffn ? l.ln2_weight : l.ln1_weight;
+    a.ln_bias = ffn ? l.ln2_bias : l.ln1_bias;
+    a.mix = ffn ? l.mix_ffn : l.mix;
+    a.shift = p.slots.shifts + (int64_t)layer * (p.slots.slots + 1) * 2 * c + (ffn ? c : 0);
+    a.next_shift = p.single ? nullptr : p.act.next_shift;
+    a.input = p.input;
+    a.row_slot = p.row_slot;
+    a.row_of = p.row_of;
+    a.stride = p.act.token_room * c;
+    a.channels = c;
+    a.tokens = p.tokens;
+    a.group = p.tokens >= 2048 ? 8 : p.tokens >= 1024 ? 4 : 1;
+    const int threads = norm_threads(c), blocks = (int)ceil_div(p.tokens, a.group);
+    E *mixed = static_cast<E *>(p.act.mixed);
+    if (c <= kNormThreads * 8)
+        shift_tokens<E, kMixes, 1><<<blocks, threads, 0, p.stream>>>(a, mixed);
+    else
+        shift_tokens<E, kMixes, 2><<<blocks, threads, 0, p.stream>>>(a, mixed);
+    if (!p.single) commit_shift<<<p.rows, 256, 0, p.stream>>>(a.shift, a.next_shift, p.row_slot, c);
+}
+
+// One block a token.
+template <typename E>
+__global__ void embed_tokens(float *x, const E *embedding, const float *weight, const float *bias, const RowInput *input,
+                             int32_t *row_slot, const int32_t *token_ids, const int32_t *row_of, const int32_t *drawn, int spare,
+                             int channels, bool single) {
+    const int t = blockIdx.x, row = single ? t : row_of[t];
+    const RowInput &in = input[row];
+    int slot = in.slot, id = in.count == 1 ? in.token : token_ids[t];
+    if (id == RK_FED_BACK) {
+        id = drawn[slot];
+        if ((in.flags & RK_ROW_FREEZE) && id == 0) slot = spare;
+    }
+    if (t == (single ? t : in.first) && threadIdx.x == 0) row_slot[row] = slot;
+    const E *from = embedding + (int64_t)id * channels;
+    for (int c = threadIdx.x * 8; c < channels; c += blockDim.x * 8) {
+        float v[8], w[8], b[8];
+        load8(v, from + c);
+        load8(w, weight + c);
+        load8(b, bias + c);
+#pragma unroll
+        for (int e = 0; e < 8; e++) v[e] = v[e] * w[e] + b[e];
+        store8(x + (int64_t)t * channels + c, v);
+    }
+}
+
+// One block an output row.
+template <typename E, int kVectors>
+__global__ void norm_outputs(E *last, const float *x, const float *weight, const float *bias, const RowInput *input,
+                             const int32_t *output_row, int channels, bool single) {
+    __shared__ float shared[2 * kWarp];
+    const int row = output_row ? output_row[blockIdx.x] : blockIdx.x;
+    const int t = single ? row : input[row].first + input[row].count - 1;
+    Channels<kVectors> a = layer_norm<kVectors>(x + (int64_t)t * channels, weight, bias, channels, shared);
+#pragma unroll
+    for (int i = 0; i < kVectors; i++)
+        if (int c = channel<kVectors>(i); c < channels) store8(last + (int64_t)blockIdx.x * channels + c, a.v[i]);
+}
+
+// w = tanh(w), g = sigmoid(g), of n_w and n_g values: multiples of 8.
+template <typename E> __global__ void activate(E *w, int64_t n_w, E *g, int64_t n_g) {
+    int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    if (i >= n_w + n_g) return;
+    E *p = i < n_w ? w + i : g + (i - n_w);
+    float v[8];
+    load8(v, p);
+#pragma unroll
+    for (int e = 0; e < 8; e++) v[e] = i < n_w ? tanhf(v[e]) : sigmoid(v[e]);
+    store8(p, v);
+}
+
+template <typename E> __global__ void square(E *hidden, int64_t n) {
+    int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    if (i >= n) return;
+    float v[8];
+    load8(v, hidden + i);
+    Pack<E> q;
+#pragma unroll
+    for (int e = 0; e < 8; e++) {
+        float r = fmaxf(v[e], 0.0f);
+        q.v[e] = from_float_bounded<E>(r * r);
+    }
+    *reinterpret_cast<Pack<E> *>(hidden + i) = q;
+}
+
+unsigned blocks_of_eight(int64_t values) { return (unsigned)ceil_div(values / 8, 256); }
+
+} // namespace
+
+void embed(const Pass &p) {
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        const int threads = std::min((int)round_up(p.shape->embed / 8, kWarp), 256);
+        embed_tokens<E><<<p.tokens, threads, 0, p.stream>>>(p.act.x, static_cast<const E *>(p.model->embedding), p.model->ln0_weight,
+                                                            p.model->ln0_bias, p.input, p.row_slot, p.token_ids, p.row_of,
+                                                            p.slots.drawn, p.slots.slots, p.shape->embed, p.single);
+    });
+}
+
+void shift_attention(const Pass &p, int layer) {
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 6>(p, layer, false); });
+}
+
+void shift_ffn(const Pass &p, int layer) {
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1>(p, layer, true); });
+}
+
+void norm_last(const Pass &p) {
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        const int c = p.shape->embed, threads = norm_threads(c);
+        auto kernel = c <= kNormThreads * 8 ? norm_outputs<E, 1> : norm_outputs<E, 2>;
+        kernel<<<p.outputs, threads, 0, p.stream>>>(static_cast<E *>(p.act.last), p.act.x, p.model->ln_out_weight, p.model->ln_out_bias,
+                                                    p.input, p.output_row, c, p.single);
+    });
+}
+
+void activate_low(const Pass &p) {
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        const int64_t n_w = (int64_t)p.tokens * p.shape->rank, n_g = (int64_t)p.tokens * p.shape->rank_gp;
+        E *w = static_cast<E *>(p.act.low) + p.act.token_room * p.shape->rank;
+        activate<E><<<blocks_of_eight(n_w + n_g), 256, 0, p.stream>>>(w, n_w, static_cast<E *>(p.act.low_g), n_g);
+    });
+}
+
+void square_hidden(const Pass &p) {
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        const int64_t n = (int64_t)p.tokens * p.shape->ffn;
+        square<E><<<blocks_of_eight(n), 256, 0, p.stream>>>(static_cast<E *>(p.act.hidden), n);
+    });
+}

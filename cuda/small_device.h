@@ -1,0 +1,159 @@
+// small_device.h: what the kernels for few tokens need of the device beyond
+// gpu.h, each with a portable twin: copies to shared memory that run on their
+// own, the tensor cores' product of one tile, and kernels that start while the
+// one before them is still at work.
+//
+// A kernel that is launched by launch_early begins before its predecessor on
+// the stream has ended. Up to wait_for_previous it may touch nothing but
+// constants and its own shared memory; let_next_start lets its successor begin
+// in the same way.
+#pragma once
+
+#include <type_traits>
+
+#include "gpu.h"
+
+#if GPU_CUDA
+#define BALLOT(p) __ballot_sync(0xffffffffu, (p))
+#define SYNC_WARP() __syncwarp()
+#else
+#define BALLOT(p) ((uint32_t)(__ballot(p) >> (threadIdx.x % warpSize / kWarp * kWarp)))
+#define SYNC_WARP() __builtin_amdgcn_wave_barrier()
+#endif
+
+// ---- order between kernels ---------------------------------------------------
+
+__device__ inline void wait_for_previous() {
+#if GPU_CUDA && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+__device__ inline void let_next_start() {
+#if GPU_CUDA && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+// Whether the current device can start kernels early.
+inline bool starts_early() {
+#if GPU_CUDA
+    int device = 0, major = 0;
+    if (cudaGetDevice(&device) != cudaSuccess) return false;
+    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) return false;
+    return major >= 9;
+#else
+    return false;
+#endif
+}
+
+inline int multiprocessors() {
+#if GPU_CUDA
+    int device = 0, count = 0;
+    if (cudaGetDevice(&device) != cudaSuccess) return 1;
+    if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) return 1;
+#else
+    int device = 0, count = 0;
+    if (hipGetDevice(&device) != hipSuccess) return 1;
+    if (hipDeviceGetAttribute(&count, hipDeviceAttributeMultiprocessorCount, device) != hipSuccess) return 1;
+#endif
+    return count;
+}
+
+// Launches a kernel with shared bytes of dynamic shared memory. Errors are kept
+// for gpuLastError.
+template <typename... P, typename... A>
+void launch_early(void (*kernel)(P...), int blocks, int threads, size_t shared, gpuStream stream, A... args) {
+#if GPU_CUDA
+    if (shared > 48 * 1024) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(blocks);
+    config.blockDim = dim3(threads);
+    config.dynamicSmemBytes = shared;
+    config.stream = stream;
+    config.attrs = &early;
+    config.numAttrs = starts_early() ? 1 : 0;
+    cudaLaunchKernelEx(&config, kernel, P(args)...);
+#else
+    kernel<<<blocks, threads, shared, stream>>>(P(args)...);
+#endif
+}
+
+// ---- copies of 16 bytes to shared memory ---------------------------------------
+
+// Copies are finished in groups. A thread sees only its own ones after
+// wait_copies, until a barrier.
+__device__ inline void copy16(void *shared, const void *global) {
+#if GPU_CUDA && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(shared)), "l"(global)
+                 : "memory");
+#else
+    *static_cast<uint4 *>(shared) = *static_cast<const uint4 *>(global);
+#endif
+}
+
+__device__ inline void end_group() {
+#if GPU_CUDA && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+// Waits until no more than kPending groups are unfinished.
+template <int kPending> __device__ inline void wait_copies() {
+#if GPU_CUDA && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+// Asks for the 128 bytes around p to be brought to the L2 cache.
+__device__ inline void prefetch_l2(const void *p) {
+#if GPU_CUDA
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
+#else
+    (void)p;
+#endif
+}
+
+// ---- tile product ---------------------------------------------------------------
+
+__device__ inline float low_half(uint32_t v, half) { return __half2float(__ushort_as_half((unsigned short)(v & 0xffff))); }
+__device__ inline float low_half(uint32_t v, bf16) { return __uint_as_float(v << 16); }
+__device__ inline float high_half(uint32_t v, half e) { return low_half(v >> 16, e); }
+__device__ inline float high_half(uint32_t v, bf16) { return __uint_as_float(v & 0xffff0000u); }
+
+// c [16][8] += a [16][16] · b [16][8] by one warp; all values of c in fp32. With
+// g = lane/4 and t = lane%4, pairs (2t, 2t+1) first and (2t+8, 2t+9) second:
+//   a  row g first, row g+8 first, row g second, row g+8 second (columns by pair)
+//   b  column g first, column g second (rows by pair)
+//   c  row g columns 2t and 2t+1, row g+8 columns 2t and 2t+1
+template <typename E>
+__device__ inline void multiply_tile(float (&c)[4], uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1) {
+#if GPU_CUDA && __CUDA_ARCH__ >= 800
+    if constexpr (std::is_same_v<E, half>)
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+    else
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+                     : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+#else
+    const int lane = threadIdx.x % kWarp, t = lane % 4;
+    const uint32_t a[4] = {a0, a1, a2, a3}, b[2] = {b0, b1};
+#pragma unroll
+    for (int from = 0; from < 4; from++)
+#pragma unroll
+        for (int pair = 0; pair < 2; pair++) {
+            const uint32_t top = SHFL(a[2 * pair], lane - t + from), bottom = SHFL(a[2 * pair + 1], lane - t + from);
+            const uint32_t left = SHFL(b[pair], 8 * t + from), right = SHFL(b[pair], 8 * t + 4 + from);
+            const E e{};
+            c[0] += low_half(top, e) * low_half(left, e) + high_half(top, e) * high_half(left, e);
+            c[1] += low_half(top, e) * low_half(right, e) + high_half(top, e) * high_half(right, e);
+            c[2] += low_half(bottom, e) * low_half(left, e) + high_half(bottom, e) * high_half(left, e);
+            c[3] += low_half(bottom, e) * low_half(right, e) + high_half(bottom, e) * high_half(right, e);
+        }
+#endif
+}

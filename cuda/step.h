@@ -1,0 +1,86 @@
+// step.h: from the caller's rows to a pass, and back.
+//
+// Each step in flight has a set of pinned buffers: the host fills the inputs of
+// one while the device works on another. A step whose rows have one token each
+// is replayed from the graph of its bucket: the least number of rows, not below
+// its own, that a graph is made for. Rows that are not there have the spare
+// slot and draw nothing.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "forward.h"
+
+struct Rows { // the arguments of rk_submit
+    const rk_row *rows;
+    int n_rows;
+    const int32_t *tokens;
+    int n_tokens;
+    const int32_t *bans;
+    int n_bans;
+};
+
+class Steps {
+  public:
+    Steps(const Model &model, const rk_options &options, Slots &slots, Arena &arena, int64_t *scratch, int64_t *pinned);
+    Steps(const Steps &) = delete;
+    Steps &operator=(const Steps &) = delete;
+    ~Steps();
+
+    Products &products() { return products_; }
+
+    // Captures the graphs of all buckets, anew if there are any.
+    void capture();
+
+    // Measures matrix products at the numbers of tokens that steps have.
+    void tune(double seconds);
+
+    void submit(const Rows &rows);
+    void wait(rk_result *results, rk_candidate *candidates);
+    void read_logits(int row, float *dst);
+    void set_exempt(const int32_t *tokens, int n);
+    void fill(rk_timing *timing) const { *timing = timing_; }
+
+  private:
+    struct Flight { // a step's pinned buffers and what is known of it
+        RowInput *input;
+        int32_t *token_ids, *row_of, *output_row, *bans;
+        rk_result *results;
+        rk_candidate *candidates;
+        Event begin{true}, end{true}, done;
+        std::vector<int> output_of; // of each row, or -1
+        int tops = 0;               // candidates asked for
+        int tokens = 0, bucket = 0;
+        double submitted = 0;
+    };
+    struct Graph;
+
+    void check(const Rows &rows) const;
+    void check_row(const Rows &rows, int i) const;
+    int bucket(int rows) const;
+    void fill_rows(const Rows &rows, Flight &flight, bool single);
+    Pass pass(int rows, int tokens, bool single, int outputs) const;
+    void upload(const Rows &rows, const Flight &flight, const Pass &p);
+    const Graph &graph(int bucket);
+
+    const Model &model_;
+    const rk_options options_;
+    Slots &slots_;
+    const int64_t row_room_, token_room_;
+    Stream stream_;
+    Products products_;
+    Activations act_ = {};
+    DrawScratch draw_ = {};
+
+    // on the device: what a Flight has pinned
+    RowInput *input_;
+    int32_t *row_slot_, *token_ids_, *row_of_, *output_row_, *bans_;
+
+    std::vector<std::unique_ptr<Flight>> flights_;
+    int64_t submitted_ = 0, waited_ = 0;
+    std::map<int, std::unique_ptr<Graph>> graphs_;
+    float *logits_staging_; // pinned [V]
+    rk_timing timing_ = {};
+};
