@@ -22,7 +22,7 @@ func TestAssemblyIsCurrent(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Skipf("the generator cannot be built here: %s", out)
 	}
-	for _, family := range []string{"float", "q8", "vector", "recurrence", "memory"} {
+	for _, family := range []string{"float", "q8", "vector", "recurrence", "memory", "skip"} {
 		assembly, stubs := filepath.Join(t.TempDir(), "a.s"), filepath.Join(t.TempDir(), "a.go")
 		run := exec.CommandContext(t.Context(), generator, "-family", family, "-out", assembly, "-stubs", stubs, "-pkg", "kernel")
 		if out, err := run.CombinedOutput(); err != nil {
