@@ -2,7 +2,6 @@ package panel
 
 import (
 	"slices"
-	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -261,74 +260,4 @@ func (s *Sampling) toggleSeed() Action {
 		p.Seed = 1
 	}
 	return s.ask(p)
-}
-
-func (s *Sampling) presetRow() parameter {
-	return parameter{
-		name: "preset",
-		show: func(sampler.Params) string {
-			if s.preset == "" {
-				return "own"
-			}
-			return s.preset
-		},
-		step: func(p *sampler.Params, n int, _ bool) {
-			if len(s.presets) == 0 {
-				return
-			}
-			i := s.presetIndex(s.preset)
-			if i < 0 && n < 0 {
-				i = 0
-			}
-			s.usePreset(p, (i+n+len(s.presets))%len(s.presets))
-		},
-	}
-}
-
-func (s *Sampling) seedRow() parameter {
-	return parameter{
-		name: "seed",
-		help: "Fresh draws another one for every answer; any other makes answers repeatable. Enter keeps that of the latest answer.",
-		show: func(p sampler.Params) string {
-			if p.Seed == 0 {
-				return "fresh"
-			}
-			return strconv.FormatUint(p.Seed, 10)
-		},
-		step: func(p *sampler.Params, n int, _ bool) {
-			if n > 0 || p.Seed > 0 {
-				p.Seed += uint64(n)
-			}
-		},
-		parse: func(p *sampler.Params, text string) error {
-			v, err := strconv.ParseUint(text, 10, 64)
-			if err != nil {
-				return errSeed
-			}
-			p.Seed = v
-			return nil
-		},
-	}
-}
-
-func modeRow() parameter {
-	return parameter{
-		name: "mode",
-		show: func(p sampler.Params) string { return p.Mode.String() },
-		step: func(p *sampler.Params, n int, _ bool) {
-			p.Mode = sampler.Mode((int(p.Mode) + n + len(modes)) % len(modes))
-		},
-	}
-}
-
-func (s *Sampling) banRow() parameter {
-	return parameter{
-		name: "banned",
-		show: func(p sampler.Params) string {
-			if len(p.Ban) == 0 {
-				return "none"
-			}
-			return plural(len(p.Ban), "token")
-		},
-	}
 }

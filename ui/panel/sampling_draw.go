@@ -1,7 +1,6 @@
 package panel
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,8 +10,6 @@ import (
 
 	"rookery/ui/graph"
 )
-
-var errSeed = errors.New("a seed is a whole number from 0 up")
 
 const (
 	nameWidth  = 12
