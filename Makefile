@@ -3,15 +3,25 @@ GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
 GOLANGCI_VERSION := v2.15.0
+# TAGS=nogpu makes a fully static program without support for GPUs.
+TAGS    ?=
 
-.PHONY: build run test test-race e2e lint fuzz bench generate notices clean
+.PHONY: build cuda run test test-race test-cuda e2e lint fuzz bench generate notices clean
 
 build: bin/rookery
 
 # Always asked for: the Go tool knows best what is current.
 .PHONY: bin/rookery
 bin/rookery:
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $@ ./cmd/rookery
+	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o $@ ./cmd/rookery
+
+# The library for NVIDIA GPUs, beside the program: needs nvcc of CUDA 12.4 or
+# newer. It is built for the card in this machine; make -C cuda fat for all.
+GPU_LIBRARY := librookery_cuda.so
+cuda:
+	$(MAKE) -C cuda
+	mkdir -p bin
+	cp cuda/build/$(GPU_LIBRARY) bin/
 
 run: build
 	./bin/rookery $(ARGS)
@@ -22,6 +32,11 @@ test: test-race e2e
 
 test-race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+
+# The kernels' own tests, and those of Go that need a GPU.
+test-cuda: cuda
+	$(MAKE) -C cuda test
+	ROOKERY_LIB=$(CURDIR)/bin/$(GPU_LIBRARY) $(GO) test -count=1 -v -run GPU ./infer/native
 
 # Drives the built program in tmux, as a person would.
 e2e: build

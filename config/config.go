@@ -37,6 +37,7 @@ type Engine struct {
 	Backend string `toml:"backend"`
 	Threads int    `toml:"threads"`
 	Weights string `toml:"weights"`
+	State   string `toml:"state"`
 	Slots   int    `toml:"slots"`
 	Chunk   int    `toml:"chunk"`
 }
@@ -81,7 +82,7 @@ type Storage struct {
 // Default is what holds when no file says otherwise.
 func Default() Config {
 	return Config{
-		Engine:  Engine{Backend: "auto", Weights: "auto", Slots: 256},
+		Engine:  Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
 		Chat:    Chat{Think: "off"},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
@@ -142,8 +143,9 @@ type oneOf struct {
 // Validate says in one line what is wrong.
 func (c Config) Validate() error {
 	for _, o := range []oneOf{
-		{"engine.backend", c.Engine.Backend, []string{"auto", "cpu"}},
+		{"engine.backend", c.Engine.Backend, []string{"auto", "cpu", "cuda"}},
 		{"engine.weights", c.Engine.Weights, []string{"auto", "fp32", "fp16", "bf16", "int8"}},
+		{"engine.state", c.Engine.State, []string{"fp32", "fp16"}},
 		{"chat.think", c.Chat.Think, []string{"off", "fast", "free", "short", "long", "chinese"}},
 		{"ui.appearance", c.UI.Appearance, []string{"auto", "dark", "light"}},
 	} {

@@ -89,6 +89,7 @@ func TestErrors(t *testing.T) {
 		{"[ui]\nmouse = \"yes\"\n", "c.toml"},
 		{"[engine]\nbackend = \"tpu\"\n", `engine.backend is "tpu"; it must be one of`},
 		{"[engine]\nthreads = -1\n", "engine.threads is -1"},
+		{"[engine]\nstate = \"int8\"\n", `engine.state is "int8"`},
 		{"[sampling]\ntemperature = -1.0\n", "temperature"},
 		{"[sampling]\nmode = \"x\"\n", "sampling.mode"},
 		{"[storage]\ndata_dir = \"\"\n", "storage.data_dir is empty"},

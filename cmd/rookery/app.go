@@ -65,9 +65,10 @@ func (a *app) globalFlags(fs *pflag.FlagSet) {
 func (a *app) modelFlags(fs *pflag.FlagSet) {
 	flag(a, fs, "model", "m", "model file (.pth or .safetensors); the embedded demonstration model if not given", parseText, func(c *config.Config, v string) { c.Model.Path = v })
 	flag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
-	flag(a, fs, "backend", "", "what runs the model: auto or cpu", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
+	flag(a, fs, "backend", "", "what runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
 	flag(a, fs, "threads", "t", "worker threads; 0 is one for each core", strconv.Atoi, func(c *config.Config, v int) { c.Engine.Threads = v })
 	flag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
+	flag(a, fs, "state", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
 }
 
 func (a *app) chatFlags(fs *pflag.FlagSet) {
@@ -127,16 +128,26 @@ func openModel(ctx context.Context, cmd *cobra.Command, c config.Config) (*infer
 // loadModel loads the configured model, showing progress on a terminal.
 func loadModel(ctx context.Context, progress io.Writer, c config.Config) (*infer.Model, infer.Backend, error) {
 	meter := newMeter(progress)
-	m, backend, err := load.Open(ctx, load.Spec{
+	m, backend, err := load.Open(ctx, modelSpec(c, meter.note(progress)), func(p load.Progress) {
+		meter.show("loading the model", p.Done, p.Total, "weights")
+	})
+	meter.clear()
+	return m, backend, exitWith(exitModel, err)
+}
+
+// modelSpec is what the configuration says of loading. note is told why a GPU
+// is not used.
+func modelSpec(c config.Config, note func(line string)) load.Spec {
+	return load.Spec{
 		Model:   c.Model.Path,
 		Vocab:   c.Model.Vocab,
 		Backend: c.Engine.Backend,
 		Threads: c.Engine.Threads,
 		Weights: c.Engine.Weights,
+		State:   c.Engine.State,
 		Slots:   c.Engine.Slots,
-	}, func(p load.Progress) { meter.show("loading the model", p.Done, p.Total, "weights") })
-	meter.clear()
-	return m, backend, exitWith(exitModel, err)
+		Note:    note,
+	}
 }
 
 // defaults are what a new conversation starts with.

@@ -5,20 +5,19 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"runtime"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"rookery/config"
 	"rookery/infer"
-	"rookery/infer/cpu"
 	"rookery/infer/cpu/kernel"
+	"rookery/infer/load"
 	"rookery/infer/measure"
+	"rookery/infer/native"
 	"rookery/infer/rwkv"
 )
 
@@ -42,11 +41,19 @@ func released(layers, embed, w, a, v, g int) rwkv.Shape {
 // benchOptions are the flags of `bench`.
 type benchOptions struct {
 	shape   string
-	rows    []int
-	prompts []int
+	rows    []int // nil: as suits the backend
+	prompts []int // likewise
 	runs    int
+	tune    time.Duration
 	json    bool
 }
+
+// What is measured if the flags do not say, on the CPU and on a GPU. Of the
+// GPU's rows those are left out that there is no memory for.
+var (
+	cpuRows, cpuPrompts = []int{1, 2, 8, 32}, []int{512}
+	gpuRows, gpuPrompts = []int{1, 8, 32, 128, 320, 960}, []int{4096}
+)
 
 func (a *app) benchCommand() *cobra.Command {
 	var o benchOptions
@@ -54,9 +61,10 @@ func (a *app) benchCommand() *cobra.Command {
 		Use:   "bench",
 		Short: "Measure loading, decoding and reading prompts",
 		Long: "Measure a model, or random weights of a released shape, end to end: embedding, forward pass, sampling,\n" +
-			"and the token back. Decoding is bound by reading weights; the table says what share of the bandwidth,\n" +
-			"measured in the same run over as many bytes as the weights have, the weights that were read make up.",
-		Example: "rookery bench\nrookery bench --shape 0.1b --weights int8 --threads 1 --rows 1,8",
+			"and the token back. Decoding reads every weight once a step. On the CPU the table says what share of the\n" +
+			"memory's read bandwidth, measured in the same run, that reaches; on a GPU, how much memory traffic and\n" +
+			"arithmetic of a dense step it comes to. The step of a prompt is the time to its first token.",
+		Example: "rookery bench\nrookery bench --shape 0.1b --weights int8 --threads 1 --rows 1,8\nrookery bench --backend cuda --shape 7.2b --tune --json",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.bench(cmd, o)
@@ -64,35 +72,13 @@ func (a *app) benchCommand() *cobra.Command {
 	}
 	a.modelFlags(cmd.Flags())
 	cmd.Flags().StringVar(&o.shape, "shape", "", fmt.Sprintf("random weights of this size instead of a model: %q", slices.Sorted(maps.Keys(shapes))))
-	cmd.Flags().IntSliceVar(&o.rows, "rows", []int{1, 2, 8, 32}, "conversations decoding together")
-	cmd.Flags().IntSliceVar(&o.prompts, "prompt", []int{512}, "tokens of the prompt to read")
+	cmd.Flags().IntSliceVar(&o.rows, "rows", nil, fmt.Sprintf("conversations decoding together (default %v, on a GPU %v)", cpuRows, gpuRows))
+	cmd.Flags().IntSliceVar(&o.prompts, "prompt", nil, fmt.Sprintf("tokens of the prompt to read (default %v, on a GPU %v)", cpuPrompts, gpuPrompts))
 	cmd.Flags().IntVar(&o.runs, "runs", 5, "runs of each measurement; the median is printed")
+	cmd.Flags().DurationVar(&o.tune, "tune", 0, "first find the fastest products for this GPU and shape, for this long, and keep them")
+	cmd.Flags().Lookup("tune").NoOptDefVal = "1m"
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
-}
-
-// A report is what `bench --json` prints.
-type report struct {
-	Model         string         `json:"model"`
-	Backend       string         `json:"backend"`
-	Go            string         `json:"go"`
-	Parameters    int64          `json:"parameters"`
-	WeightBytes   int64          `json:"weight_bytes"`
-	StateBytes    int64          `json:"state_bytes_per_row"`
-	LoadSeconds   float64        `json:"load_seconds"`
-	ReadBandwidth float64        `json:"read_bandwidth_bytes_per_second"`
-	Results       []measurements `json:"results"`
-}
-
-type measurements struct {
-	What           string    `json:"what"`
-	Rows           int       `json:"rows"`
-	Tokens         int       `json:"tokens"`
-	Median         float64   `json:"tokens_per_second"`
-	Runs           []float64 `json:"runs"`
-	StepP50        float64   `json:"step_p50_seconds"`
-	StepP95        float64   `json:"step_p95_seconds"`
-	BandwidthShare float64   `json:"bandwidth_share,omitempty"`
 }
 
 func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
@@ -100,17 +86,18 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 	if err != nil {
 		return err
 	}
+	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1))
+	if o.rows == nil {
+		c.Engine.Slots = slices.Max(gpuRows)
+	}
 	start := time.Now()
-	name, shape, b, err := benchBackend(cmd, c, o)
+	s, err := openSubject(cmd, c, o.shape)
 	if err != nil {
 		return err
 	}
-	r := report{
-		Model: name, Backend: b.Name(), Go: runtime.Version(), Parameters: shape.Params(), WeightBytes: b.Memory().Weights,
-		StateBytes: int64(4 * shape.StateLen()), LoadSeconds: time.Since(start).Seconds(),
-	}
-	err = r.measure(cmd.Context(), b, shape, c.Engine.Threads, o)
-	if err = errors.Join(err, b.Close()); err != nil {
+	r := newReport(s, time.Since(start))
+	err = r.measure(cmd.Context(), s, c, o)
+	if err = errors.Join(err, s.backend.Close()); err != nil {
 		return err
 	}
 	if o.json {
@@ -121,88 +108,101 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 	return r.write(cmd.OutOrStdout())
 }
 
-// benchBackend loads the model or makes the shape.
-func benchBackend(cmd *cobra.Command, c config.Config, o benchOptions) (string, rwkv.Shape, infer.Backend, error) {
-	if o.shape == "" {
-		m, b, err := loadModel(cmd.Context(), cmd.ErrOrStderr(), c)
-		if err != nil {
-			return "", rwkv.Shape{}, nil, err
-		}
-		return m.Name, m.Shape, b, nil
-	}
-	shape, ok := shapes[o.shape]
-	if !ok {
-		return "", shape, nil, exitWith(exitUsage, fmt.Errorf("--shape is %q; it must be one of %q", o.shape, slices.Sorted(maps.Keys(shapes))))
-	}
-	if c.Engine.Weights == "auto" {
-		c.Engine.Weights = "fp16"
-	}
-	meter := newMeter(cmd.ErrOrStderr())
-	b, err := cpu.Synthetic(cmd.Context(), shape, 1, cpu.Options{
-		Threads: c.Engine.Threads, Weights: c.Engine.Weights, Slots: c.Engine.Slots,
-		Progress: func(done, total int64) { meter.show("making random weights", done, total, "weights") },
-	})
-	meter.clear()
-	return o.shape + ", random weights", shape, b, exitWith(exitModel, err)
+// A subject is what is measured.
+type subject struct {
+	name    string
+	shape   rwkv.Shape
+	tokens  int // ids that can be drawn
+	backend infer.Backend
 }
 
-func (r *report) measure(ctx context.Context, b infer.Backend, shape rwkv.Shape, threads int, o benchOptions) error {
+// gpu is the subject's backend if it is a GPU's, or nil.
+func (s subject) gpu() *native.Backend {
+	b, _ := s.backend.(*native.Backend)
+	return b
+}
+
+// openSubject loads the model or makes the shape.
+func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject, error) {
+	if shapeName == "" {
+		m, b, err := loadModel(cmd.Context(), cmd.ErrOrStderr(), c)
+		if err != nil {
+			return subject{}, err
+		}
+		return subject{m.Name, m.Shape, min(m.Tokenizer.Size(), m.Shape.Vocab), b}, nil
+	}
+	shape, ok := shapes[shapeName]
+	if !ok {
+		return subject{}, exitWith(exitUsage, fmt.Errorf("--shape is %q; it must be one of %q", shapeName, slices.Sorted(maps.Keys(shapes))))
+	}
+	meter := newMeter(cmd.ErrOrStderr())
+	b, err := load.Synthetic(cmd.Context(), shape, modelSpec(c, meter.note(cmd.ErrOrStderr())), func(p load.Progress) {
+		meter.show("making random weights", p.Done, p.Total, "weights")
+	})
+	meter.clear()
+	return subject{shapeName + ", random weights", shape, shape.Vocab, b}, exitWith(exitModel, err)
+}
+
+// measure fills the report.
+func (r *report) measure(ctx context.Context, s subject, c config.Config, o benchOptions) error {
+	rows, prompts := cpuRows, cpuPrompts
+	if b := s.gpu(); b != nil {
+		rows = slices.DeleteFunc(slices.Clone(gpuRows), func(n int) bool { return n > b.Slots() })
+		prompts = gpuPrompts
+	}
+	if o.rows != nil {
+		rows = o.rows
+	}
+	if o.prompts != nil {
+		prompts = o.prompts
+	}
+	if err := r.prepare(s, c, o); err != nil {
+		return err
+	}
+	for _, n := range rows {
+		series, err := measure.Decode(ctx, s.backend, s.tokens, n, measure.Plan{Runs: o.runs})
+		if err != nil {
+			return err
+		}
+		if err := r.add("decode", series, s, c); err != nil {
+			return err
+		}
+	}
+	for _, n := range prompts {
+		series, err := measure.Prefill(ctx, s.backend, s.tokens, n, measure.Plan{Runs: o.runs})
+		if err != nil {
+			return err
+		}
+		if err := r.add("prompt", series, s, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare tunes a GPU if that is asked for, and measures the bandwidth of the
+// processor.
+func (r *report) prepare(s subject, c config.Config, o benchOptions) error {
+	b := s.gpu()
+	switch {
+	case o.tune < 0 || o.tune > 0 && b == nil:
+		return exitWith(exitUsage, fmt.Errorf("--tune is for a GPU and a time, and this runs on %s", s.backend.Name()))
+	case o.tune > 0:
+		return b.Tune(o.tune.Seconds())
+	case b != nil:
+		return nil
+	}
+	threads := c.Engine.Threads
 	if threads < 1 {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	var err error
-	read := r.WeightBytes - embeddingBytes(shape, r.WeightBytes)
-	if r.ReadBandwidth, err = kernel.ReadBandwidth(kernel.Best(), threads, read); err != nil {
-		return err
-	}
-	for _, rows := range o.rows {
-		s, err := measure.Decode(ctx, b, shape.Vocab, rows, measure.Plan{Runs: o.runs})
-		if err != nil {
-			return err
-		}
-		m := newMeasurements("decode", s)
-		m.BandwidthShare = m.Median / float64(rows) * s.Bytes / r.ReadBandwidth
-		r.Results = append(r.Results, m)
-	}
-	for _, n := range o.prompts {
-		s, err := measure.Prefill(ctx, b, shape.Vocab, n, measure.Plan{Runs: o.runs})
-		if err != nil {
-			return err
-		}
-		r.Results = append(r.Results, newMeasurements("prompt", s))
-	}
-	return nil
+	r.ReadBandwidth, err = kernel.ReadBandwidth(kernel.Best(), threads, r.WeightBytes-embeddingBytes(s.shape, r.WeightBytes))
+	return err
 }
 
 // embeddingBytes is about what the embedding occupies, of which a step reads
 // one row only: its share of the parameters.
 func embeddingBytes(s rwkv.Shape, weights int64) int64 {
 	return int64(float64(weights) * float64(s.Vocab*s.Embed) / float64(s.Params()))
-}
-
-func newMeasurements(what string, s measure.Series) measurements {
-	return measurements{
-		What: what, Rows: s.Rows, Tokens: s.Tokens, Median: s.Median(), Runs: s.Rates,
-		StepP50: s.P50.Seconds(), StepP95: s.P95.Seconds(),
-	}
-}
-
-func (r *report) write(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // reported by Flush
-	_, err := fmt.Fprintf(out, "%s on %s\n%.1f M parameters, weights %s, loaded in %.2f s, state %s a conversation, memory reads %.1f GB/s\n\n",
-		r.Model, r.Backend, float64(r.Parameters)/1e6, bytesText(r.WeightBytes), r.LoadSeconds, bytesText(r.StateBytes), r.ReadBandwidth/1e9)
-	if err != nil {
-		return err
-	}
-	line("what\trows\ttokens\ttokens/s\tlowest\thighest\tstep p50\tp95\tof bandwidth\t\n")
-	for _, m := range r.Results {
-		share := ""
-		if m.BandwidthShare > 0 {
-			share = fmt.Sprintf("%.0f %%", 100*m.BandwidthShare)
-		}
-		line("%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.2f ms\t%.2f ms\t%s\t\n", m.What, m.Rows, m.Tokens, m.Median, m.Runs[0], m.Runs[len(m.Runs)-1],
-			1e3*m.StepP50, 1e3*m.StepP95, share)
-	}
-	return w.Flush()
 }

@@ -14,6 +14,7 @@ import (
 
 	"rookery/config"
 	"rookery/infer/cpu/kernel"
+	"rookery/infer/native"
 	"rookery/sessions"
 	"rookery/ui/theme"
 )
@@ -21,7 +22,7 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what was found: processor, terminal, configuration and data",
+		Short: "Say what was found: processor, GPU, terminal, configuration and data",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.doctor(cmd.OutOrStdout())
@@ -38,11 +39,30 @@ func (a *app) doctor(out io.Writer) error {
 	row("rookery", "%s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	row("processors", "%d", runtime.GOMAXPROCS(0))
 	row("kernels", "%v in use, of %v", kernel.Best(), kernel.Available())
-	row("GPU", "none: this build runs on the CPU only")
+	describeGPU(row)
 	describeTerminal(row)
 	c := a.describeConfig(row)
 	describeData(row, c.Storage.DataDir)
 	return w.Flush()
+}
+
+// describeGPU says which GPUs there are, or why none can be used.
+func describeGPU(row func(name, format string, args ...any)) {
+	l, err := native.Open()
+	if err != nil {
+		row("GPU", "not used: %v", err)
+		return
+	}
+	row("GPU library", "%s, version %d of the interface", l.Path(), l.ABI())
+	devices, err := l.Devices()
+	if err != nil {
+		row("GPU", "not used: %v", err)
+		return
+	}
+	for _, d := range devices {
+		row(fmt.Sprintf("GPU %d", d.Index), "%s, %s (%s free), compute capability %d.%d, driver for CUDA %s",
+			d.Name, bytesText(d.TotalMemory), bytesText(d.FreeMemory), d.Major, d.Minor, d.DriverVersion())
+	}
 }
 
 func describeTerminal(row func(name, format string, args ...any)) {

@@ -46,6 +46,14 @@ func (m *meter) clear() {
 	}
 }
 
+// note writes lines that stay, to w.
+func (m *meter) note(w io.Writer) func(line string) {
+	return func(line string) {
+		m.clear()
+		_, _ = fmt.Fprintf(w, "rookery: %s\n", line)
+	}
+}
+
 // bytesText writes a size for people, in powers of ten.
 func bytesText(n int64) string {
 	switch {

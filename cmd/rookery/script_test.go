@@ -1,28 +1,48 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"rookery/infer/native"
+	"rookery/infer/native/nativetest"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"rookery": main})
 }
 
-// TestScripts runs the command line as a shell would.
+// TestScripts runs the command line as a shell would. Scripts that need a GPU
+// use a library without one, $FAKE_GPU, where it can be built: see [fakegpu].
 func TestScripts(t *testing.T) {
+	fake := ""
+	if _, err := exec.LookPath("gcc"); err == nil && native.Supported {
+		fake = filepath.Join(t.TempDir(), native.FileName)
+		nativetest.Build(t, fake)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		Condition: func(name string) (bool, error) {
+			if name != "fakegpu" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return fake != "", nil
+		},
 		Setup: func(env *testscript.Env) error {
 			home := filepath.Join(env.WorkDir, "home")
 			env.Setenv("HOME", home)
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
 			env.Setenv("XDG_DATA_HOME", filepath.Join(home, "data"))
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(home, "cache"))
 			env.Setenv("NO_COLOR", "1")
+			env.Setenv(native.EnvPath, "")
+			env.Setenv("FAKE_GPU", fake)
 			return os.MkdirAll(home, 0o700)
 		},
 	})

@@ -57,6 +57,19 @@ func syntheticSource(s rwkv.Shape, seed uint64) source {
 	}
 }
 
+// SyntheticValues are the weights of Synthetic, for other backends: values off
+// and following of a tensor, in row-major order. It is safe for concurrent use.
+func SyntheticValues(s rwkv.Shape, seed uint64) func(name string, dst []float32, off int) error {
+	src := syntheticSource(s, seed)
+	return func(name string, dst []float32, off int) error {
+		t, err := src(name)
+		if err != nil {
+			return err
+		}
+		return t.read(dst, off)
+	}
+}
+
 // fill writes values [off, off+len(dst)) of a tensor of n values. The
 // conversions keep a compiler from fusing multiplication and addition.
 func (d distribution) fill(dst []float32, off, n int, base uint64) {

@@ -8,7 +8,6 @@ import (
 
 	"rookery/infer"
 	"rookery/infer/checkpoint"
-	"rookery/infer/cpu"
 	"rookery/infer/demo"
 	"rookery/infer/rwkv"
 )
@@ -17,11 +16,15 @@ import (
 // the best backend.
 type Spec struct {
 	Model   string // path; empty: the embedded model
-	Backend string // "auto" (or empty) or "cpu"
-	Threads int    // 0: one per processor
-	Weights string // "auto" (or empty: as the file has them), "fp32", "fp16", "bf16" or "int8"
+	Backend string // "auto" (or empty: the GPU if it can be used), "cpu" or "cuda"
+	Threads int    // on the CPU; 0: one per processor
+	Weights string // "auto" (or empty: as the file has them, fp16 on a GPU), "fp32", "fp16", "bf16" or "int8"
+	State   string // of the WKV state on a GPU: "fp32" (or empty) or "fp16"
 	Vocab   string // path of a vocabulary file; empty: choose
 	Slots   int    // sequences that can run at once; 0: the backend's default
+	// Note is told, in one line, why the CPU is used although the library for a
+	// GPU was found. It may be nil.
+	Note func(line string)
 }
 
 // Progress is how far loading is.
@@ -33,9 +36,6 @@ type Progress struct {
 // time. The caller closes the backend, or gives it to an engine. Errors are one
 // line that names the file and a way out; when ctx is done, Open gives up.
 func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Model, b infer.Backend, err error) {
-	if spec.Backend != "" && spec.Backend != "auto" && spec.Backend != "cpu" {
-		return nil, nil, fmt.Errorf("backend %q: use auto or cpu", spec.Backend)
-	}
 	f, err := openFile(spec.Model)
 	if err != nil {
 		return nil, nil, err
@@ -55,18 +55,7 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 	if err != nil {
 		return nil, nil, err
 	}
-	need, err := cpu.EstimateLoad(f, shape, spec.Weights)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := checkMemory(f, shape, need, availableMemory()); err != nil {
-		return nil, nil, err
-	}
-	options := cpu.Options{Threads: spec.Threads, Weights: spec.Weights, Slots: spec.Slots}
-	if progress != nil {
-		options.Progress = func(done, total int64) { progress(Progress{Done: done, Total: total}) }
-	}
-	backend, err := cpu.Load(ctx, f, shape, options)
+	out, err := spec.loadFile(ctx, f, shape, tok, progress)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,10 +65,10 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 		Shape: shape,
 		// A state belongs to the weights as they were rounded: with others it
 		// would go on, but not bit for bit.
-		Fingerprint: f.Fingerprint() + "-" + need.Weights,
+		Fingerprint: f.Fingerprint() + "-" + out.width,
 		Tokenizer:   tok,
 	}
-	return m, backend, nil
+	return m, out.backend, nil
 }
 
 // openFile opens a checkpoint, or the embedded one.

@@ -181,7 +181,7 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		{"no such file", Spec{Model: filepath.Join(dir, "none.pth")}, []string{"none.pth"}},
 		{"not a model", Spec{Model: broken}, []string{"broken.pth"}},
-		{"unknown backend", Spec{Backend: "abacus"}, []string{"abacus", "use auto or cpu"}},
+		{"unknown backend", Spec{Backend: "abacus"}, []string{"abacus", "use auto, cpu or cuda"}},
 		{"unknown width", Spec{Weights: "int1"}, []string{"int1", "int8"}},
 		{"vocabulary too large", Spec{Model: model, Vocab: large}, []string{"large.txt", "300 rows"}},
 		{"vocabulary too small", Spec{Vocab: few}, []string{"few.txt", "4096 rows"}},
@@ -207,5 +207,18 @@ func TestOpenCancelled(t *testing.T) {
 	cancel()
 	if _, _, err := Open(ctx, Spec{}, nil); err == nil {
 		t.Error("loaded in spite of a cancelled context")
+	}
+}
+
+func TestSynthetic(t *testing.T) {
+	b, err := Synthetic(context.Background(), tiny, Spec{Backend: "cpu", Threads: 1, Slots: 2}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "cpu, 1 thread, "; !strings.HasPrefix(b.Name(), want) || !strings.HasSuffix(b.Name(), "fp16") {
+		t.Errorf("%s, want %s and fp16", b.Name(), want)
+	}
+	if err := b.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -40,6 +40,15 @@ func (b *Backend) Name() string {
 	return strings.Join(parts, ", ")
 }
 
+// Precision names how weights and states are rounded: "fp16", or
+// "fp16-fp16state". Snapshots of different ones do not go on bit for bit.
+func (b *Backend) Precision() string {
+	if b.state == typeF32 {
+		return typeNames[b.weights]
+	}
+	return typeNames[b.weights] + "-" + typeNames[b.state] + "state"
+}
+
 // Device is the GPU.
 func (b *Backend) Device() Device { return b.device }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// supported says whether this build can open a library.
-const supported = true
+// Supported says whether this build can open a library.
+const Supported = true
 
 // bind opens a shared library and finds its functions. The library stays open
 // until the program ends: those of device makers do not bear being closed.

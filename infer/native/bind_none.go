@@ -2,8 +2,8 @@
 
 package native
 
-// supported says whether this build can open a library.
-const supported = false
+// Supported says whether this build can open a library.
+const Supported = false
 
 // bind is never called here: Open says that there is no support.
 func bind(string) (*api, error) { return nil, ErrAbsent }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 
 	"rookery/infer"
 	"rookery/infer/checkpoint"
+	"rookery/infer/native/nativetest"
 	"rookery/infer/rwkv"
 	"rookery/infer/scripted"
 )
@@ -50,29 +50,20 @@ var (
 	built     = map[string]string{}
 )
 
-// buildFake compiles testdata/fake.c with macros and returns its file.
+// buildFake compiles the fake library with macros, once, and returns its file.
 func buildFake(t testing.TB, macros ...string) string {
 	t.Helper()
-	compiler, err := exec.LookPath("gcc")
-	if err != nil {
-		t.Skip("there is no gcc to build the fake library with")
-	}
 	buildLock.Lock()
 	defer buildLock.Unlock()
 	key := strings.Join(macros, " ")
 	if path, ok := built[key]; ok {
 		return path
 	}
-	dir := filepath.Join(fakes, strconv.Itoa(len(built)))
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	path := filepath.Join(fakes, strconv.Itoa(len(built)), FileName)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, FileName)
-	// Sums and products must be rounded one by one, as Go and the kernels do.
-	args := append([]string{"-O1", "-ffp-contract=off", "-fPIC", "-shared", "-fvisibility=hidden", "-I../../cuda", "-o", path}, macros...)
-	if out, err := exec.CommandContext(t.Context(), compiler, append(args, "testdata/fake.c", "-lm")...).CombinedOutput(); err != nil {
-		t.Fatalf("building the fake library: %v\n%s", err, out)
-	}
+	nativetest.Build(t, path, macros...)
 	built[key] = path
 	return path
 }
@@ -123,7 +114,6 @@ type spy struct {
 	ban        func(e handle, i int32) int32
 	options    func(e handle, dst *options)
 	tensor     func(e handle, name string, dtype *int32, dims *[8]int64, sum *uint64) int32
-	getCounts  func(e handle, slot int32, dst *count, size int32, n *int32) status
 }
 
 func newSpy(t testing.TB, l *Library) spy {
@@ -140,7 +130,6 @@ func newSpy(t testing.TB, l *Library) spy {
 		ban:        function[func(handle, int32) int32](t, lib, "fake_ban"),
 		options:    function[func(handle, *options)](t, lib, "fake_options"),
 		tensor:     function[func(handle, string, *int32, *[8]int64, *uint64) int32](t, lib, "fake_tensor"),
-		getCounts:  function[func(handle, int32, *count, int32, *int32) status](t, lib, "rk_get_counts"),
 	}
 }
 

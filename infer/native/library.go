@@ -30,7 +30,7 @@ type Library struct {
 // Nowhere else: a library is code, and must not be taken from wherever the
 // program is run.
 func Open() (*Library, error) {
-	if !supported {
+	if !Supported {
 		return nil, fmt.Errorf("%w: this is a build without support for GPUs", ErrAbsent)
 	}
 	path, err := locate()

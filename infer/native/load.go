@@ -47,11 +47,7 @@ func (l *Library) load(ctx context.Context, tensors []tensor, shape rwkv.Shape, 
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	dev, err := l.first()
-	if err != nil {
-		return nil, err
-	}
-	if b, err = l.open(dev, shape, o); err != nil {
+	if b, err = l.open(shape, o); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -65,13 +61,18 @@ func (l *Library) load(ctx context.Context, tensors []tensor, shape rwkv.Shape, 
 	return b, b.start(o)
 }
 
-// open opens an engine with as many slots as there is memory for.
-func (l *Library) open(dev Device, s rwkv.Shape, o Options) (*Backend, error) {
+// open opens an engine on the first device, with as many slots as there is
+// memory for.
+func (l *Library) open(s rwkv.Shape, o Options) (*Backend, error) {
 	weights, err := parseWeights(o.Weights)
 	if err != nil {
 		return nil, err
 	}
 	state, err := parseState(o.State)
+	if err != nil {
+		return nil, err
+	}
+	dev, err := l.first()
 	if err != nil {
 		return nil, err
 	}

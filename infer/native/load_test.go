@@ -172,7 +172,7 @@ func TestLoadOptions(t *testing.T) {
 	if got != want {
 		t.Errorf("options %+v, want %+v", got, want)
 	}
-	if b.Slots() != 5 || b.MaxTokens() != defaultTokens || b.Name() != "cuda, Fake G0, bf16, fp16 states" || b.Device().Name != "Fake G0" {
+	if b.Slots() != 5 || b.MaxTokens() != defaultTokens || b.Name() != "cuda, Fake G0, bf16, fp16 states" || b.Device().Name != "Fake G0" || b.Precision() != "bf16-fp16state" {
 		t.Errorf("%d slots, %d tokens, %q on %+v", b.Slots(), b.MaxTokens(), b.Name(), b.Device())
 	}
 	if m := b.Memory(); m.Weights == 0 || m.States == 0 || m.Scratch == 0 {

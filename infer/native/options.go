@@ -59,12 +59,6 @@ func (l limits) less() (limits, bool) {
 	return limits{slots, max(l.tokens/2, slots, fewestTokens)}, true
 }
 
-// CheckWeights says why a GPU does not run weights of a width.
-func CheckWeights(weights string) error {
-	_, err := parseWeights(weights)
-	return err
-}
-
 func parseWeights(s string) (int32, error) {
 	switch s {
 	case "", "auto", "fp16":

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ebitengine/purego"
+
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -59,11 +61,16 @@ func TestSlots(t *testing.T) {
 }
 
 // deviceCounts are the counts that the device has for a slot.
-func deviceCounts(t *testing.T, look spy, b *Backend, s infer.Slot) []sampler.Count {
+func deviceCounts(t *testing.T, l *Library, b *Backend, s infer.Slot) []sampler.Count {
 	t.Helper()
-	buf := make([]count, model().Shape.Vocab)
+	lib, err := purego.Dlopen(l.Path(), purego.RTLD_NOW)
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := function[func(e handle, slot int32, dst *count, size int32, n *int32) status](t, lib, "rk_get_counts")
+	buf := make([]count, b.shape.Vocab)
 	var n int32
-	if st := look.getCounts(b.handle, int32(s), &buf[0], int32(len(buf)), &n); st != statusOK {
+	if st := get(b.handle, int32(s), &buf[0], int32(len(buf)), &n); st != statusOK {
 		t.Fatalf("status %d", st)
 	}
 	var out []sampler.Count
@@ -159,7 +166,7 @@ func TestCountsAreSentWhenTheyDiffer(t *testing.T) {
 					check.SetParams(s.Params())
 					check.Restore(sampler.Memory{Counts: seen})
 					check.Observe(next)
-					if got := deviceCounts(t, look, b, 5); !slices.Equal(got, check.Memory().Counts) {
+					if got := deviceCounts(t, l, b, 5); !slices.Equal(got, check.Memory().Counts) {
 						t.Fatalf("step %d: the device counted %v, want %v", n, got, check.Memory().Counts)
 					}
 				}
@@ -176,7 +183,6 @@ func TestCountsAreSentWhenTheyDiffer(t *testing.T) {
 // counts are sent again after such a token.
 func TestOtherExemptTokens(t *testing.T) {
 	l := openFake(t)
-	look := newSpy(t, l)
 	b := loadFake(t, l, Options{})
 	p := lively(3)
 	p.Mode = sampler.ModePip
@@ -188,11 +194,11 @@ func TestOtherExemptTokens(t *testing.T) {
 		next = step(t, b, infer.Row{Slot: 5, Tokens: []int32{next}, Sampler: s})[0].Token
 		s.Observe(next)
 		check.Observe(next)
-		if slices.Equal(deviceCounts(t, look, b, 5), check.Memory().Counts) == odd(next) {
+		if slices.Equal(deviceCounts(t, l, b, 5), check.Memory().Counts) == odd(next) {
 			t.Fatalf("step %d: token %d", n, next)
 		}
 	}
-	if got := look.countsSent(b.handle); got < 3 || got > 19 {
+	if got := newSpy(t, l).countsSent(b.handle); got < 3 || got > 19 {
 		t.Errorf("counts were sent %d times", got)
 	}
 }
@@ -207,7 +213,7 @@ func TestSlotChangesHands(t *testing.T) {
 		for _, s := range []*sampler.Sampler{one, two} {
 			d := step(t, b, infer.Row{Slot: 2, Tokens: []int32{1}, Sampler: s})
 			s.Observe(d[0].Token)
-			if !slices.Equal(deviceCounts(t, look, b, 2), s.Memory().Counts) {
+			if !slices.Equal(deviceCounts(t, l, b, 2), s.Memory().Counts) {
 				t.Fatal("the device has the counts of another sequence")
 			}
 		}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"rookery/config"
+	"rookery/infer/measure"
+	"rookery/infer/rwkv"
+)
+
+// A report is what `bench --json` prints.
+type report struct {
+	Model         string         `json:"model"`
+	Backend       string         `json:"backend"`
+	GPU           *gpuReport     `json:"gpu,omitempty"`
+	Go            string         `json:"go"`
+	Parameters    int64          `json:"parameters"`
+	WeightBytes   int64          `json:"weight_bytes"`
+	StateBytes    int64          `json:"state_bytes_per_row"`
+	LoadSeconds   float64        `json:"load_seconds"`
+	ReadBandwidth float64        `json:"read_bandwidth_bytes_per_second,omitempty"`
+	Results       []measurements `json:"results"`
+}
+
+// A gpuReport says which GPU it was, and how its memory is used.
+type gpuReport struct {
+	Name         string `json:"name"`
+	Memory       int64  `json:"memory_bytes"`
+	Capability   string `json:"compute_capability"`
+	Driver       string `json:"driver_cuda_version"`
+	Slots        int    `json:"slots"`
+	SlotBytes    int64  `json:"memory_per_slot_bytes"`
+	ScratchBytes int64  `json:"scratch_bytes"`
+}
+
+type measurements struct {
+	What           string    `json:"what"`
+	Rows           int       `json:"rows"`
+	Tokens         int       `json:"tokens"`
+	Median         float64   `json:"tokens_per_second"`
+	Runs           []float64 `json:"runs"`
+	StepP50        float64   `json:"step_p50_seconds"`
+	StepP95        float64   `json:"step_p95_seconds"`
+	FirstToken     float64   `json:"first_token_seconds,omitempty"`     // of a prompt
+	BandwidthShare float64   `json:"bandwidth_share,omitempty"`         // on the CPU
+	DeviceStep     float64   `json:"device_step_seconds,omitempty"`     // of the last step, on the GPU
+	Traffic        float64   `json:"memory_bytes_per_second,omitempty"` // of a dense step, likewise
+	Arithmetic     float64   `json:"matrix_flop_per_second,omitempty"`  // likewise
+}
+
+func newReport(s subject, loading time.Duration) *report {
+	m := s.backend.Memory()
+	r := &report{
+		Model: s.name, Backend: s.backend.Name(), Go: runtime.Version(), Parameters: s.shape.Params(), WeightBytes: m.Weights,
+		StateBytes: int64(4 * s.shape.StateLen()), LoadSeconds: loading.Seconds(),
+	}
+	if b := s.gpu(); b != nil {
+		d := b.Device()
+		r.GPU = &gpuReport{
+			Name: d.Name, Memory: d.TotalMemory, Capability: fmt.Sprintf("%d.%d", d.Major, d.Minor), Driver: d.DriverVersion(),
+			Slots: b.Slots(), SlotBytes: m.States / int64(b.Slots()), ScratchBytes: m.Scratch,
+		}
+	}
+	return r
+}
+
+// add adds a series with what it comes to on its device.
+func (r *report) add(what string, series measure.Series, s subject, c config.Config) error {
+	m := measurements{
+		What: what, Rows: series.Rows, Tokens: series.Tokens, Median: series.Median(), Runs: series.Rates,
+		StepP50: series.P50.Seconds(), StepP95: series.P95.Seconds(),
+	}
+	if what == "prompt" {
+		m.FirstToken = m.StepP50
+	}
+	if b := s.gpu(); b != nil {
+		t, err := b.Timing()
+		if err != nil {
+			return err
+		}
+		m.DeviceStep = t.Device.Seconds()
+		m.Arithmetic = m.Median * matrixFlop(s.shape, what == "decode")
+		if what == "decode" {
+			m.Traffic = m.Median / float64(m.Rows) * float64(r.denseBytes(s.shape, c.Engine.State, m.Rows))
+		}
+	} else if what == "decode" {
+		m.BandwidthShare = m.Median / float64(m.Rows) * series.Bytes / r.ReadBandwidth
+	}
+	r.Results = append(r.Results, m)
+	return nil
+}
+
+// denseBytes is what a decoding step would move that reads every weight but the
+// embedding, and reads and writes a state for each row.
+func (r *report) denseBytes(s rwkv.Shape, state string, rows int) int64 {
+	wkv := int64(4)
+	if state == "fp16" {
+		wkv = 2
+	}
+	perLayer := 4*2*int64(s.Embed) + wkv*int64(s.Embed*s.HeadSize)
+	return r.WeightBytes - embeddingBytes(s, r.WeightBytes) + 2*int64(rows*s.Layers)*perLayer
+}
+
+// matrixFlop is the arithmetic of a token in dense matrix products: of all
+// weights but the embedding, and without the head where no token is drawn.
+func matrixFlop(s rwkv.Shape, drawn bool) float64 {
+	n := s.Params() - int64(s.Vocab*s.Embed)
+	if !drawn {
+		n -= int64(s.Vocab * s.Embed)
+	}
+	return 2 * float64(n)
+}
+
+// write prints the report for people.
+func (r *report) write(out io.Writer) error {
+	_, err := fmt.Fprintf(out, "%s on %s\n%.1f M parameters, weights %s, loaded in %.2f s, state %s a conversation",
+		r.Model, r.Backend, float64(r.Parameters)/1e6, bytesText(r.WeightBytes), r.LoadSeconds, bytesText(r.StateBytes))
+	if err == nil && r.GPU != nil {
+		_, err = fmt.Fprintf(out, "\n%s of %s, driver for CUDA %s; %d slots of %s, %s for steps\n\n",
+			r.GPU.Name, bytesText(r.GPU.Memory), r.GPU.Driver, r.GPU.Slots, bytesText(r.GPU.SlotBytes), bytesText(r.GPU.ScratchBytes))
+	} else if err == nil {
+		_, err = fmt.Fprintf(out, ", memory reads %.1f GB/s\n\n", r.ReadBandwidth/1e9)
+	}
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // reported by Flush
+	line("what\trows\ttokens\ttokens/s\tlowest\thighest\tstep p50\tp95\t")
+	if r.GPU != nil {
+		line("on the GPU\tGB/s\tTFLOP/s\t\n")
+	} else {
+		line("of bandwidth\t\n")
+	}
+	for _, m := range r.Results {
+		line("%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.2f ms\t%.2f ms\t", m.What, m.Rows, m.Tokens, m.Median, m.Runs[0], m.Runs[len(m.Runs)-1],
+			1e3*m.StepP50, 1e3*m.StepP95)
+		if r.GPU != nil {
+			line("%.2f ms\t%s\t%.1f\t\n", 1e3*m.DeviceStep, unless0("%.0f", m.Traffic/1e9), m.Arithmetic/1e12)
+		} else {
+			line("%s\t\n", unless0("%.0f %%", 100*m.BandwidthShare))
+		}
+	}
+	return w.Flush()
+}
+
+// unless0 formats a figure that was taken.
+func unless0(format string, v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return fmt.Sprintf(format, v)
+}
