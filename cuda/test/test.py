@@ -330,7 +330,7 @@ def refusals():
     refused(4, "sizes", lambda: open_engine(s, [("emb.weight", torch.zeros(100, 65))]))
     refused(4, "beyond fp16", lambda: open_engine(s, [(n, t * 1e9 if n == "head.weight" else t) for n, t in w]))
     refused(1, "head size", lambda: open_engine(make_shape(1, 48, 48, vocab=10), w))
-    refused(2, "MiB", lambda: open_engine(released("7.2b"), [], slots=1 << 19))
+    refused(2, "MiB", lambda: open_engine(released("7.2b"), [], slots=1 << 19, max_rows=1))
     e = open_engine(s, w, slots=2)
     refused(1, "slot 2", lambda: e.step([dict(slot=2, tokens=[1])]))
     refused(1, "already", lambda: e.step([dict(slot=1, tokens=[1]), dict(slot=1, tokens=[1])]))
