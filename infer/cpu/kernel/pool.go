@@ -218,16 +218,18 @@ func (p *Pool) park() {
 }
 
 // A crowd decides when other programs want the cores so much that waiting for
-// helpers costs more than they bring: after a stall the caller works alone for
-// some regions, twice as many after each further stall.
+// helpers costs more than they bring: after a stall, which lasts some of the
+// others' time slices, the caller works alone for some regions, and for more
+// after each further stall.
 type crowd struct {
 	solo    int // regions still to run alone
 	backoff int // regions to run alone after the next stall
 }
 
 const (
-	leastSolo = 32 // less than one token's
-	mostSolo  = 4096
+	leastSolo  = 256 // a few tokens'
+	mostSolo   = 16384
+	soloGrowth = 4
 )
 
 func (c *crowd) alone() bool {
@@ -239,7 +241,7 @@ func (c *crowd) alone() bool {
 }
 
 func (c *crowd) stalled() {
-	c.backoff = min(max(2*c.backoff, leastSolo), mostSolo)
+	c.backoff = min(max(soloGrowth*c.backoff, leastSolo), mostSolo)
 	c.solo = c.backoff
 }
 
