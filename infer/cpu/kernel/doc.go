@@ -30,15 +30,15 @@
 // accumulator (one for each block of 32 and then over blocks for Q8), whatever
 // the number of rows in the batch, the position of the row in it, the chunk of
 // the prompt or the number of threads. Hence on one Path a row's result does
-// not depend on what it is computed with, bit for bit. The assembly paths use
-// fused multiply-adds throughout and agree with each other to the bit; plain Go
-// rounds products first and differs from them by rounding.
+// not depend on what it is computed with, bit for bit. The products of the
+// assembly paths use fused multiply-adds throughout and agree with each other
+// to the bit; plain Go rounds between the two operations and differs by that.
 //
 // # Limits
 //
-// A product with one row takes the time of reading the weights (97 per cent of
-// read bandwidth); with many rows it takes the time of the multiply-adds (three
-// quarters of the peak for floating point, nine tenths for int8). Figures,
-// floors and what is left are in docs/performance-cpu.md; the benchmarks of
-// this package measure them.
+// A product with one row takes the time of reading the weights (98 per cent of
+// read bandwidth for fp16, 90 for int8); with many rows it takes the time of
+// the multiply-adds (three quarters of the peak for floating point, nine tenths
+// for int8). Figures, floors and what is left are in docs/performance-cpu.md;
+// the benchmarks of this package measure them.
 package kernel
