@@ -223,6 +223,9 @@ func (k *Desk) List(ctx context.Context) ([]Conversation, error) {
 	return list, nil
 }
 
+// Remember adds a prompt that was not sent to the history.
+func (k *Desk) Remember(prompt string) { k.keep.addHistory(prompt) }
+
 // History returns the prompts sent, oldest first. It blocks.
 func (k *Desk) History(ctx context.Context) ([]string, error) {
 	prompts, err := k.store.History(ctx)

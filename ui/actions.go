@@ -124,6 +124,7 @@ func (m *Model) send(string) tea.Cmd {
 	}
 	c.clear()
 	m.edited()
+	m.notice = notice{}
 	m.remember(text)
 	t.transcript.toEnd()
 	m.saveLayout()
@@ -139,9 +140,16 @@ func (m *Model) slash(name, arg string) tea.Cmd {
 	if a.NeedsArgument() && arg == "" {
 		return m.fail(errors.New("write " + a.Usage()))
 	}
-	m.tab().composer.clear()
+	t := m.tab()
+	prompt := t.composer.prompt()
+	t.composer.clear()
+	m.notice = notice{}
+	cmd := m.act(a.ID, arg)
+	if m.notice.failed && arg != "" && t.composer.empty() {
+		t.composer.fill(prompt) // to be put right
+	}
 	m.edited()
-	return m.act(a.ID, arg)
+	return cmd
 }
 
 // stop takes away, one press at a time, what stands between the person and

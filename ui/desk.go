@@ -22,6 +22,7 @@ type desk interface {
 	List(ctx context.Context) ([]chat.Conversation, error)
 	Delete(ctx context.Context, id chat.ID) error
 	History(ctx context.Context) ([]string, error)
+	Remember(prompt string)
 }
 
 // A dialogue is chat.Dialogue. Its methods return at once.

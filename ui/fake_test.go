@@ -23,22 +23,24 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // fakeDesk is a desk whose dialogues are what a test makes them.
 type fakeDesk struct {
-	open    []*fakeDialogue
-	active  int
-	stored  []chat.Conversation
-	history []string
-	stats   infer.Stats
-	shut    []chat.ID
-	deleted []chat.ID
-	layout  []chat.ID
-	at      int
-	next    chat.ID
+	remembered []string
+	open       []*fakeDialogue
+	active     int
+	stored     []chat.Conversation
+	history    []string
+	stats      infer.Stats
+	shut       []chat.ID
+	deleted    []chat.ID
+	layout     []chat.ID
+	at         int
+	next       chat.ID
 }
 
 func (k *fakeDesk) Changed() <-chan struct{}                          { return nil }
 func (k *fakeDesk) Engine() chat.Engine                               { return fakeEngine{k} }
 func (k *fakeDesk) List(context.Context) ([]chat.Conversation, error) { return k.stored, nil }
 func (k *fakeDesk) History(context.Context) ([]string, error)         { return k.history, nil }
+func (k *fakeDesk) Remember(prompt string)                            { k.remembered = append(k.remembered, prompt) }
 func (k *fakeDesk) Shut(d dialogue)                                   { k.shut = append(k.shut, d.ID()) }
 
 func (k *fakeDesk) Restore(context.Context) ([]dialogue, int, error) {

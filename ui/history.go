@@ -55,3 +55,14 @@ func (m *Model) searchHistory(string) tea.Cmd {
 	m.open(newChooser(m.th, "Prompt history", "use", "No prompt has been sent yet.", entries))
 	return nil
 }
+
+// keepDrafts puts what was written and not sent into the prompt history, where
+// the next start finds it. It runs when the program is over.
+func (m *Model) keepDrafts() {
+	for _, t := range m.tabs {
+		c := t.composer
+		if text := c.prompt(); text != "" && c.recalled == 0 && !c.editing {
+			m.desk.Remember(text)
+		}
+	}
+}

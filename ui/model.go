@@ -26,6 +26,7 @@ type Model struct {
 	keymap keys.Map
 	th     theme.Theme
 	dark   bool
+	ascii  bool // draw with ASCII characters alone
 	mouse  bool
 
 	width, height int

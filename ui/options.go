@@ -59,8 +59,9 @@ func (s Settings) fps() int {
 	return min(s.FPS, 120)
 }
 
-// plain reports whether the line interface is asked for.
-func (s Settings) plain() bool {
+// Plain reports whether the line interface is asked for, or is all that the
+// terminal can show.
+func (s Settings) Plain() bool {
 	env := os.Getenv("ACCESSIBLE")
-	return s.ScreenReader || env != "" && env != "0"
+	return s.ScreenReader || env != "" && env != "0" || os.Getenv("TERM") == "dumb"
 }

@@ -73,10 +73,11 @@ func (q *question) draw(th theme.Theme, m keys.Map) box {
 		content = nil // the text matters more than what is said about it
 	}
 	head := len(content)
-	rows := 1
+	rows := min(q.input.rows(), 3)
 	if q.multi {
-		rows = max(1, min(max(3, q.input.rows()), q.height-3-head))
+		rows = max(3, q.input.rows())
 	}
+	rows = max(1, min(rows, q.height-3-head))
 	q.input.scroll(rows)
 	lines, x, y := q.input.draw(rows)
 	content = append(content, lines...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -14,11 +15,13 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.Settings.Validate(); err != nil {
 		return err
 	}
-	if o.Settings.plain() {
+	if o.Settings.Plain() {
 		return runPlain(ctx, chatDesk{o.Desk}, o)
 	}
 	m := newModel(ctx, chatDesk{o.Desk}, o)
 	defer m.quit()
+	defer m.keepDrafts()
+	m.setASCII(asciiOnly(os.Getenv))
 	// The library looks this often whether there is something to draw; half its
 	// usual rate is what an idle program costs.
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(o.Settings.fps())}

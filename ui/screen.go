@@ -28,7 +28,7 @@ type layout struct {
 	rule     int
 	composer int // first row
 	rows     int // of the composer
-	hints    int
+	hints    int // first row of the hints or the notice
 	strip    int // -1: none
 }
 
@@ -60,7 +60,7 @@ func (m *Model) arrange() {
 		bottom--
 		l.strip = bottom
 	}
-	l.hints = bottom - 1
+	l.hints = bottom - len(m.hintLines())
 	l.composer = l.hints - l.rows
 	l.rule = l.composer - 1
 	l.text = rect{0, 1, m.width, max(1, l.rule-1)}
@@ -92,7 +92,11 @@ func (m *Model) View() tea.View {
 		return v
 	}
 	lines, x, y := m.draw()
-	v.SetContent(strings.Join(lines, "\n"))
+	content := strings.Join(lines, "\n")
+	if m.ascii {
+		content = plainer.Replace(content)
+	}
+	v.SetContent(content)
 	if x >= 0 && x < m.width && y >= 0 && y < m.height {
 		v.Cursor = tea.NewCursor(x, y)
 		v.Cursor.Shape = tea.CursorBar
@@ -112,7 +116,7 @@ func (m *Model) draw() (lines []string, x, y int) {
 	lines = append(lines, m.drawRule())
 	written, cx, cy := m.drawComposer(l)
 	lines = append(lines, written...)
-	lines = append(lines, m.drawHints())
+	lines = append(lines, m.hintLines()...)
 	if l.strip >= 0 {
 		lines = append(lines, m.drawStrip())
 	}

@@ -81,6 +81,9 @@ func (m *Model) applyTheme() {
 	if err != nil {
 		th = defaultTheme(m.dark)
 	}
+	if m.ascii {
+		th = th.WithGlyphs(theme.ASCIIGlyphs())
+	}
 	m.th = th
 	m.panel.setTheme(th)
 	for _, t := range m.tabs {

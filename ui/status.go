@@ -82,16 +82,39 @@ func (m *Model) drawRule() string {
 	return fit(line+style.Render(strings.Repeat(glyph, 2)), m.width)
 }
 
-// drawHints is the notice, or the keys that make sense next.
-func (m *Model) drawHints() string {
+// hintLines are the notice, or the keys that make sense next.
+func (m *Model) hintLines() []string {
 	if m.notice.text != "" {
-		if !m.notice.failed {
-			return m.th.Success.Render(fit(m.notice.text, m.width))
-		}
-		hint := "  " + m.keymap.Hint(keys.Composer, keys.Stop) + " dismisses"
-		text := fit("✗ "+m.notice.text, m.width-len(hint))
-		return m.th.Error.Render(text) + m.th.Muted.Render(hint)
+		return m.noticeLines()
 	}
+	return []string{m.drawHints()}
+}
+
+// noticeLines are the notice in as many lines as it needs and the screen can
+// spare: the end of an error is the way out of it.
+func (m *Model) noticeLines() []string {
+	style, text, hint := m.th.Success, m.notice.text, ""
+	if m.notice.failed {
+		style, text = m.th.Error, "✗ "+text
+		hint = "  " + m.keymap.Hint(keys.Composer, keys.Stop) + " dismisses"
+	}
+	lines := wrapped(text, m.width)
+	if room := max(1, m.height/6); len(lines) > room {
+		lines = append(lines[:room-1:room-1], strings.Join(lines[room-1:], " "))
+	}
+	last := len(lines) - 1
+	for i, line := range lines {
+		if i == last {
+			line = fit(line, m.width-len(hint))
+		}
+		lines[i] = style.Render(line)
+	}
+	lines[last] += m.th.Muted.Render(hint)
+	return lines
+}
+
+// drawHints are the keys that make sense next.
+func (m *Model) drawHints() string {
 	var pairs []string
 	if len(m.dialogs) > 0 {
 		return "" // the dialog has its own
@@ -133,6 +156,10 @@ func (m *Model) nextKeys() []nextKey {
 			next("select", keys.SelectPrev, keys.SelectNext), next("copy", keys.CopyMessage), next("back to the prompt", keys.FocusComposer),
 			next("fold", keys.Fold), next("search", keys.Search), next("retry", keys.Retry), next("edit", keys.EditLast), next("help", keys.Help),
 		}
+	case t.composer.menu.open():
+		return []nextKey{
+			next("complete", keys.Complete), next("choose", keys.HistoryPrev, keys.HistoryNext), next("run", keys.Send), next("close the list", keys.Stop),
+		}
 	case t.generating():
 		first = []nextKey{next("stop", keys.Stop), next("messages", keys.Complete)}
 	case t.composer.editing:
@@ -141,6 +168,8 @@ func (m *Model) nextKeys() []nextKey {
 		first = []nextKey{next("send", keys.Send), next("new line", keys.Newline), next("editor", keys.Editor)}
 	case t.resumable():
 		first = []nextKey{next("continue", keys.Continue), next("retry", keys.Retry), next("messages", keys.Complete)}
+	case t.unanswered():
+		first = []nextKey{next("answer the prompt", keys.Continue), next("edit it", keys.EditLast), next("messages", keys.Complete)}
 	case !t.empty():
 		first = []nextKey{next("send", keys.Send), next("retry", keys.Retry), next("messages", keys.Complete)}
 	default:

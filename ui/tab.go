@@ -40,6 +40,13 @@ func (t *tab) resumable() bool {
 	return n > 0 && t.view.Live == nil && t.view.Turns[n-1].Role == chat.RoleAssistant && t.view.Turns[n-1].Open
 }
 
+// unanswered reports whether the last prompt has no answer: it was stopped
+// while it was being read.
+func (t *tab) unanswered() bool {
+	n := len(t.view.Turns)
+	return n > 0 && t.view.Live == nil && t.view.Turns[n-1].Role == chat.RoleUser
+}
+
 // lastPrompt is the last user turn's text.
 func (t *tab) lastPrompt() (string, bool) {
 	for i := len(t.view.Turns) - 1; i >= 0; i-- {

@@ -12,8 +12,9 @@ import (
 
 // A closedTab can be opened again.
 type closedTab struct {
-	id chat.ID
-	at int // where it was
+	id     chat.ID // 0 if nothing was said in it
+	at     int     // where it was
+	prompt *composer
 }
 
 // restore opens what was open last time.
@@ -98,8 +99,11 @@ func (m *Model) closeTab() tea.Cmd {
 	if _, standIn := t.d.(opening); standIn {
 		return m.fail(errOpening)
 	}
-	if !t.empty() {
-		m.closed = append(m.closed, closedTab{t.d.ID(), m.active})
+	switch {
+	case !t.empty():
+		m.closed = append(m.closed, closedTab{t.d.ID(), m.active, t.composer})
+	case !t.composer.empty():
+		m.closed = append(m.closed, closedTab{0, m.active, t.composer})
 	}
 	m.desk.Shut(t.d)
 	m.tabs = slices.Delete(m.tabs, m.active, m.active+1)
@@ -117,7 +121,17 @@ func (m *Model) reopen(string) tea.Cmd {
 	}
 	last := m.closed[len(m.closed)-1]
 	m.closed = m.closed[:len(m.closed)-1]
-	return m.openStored(last.id, last.at)
+	var cmd tea.Cmd
+	if last.id == 0 {
+		m.insertTab(last.at, m.desk.New())
+	} else {
+		cmd = m.openStored(last.id, last.at)
+	}
+	if m.tab().composer.empty() {
+		m.tab().composer = last.prompt
+		m.tab().composer.setTheme(m.th)
+	}
+	return cmd
 }
 
 // openStored shows a stored conversation: in its tab, if it has one.

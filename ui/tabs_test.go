@@ -153,3 +153,48 @@ func TestTabsWithTheMouse(t *testing.T) {
 		t.Errorf("the middle button shut %v", k.shut)
 	}
 }
+
+func TestAClosedTabComesBackWithWhatWasWritten(t *testing.T) {
+	k := three()
+	k.open[0].say(chat.RoleUser, "hello")
+	b := newBench(t, k, Settings{}, 80, 24)
+	b.press("alt+1")
+	b.typeText("not sent yet")
+	b.press("alt+w")
+	b.seesNot("not sent yet")
+	b.press("alt+z")
+	b.sees("› not sent yet")
+
+	b.press("ctrl+t")
+	b.typeText("in a new chat")
+	b.press("alt+w", "alt+z")
+	b.sees("› in a new chat")
+}
+
+func TestDraftsGoToTheHistoryAtTheEnd(t *testing.T) {
+	k := three()
+	k.history = []string{"sent"}
+	b := newBench(t, k, Settings{}, 80, 24)
+	b.typeText("for two")
+	b.press("alt+1", "up") // fetched, not written
+	b.m.keepDrafts()
+	if !slices.Equal(k.remembered, []string{"for two"}) {
+		t.Errorf("remembered %q", k.remembered)
+	}
+}
+
+func TestAPromptWithoutAnAnswerSaysHowToGetOne(t *testing.T) {
+	k := three()
+	k.open[1].say(chat.RoleUser, "stopped while it was read")
+	b := newBench(t, k, Settings{}, 80, 24)
+	b.sees("f6 answer the prompt")
+}
+
+func TestALongTitleIsSeenWhole(t *testing.T) {
+	b := newBench(t, three(), Settings{}, 40, 12)
+	b.press("f2", "ctrl+u")
+	b.typeText("A title that is longer than the field is wide")
+	b.sees("A title that is longer than")
+	b.sees("field is wide")
+	b.check()
+}

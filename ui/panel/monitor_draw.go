@@ -105,15 +105,15 @@ func (m *Monitor) graphs(now *sample, width, rows int) [][]string {
 	}
 	return [][]string{
 		m.graph(curve{
-			"decode", m.th.Muted.Render("last "+shortSpan(spans[m.span])) + "  " + rate(s.DecodeRate) + " tok/s", m.th.Graph1, 0,
+			"decode", m.th.Muted.Render("last "+shortSpan(spans[m.span])) + "  " + rate(s.DecodeRate) + " tok/s", m.th.Graph1,
 			func(s *sample) float64 { return s.stats.DecodeRate },
 		}, width, rows),
 		m.graph(curve{
-			"prefill", rate(s.PrefillRate) + " tok/s", m.th.Graph2, 0,
+			"prefill", rate(s.PrefillRate) + " tok/s", m.th.Graph2,
 			func(s *sample) float64 { return s.stats.PrefillRate },
 		}, width, rows),
 		m.graph(curve{
-			"rows", inUse, m.th.Graph3, float64(s.Slots),
+			"rows", inUse, m.th.Graph3,
 			func(s *sample) float64 { return float64(s.stats.Rows) },
 		}, width, rows),
 	}
@@ -123,7 +123,6 @@ func (m *Monitor) graphs(now *sample, width, rows int) [][]string {
 type curve struct {
 	name, now string
 	style     lipgloss.Style
-	top       float64 // of the scale; 0 is found from the values
 	value     func(*sample) float64
 }
 
@@ -136,7 +135,7 @@ func (m *Monitor) graph(c curve, width, rows int) []string {
 	style := m.style()
 	values := m.history.series(spans[m.span], style.Columns(max(1, width-gutter)), c.value)
 	area := graph.Area(values, width, rows, graph.Options{
-		Style: style, Max: c.top,
+		Style: style,
 		Label: func(v float64) string { return fmt.Sprintf("%*s", gutter-1, scaleNumber(v)) },
 	})
 	lines := []string{head}

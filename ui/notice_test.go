@@ -1,0 +1,43 @@
+package ui
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestErrorsAreShownWhole(t *testing.T) {
+	b := newBench(t, three(), Settings{}, 80, 24)
+	text := "the configuration was not read again: " + strings.Repeat("a long path/", 8) + ": line 4: ui.thme is not a key; did you mean ui.theme?"
+	b.do(b.m.fail(errors.New(text)))
+	b.m.arrange()
+	b.check()
+	b.sees("did you mean ui.theme?  esc dismisses")
+	b.press("esc")
+	b.seesNot("esc dismisses")
+
+	b = newBench(t, three(), Settings{}, 40, 10)
+	b.do(b.m.fail(errors.New(text)))
+	b.m.arrange()
+	b.check() // a small screen keeps its one line
+}
+
+func TestAWrongCommandIsKeptToBePutRight(t *testing.T) {
+	b := newBench(t, three(), Settings{}, 80, 24)
+	b.typeText("/temp abc")
+	b.press("enter")
+	b.sees("› /temp abc")
+	b.sees("is not a number")
+	b.press("backspace", "backspace", "backspace", "1", "enter")
+	b.did(`sampling 1 0.3 0 ""`)
+	b.seesNot("is not a number")
+}
+
+func TestSendingDismissesAnOldError(t *testing.T) {
+	b := newBench(t, three(), Settings{}, 80, 24)
+	b.do(b.m.fail(errors.New("something went wrong")))
+	b.typeText("hello")
+	b.sees("something went wrong")
+	b.press("enter")
+	b.seesNot("something went wrong")
+}
