@@ -64,6 +64,13 @@ func (k *keeper) step() (wait time.Duration, err error) {
 
 func (k *keeper) writeCommit(c commit) error {
 	err := k.store.CommitTurn(k.ctx, c.conversation, c.turn, c.snapshot)
+	if err != nil && c.snapshot != nil && k.ctx.Err() == nil {
+		// The text is small beside the state, and a state can be made anew: the
+		// disk may have room for the one and not for the other.
+		if terr := k.store.CommitTurn(k.ctx, c.conversation, c.turn, nil); terr == nil && k.isUrgent() {
+			err = nil
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("saving a turn: %w", err)
 	}

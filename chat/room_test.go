@@ -278,7 +278,11 @@ func (s *trouble) wrote() string {
 }
 
 func (s *trouble) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
-	if err := s.write("commit"); err != nil {
+	op := "commit"
+	if snap == nil {
+		op = "commit text"
+	}
+	if err := s.write(op); err != nil {
 		return err
 	}
 	return s.Store.CommitTurn(ctx, c, t, snap)

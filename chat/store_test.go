@@ -284,6 +284,33 @@ func TestCloseUnsaved(t *testing.T) {
 	r.desk = chat.NewDesk(r.engine, memstore.New(), chat.Defaults{})
 }
 
+// A disk that has room for a text and not for a state costs the state alone.
+func TestCloseSavesTheTextWithoutItsState(t *testing.T) {
+	store := memstore.New()
+	r := newRoom(t, setup{store: store})
+	r.store.set(func(op string) error {
+		if op == "commit" {
+			return errors.New("the disk is full")
+		}
+		return nil
+	})
+	d := r.desk.New()
+	must(t, d.Send("hello"))
+	v := until(t, d, "the failure", func(v chat.View) bool { return v.Live == nil && v.Err != nil })
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	must(t, r.desk.Close(ctx))
+	_, turns, _, err := store.Load(context.Background(), d.ID())
+	must(t, err)
+	if len(turns) != 2 || turns[1].Text != "Hello to you!" {
+		t.Errorf("saved %d turns: %+v", len(turns), turns)
+	}
+	if s, err := store.Snapshot(context.Background(), last(v).ID); s != nil || err != nil {
+		t.Errorf("a state on a full disk: %v, %v", s, err)
+	}
+	r.desk = chat.NewDesk(r.engine, memstore.New(), chat.Defaults{})
+}
+
 // Close stops answers and keeps what they have.
 func TestCloseStops(t *testing.T) {
 	store := memstore.New()

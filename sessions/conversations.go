@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"rookery/chat"
 )
@@ -79,7 +78,7 @@ func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat
 	doing := fmt.Sprintf("loading conversation %d", id)
 	c, err := scanConversation(s.read.QueryRowContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, nil, nil, fmt.Errorf("there is no conversation %d: `rookery sessions ls` lists them (%w)", id, fs.ErrNotExist)
+		return c, nil, nil, notFound(id)
 	}
 	if err != nil {
 		return c, nil, nil, explain(doing, err)
@@ -103,7 +102,7 @@ func (s *Store) Delete(ctx context.Context, id chat.ID) error {
 		return explain("deleting the conversation", err)
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return fmt.Errorf("there is no conversation %d: `rookery sessions ls` lists them (%w)", id, errors.Join(fs.ErrNotExist, err))
+		return errors.Join(notFound(id), err)
 	}
 	return nil
 }

@@ -3,9 +3,12 @@ package sessions
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"rookery/chat"
 )
 
 // Errors that callers tell apart.
@@ -42,3 +45,13 @@ func explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 }
+
+// notFound is the error of a conversation that is not stored. It is
+// fs.ErrNotExist.
+type notFound chat.ID
+
+func (id notFound) Error() string {
+	return fmt.Sprintf("there is no conversation %d: `rookery sessions ls` lists them", int64(id))
+}
+
+func (notFound) Is(target error) bool { return target == fs.ErrNotExist }

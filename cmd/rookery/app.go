@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -52,10 +53,27 @@ func parseText(s string) (string, error) { return s, nil }
 
 func parseFloat(s string) (float32, error) {
 	f, err := strconv.ParseFloat(s, 32)
-	return float32(f), err
+	if err != nil {
+		return 0, errors.New("it must be a number")
+	}
+	return float32(f), nil
 }
 
-func parseSeed(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) }
+func parseInt(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, errors.New("it must be a whole number")
+	}
+	return n, nil
+}
+
+func parseSeed(s string) (uint64, error) {
+	n, err := strconv.ParseUint(s, 10, 64)
+	if err != nil {
+		return 0, errors.New("it must be a whole number of at least 0")
+	}
+	return n, nil
+}
 
 func (a *app) globalFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&a.configPath, "config", "", "configuration file (default "+config.DefaultPath()+")")
@@ -66,7 +84,7 @@ func (a *app) modelFlags(fs *pflag.FlagSet) {
 	flag(a, fs, "model", "m", "model file (.pth or .safetensors); the embedded demonstration model if not given", parseText, func(c *config.Config, v string) { c.Model.Path = v })
 	flag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
 	flag(a, fs, "backend", "", "what runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
-	flag(a, fs, "threads", "t", "worker threads; 0 is one for each core", strconv.Atoi, func(c *config.Config, v int) { c.Engine.Threads = v })
+	flag(a, fs, "threads", "t", "worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
 	flag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
 	flag(a, fs, "state", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
 }
@@ -75,13 +93,13 @@ func (a *app) chatFlags(fs *pflag.FlagSet) {
 	flag(a, fs, "system", "s", "system prompt of new conversations", parseText, func(c *config.Config, v string) { c.Chat.System = v })
 	flag(a, fs, "think", "", "thinking: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
 	flag(a, fs, "preset", "p", "sampling preset", parseText, func(c *config.Config, v string) { c.Chat.Preset = v })
-	flag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", strconv.Atoi, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
+	flag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", parseInt, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
 }
 
 func (a *app) samplingFlags(fs *pflag.FlagSet) {
 	flag(a, fs, "mode", "", "sampling definition: rwkv, pip or rapid", parseText, func(c *config.Config, v string) { c.Sampling.Mode = &v })
 	flag(a, fs, "temperature", "", "temperature; 0 is greedy", parseFloat, func(c *config.Config, v float32) { c.Sampling.Temperature = &v })
-	flag(a, fs, "top-k", "", "keep the k likeliest tokens; 0 is off", strconv.Atoi, func(c *config.Config, v int) { c.Sampling.TopK = &v })
+	flag(a, fs, "top-k", "", "keep the k likeliest tokens; 0 is off", parseInt, func(c *config.Config, v int) { c.Sampling.TopK = &v })
 	flag(a, fs, "top-p", "", "keep the likeliest tokens up to this probability; 1 is off", parseFloat, func(c *config.Config, v float32) { c.Sampling.TopP = &v })
 	flag(a, fs, "presence", "", "penalty of a token that has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Presence = &v })
 	flag(a, fs, "frequency", "", "penalty for each time it has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Frequency = &v })

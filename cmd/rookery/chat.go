@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"time"
 
@@ -17,6 +18,9 @@ import (
 // closing is how long unsaved conversations may take to be saved at the end.
 const closing = 30 * time.Second
 
+// errNoTerminal is what the chat says to a pipe.
+var errNoTerminal = errors.New("the chat needs a terminal for its input and output: `rookery run` answers prompts from a pipe, --screen-reader talks in plain lines")
+
 // chat opens the interface: the default command.
 func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	c, err := a.config()
@@ -26,6 +30,9 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	settings := uiSettings(c)
 	if err := settings.Validate(); err != nil {
 		return exitWith(exitUsage, err)
+	}
+	if !settings.Plain() && !(isTerminal(cmd.InOrStdin()) && isTerminal(cmd.OutOrStdout())) {
+		return exitWith(exitUsage, errNoTerminal)
 	}
 	store, err := sessions.Open(cmd.Context(), c.Storage.DataDir)
 	if err != nil {
@@ -46,6 +53,12 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	err = a.show(cmd.Context(), desk, c, settings)
 	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
 	defer cancel()
+	if w := cmd.ErrOrStderr(); isTerminal(w) {
+		slow := time.AfterFunc(time.Second, func() {
+			_, _ = fmt.Fprintf(w, "saving the conversations (for at most %v)\n", closing)
+		})
+		defer slow.Stop()
+	}
 	return errors.Join(err, desk.Close(done), e.Close())
 }
 

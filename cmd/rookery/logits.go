@@ -26,8 +26,6 @@ func (a *app) logitsCommand() *cobra.Command {
 	a.modelFlags(cmd.Flags())
 	cmd.Flags().StringVar(&tokens, "tokens", "", "token ids, separated by commas")
 	cmd.Flags().StringVar(&text, "text", "", "text to encode instead of tokens")
-	cmd.MarkFlagsOneRequired("tokens", "text")
-	cmd.MarkFlagsMutuallyExclusive("tokens", "text")
 	return cmd
 }
 
@@ -39,6 +37,9 @@ type logitsJSON struct {
 }
 
 func (a *app) logits(cmd *cobra.Command, list, text string) error {
+	if (list == "") == (text == "") {
+		return exitWith(exitUsage, errors.New("give either --tokens or --text"))
+	}
 	c, err := a.config()
 	if err != nil {
 		return err

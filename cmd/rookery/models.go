@@ -146,13 +146,13 @@ func convertCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
 	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to carry")
 	cmd.Flags().BoolVar(&embedding, "embedding", false, "int8 for the embedding too, which saves space and no time")
-	if err := cmd.MarkFlagRequired("output"); err != nil {
-		panic(err) // the flag is defined two lines above
-	}
 	return cmd
 }
 
 func convert(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
+	if output == "" {
+		return exitWith(exitUsage, errors.New("name the file to write: --output FILE"))
+	}
 	var vocab []byte
 	if vocabPath != "" {
 		var err error
