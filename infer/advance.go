@@ -11,6 +11,7 @@ func (e *Engine) begin(q *sequence) error {
 	q.phase = phaseReading
 	q.takeSampling()
 	q.logits = make([]float32, e.model.Shape.Vocab)
+	q.lateLogits = e.keeper != nil
 	from := q.req.From
 	if err := e.load(q.slot, from); err != nil {
 		return err
@@ -125,7 +126,7 @@ func (q *sequence) setStart(s *Snapshot) {
 // answer or may begin a stop. The sampler observes it last, so that everything
 // before still sees the memory from before the token.
 func (e *Engine) accept(q *sequence, d Drawn, at span) error {
-	if isNaN(d.LogProb) || hasNaN(q.logits) {
+	if isNaN(d.LogProb) || q.logitsRow == logitsHere && hasNaN(q.logits) {
 		return errNaN
 	}
 	if d.Token < 0 || int(d.Token) >= e.model.Shape.Vocab {

@@ -68,3 +68,14 @@ type Backend interface {
 	Memory() Memory
 	Close() error
 }
+
+// A LogitsKeeper is a Backend that keeps the logits of a step until the next
+// one. The engine asks it for those that it needs, which are few, instead of
+// letting every step copy them for every row.
+type LogitsKeeper interface {
+	Backend
+	// ReadLogits copies the raw logits after the last token of row number row
+	// of the last Step, which had a Sampler, to dst, len Shape.Vocab. Nobody
+	// looks at the others: a Drawn of logits with a NaN has the LogProb NaN.
+	ReadLogits(row int, dst []float32) error
+}

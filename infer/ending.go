@@ -25,7 +25,7 @@ func (e *Engine) stop(q *sequence, n int, part []byte) error {
 		q.unread = slices.Concat(q.answer.ids[q.mark.index:n], split)
 		e.pool.put(q.slot)
 		q.slot, q.position, q.mark.hasSlot = q.mark.slot, q.mark.position, false
-		q.logits, q.mark.logits = q.mark.logits, q.logits
+		q.logits, q.mark.logits, q.logitsRow = q.mark.logits, q.logits, logitsHere
 		return e.rewind(q)
 	}
 	return e.reread(q)
@@ -178,9 +178,13 @@ func (e *Engine) save(q *sequence, s *Snapshot, pending []int32) error {
 		return err
 	}
 	s.Position, s.State, s.Pending = q.position, state, slices.Clone(pending)
-	if len(pending) == 0 {
-		s.Pending, s.Logits = nil, q.logits
+	if len(pending) > 0 {
+		return nil
 	}
+	if err := e.fetchLogits(q); err != nil {
+		return err
+	}
+	s.Pending, s.Logits = nil, q.logits
 	return nil
 }
 

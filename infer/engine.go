@@ -31,8 +31,9 @@ type Engine struct {
 
 	// What follows belongs to the engine goroutine.
 	device  device
-	line    []*sequence // waiting for a slot, first come first served
-	running []*sequence // with a slot
+	keeper  LogitsKeeper // the same backend if it keeps logits, or nil
+	line    []*sequence  // waiting for a slot, first come first served
+	running []*sequence  // with a slot
 	pool    pool
 	pace    pace
 	plan    plan
@@ -51,6 +52,7 @@ func NewEngine(m *Model, b Backend, o Options) *Engine {
 		pool:   newPool(b.Slots()),
 		pace:   pace{fixed: max(o.Chunk, 0)},
 	}
+	e.keeper, _ = b.(LogitsKeeper)
 	e.monitor.snapshots = new(atomic.Int64)
 	e.monitor.observeMemory(b.Memory())
 	go e.run()
@@ -220,6 +222,7 @@ func (e *Engine) report() {
 func (e *Engine) step() {
 	for _, q := range e.running {
 		q.takeSampling()
+		q.loseLogits()
 	}
 	p := &e.plan
 	p.fill(e.running, e.tokens, &e.pace)
@@ -233,6 +236,7 @@ func (e *Engine) step() {
 	for i, q := range p.owners {
 		problem := err
 		if problem == nil {
+			q.noteLogits(i, p.rows[i])
 			problem = e.advance(q, len(p.rows[i].Tokens), p.drawn[i], at)
 		}
 		if problem != nil {

@@ -31,6 +31,9 @@ func (e *Engine) updateMark(q *sequence) error {
 // setMark marks the point before the last drawn token. The state is copied if
 // a slot is free; nobody is kept waiting for one.
 func (e *Engine) setMark(q *sequence) error {
+	if err := e.fetchLogits(q); err != nil {
+		return err
+	}
 	m := &q.mark
 	m.set, m.index, m.position = true, q.consumed, q.position
 	m.memory = q.memory(q.consumed)

@@ -43,10 +43,14 @@ type sequence struct {
 	prompt   int       // how many of unread come before the prompt snapshot
 	start    *Snapshot // the prompt snapshot, once there is one
 	singly   int       // how many of unread are to be read one a step
-	logits   []float32 // after the last consumed token, where the step was asked for them
+	logits   []float32 // after the last consumed token, see logitsRow
 	one      [1]int32  // the row's token while decoding
-	mark     mark
-	settled  Ending // in phaseRewinding: the ending, whose snapshot lacks state and logits
+	// logitsRow is the row of the last step whose logits are those that
+	// q.logits should have, or logitsHere or logitsGone.
+	logitsRow  int
+	lateLogits bool // steps are not asked for the logits of drawn tokens: the backend keeps them
+	mark       mark
+	settled    Ending // in phaseRewinding: the ending, whose snapshot lacks state and logits
 
 	usage     Usage
 	submitted time.Time
@@ -55,7 +59,7 @@ type sequence struct {
 }
 
 func newSequence(m *Model, r Request, wake func()) *sequence {
-	q := &sequence{req: r, submitted: time.Now()}
+	q := &sequence{req: r, submitted: time.Now(), logitsRow: logitsHere}
 	if r.From != nil {
 		q.input = append(q.input, r.From.Pending...)
 		q.position = r.From.Position
@@ -130,7 +134,11 @@ func (q *sequence) next() int {
 func (q *sequence) row(n int) Row {
 	if q.phase == phaseDecoding {
 		q.one[0] = q.answer.ids[q.consumed]
-		return Row{Slot: q.slot, Tokens: q.one[:], Sampler: q.sampler, Top: q.req.Top, Logits: q.logits}
+		r := Row{Slot: q.slot, Tokens: q.one[:], Sampler: q.sampler, Top: q.req.Top, Logits: q.logits}
+		if q.lateLogits {
+			r.Logits = nil
+		}
+		return r
 	}
 	r := Row{Slot: q.slot, Tokens: q.unread[:n]}
 	if n == q.prompt || n == len(q.unread) { // n is never 0 here

@@ -9,7 +9,8 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// A Backend runs one model on one GPU. It implements infer.Backend.
+// A Backend runs one model on one GPU. It implements infer.Backend, and keeps
+// the logits of a step on the device until they are asked for.
 type Backend struct {
 	api     *api
 	handle  handle // 0 after Close
@@ -29,7 +30,7 @@ type Backend struct {
 	logits []float32 // of a row that is drawn from on the host
 }
 
-var _ infer.Backend = (*Backend)(nil)
+var _ infer.LogitsKeeper = (*Backend)(nil)
 
 // Name says what runs the model, for people: "cuda, NVIDIA H200, fp16".
 func (b *Backend) Name() string {

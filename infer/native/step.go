@@ -147,6 +147,14 @@ func (b *Backend) take(r *infer.Row, got result, top []candidate) infer.Drawn {
 	return d
 }
 
+// ReadLogits copies the logits of a row of the last step that had a Sampler.
+func (b *Backend) ReadLogits(row int, dst []float32) error {
+	if row < 0 || row >= len(b.step.rows) || len(dst) != b.shape.Vocab {
+		return fmt.Errorf("read %d logits of row %d: the last step had %d rows of %d", len(dst), row, len(b.step.rows), b.shape.Vocab)
+	}
+	return b.check(b.api.readLogits(b.handle, int32(row), unsafe.SliceData(dst)), "read logits")
+}
+
 // readLogits copies the logits of row number i where they are wanted, and draws
 // from them where the device did not.
 func (b *Backend) readLogits(i int, r *infer.Row, d *infer.Drawn) error {
@@ -159,7 +167,7 @@ func (b *Backend) readLogits(i int, r *infer.Row, d *infer.Drawn) error {
 		b.logits = grown(b.logits, b.shape.Vocab)
 		logits = b.logits
 	}
-	if err := b.check(b.api.readLogits(b.handle, int32(i), unsafe.SliceData(logits)), "read logits"); err != nil {
+	if err := b.ReadLogits(i, logits); err != nil {
 		return err
 	}
 	if !onHost {

@@ -156,6 +156,28 @@ func TestStepDrawsOnTheHost(t *testing.T) {
 	}
 }
 
+// The logits of a step stay on the device until the next one.
+func TestReadLogits(t *testing.T) {
+	b := loadFake(t, openFake(t), Options{})
+	want, got := make([]float32, 320), make([]float32, 320)
+	wantError(t, b.ReadLogits(0, got), "0 rows")
+	step(t, b,
+		infer.Row{Slot: 0, Tokens: []int32{1}},
+		infer.Row{Slot: 1, Tokens: []int32{2}, Sampler: newSampler(lively(1)), Logits: want},
+		infer.Row{Slot: 2, Tokens: []int32{2}, Sampler: newSampler(lively(2))},
+		infer.Row{Slot: 3, Tokens: []int32{2}, Sampler: sampler.New(7, lively(3))}, // drawn on the host
+	)
+	for row := 1; row < 4; row++ {
+		clear(got)
+		if err := b.ReadLogits(row, got); err != nil || !slices.Equal(got, want) {
+			t.Errorf("row %d has other logits (%v)", row, err)
+		}
+	}
+	wantError(t, b.ReadLogits(0, got), "row 0")
+	wantError(t, b.ReadLogits(4, got), "row 4")
+	wantError(t, b.ReadLogits(1, got[1:]), "319 logits")
+}
+
 func TestStepRefuses(t *testing.T) {
 	b := loadFake(t, openFake(t), Options{})
 	if err := b.ZeroSlot(0); err != nil {
