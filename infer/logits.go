@@ -26,10 +26,10 @@ func (q *sequence) loseLogits() {
 
 // fetchLogits completes q.logits after a step that was not asked for them.
 func (e *Engine) fetchLogits(q *sequence) (err error) {
-	switch {
-	case q.logitsRow == logitsHere:
+	switch q.logitsRow {
+	case logitsHere:
 		return nil
-	case q.logitsRow == logitsGone:
+	case logitsGone:
 		return errors.New("the logits of an earlier step are needed, and not kept")
 	}
 	defer caught(&err, "reading logits")
