@@ -24,6 +24,18 @@ func blockMaxGo(best, z []float32) {
 	}
 }
 
+// decayGo multiplies weights, and makes what is too little to matter 0:
+// processors are slow with denormal numbers.
+func decayGo(weights []float32, decay float32) {
+	const negligible = 0x1p-64
+	for i, w := range weights {
+		if w *= decay; w < negligible {
+			w = 0
+		}
+		weights[i] = w
+	}
+}
+
 // blockMassGo sets weights[i] to the weight of z[i], or to one without mass if
 // z[i] is less than theta, and sums[b] to the mass of a block's weights.
 // len(z) and len(weights) are len(sums)*blockLen.

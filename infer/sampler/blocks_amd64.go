@@ -15,6 +15,16 @@ func blockMax(best, z []float32) {
 	blockMaxAVX2(&best[0], &z[0], len(best))
 }
 
+func decayAll(weights []float32, decay float32) {
+	const lanes = 8
+	n := 0
+	if hasAVX2 && len(weights) >= lanes {
+		n = len(weights) / lanes
+		decayAVX2(&weights[0], n, decay)
+	}
+	decayGo(weights[n*lanes:], decay)
+}
+
 func blockMass(sums []uint64, weights, z []float32, m, scale, theta float32) {
 	if !hasAVX2 || len(sums) == 0 {
 		blockMassGo(sums, weights, z, m, scale, theta)

@@ -458,3 +458,33 @@ block:
 	JNZ          block
 	VZEROUPPER
 	RET
+
+DATA negligible<>+0(SB)/4, $0x1f800000
+DATA negligible<>+4(SB)/4, $0x1f800000
+DATA negligible<>+8(SB)/4, $0x1f800000
+DATA negligible<>+12(SB)/4, $0x1f800000
+DATA negligible<>+16(SB)/4, $0x1f800000
+DATA negligible<>+20(SB)/4, $0x1f800000
+DATA negligible<>+24(SB)/4, $0x1f800000
+DATA negligible<>+28(SB)/4, $0x1f800000
+GLOBL negligible<>(SB), RODATA|NOPTR, $32
+
+// func decayAVX2(weights *float32, vectors int, decay float32)
+// Requires: AVX, AVX2, SSE
+TEXT ·decayAVX2(SB), NOSPLIT, $0-20
+	MOVQ         weights+0(FP), AX
+	MOVQ         vectors+8(FP), CX
+	MOVSS        decay+16(FP), X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      negligible<>+0(SB), Y1
+
+vector:
+	VMULPS  (AX), Y0, Y2
+	VCMPPS  $0x15, Y1, Y2, Y3
+	VANDPS  Y3, Y2, Y2
+	VMOVUPS Y2, (AX)
+	ADDQ    $0x20, AX
+	DECQ    CX
+	JNZ     vector
+	VZEROUPPER
+	RET

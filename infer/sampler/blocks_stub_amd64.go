@@ -13,3 +13,8 @@ func blockMaxAVX2(best *float32, z *float32, blocks int)
 //
 //go:noescape
 func blockMassAVX2(sums *uint64, weights *float32, z *float32, blocks int, m float32, scale float32, theta float32)
+
+// decayAVX2 is decayGo for one vector of 8 or more.
+//
+//go:noescape
+func decayAVX2(weights *float32, vectors int, decay float32)

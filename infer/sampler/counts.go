@@ -21,35 +21,41 @@ type Count struct {
 
 // counts are the tokens seen, in ascending order. A token stays, however
 // little its decayed count: ModeRWKV charges presence on every token seen.
-type counts []Count
+type counts struct {
+	tokens  []int32
+	weights []float32 // of each token Count.N and then Count.First
+}
 
-func (c counts) find(token int32) (int, bool) {
-	return slices.BinarySearchFunc(c, token, func(e Count, t int32) int { return cmp.Compare(e.Token, t) })
+func (c *counts) find(token int32) (int, bool) { return slices.BinarySearch(c.tokens, token) }
+
+// at is the count of token number i of those seen.
+func (c *counts) at(i int) Count {
+	return Count{Token: c.tokens[i], N: c.weights[2*i], First: c.weights[2*i+1]}
 }
 
 // observe lets all counts decay and then counts an occurrence of token, of
 // weight 1 or 0.
 func (c *counts) observe(token int32, decay, weight float32) {
-	for i := range *c {
-		e := &(*c)[i]
-		e.N = decayed(e.N, decay)
-		e.First = decayed(e.First, decay)
-	}
+	decayAll(c.weights, decay)
 	i, found := c.find(token)
 	if found {
-		(*c)[i].N += weight
+		c.weights[2*i] += weight
 		return
 	}
-	*c = slices.Insert(*c, i, Count{Token: token, N: weight, First: weight})
+	c.tokens = slices.Insert(c.tokens, i, token)
+	c.weights = slices.Insert(c.weights, 2*i, weight, weight)
 }
 
-// decayed makes what is too little to matter 0, because processors are slow
-// with denormal numbers.
-func decayed(n, decay float32) float32 {
-	if n *= decay; n < 0x1p-64 {
-		return 0
+// list is the counts one by one; it is nil if there are none.
+func (c *counts) list() []Count {
+	if len(c.tokens) == 0 {
+		return nil
 	}
-	return n
+	out := make([]Count, len(c.tokens))
+	for i := range out {
+		out[i] = c.at(i)
+	}
+	return out
 }
 
 // penalty is what a seen token's logit is lowered by.
@@ -77,9 +83,7 @@ func (s *Sampler) Skip(n int) {
 }
 
 // Memory is what a snapshot keeps; Restore is its inverse.
-func (s *Sampler) Memory() Memory {
-	return Memory{Draws: s.draws, Counts: slices.Clone([]Count(s.counts))}
-}
+func (s *Sampler) Memory() Memory { return Memory{Draws: s.draws, Counts: s.counts.list()} }
 
 // Restore continues as the sampler whose Memory this is. Counts that no
 // sampler makes (of tokens out of range, not finite, or a second one of a
@@ -87,11 +91,15 @@ func (s *Sampler) Memory() Memory {
 func (s *Sampler) Restore(m Memory) {
 	s.draws = m.Draws
 	s.revision = s.revision.Then(none)
-	s.counts = slices.DeleteFunc(slices.Clone(m.Counts), func(e Count) bool {
+	list := slices.DeleteFunc(slices.Clone(m.Counts), func(e Count) bool {
 		return e.Token < 0 || int(e.Token) >= s.vocab || !finite(e.N) || !finite(e.First)
 	})
-	slices.SortStableFunc(s.counts, func(a, b Count) int { return cmp.Compare(a.Token, b.Token) })
-	s.counts = slices.CompactFunc(s.counts, func(a, b Count) bool { return a.Token == b.Token })
+	slices.SortStableFunc(list, func(a, b Count) int { return cmp.Compare(a.Token, b.Token) })
+	s.counts = counts{}
+	for _, e := range slices.CompactFunc(list, func(a, b Count) bool { return a.Token == b.Token }) {
+		s.counts.tokens = append(s.counts.tokens, e.Token)
+		s.counts.weights = append(s.counts.weights, e.N, e.First)
+	}
 }
 
 // PipExempt says whether the rwkv package exempts a token with these bytes

@@ -55,10 +55,10 @@ func (w *scratch) prepare(logits []float32, p Params, seen counts) distribution 
 func (w *scratch) change(n int, p Params, seen counts) {
 	w.changed = w.changed[:0]
 	if p.Presence == 0 && p.Frequency == 0 {
-		seen = nil
+		seen = counts{}
 	}
-	for _, e := range seen {
-		if int(e.Token) < n {
+	for i := range seen.tokens {
+		if e := seen.at(i); int(e.Token) < n {
 			w.z[e.Token] -= e.penalty(p)
 			w.changed = append(w.changed, e.Token)
 		}

@@ -84,12 +84,12 @@ func TestDrawsFollowTheDistribution(t *testing.T) {
 				t.Errorf("%s: token %d has probability %v, want %v", c.name, i, got, want[i])
 			}
 		}
-		counts := make([]int, c.vocab)
-		d := new(scratch).prepare(logits, c.p.effective(), nil) // once: TestDrawIsTheDefinition shows that Sample draws like this
+		drawn := make([]int, c.vocab)
+		d := new(scratch).prepare(logits, c.p.effective(), counts{}) // once: TestDrawIsTheDefinition shows that Sample draws like this
 		for n := range c.draws {
-			counts[d.draw(Random(c.p.Seed, uint64(n)))]++
+			drawn[d.draw(Random(c.p.Seed, uint64(n)))]++
 		}
-		checkChiSquared(t, c.name, counts, want, c.draws)
+		checkChiSquared(t, c.name, drawn, want, c.draws)
 	}
 }
 

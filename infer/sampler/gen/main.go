@@ -1,5 +1,5 @@
 // Command gen writes the AVX2 form of the sampler's block functions. What they
-// compute is said by blockMaxGo, blockMassGo and mass in the sampler package,
+// compute is said by blockMaxGo, blockMassGo, mass and decayGo in the sampler package,
 // and they agree with them bit for bit: no fused multiplication and addition.
 package main
 
@@ -20,6 +20,7 @@ func main() {
 	ConstraintExpr("amd64")
 	blockMax()
 	blockMass()
+	decay()
 	Generate()
 }
 
@@ -160,6 +161,32 @@ func blockMass() {
 	VZEROUPPER()
 	RET()
 }
+
+func decay() {
+	negligible := float("negligible", 0x1p-64)
+
+	TEXT("decayAVX2", 4, "func(weights *float32, vectors int, decay float32)")
+	Doc("decayAVX2 is decayGo for one vector of 8 or more.")
+	Pragma("noescape")
+	weights, n := Load(Param("weights"), GP64()), Load(Param("vectors"), GP64())
+	factor, least := YMM(), YMM()
+	broadcast("decay", factor)
+	VMOVUPS(negligible, least)
+	Label("vector")
+	v, kept := YMM(), YMM()
+	VMULPS(operand.Mem{Base: weights}, factor, v)
+	VCMPPS(operand.U8(notLess), least, v, kept)
+	VANDPS(kept, v, v)
+	VMOVUPS(v, operand.Mem{Base: weights})
+	ADDQ(operand.U8(4*lanes), weights)
+	DECQ(n)
+	JNZ(operand.LabelRef("vector"))
+	VZEROUPPER()
+	RET()
+}
+
+// notLess is the predicate of VCMPPS that is true for NaN and raises nothing.
+const notLess = 0x15
 
 // greaterOrEqual is the predicate of VCMPPS that is false for NaN and raises nothing.
 const greaterOrEqual = 0x1d
