@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -193,8 +192,10 @@ func (k *keeper) flush(ctx context.Context) error {
 		case <-k.gone:
 			return context.Canceled
 		case <-ctx.Done():
-			_, err := k.idle()
-			return errors.Join(ctx.Err(), err)
+			if _, err := k.idle(); err != nil {
+				return err // says more than that the time is over
+			}
+			return ctx.Err()
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -56,8 +57,8 @@ func open(t *testing.T, width, height int, home string, args ...string) *termina
 // start runs the program in the window's shell.
 func (x *terminal) start(bin string, args ...string) {
 	x.t.Helper()
-	env := fmt.Sprintf("env -u NO_COLOR HOME=%[1]s XDG_DATA_HOME=%[1]s/data XDG_CONFIG_HOME=%[1]s/config", x.home)
-	x.typed(env + " " + bin + " " + strings.Join(args, " ") + "; echo exit:$?")
+	env := fmt.Sprintf("env -u NO_COLOR LC_ALL=C.UTF-8 HOME=%[1]s XDG_DATA_HOME=%[1]s/data XDG_CONFIG_HOME=%[1]s/config", x.home)
+	x.typed("clear; " + env + " " + bin + " " + strings.Join(args, " ") + "; echo exit:$?")
 	x.keys("Enter")
 }
 
@@ -136,6 +137,14 @@ func (x *terminal) until(what string, ok func(screen string) bool) {
 		}
 	}
 	x.t.Fatalf("the screen is not %s:\n%s", what, x.screen())
+}
+
+// signal sends the program a signal.
+func (x *terminal) signal(s syscall.Signal) {
+	x.t.Helper()
+	if err := syscall.Kill(x.process(), s); err != nil {
+		x.t.Fatal(err)
+	}
 }
 
 // processes are the numbers of the program's processes under the window's shell.

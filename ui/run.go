@@ -10,7 +10,8 @@ import (
 )
 
 // Run shows the interface until the person leaves or ctx ends. The desk stays
-// the caller's: closing it stops and saves what was running.
+// the caller's: closing it stops and saves what was running. Signals are the
+// caller's too: they should end ctx.
 func Run(ctx context.Context, o Options) error {
 	if err := o.Settings.Validate(); err != nil {
 		return err
@@ -24,7 +25,12 @@ func Run(ctx context.Context, o Options) error {
 	m.setASCII(asciiOnly(os.Getenv))
 	// The library looks this often whether there is something to draw; half its
 	// usual rate is what an idle program costs.
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithFPS(o.Settings.fps())}
+	options := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithFPS(o.Settings.fps()),
+		// Signals end ctx. The library's own handler would wait for ever to tell
+		// a program that ctx has ended first.
+		tea.WithoutSignalHandler(),
+	}
 	if o.In != nil {
 		options = append(options, tea.WithInput(o.In))
 	}

@@ -198,3 +198,18 @@ func TestALongTitleIsSeenWhole(t *testing.T) {
 	b.sees("field is wide")
 	b.check()
 }
+
+// What every tab does is seen from any other, also of many on a small screen.
+func TestManyTabsAtOnce(t *testing.T) {
+	k := &fakeDesk{}
+	for i := range 8 {
+		d := newFake(chat.ID(i+1), "A title that is rather long")
+		d.generate("Hm", infer.Progress{Generated: 3, Rate: 41.9})
+		k.open = append(k.open, d)
+	}
+	b := newBench(t, k, Settings{}, 80, 24)
+	for _, label := range []string{"1 A title tha… ⠋ 42/s", " 2⠋42/s│", " 8⠋42/s +"} {
+		b.sees(label)
+	}
+	b.check()
+}

@@ -19,8 +19,13 @@ type tabStrip struct {
 // A spot is where a tab's label is; tab -1 opens a new one.
 type spot struct{ from, to, tab int }
 
-// titleWidths are tried one after the other until all labels fit.
-var titleWidths = []int{24, 18, 12}
+// titleWidths are tried one after the other until all labels fit. The last
+// leaves a title to the active tab alone: what the others do matters more than
+// what they are called.
+var titleWidths = []int{24, 18, 12, 6, 0}
+
+// activeTitle is the least width of the active tab's title.
+const activeTitle = 12
 
 // drawTabs makes the strip.
 func drawTabs(tabs []*tab, active int, th theme.Theme, spin string, width int) tabStrip {
@@ -75,23 +80,45 @@ const (
 	newTabSpot = -1
 )
 
-// tabLabel is " 1 Title ⠹ 42/s ".
+// tabLabel is " 1 Title ⠹ 42/s ", or " 1⠹42/s" without a title.
 func tabLabel(t *tab, i, active int, spin string, titleWidth int) string {
+	if i == active {
+		titleWidth = max(titleWidth, activeTitle)
+	}
+	mark := ""
+	switch {
+	case t.generating() && t.view.Live.Progress.Rate > 0:
+		mark = speed(t.view.Live.Progress.Rate, titleWidth) + "/s"
+		if titleWidth > 0 {
+			mark = " " + mark
+		}
+		mark = spin + mark
+	case t.generating():
+		mark = spin
+	case t.view.Err != nil:
+		mark = "!"
+	case t.unread && i != active:
+		mark = "●"
+	}
+	if titleWidth == 0 {
+		return fmt.Sprintf(" %d%s", i+1, mark)
+	}
 	label := " " + fit(t.title(), titleWidth) + " "
 	if i < 9 {
 		label = fmt.Sprintf(" %d%s", i+1, label)
 	}
-	switch {
-	case t.generating() && t.view.Live.Progress.Rate > 0:
-		label += fmt.Sprintf("%s %s/s ", spin, rate(t.view.Live.Progress.Rate))
-	case t.generating():
-		label += spin + " "
-	case t.view.Err != nil:
-		label += "! "
-	case t.unread && i != active:
-		label += "● "
+	if mark != "" {
+		label += mark + " "
 	}
 	return label
+}
+
+// speed is a rate as precise as there is room for.
+func speed(r float64, titleWidth int) string {
+	if titleWidth <= activeTitle && r >= 10 {
+		return count(int(r + 0.5))
+	}
+	return rate(r)
 }
 
 // news is the mark of tabs that there is no room for: one of them is

@@ -16,7 +16,7 @@ import (
 )
 
 // closing is how long unsaved conversations may take to be saved at the end.
-const closing = 30 * time.Second
+const closing = 10 * time.Second
 
 // errNoTerminal is what the chat says to a pipe.
 var errNoTerminal = errors.New("the chat needs a terminal for its input and output: `rookery run` answers prompts from a pipe, --screen-reader talks in plain lines")
