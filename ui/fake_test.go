@@ -41,7 +41,8 @@ func (k *fakeDesk) Engine() chat.Engine                               { return f
 func (k *fakeDesk) List(context.Context) ([]chat.Conversation, error) { return k.stored, nil }
 func (k *fakeDesk) History(context.Context) ([]string, error)         { return k.history, nil }
 func (k *fakeDesk) Remember(prompt string)                            { k.remembered = append(k.remembered, prompt) }
-func (k *fakeDesk) Shut(d dialogue)                                   { k.shut = append(k.shut, d.ID()) }
+
+func (k *fakeDesk) Shut(d dialogue) { k.shut = append(k.shut, d.ID()) }
 
 func (k *fakeDesk) Restore(context.Context) ([]dialogue, int, error) {
 	var all []dialogue

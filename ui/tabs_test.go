@@ -208,7 +208,7 @@ func TestManyTabsAtOnce(t *testing.T) {
 		k.open = append(k.open, d)
 	}
 	b := newBench(t, k, Settings{}, 80, 24)
-	for _, label := range []string{"1 A title tha… ⠋ 42/s", " 2⠋42/s│", " 8⠋42/s +"} {
+	for _, label := range []string{"1 A tit… ⠋ 42/s", " 2⠋42/s 3⠋42/s", " 8⠋42/s +"} {
 		b.sees(label)
 	}
 	b.check()

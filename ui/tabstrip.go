@@ -25,18 +25,22 @@ type spot struct{ from, to, tab int }
 var titleWidths = []int{24, 18, 12, 6, 0}
 
 // activeTitle is the least width of the active tab's title.
-const activeTitle = 12
+const activeTitle = 6
 
 // drawTabs makes the strip.
 func drawTabs(tabs []*tab, active int, th theme.Theme, spin string, width int) tabStrip {
 	var labels []string
 	first, last := 0, len(tabs)-1
+	bar := ""
 	for _, w := range titleWidths {
+		if bar = th.Muted.Render(th.Glyphs.Vertical); w == 0 {
+			bar = "" // labels begin with a space
+		}
 		labels = labels[:0]
 		total := len(" + ") - 1
 		for i, t := range tabs {
 			labels = append(labels, tabLabel(t, i, active, spin, w))
-			total += ansi.StringWidth(labels[i]) + 1
+			total += ansi.StringWidth(labels[i] + bar)
 		}
 		if first, last = 0, len(tabs)-1; total <= width {
 			break
@@ -64,7 +68,7 @@ func drawTabs(tabs []*tab, active int, th theme.Theme, spin string, width int) t
 		}
 		put(style.Render(labels[i]), i)
 		if i < last {
-			put(th.Muted.Render(th.Glyphs.Vertical), noTab)
+			put(bar, noTab)
 		}
 	}
 	if rest := len(tabs) - 1 - last; rest > 0 {
@@ -115,7 +119,7 @@ func tabLabel(t *tab, i, active int, spin string, titleWidth int) string {
 
 // speed is a rate as precise as there is room for.
 func speed(r float64, titleWidth int) string {
-	if titleWidth <= activeTitle && r >= 10 {
+	if titleWidth < 12 && r >= 10 {
 		return count(int(r + 0.5))
 	}
 	return rate(r)

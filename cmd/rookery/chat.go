@@ -31,7 +31,7 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	if err := settings.Validate(); err != nil {
 		return exitWith(exitUsage, err)
 	}
-	if !settings.Plain() && !(isTerminal(cmd.InOrStdin()) && isTerminal(cmd.OutOrStdout())) {
+	if !settings.Plain() && (!isTerminal(cmd.InOrStdin()) || !isTerminal(cmd.OutOrStdout())) {
 		return exitWith(exitUsage, errNoTerminal)
 	}
 	store, err := sessions.Open(cmd.Context(), c.Storage.DataDir)
