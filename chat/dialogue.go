@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,8 +96,8 @@ func (d *Dialogue) publish() {
 	v.Conversation.Head = d.tip()
 	var failed error
 	v.Saved, failed = d.keep.idle()
-	if v.Err == nil {
-		v.Err = failed
+	if v.Err == nil && failed != nil {
+		v.Err = fmt.Errorf("%w; saving is tried again by itself", failed)
 	}
 	if d.run != nil {
 		v.Live = d.run.live()

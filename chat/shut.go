@@ -107,5 +107,8 @@ func (k *Desk) Close(ctx context.Context) error {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return errors.Join(append(k.unsaved, errs...)...)
+	if len(k.unsaved) > 0 {
+		return errors.Join(k.unsaved...) // the rest follows from it
+	}
+	return errors.Join(errs...)
 }

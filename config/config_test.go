@@ -179,6 +179,33 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// The first configuration is made while the program runs.
+func TestWatchBeforeTheDirectoryIsThere(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config", "rookery", "config.toml")
+	ctx, cancel := context.WithCancel(t.Context())
+	reloads, err := Watch(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("[ui]\nmouse = false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case r := <-reloads:
+		if r.Err != nil || r.Config.UI.Mouse {
+			t.Errorf("got mouse %v, error %v", r.Config.UI.Mouse, r.Err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the new file was not noticed")
+	}
+	cancel()
+	for range reloads { //nolint:revive // drained until the watch has ended
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	data, err := os.ReadFile("../config.example.toml")
 	if err != nil {

@@ -2,8 +2,12 @@ package config
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -22,7 +26,8 @@ type Reload struct {
 
 // Watch reads path (DefaultPath if empty) again whenever it changes, until ctx
 // ends. The directory is watched rather than the file, because editors replace
-// files. The channel is closed at the end.
+// files; until it is made, what is above it is watched. The channel is closed
+// at the end.
 func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 	named := path
 	if path == "" {
@@ -36,8 +41,8 @@ func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watching the configuration: %w", err)
 	}
-	if err := w.Add(filepath.Dir(path)); err != nil {
-		return nil, errJoinClose(w, fmt.Errorf("watching %s: %w", filepath.Dir(path), err))
+	if err := watchNearest(w, filepath.Dir(path)); err != nil {
+		return nil, errJoinClose(w, err)
 	}
 	out := make(chan Reload)
 	go func() {
@@ -46,6 +51,22 @@ func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 		follow(ctx, w, path, named, out)
 	}()
 	return out, nil
+}
+
+// watchNearest watches a directory or, while it is not there, the nearest one
+// above it, where it or a parent of it will be made.
+func watchNearest(w *fsnotify.Watcher, dir string) error {
+	for {
+		err := w.Add(dir)
+		up := filepath.Dir(dir)
+		if !errors.Is(err, fs.ErrNotExist) || up == dir {
+			if err != nil {
+				return fmt.Errorf("watching %s: %w", dir, err)
+			}
+			return nil
+		}
+		dir = up
+	}
 }
 
 func errJoinClose(w *fsnotify.Watcher, err error) error {
@@ -66,8 +87,14 @@ func follow(ctx context.Context, w *fsnotify.Watcher, path, named string, out ch
 			if !ok {
 				return
 			}
-			if ev.Name == path {
+			switch {
+			case ev.Name == path:
 				timer.Reset(settle)
+			case ev.Has(fsnotify.Create) && strings.HasPrefix(path, ev.Name+string(filepath.Separator)):
+				// A directory on the way to the file: it may hold the file already.
+				if err := watchNearest(w, filepath.Dir(path)); err == nil && exists(path) {
+					timer.Reset(settle)
+				}
 			}
 		case err, ok := <-w.Errors:
 			if !ok {
@@ -83,6 +110,11 @@ func follow(ctx context.Context, w *fsnotify.Watcher, path, named string, out ch
 			}
 		}
 	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 func send(ctx context.Context, out chan<- Reload, r Reload) bool {

@@ -32,7 +32,7 @@ func explain(doing string, err error) error {
 	}
 	switch se.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("%s: %w: free some space; nothing that was saved is lost, and saving goes on by itself", doing, ErrFull)
+		return fmt.Errorf("%s: %w: free some space; nothing that was stored is lost", doing, ErrFull)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("%s: the database is %w: run `rookery sessions check`, restore a copy, or choose another storage.data_dir; nothing was overwritten (%w)", doing, ErrDamaged, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:

@@ -68,7 +68,7 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, c config.Config, settin
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
 	if err != nil {
-		reloads = nil // no directory to watch yet: what it would hold takes effect at the next start
+		reloads = nil // the system cannot watch: a change takes effect at the next start
 	}
 	changed := make(chan ui.Settings)
 	go a.follow(ctx, reloads, desk, changed)
