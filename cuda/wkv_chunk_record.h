@@ -12,8 +12,8 @@ constexpr int kChunkHead = 64;
 // v and S are kept at 1/16 of their size, which leaves room in fp16.
 constexpr float kStateScale = 1.0f / 16;
 
-// Terms that W, R, G and H have: 1 or 2.
-constexpr int kTermsW = 2, kTermsR = 2, kTermsG = 2, kTermsH = 2;
+// Terms that W, R, G, H and V have: 1 or 2.
+constexpr int kTermsW = 1, kTermsR = 2, kTermsG = 2, kTermsH = 2, kTermsV = 2;
 
 // The slot of a token, and back.
 __host__ __device__ constexpr int slot_of(int token) { return token / 2 + token % 2 * 8; }
@@ -24,7 +24,7 @@ __host__ __device__ constexpr int token_of(int slot) { return slot % 8 * 2 + slo
 struct ChunkImage {
     uint4 piece[kChunkTokens][8];
 
-    __host__ __device__ static int place(int slot, int piece) { return piece ^ (slot & 7); }
+    __host__ __device__ static int place(int slot, int piece) { return piece ^ (slot % 4 * 2 + slot / 4 % 2); }
 };
 
 struct ChunkRecord {
@@ -35,7 +35,7 @@ struct ChunkRecord {
     uint4 g[kTermsG][kWarp]; // Gᵀ
     uint4 h[kTermsH][kWarp]; // Hᵀ
     ChunkImage k[2], b[2];   // K̄ diag F, B̄ diag F
-    ChunkImage v;            // times kStateScale
+    ChunkImage v[kTermsV];   // times kStateScale
     float f[kChunkHead];
     float bonus[kChunkTokens]; // Σ r k̃ r_k, by slot
 };

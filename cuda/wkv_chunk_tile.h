@@ -161,6 +161,25 @@ __device__ inline void load_matrices_transposed(uint32_t (&r)[4], const void *ro
 }
 #endif
 
+// ---- functions --------------------------------------------------------------
+
+// 2^x and 1/x to about an ulp, without care for subnormal numbers.
+#if GPU_TILES
+__device__ inline float power_of_2(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+__device__ inline float reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+#else
+__device__ inline float power_of_2(float x) { return exp2f(x); }
+__device__ inline float reciprocal(float x) { return 1.0f / x; }
+#endif
+
 // ---- ordering and copies ----------------------------------------------------
 
 // What the warp's lanes wrote to shared memory is seen by all of them.
@@ -187,3 +206,8 @@ __device__ inline void copy16(void *shared, const void *global) { *static_cast<u
 __device__ inline void commit_copies() {}
 template <int kPending> __device__ inline void wait_copies() {}
 #endif
+
+// Lets a kernel have more shared memory than 48 KiB.
+template <typename K> void allow_shared(K *kernel, size_t bytes) {
+    (void)GPU_NAME(FuncSetAttribute)((const void *)kernel, GPU_NAME(FuncAttributeMaxDynamicSharedMemorySize), (int)bytes);
+}
