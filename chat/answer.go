@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -147,8 +148,11 @@ func (a *answer) prepare() {
 
 // follow submits a request and copies what it gives to the dialogue until it ends.
 func (a *answer) follow(ctx context.Context, s start, limit int, ban []int32) infer.Ending {
-	stream, err := a.submit(s, limit, ban)
-	if err != nil {
+	stream, err := a.submit(ctx, s, limit, ban)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return infer.Ending{Reason: infer.ReasonCancelled}
+	case err != nil:
 		return infer.Ending{Reason: infer.ReasonError, Err: err}
 	}
 	fresh := !s.own && len(s.replay) == 0
@@ -170,9 +174,13 @@ func (a *answer) follow(ctx context.Context, s start, limit int, ban []int32) in
 	return stream.Ending()
 }
 
-func (a *answer) submit(s start, limit int, ban []int32) (*infer.Stream, error) {
+// submit gives the request to the engine, unless it was stopped before.
+func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*infer.Stream, error) {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	stream, err := a.d.desk.engine.Submit(infer.Request{
 		From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
 		MaxTokens: limit, Stops: a.d.desk.stops(), Label: a.d.conv.Title,
