@@ -227,6 +227,9 @@ func (a *answer) grow(stream *infer.Stream) {
 	progress := stream.Progress()
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
+	if a.stopping && !a.journaled && a.resumed == nil {
+		return // the step that ran when it was stopped: nothing had been seen yet
+	}
 	if a.text.Len() == 0 && a.resumed == nil {
 		text = strings.TrimPrefix(text, " ") // the one after "Assistant:"
 	}
