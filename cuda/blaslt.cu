@@ -116,8 +116,8 @@ struct Products::Plan {
     }
 };
 
-Products::Products(const Shape &shape, int64_t token_room, Arena &arena, int64_t *scratch)
-    : shape_(shape), token_room_(token_room), library_(new BlasLibrary) {
+Products::Products(const Shape &shape, int64_t token_room, int64_t logits_stride, Arena &arena, int64_t *scratch)
+    : shape_(shape), token_room_(token_room), logits_stride_(logits_stride), library_(new BlasLibrary) {
     workspace_ = arena.device<uint8_t>(kWorkspace, scratch, "the matrix workspace");
 }
 
@@ -160,18 +160,18 @@ Products::Plan &Products::plan(Product product, int tokens) {
     check_blas(lib.desc_create(&made->desc, CUBLAS_COMPUTE_32F, CUDA_R_32F), doing);
     cublasOperation_t op = s.transposed ? CUBLAS_OP_N : CUBLAS_OP_T;
     check_blas(lib.desc_set(made->desc, CUBLASLT_MATMUL_DESC_TRANSA, &op, sizeof op), doing);
-    auto layout = [&](cublasLtMatrixLayout_t *l, cudaDataType_t type, int64_t rows, int64_t cols, int64_t stride) {
-        check_blas(lib.layout_create(l, type, rows, cols, rows), doing);
+    auto layout = [&](cublasLtMatrixLayout_t *l, cudaDataType_t type, int64_t rows, int64_t cols, int64_t column, int64_t stride) {
+        check_blas(lib.layout_create(l, type, rows, cols, column), doing);
         int32_t batch = (int32_t)s.batch;
         check_blas(lib.layout_set(*l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch), doing);
         check_blas(lib.layout_set(*l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride), doing);
     };
     if (s.transposed)
-        layout(&made->weights, element, s.out, s.in, s.weights_stride);
+        layout(&made->weights, element, s.out, s.in, s.out, s.weights_stride);
     else
-        layout(&made->weights, element, s.in, s.out, s.weights_stride);
-    layout(&made->x, element, s.in, tokens, s.x_stride);
-    layout(&made->y, result, s.out, tokens, s.y_stride);
+        layout(&made->weights, element, s.in, s.out, s.in, s.weights_stride);
+    layout(&made->x, element, s.in, tokens, s.in, s.x_stride);
+    layout(&made->y, result, s.out, tokens, product == Product::Head ? logits_stride_ : s.out, s.y_stride);
     made->beta = s.adds ? 1.0f : 0.0f;
 
     cublasLtMatmulHeuristicResult_t best{};

@@ -18,8 +18,9 @@ struct BlasLibrary; // the opened library
 
 class Products {
   public:
-    // token_room is how many rows of X and Y each buffer has.
-    Products(const Shape &shape, int64_t token_room, Arena &arena, int64_t *scratch);
+    // token_room is how many rows of X and Y each buffer has; logits_stride how
+    // many values lie between two rows of the head's Y.
+    Products(const Shape &shape, int64_t token_room, int64_t logits_stride, Arena &arena, int64_t *scratch);
     Products(const Products &) = delete;
     Products &operator=(const Products &) = delete;
     ~Products();
@@ -65,7 +66,7 @@ class Products {
     std::string identity(const std::string &device) const;
 
     const Shape shape_;
-    const int64_t token_room_;
+    const int64_t token_room_, logits_stride_;
     std::unique_ptr<BlasLibrary> library_;
     std::map<std::pair<int, int>, std::unique_ptr<Plan>> plans_; // by product and tokens
     std::map<std::pair<int, int>, std::vector<uint64_t>> found_; // by product and tokens: algorithms

@@ -1,6 +1,12 @@
 #include "forward.h"
 
+#include "mid.h"
+
 namespace {
+
+// Up to so many tokens the low-rank branches are two kernels of our own.
+constexpr int kGroupedTokens = 512;
+constexpr int kGroupedInputs = 32;
 
 // A part of a buffer of E.
 void *part(const Pass &p, void *base, int64_t index, int64_t width) {
@@ -15,6 +21,11 @@ void project(const Pass &p, int layer) {
     const int n = Products::padded(p.tokens);
     shift_attention(p, layer);
     p.products->multiply(Product::Rkv, l.rkv, p.act.mixed, p.act.rkv, n, p.stream);
+    if (p.tokens <= kGroupedTokens && c % kGroupedInputs == 0) {
+        low_rank_down(p, layer);
+        low_rank_up(p, layer);
+        return;
+    }
     p.products->multiply(Product::Down, l.down, part(p, p.act.mixed, 2, c), p.act.low, n, p.stream);
     p.products->multiply(Product::DownG, l.down_g, part(p, p.act.mixed, 5, c), p.act.low_g, n, p.stream);
     activate_low(p);
@@ -36,9 +47,13 @@ void value(const Pass &p, int layer) {
     p.products->multiply(Product::Value, p.model->layers[layer].value, p.act.hidden, p.act.x, Products::padded(p.tokens), p.stream);
 }
 
-Path choose(const Pass &) { return {project, mix, output, key, value}; }
+Path choose(const Pass &p) {
+    if (takes_mid(p)) return {project_mid, mix, output_mid, key_mid, value_mid};
+    return {project, mix, output, key, value};
+}
 
 void head(const Pass &p) {
+    if (p.outputs <= kMidTokens && p.shape->embed % kGroupedInputs == 0) return head_mid(p);
     norm_last(p);
     p.products->multiply(Product::Head, p.model->head, p.act.last, p.act.logits, Products::padded(p.outputs), p.stream);
 }

@@ -22,6 +22,7 @@
 #define SHFL_XOR(v, mask) __shfl_xor((v), (mask), 32)
 #define SHFL_UP(v, by) __shfl_up((v), (by), 32)
 #define SHFL(v, lane) __shfl((v), (lane), 32)
+#define SYNC_WARP() __threadfence_block() // lanes run together
 #else
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -36,6 +37,7 @@
 #define SHFL_XOR(v, mask) __shfl_xor_sync(0xffffffffu, (v), (mask), 32)
 #define SHFL_UP(v, by) __shfl_up_sync(0xffffffffu, (v), (by), 32)
 #define SHFL(v, lane) __shfl_sync(0xffffffffu, (v), (lane), 32)
+#define SYNC_WARP() __syncwarp()
 #endif
 
 using gpuError = GPU_NAME(Error_t);
@@ -179,16 +181,14 @@ __device__ inline float warp_max(float v) {
     return v;
 }
 
-// Sum over a block of whole warps; every thread gets it. shared has a float per
-// warp and may be used again after the next barrier.
+// Sum over a block of whole warps, at most 32; every thread gets it. shared has
+// kWarp floats and may be used again after the next barrier.
 __device__ inline float block_sum(float v, float *shared) {
     v = warp_sum(v);
-    int warps = blockDim.x / kWarp;
-    if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = v;
+    const int lane = threadIdx.x % kWarp, warps = blockDim.x / kWarp;
+    if (lane == 0) shared[threadIdx.x / kWarp] = v;
     __syncthreads();
-    float sum = 0;
-    for (int i = 0; i < warps; i++) sum += shared[i];
-    return sum;
+    return warp_sum(lane < warps ? shared[lane] : 0.0f);
 }
 
 inline int64_t ceil_div(int64_t n, int64_t d) { return (n + d - 1) / d; }

@@ -8,6 +8,7 @@
 #include "blaslt.h"
 #include "model.h"
 #include "slots.h"
+#include "wkv_chunk.h"
 
 // What draws do with the likeliest tokens; see sampler.cu.
 enum class Draw : int32_t { None, Greedy, Rwkv, Rapid };
@@ -26,8 +27,10 @@ struct RowInput {
     float presence, frequency, decay;
     int32_t rapid_penalty; // penalties are Rapid-Sampling's
     int32_t exempt;        // exempt tokens are counted with weight 0
-    int32_t ban_offset, ban_count;
+    int32_t ban_offset, ban_count; // each once, below the limit
     int32_t top, top_offset; // candidates, and where they go
+    int32_t chunked;         // its time mix is in the table of chunks
+    int32_t pad;
     uint64_t seed, index;    // of the random stream
 
     // Whether seen tokens are lowered at all.
@@ -44,7 +47,10 @@ struct Activations {
     float *x;
     void *mixed, *rkv, *low, *low_g, *up, *v_first, *y, *hidden, *last;
     float *next_shift; // [row_room][C]: of passes that are not single
-    float *logits;     // [row_room][V]
+    float *logits;     // [row_room][logits_stride]
+    float *partial;        // [mid::kPartialSums]: sums on their way
+    int32_t *arrived;      // [mid::kSharedTiles]: blocks that have left theirs; zero between kernels
+    int64_t logits_stride; // V rounded up to whole chunks of the sampler
 };
 
 // Working memory of the draws, per row; see sampler.cu.
@@ -54,6 +60,8 @@ struct DrawScratch {
     float *raw_best;    // [row_room][chunks]: largest logit
     float *raw_sum;     // [row_room][chunks]: sum of exp(logit - raw_best)
     uint64_t *mass;     // [row_room][chunks]
+    uint64_t *reached;  // [row_room][chunks][kSteps]: mass of values that reach a step
+    int32_t *reached_count; // the same: how many there are
     float *raw;         // [row_room][limit]: raw logits of penalised tokens, by entry
     float *ban_raw;     // [RK_BANS_MAX]: raw logits of banned tokens
     int32_t *nan;       // [row_room]: whether a logit is NaN
@@ -80,6 +88,12 @@ struct Pass {
     const int32_t *row_of;    // [tokens]
     const int32_t *output_row;
     const int32_t *bans;
+
+    // Rows whose time mix goes by chunks; the others are gone through singly.
+    const ChunkTile *chunk_tiles;
+    const ChunkRow *chunk_rows;
+    int chunk_tile_count, chunk_row_count;
+    void *chunk_records;
 
     gpuStream stream;
 };

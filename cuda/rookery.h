@@ -162,7 +162,7 @@ RK_API int32_t rk_close(rk_engine *e);
  * the host need not know yet. */
 #define RK_FED_BACK (-1)
 
-/* Most candidates a row can ask for, and most banned tokens in a step. */
+/* Most candidates a row can ask for, and most banned tokens of all rows of a step. */
 #define RK_TOP_MAX 256
 #define RK_BANS_MAX 262144
 

@@ -13,7 +13,8 @@
 namespace sampling {
 
 struct DrawArgs {
-    float *logits; // [outputs][vocab]
+    float *logits; // [outputs][stride]
+    int64_t stride;
     int vocab;
     const RowInput *input;
     const int32_t *row_slot, *output_row, *bans;

@@ -1,5 +1,6 @@
 // sampler_choose.cu: the draw of each row, one block a row.
 #include "sampler.h"
+#include "small_device.h"
 
 namespace sampling {
 
@@ -24,28 +25,48 @@ struct Cutoffs {
     Cutoff p, k;
 };
 
-// Where top_p and top_k cut the softmax with scale, whose mass is sum.
-__device__ Cutoffs cutoffs(const Row &row, const RowInput &in, float m, float scale, uint64_t sum, Work &w) {
-    Cutoffs c{};
-    if (in.top_k > 0 && in.top_k < row.limit) {
-        const float least = reached_by(row, in.top_k, w);
-        c.k = cut(row, m, scale, least, in.top_k, w, [](int, float) -> uint64_t { return 1; });
+// What values reach each step below the largest, over all chunks: by warps, one
+// step each.
+template <typename T> __device__ void sum_steps(const T *reached, int chunks, Work &w) {
+    const int k = threadIdx.x / kWarp;
+    if (k < kSteps) {
+        uint64_t sum = 0;
+        for (int c = threadIdx.x % kWarp; c < chunks; c += kWarp) sum += (uint64_t)reached[c * kSteps + k];
+        sum = warp_sum(sum);
+        if (threadIdx.x % kWarp == 0) w.warp[k] = sum;
     }
+    __syncthreads();
+}
+
+// The cut at target, a mass or a count, of which the sums over chunks of what
+// reaches the steps are known.
+template <typename T, typename F>
+__device__ Cutoff cut_between(const Row &row, float m, float scale, const T *reached, uint64_t target, Work &w, F measure) {
+    sum_steps(reached, row.chunks, w);
+    int k = 0;
+    while (k < kSteps && w.warp[k] < target) k++;
+    const float most = k == 0 ? INFINITY : step_below(m, scale, k - 1);
+    const uint64_t above = k == 0 ? 0 : w.warp[k - 1];
+    const float least = k == kSteps ? kNegInf : step_below(m, scale, k);
+    __syncthreads();
+    return cut(row, least, fminf(most, m), most, 45.0f / scale, target - above, w, measure); // farther away, masses are 0
+}
+
+// Where top_p and top_k cut the softmax with scale, whose mass is sum.
+__device__ Cutoffs cutoffs(const DrawArgs &a, int out, const Row &row, const RowInput &in, float m, float scale, uint64_t sum, Work &w) {
+    const int64_t at = (int64_t)out * row.chunks * kSteps;
+    Cutoffs c{};
+    if (in.top_k > 0 && in.top_k < row.limit)
+        c.k = cut_between(row, m, scale, a.scratch.reached_count + at, in.top_k, w, [](int, float) -> uint64_t { return 1; });
     if (in.top_p < 1) {
-        constexpr double kTailTokens = 512;
         const uint64_t target = max(1ull, (unsigned long long)ceil((double)in.top_p * (double)sum));
-        const auto measure = [&](int, float z) { return mass(z, m, scale); };
-        // Mostly values above a bound will do, which are few: below it, so many
-        // tokens have less than 1-top_p together.
-        const float bound = (float)((1.0 - in.top_p) / kTailTokens * ((double)sum / 17592186044416.0));
-        c.p = cut(row, m, scale, fminf(m + log2f(bound) / scale, m), target, w, measure);
-        if (c.p.key == 0) c.p = cut(row, m, scale, kNegInf, target, w, measure);
+        c.p = cut_between(row, m, scale, a.scratch.reached + at, target, w, [&](int, float z) { return mass(z, m, scale); });
     }
     return c;
 }
 
-__device__ void truncate_rwkv(const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
-    const Cutoffs c = cutoffs(row, in, d.m, kSoftmaxScale, sum, w);
+__device__ void truncate_rwkv(const DrawArgs &a, int out, const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
+    const Cutoffs c = cutoffs(a, out, row, in, d.m, kSoftmaxScale, sum, w);
     if (c.p.key == 0 && c.k.key == 0) return;
     d.theta = z_of(max(c.p.key, c.k.key));
     if (c.k.key != 0 && c.k.key >= c.p.key) {
@@ -56,8 +77,8 @@ __device__ void truncate_rwkv(const Row &row, const RowInput &in, uint64_t sum, 
     }
 }
 
-__device__ void truncate_rapid(const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
-    const Cutoffs c = cutoffs(row, in, d.m, d.scale, sum, w);
+__device__ void truncate_rapid(const DrawArgs &a, int out, const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
+    const Cutoffs c = cutoffs(a, out, row, in, d.m, d.scale, sum, w);
     const uint32_t key = max(c.p.key, c.k.key);
     if (key == 0) return;
     const float theta = d.theta = z_of(key);
@@ -71,7 +92,7 @@ __device__ void truncate_rapid(const Row &row, const RowInput &in, uint64_t sum,
 }
 
 // Draws. w.chunk has the masses of the chunks, and sum is theirs.
-__device__ int draw(const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
+__device__ int draw(const DrawArgs &a, int out, const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
     if (in.draw == Draw::Greedy) {
         const float m = d.m;
         const auto best = [m](int, float z) -> uint64_t { return z == m; };
@@ -85,9 +106,9 @@ __device__ int draw(const Row &row, const RowInput &in, uint64_t sum, Work &w, D
     d.total = sum;
     if (in.truncates(row.limit)) {
         if (in.draw == Draw::Rapid)
-            truncate_rapid(row, in, sum, w, d);
+            truncate_rapid(a, out, row, in, sum, w, d);
         else
-            truncate_rwkv(row, in, sum, w, d);
+            truncate_rwkv(a, out, row, in, sum, w, d);
         d.total = sum_chunks(row, d.theta, w, measure);
     }
     if (d.total == 0) return 0;
@@ -96,14 +117,13 @@ __device__ int draw(const Row &row, const RowInput &in, uint64_t sum, Work &w, D
 
 // Puts raw logits back.
 __device__ void restore(const DrawArgs &a, const RowInput &in, int out) {
-    float *logits = a.logits + (int64_t)out * a.vocab;
+    float *logits = a.logits + out * a.stride;
     const int seen = in.penalised() ? a.slots.count_size[in.slot] : 0;
     for (int i = threadIdx.x; i < seen; i += kBlock)
         logits[a.slots.count_token[(int64_t)in.slot * a.slots.limit + i]] = a.scratch.raw[(int64_t)out * a.slots.limit + i];
-    __syncthreads(); // a token may be seen and banned: what it was is the same
+    __syncthreads(); // a token that is both was banned first
     for (int i = threadIdx.x; i < in.ban_count; i += kBlock) {
-        const int id = a.bans[in.ban_offset + i];
-        if (id >= 0 && id < a.slots.limit) logits[id] = a.scratch.ban_raw[in.ban_offset + i];
+        logits[a.bans[in.ban_offset + i]] = a.scratch.ban_raw[in.ban_offset + i];
     }
     __syncthreads();
 }
@@ -128,13 +148,14 @@ __device__ double log_normaliser(const DrawArgs &a, int out, double *shared) {
 // The row's likeliest tokens by raw logits, with what the draw gave them;
 // returns how many there are. The list of w holds (z, id) and then the changed z.
 __device__ int list_candidates(const DrawArgs &a, const RowInput &in, int out, const Distribution &d, double norm, Work &w) {
-    const Row raw{a.logits + (int64_t)out * a.vocab, a.slots.limit, a.scratch.chunks, a.scratch.raw_best + out * a.scratch.chunks};
+    const Row raw{a.logits + out * a.stride, a.slots.limit, a.scratch.chunks, a.scratch.raw_best + out * a.scratch.chunks};
     const uint64_t likely = sum_chunks(raw, -kMaxFloat, w, [](int, float z) -> uint64_t { return z > kNegInf; });
     const int n = (int)min((uint64_t)in.top, likely);
     if (n == 0) return 0;
     float m = kNegInf;
     for (int c = 0; c < raw.chunks; c++) m = fmaxf(m, raw.best[c]);
-    const Cutoff c = cut(raw, m, kSoftmaxScale, reached_by(raw, n, w), n, w, [](int, float) -> uint64_t { return 1; });
+    const float least = fmaxf(reached_by(raw, n, w), -kMaxFloat);
+    const Cutoff c = cut(raw, least, m, INFINITY, 45.0f / kSoftmaxScale, n, w, [](int, float) -> uint64_t { return 1; });
     const float theta = z_of(c.key);
     const auto tie = [theta](int, float z) -> uint64_t { return z == theta; };
     sum_chunks(raw, theta, w, tie);
@@ -207,9 +228,10 @@ __device__ void observe(const DrawArgs &a, const RowInput &in, int token, Work &
     a.slots.count_size[in.slot] = n + 1;
 }
 
-__global__ void __launch_bounds__(kBlock) choose(DrawArgs a) {
+__global__ void __launch_bounds__(kBlock, 1) choose(DrawArgs a) {
     __shared__ Work w;
     __shared__ double norm_shared;
+    begin_early();
     const int out = blockIdx.x, row = a.row(out);
     const RowInput &in = a.input[row];
     rk_result *result = a.scratch.results + out;
@@ -218,7 +240,7 @@ __global__ void __launch_bounds__(kBlock) choose(DrawArgs a) {
         return;
     }
     const int chunks = a.scratch.chunks;
-    const Row z{a.logits + (int64_t)out * a.vocab, a.slots.limit, chunks, a.scratch.best + out * chunks};
+    const Row z{a.logits + out * a.stride, a.slots.limit, chunks, a.scratch.best + out * chunks};
     Distribution d{kNegInf, in.scale, kNegInf, INT32_MAX, false, 0, 0};
     uint64_t sum = 0;
     for (int c = threadIdx.x % kWarp; c < chunks; c += kWarp) { // by every warp
@@ -231,7 +253,7 @@ __global__ void __launch_bounds__(kBlock) choose(DrawArgs a) {
     d.m = warp_max(d.m);
     sum = warp_sum(sum);
     __syncthreads();
-    const int token = d.m > kNegInf ? draw(z, in, sum, w, d) : 0;
+    const int token = d.m > kNegInf ? draw(a, out, z, in, sum, w, d) : 0;
     restore(a, in, out);
     const double norm = log_normaliser(a, out, &norm_shared);
     const int candidates = in.top > 0 ? list_candidates(a, in, out, d, norm, w) : 0;
@@ -246,13 +268,14 @@ __global__ void __launch_bounds__(kBlock) choose(DrawArgs a) {
 
 } // namespace
 
-void choose_tokens(const DrawArgs &a, int outputs, gpuStream stream) { choose<<<outputs, kBlock, 0, stream>>>(a); }
+void choose_tokens(const DrawArgs &a, int outputs, gpuStream stream) { launch_early(choose, outputs, kBlock, 0, stream, a); }
 
 } // namespace sampling
 
 void draw(const Pass &p) {
     sampling::DrawArgs a{};
     a.logits = p.act.logits;
+    a.stride = p.act.logits_stride;
     a.vocab = p.shape->vocab;
     a.input = p.input;
     a.row_slot = p.row_slot;

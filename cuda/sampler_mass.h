@@ -34,6 +34,15 @@ __device__ inline uint64_t mass(float z, float m, float scale) {
     return (uint64_t)__double_as_longlong(biased) - 0x4330000000000000ull;
 }
 
+// Steps below the largest value m at which the mass of those that reach them is
+// known, so that a cut has to be looked for only between two of them.
+constexpr int kSteps = 8;
+
+__device__ inline float step_below(float m, float scale, int k) {
+    constexpr float kBelow[kSteps] = {1, 2, 3, 4.5f, 6, 8, 12, 18}; // powers of two
+    return m - kBelow[k] / scale;
+}
+
 // Orders floats as integers; -0 and +0 are one.
 __device__ inline uint32_t key_of(float z) {
     const uint32_t b = __float_as_uint(z + 0.0f);

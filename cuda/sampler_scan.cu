@@ -1,77 +1,92 @@
-// sampler_scan.cu: the first two passes over the logits, a block for each chunk
+// sampler_scan.cu: the first two passes over the logits, a warp for each chunk
 // of each row: penalties, bans and largest values; then masses.
 #include "sampler.h"
+#include "small_device.h"
 
 namespace sampling {
 
 namespace {
 
-constexpr int kScanThreads = 256;
-constexpr int kEach = kDrawChunk / kScanThreads;
+constexpr int kScanWarps = 4;
 
-__device__ float block_max(float v, float *shared) {
-    v = warp_max(v);
-    __syncthreads();
-    if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = v;
-    __syncthreads();
-    for (int i = 0; i < kScanThreads / kWarp; i++) v = fmaxf(v, shared[i]);
-    return v;
+// The chunk and the output row of this warp; false if there is none.
+__device__ bool place(const DrawArgs &a, int outputs, int *out, int *chunk) {
+    const int warp = blockIdx.x * kScanWarps + threadIdx.x / kWarp;
+    *out = warp / a.scratch.chunks;
+    *chunk = warp % a.scratch.chunks;
+    return *out < outputs;
+}
+
+// Calls f(i, id) for those of n ids that lie in the chunk, and says whether
+// there were any. All lanes see then what f has written.
+template <typename F> __device__ bool each_in_chunk(const int32_t *ids, int n, int chunk, F f) {
+    int any = 0;
+    for (int i = threadIdx.x % kWarp; i < n; i += kWarp) {
+        const int id = ids[i];
+        if (id / kDrawChunk != chunk) continue;
+        f(i, id);
+        any = 1;
+    }
+#pragma unroll
+    for (int o = kWarp / 2; o > 0; o >>= 1) any |= SHFL_XOR(any, o);
+    SYNC_WARP();
+    return any;
 }
 
 // Notes the chunk's largest logit, the sum of its exponentials and whether one
-// is NaN; lowers the logits of seen and banned tokens, in place, and keeps
-// what they were.
-__global__ void __launch_bounds__(kScanThreads) scan(DrawArgs a) {
-    __shared__ float raw[kDrawChunk], z[kDrawChunk], shared[kScanThreads / kWarp];
-    const int chunk = blockIdx.x, out = blockIdx.y, row = a.row(out), base = chunk * kDrawChunk;
+// is NaN; then lowers the logits of banned and seen tokens, in place, and keeps
+// what they were. A token that is both is kept as banned first, and so is put
+// back last.
+__global__ void __launch_bounds__(kScanWarps *kWarp) scan(DrawArgs a, int outputs) {
+    int out, chunk;
+    begin_early();
+    if (!place(a, outputs, &out, &chunk)) return;
+    const int row = a.row(out);
     const RowInput &in = a.input[row];
     if (in.draw == Draw::None || a.frozen(row)) return;
-    float *logits = a.logits + (int64_t)out * a.vocab;
-    float most = kNegInf;
-    bool nan = false;
+    float *logits = a.logits + out * a.stride;
+    const Row all{logits, a.slots.limit, a.scratch.chunks, nullptr};
+    float most = kNegInf, sum = 0;
+    int nan = 0;
+    {
+        const Values<kPacks> values(logits, chunk, 0);
 #pragma unroll
-    for (int i = 0; i < kEach; i++) {
-        const int at = i * kScanThreads + threadIdx.x, id = base + at;
-        float v = id < a.vocab ? logits[id] : kNegInf;
-        nan |= v != v;
-        if (id >= a.slots.limit) v = kNegInf;
-        raw[at] = z[at] = v;
-        most = fmaxf(most, tame(v));
+        for (int j = 0; j < kPacks; j++)
+#pragma unroll
+            for (int e = 0; e < kPack; e++) {
+                const int id = chunk_id(chunk, j, e);
+                nan |= id < a.vocab && values.v[j][e] != values.v[j][e];
+                if (id < a.slots.limit) most = fmaxf(most, tame(values.v[j][e]));
+            }
+        most = warp_max(most);
+        if (most > kNegInf)
+#pragma unroll
+            for (int j = 0; j < kPacks; j++)
+#pragma unroll
+                for (int e = 0; e < kPack; e++)
+                    if (chunk_id(chunk, j, e) < a.slots.limit) sum += expf(tame(values.v[j][e]) - most);
+        sum = warp_sum(sum);
     }
     if (nan) a.scratch.nan[out] = 1;
-    most = block_max(most, shared);
-    float sum = 0;
-#pragma unroll
-    for (int i = 0; i < kEach; i++)
-        if (most > kNegInf) sum += expf(tame(raw[i * kScanThreads + threadIdx.x]) - most);
-    __syncthreads();
-    sum = block_sum(sum, shared);
 
-    const int slot = in.slot, seen = in.penalised() ? a.slots.count_size[slot] : 0;
-    const int64_t list = (int64_t)slot * a.slots.limit, kept = (int64_t)out * a.slots.limit;
-    for (int i = threadIdx.x; i < seen; i += kScanThreads) {
-        const int at = a.slots.count_token[list + i] - base;
-        if (at < 0 || at >= kDrawChunk) continue;
-        a.scratch.raw[kept + i] = raw[at];
-        z[at] = raw[at] - penalty(in, a.slots.count_n[list + i], a.slots.count_first[list + i]);
+    const int64_t list = (int64_t)in.slot * a.slots.limit, kept = (int64_t)out * a.slots.limit;
+    bool changed = each_in_chunk(a.bans + in.ban_offset, in.ban_count, chunk, [&](int i, int id) {
+        a.scratch.ban_raw[in.ban_offset + i] = logits[id];
+        logits[id] = kNegInf;
+    });
+    const int seen = in.penalised() ? a.slots.count_size[in.slot] : 0;
+    changed |= each_in_chunk(a.slots.count_token + list, seen, chunk, [&](int i, int id) {
+        const float z = logits[id];
+        a.scratch.raw[kept + i] = z;
+        logits[id] = z - penalty(in, a.slots.count_n[list + i], a.slots.count_first[list + i]);
+    });
+    float best = most;
+    if (changed) {
+        best = kNegInf;
+        all.each(chunk, [&](int, float z) { best = fmaxf(best, z); });
+        best = warp_max(best);
     }
-    __syncthreads();
-    for (int i = threadIdx.x; i < in.ban_count; i += kScanThreads) {
-        const int id = a.bans[in.ban_offset + i], at = id - base;
-        if (at < 0 || at >= kDrawChunk || id >= a.slots.limit) continue;
-        a.scratch.ban_raw[in.ban_offset + i] = raw[at];
-        z[at] = kNegInf;
-    }
-    __syncthreads();
-    float best = kNegInf;
-#pragma unroll
-    for (int i = 0; i < kEach; i++) {
-        const int at = i * kScanThreads + threadIdx.x;
-        if (__float_as_uint(z[at]) != __float_as_uint(raw[at])) logits[base + at] = z[at];
-        best = fmaxf(best, tame(z[at]));
-    }
-    best = block_max(best, shared);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x % kWarp == 0) {
         const int at = out * a.scratch.chunks + chunk;
         a.scratch.best[at] = best;
         a.scratch.raw_best[at] = most;
@@ -79,39 +94,61 @@ __global__ void __launch_bounds__(kScanThreads) scan(DrawArgs a) {
     }
 }
 
-// The chunk's mass, untempered if a truncation needs it so.
-__global__ void __launch_bounds__(kScanThreads) weigh(DrawArgs a) {
-    __shared__ float shared[kScanThreads / kWarp];
-    __shared__ uint64_t sums[kScanThreads / kWarp];
-    const int chunk = blockIdx.x, out = blockIdx.y, row = a.row(out), base = chunk * kDrawChunk;
+// The chunk's mass, untempered if a truncation needs it so. For truncations also
+// how many values reach each of the steps below the largest, and their mass.
+__global__ void __launch_bounds__(kScanWarps *kWarp) weigh(DrawArgs a, int outputs) {
+    int out, chunk;
+    begin_early();
+    if (!place(a, outputs, &out, &chunk)) return;
+    const int row = a.row(out), lane = threadIdx.x % kWarp;
     const RowInput &in = a.input[row];
     if (in.draw == Draw::None || in.draw == Draw::Greedy || a.frozen(row)) return;
-    const float *best = a.scratch.best + out * a.scratch.chunks, *logits = a.logits + (int64_t)out * a.vocab;
+    const float *best = a.scratch.best + out * a.scratch.chunks;
     float m = kNegInf;
-    for (int c = threadIdx.x; c < a.scratch.chunks; c += kScanThreads) m = fmaxf(m, best[c]);
-    m = block_max(m, shared);
-    const float scale = in.draw == Draw::Rwkv && in.truncates(a.slots.limit) ? kSoftmaxScale : in.scale;
+    for (int c = lane; c < a.scratch.chunks; c += kWarp) m = fmaxf(m, best[c]);
+    m = warp_max(m);
+    const int64_t at = (int64_t)out * a.scratch.chunks + chunk;
+    const Row all{a.logits + out * a.stride, a.slots.limit, a.scratch.chunks, best};
+    const bool truncates = in.truncates(a.slots.limit);
+    const float scale = in.draw == Draw::Rwkv && truncates ? kSoftmaxScale : in.scale;
     uint64_t sum = 0;
-    if (m > kNegInf)
+    if (!truncates || !(m > kNegInf)) {
+        if (m > kNegInf) all.each(chunk, [&](int, float z) { sum += mass(z, m, scale); });
+        sum = warp_sum(sum);
+        if (lane == 0) a.scratch.mass[at] = sum;
+        return;
+    }
+    float step[kSteps];
+    uint64_t reached[kSteps] = {}, count = 0; // counts in bytes: a lane has at most 32 values
 #pragma unroll
-        for (int i = 0; i < kEach; i++) {
-            const int id = base + i * kScanThreads + threadIdx.x;
-            if (id < a.slots.limit) sum += mass(tame(logits[id]), m, scale);
-        }
+    for (int k = 0; k < kSteps; k++) step[k] = step_below(m, scale, k);
+    all.each(chunk, [&](int, float z) {
+        const uint64_t v = mass(z, m, scale);
+        sum += v;
+        if (z >= step[kSteps - 1])
+#pragma unroll
+            for (int k = 0; k < kSteps; k++)
+                if (z >= step[k]) {
+                    reached[k] += v;
+                    count += 1ull << 8 * k;
+                }
+    });
     sum = warp_sum(sum);
-    if (threadIdx.x % kWarp == 0) sums[threadIdx.x / kWarp] = sum;
-    __syncthreads();
-    if (threadIdx.x > 0) return;
-    for (int i = 1; i < kScanThreads / kWarp; i++) sum += sums[i];
-    a.scratch.mass[out * a.scratch.chunks + chunk] = sum;
+    if (lane == 0) a.scratch.mass[at] = sum;
+#pragma unroll
+    for (int k = 0; k < kSteps; k++) {
+        const uint64_t own = warp_sum(reached[k]), many = warp_sum(count >> 8 * k & 255);
+        if (lane == 0) a.scratch.reached[at * kSteps + k] = own;
+        if (lane == 0) a.scratch.reached_count[at * kSteps + k] = (int32_t)many;
+    }
 }
 
 } // namespace
 
 void scan_logits(const DrawArgs &a, int outputs, gpuStream stream) {
-    const dim3 grid(a.scratch.chunks, outputs);
-    scan<<<grid, kScanThreads, 0, stream>>>(a);
-    weigh<<<grid, kScanThreads, 0, stream>>>(a);
+    const int blocks = (int)ceil_div((int64_t)a.scratch.chunks * outputs, kScanWarps);
+    launch_early(scan, blocks, kScanWarps * kWarp, 0, stream, a, outputs);
+    launch_early(weigh, blocks, kScanWarps * kWarp, 0, stream, a, outputs);
 }
 
 } // namespace sampling

@@ -16,13 +16,46 @@ constexpr int kBlock = 512; // threads of a block that searches
 constexpr int kBins = 2048;
 constexpr int kList = 1024;
 
+// A chunk as a warp holds it: value j*kPack + e of a lane is that of id
+// chunk*kDrawChunk + (j*kWarp + lane)*kPack + e. Ids from limit up are -Inf.
+constexpr int kPack = 4;
+constexpr int kPacks = kDrawChunk / (kWarp * kPack);
+
+__device__ inline int chunk_id(int chunk, int j, int e) { return chunk * kDrawChunk + (j * kWarp + (int)threadIdx.x % kWarp) * kPack + e; }
+
+// Some of a lane's packs, from number first on; row is aligned to 16 bytes and
+// has room for whole chunks.
+template <int kCount> struct Values {
+    float v[kCount][kPack];
+
+    __device__ Values(const float *row, int chunk, int first) {
+#pragma unroll
+        for (int j = 0; j < kCount; j++)
+            *reinterpret_cast<float4 *>(v[j]) = *reinterpret_cast<const float4 *>(row + chunk_id(chunk, first + j, 0));
+    }
+};
+
 // One row's values, of which ids from limit up are -Inf.
 struct Row {
     const float *z;
     int limit, chunks;
     const float *best; // [chunks]: each one's largest value, tamed
 
-    __device__ float at(int id) const { return id < limit ? tame(z[id]) : kNegInf; }
+    // Calls f(id, z) for every id of a chunk, by all lanes of a warp together.
+    template <typename F> __device__ void each(int chunk, F f) const {
+        constexpr int kAtOnce = 4; // packs in registers
+#pragma unroll
+        for (int first = 0; first < kPacks; first += kAtOnce) {
+            const Values<kAtOnce> values(z, chunk, first);
+#pragma unroll
+            for (int j = 0; j < kAtOnce; j++)
+#pragma unroll
+                for (int e = 0; e < kPack; e++) {
+                    const int id = chunk_id(chunk, first + j, e);
+                    f(id, id < limit ? tame(values.v[j][e]) : kNegInf);
+                }
+        }
+    }
 };
 
 // Shared memory of a block.
@@ -45,6 +78,8 @@ struct Cutoff {
     uint64_t rest;
 };
 
+using ::warp_sum; // of floats
+
 __device__ inline uint64_t warp_sum(uint64_t v) {
 #pragma unroll
     for (int o = kWarp / 2; o > 0; o >>= 1) v += SHFL_XOR(v, o);
@@ -63,17 +98,9 @@ __device__ inline uint64_t warp_scan(uint64_t v) {
 }
 
 // Calls f(id, z) for every id of chunks whose largest value is at least least.
-// f is called by all lanes of a warp together.
 template <typename F> __device__ void for_each(const Row &row, float least, F f) {
-    const int lane = threadIdx.x % kWarp;
-    for (int c = threadIdx.x / kWarp; c < row.chunks; c += kBlock / kWarp) {
-        if (!(row.best[c] >= least)) continue;
-#pragma unroll 8
-        for (int i = 0; i < kDrawChunk; i += kWarp) {
-            const int id = c * kDrawChunk + i + lane;
-            f(id, row.at(id));
-        }
-    }
+    for (int c = threadIdx.x / kWarp; c < row.chunks; c += kBlock / kWarp)
+        if (row.best[c] >= least) row.each(c, f);
 }
 
 // Fills w.chunk with the sums of measure(id, z) over each chunk, and returns
@@ -84,11 +111,7 @@ template <typename F> __device__ uint64_t sum_chunks(const Row &row, float least
     for (int c = warp; c < row.chunks; c += kBlock / kWarp) {
         uint64_t sum = 0;
         if (row.best[c] >= least) {
-#pragma unroll 8
-            for (int i = 0; i < kDrawChunk; i += kWarp) {
-                const int id = c * kDrawChunk + i + lane;
-                sum += measure(id, row.at(id));
-            }
+            row.each(c, [&](int id, float z) { sum += measure(id, z); });
             sum = warp_sum(sum);
         }
         if (lane == 0) w.chunk[c] = sum;
@@ -130,21 +153,28 @@ __device__ inline int find(const uint64_t *sums, int n, uint64_t rest, Work &w, 
 template <typename F> __device__ int pick(const Row &row, uint64_t rest, Work &w, F measure) {
     const int chunk = find(w.chunk, row.chunks, rest, w, &rest);
     if (threadIdx.x < kWarp) {
-        constexpr int kEach = kDrawChunk / kWarp;
-        const int lane = threadIdx.x, first = chunk * kDrawChunk + lane * kEach;
-        uint64_t sum = 0;
-        for (int i = 0; i < kEach; i++) sum += measure(first + i, row.at(first + i));
-        const uint64_t upto = warp_scan(sum);
-        if (rest < upto && rest >= upto - sum) {
-            rest -= upto - sum;
-            for (int i = 0; i < kEach; i++) {
-                const uint64_t v = measure(first + i, row.at(first + i));
-                if (rest < v) {
-                    w.id = first + i;
-                    break;
-                }
-                rest -= v;
+        const Values<kPacks> values(row.z, chunk, 0);
+#pragma unroll
+        for (int j = 0; j < kPacks; j++) {
+            uint64_t own[kPack], sum = 0;
+#pragma unroll
+            for (int e = 0; e < kPack; e++) {
+                const int id = chunk_id(chunk, j, e);
+                own[e] = measure(id, id < row.limit ? tame(values.v[j][e]) : kNegInf);
+                sum += own[e];
             }
+            const uint64_t upto = warp_scan(sum), all = SHFL(upto, kWarp - 1);
+            if (rest >= all) {
+                rest -= all;
+                continue;
+            }
+            uint64_t before = upto - sum;
+#pragma unroll
+            for (int e = 0; e < kPack; e++) {
+                if (rest >= before && rest < before + own[e]) w.id = chunk_id(chunk, j, e);
+                before += own[e];
+            }
+            break;
         }
     }
     __syncthreads();
@@ -153,17 +183,15 @@ template <typename F> __device__ int pick(const Row &row, uint64_t rest, Work &w
     return id;
 }
 
-// Finds in w.bins the first bin with which the running sum is
-// at least target. *rest is what target still lacks before it. *enough is false
-// if all bins are less than target.
-__device__ inline int find_bin(Work &w, uint64_t target, uint64_t *rest, bool *enough) {
+// Finds in w.bins the first bin with which the running sum is at least target.
+// *rest is what target still lacks before it. All bins are at least target.
+__device__ inline int find_bin(Work &w, uint64_t target, uint64_t *rest) {
     constexpr int kEach = kBins / kBlock;
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
     uint64_t mine = 0;
     for (int i = 0; i < kEach; i++) mine += w.bins[threadIdx.x * kEach + i];
     const uint64_t upto = warp_scan(mine);
     if (lane == kWarp - 1) w.warp[warp] = upto;
-    if (threadIdx.x == 0) w.id = -1;
     __syncthreads();
     uint64_t before = upto - mine;
     for (int i = 0; i < warp; i++) before += w.warp[i];
@@ -181,7 +209,6 @@ __device__ inline int find_bin(Work &w, uint64_t target, uint64_t *rest, bool *e
     __syncthreads();
     const int bin = w.id;
     *rest = w.left;
-    *enough = bin >= 0;
     __syncthreads();
     return bin;
 }
@@ -195,17 +222,24 @@ __device__ inline void clear_bins(Work &w) {
     __syncthreads();
 }
 
-// A first division of values by their distance from the largest, m.
-struct Bins {
-    float m, resolution;
-    __device__ int of(float z) const {
-        const float f = (m - z) * resolution;
+// A range of values, least <= z < below, divided by their distance from the
+// largest there may be.
+struct Range {
+    float least, largest, below, resolution;
+
+    __device__ Range(float least, float largest, float below, float widest)
+        : least(least), largest(largest), below(below), resolution((kBins - 1) / fminf(largest - least, widest)) {}
+
+    __device__ bool has(float z) const { return z >= least && z < below; }
+
+    __device__ int bin(float z) const {
+        const float f = (largest - z) * resolution;
         return f < kBins - 1 ? (int)f : kBins - 1;
     }
 };
 
-// The cut among values of one bin, when they fit the list: for each value what
-// all from it up measure.
+// The cut among the n values on the list: for each one what all from it up
+// measure.
 __device__ inline Cutoff cut_list(Work &w, int n, uint64_t target) {
     if (threadIdx.x == 0) w.key = 0;
     __syncthreads();
@@ -229,47 +263,44 @@ __device__ inline Cutoff cut_list(Work &w, int n, uint64_t target) {
     return {key, target - above};
 }
 
-// The same for any number of them, by three digits of the key.
-template <typename F> __device__ Cutoff cut_digits(const Row &row, const Bins &bins, int bin, float least, uint64_t target, Work &w, F measure) {
+// The same for any number of values in a bin, by three digits of the key.
+template <typename F> __device__ Cutoff cut_digits(const Row &row, const Range &range, int bin, uint64_t target, Work &w, F measure) {
     uint32_t prefix = 0;
     int known = 0; // bits of the key
     for (int bits : {11, 11, 10}) {
         const int shift = 32 - known - bits, top = (1 << bits) - 1;
         clear_bins(w);
-        for_each(row, least, [&](int id, float z) {
-            if (!(z >= least) || bins.of(z) != bin) return;
+        for_each(row, range.least, [&](int id, float z) {
+            if (!range.has(z) || range.bin(z) != bin) return;
             const uint32_t key = key_of(z);
             if (known > 0 && key >> (32 - known) != prefix) return;
             add_bin(w, top - (int)(key >> shift & top), measure(id, z));
         });
         __syncthreads();
-        bool enough;
-        const int digit = top - find_bin(w, target, &target, &enough);
+        const int digit = top - find_bin(w, target, &target);
         prefix = prefix << bits | (uint32_t)digit;
         known += bits;
     }
     return {prefix, target};
 }
 
-// The weighted quantile: the largest key such that the values with it or a
-// larger one measure at least target, and what remains of target after those
-// with a larger one. m is the largest value; scale the one of the masses.
-// Values below least are left out; if the others do not reach target, key is 0.
-template <typename F> __device__ Cutoff cut(const Row &row, float m, float scale, float least, uint64_t target, Work &w, F measure) {
-    const Bins bins{m, (kBins - 1) / fminf(m - least, 45.0f / scale)}; // farther away, masses are 0
+// The weighted quantile among the values of a range, which measure at least
+// target: the largest key such that the values with it or a larger one measure
+// that, and what remains of target after those with a larger one. widest is the
+// distance from which on values need no bins of their own.
+template <typename F> __device__ Cutoff cut(const Row &row, float least, float largest, float below, float widest, uint64_t target, Work &w, F measure) {
+    const Range range(least, largest, below, widest);
     clear_bins(w);
     for_each(row, least, [&](int id, float z) {
-        if (!(z >= least)) return;
+        if (!range.has(z)) return;
         const uint64_t v = measure(id, z);
-        if (v > 0) add_bin(w, bins.of(z), v);
+        if (v > 0) add_bin(w, range.bin(z), v);
     });
     if (threadIdx.x == 0) w.count = 0;
     __syncthreads();
-    bool enough;
-    const int bin = find_bin(w, target, &target, &enough);
-    if (!enough) return {0, 0};
+    const int bin = find_bin(w, target, &target);
     for_each(row, least, [&](int id, float z) {
-        if (!(z >= least) || bins.of(z) != bin) return;
+        if (!range.has(z) || range.bin(z) != bin) return;
         const int at = atomicAdd(&w.count, 1);
         if (at >= kList) return;
         w.list_key[at] = key_of(z);
@@ -278,7 +309,7 @@ template <typename F> __device__ Cutoff cut(const Row &row, float m, float scale
     __syncthreads();
     const int n = w.count;
     __syncthreads();
-    return n <= kList ? cut_list(w, n, target) : cut_digits(row, bins, bin, least, target, w, measure);
+    return n <= kList ? cut_list(w, n, target) : cut_digits(row, range, bin, target, w, measure);
 }
 
 // A value that at least k of the row's reach: its k-th largest chunk's best.

@@ -7,6 +7,7 @@
 // one; xn of its last token is the new shift, in fp32.
 #include "forward.h"
 
+#include "small_device.h"
 #include "vectors.h"
 
 namespace {
@@ -24,22 +25,33 @@ int norm_threads(int channels) { return std::min((int)round_up(channels / 8, kWa
 
 template <int kVectors> __device__ int channel(int vector) { return (vector * (int)blockDim.x + (int)threadIdx.x) * 8; }
 
-// LN of one token's x [C] by the whole block. shared has 2*kWarp floats; the next
-// call may use it again, as there is a barrier between its two sums.
-template <int kVectors>
-__device__ Channels<kVectors> layer_norm(const float *x, const float *weight, const float *bias, int channels, float *shared) {
-    Channels<kVectors> a;
-    float sum = 0;
+template <int kVectors> __device__ Channels<kVectors> load_channels(const float *x, int channels) {
+    Channels<kVectors> a{};
 #pragma unroll
-    for (int i = 0; i < kVectors; i++) {
-        int c = channel<kVectors>(i);
-        if (c < channels) {
-            load8(a.v[i], x + c);
+    for (int i = 0; i < kVectors; i++)
+        if (int c = channel<kVectors>(i); c < channels) load8(a.v[i], x + c);
+    return a;
+}
+
+// A layer norm's weights.
+template <int kVectors> struct Norm {
+    Channels<kVectors> weight, bias;
+
+    Norm() = default;
+    __device__ Norm(const float *w, const float *b, int channels)
+        : weight(load_channels<kVectors>(w, channels)), bias(load_channels<kVectors>(b, channels)) {}
+};
+
+// LN of one token's x, of which load_channels has each thread's part, by the
+// whole block. shared has 2*kWarp floats; the next call may use it again, as
+// there is a barrier between its two sums.
+template <int kVectors> __device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVectors> &norm, int channels, float *shared) {
+    float sum = 0, squares = 0;
 #pragma unroll
-            for (int e = 0; e < 8; e++) sum += a.v[i][e];
-        }
-    }
-    float mean = block_sum(sum, shared) / channels, squares = 0;
+    for (int i = 0; i < kVectors; i++)
+#pragma unroll
+        for (int e = 0; e < 8; e++) sum += a.v[i][e];
+    const float mean = block_sum(sum, shared) / channels;
 #pragma unroll
     for (int i = 0; i < kVectors; i++)
         if (channel<kVectors>(i) < channels)
@@ -48,22 +60,16 @@ __device__ Channels<kVectors> layer_norm(const float *x, const float *weight, co
                 a.v[i][e] -= mean;
                 squares += a.v[i][e] * a.v[i][e];
             }
-    float scale = rsqrtf(block_sum(squares, shared + kWarp) / channels + kNormEps);
+    const float scale = rsqrtf(block_sum(squares, shared + kWarp) / channels + kNormEps);
 #pragma unroll
-    for (int i = 0; i < kVectors; i++) {
-        int c = channel<kVectors>(i);
-        if (c >= channels) continue;
-        float w[8], b[8];
-        load8(w, weight + c);
-        load8(b, bias + c);
+    for (int i = 0; i < kVectors; i++)
 #pragma unroll
-        for (int e = 0; e < 8; e++) a.v[i][e] = a.v[i][e] * scale * w[e] + b[e];
-    }
+        for (int e = 0; e < 8; e++) a.v[i][e] = a.v[i][e] * scale * norm.weight.v[i][e] + norm.bias.v[i][e];
     return a;
 }
 
 struct ShiftArgs {
-    const float *x, *ln_weight, *ln_bias, *mix;
+    const float *__restrict__ x, *__restrict__ ln_weight, *__restrict__ ln_bias, *__restrict__ mix;
     float *shift;       // of this layer and place: slot s at s*2*channels
     float *next_shift;  // [rows][channels], or null if the pass is single
     const RowInput *input;
@@ -72,40 +78,47 @@ struct ShiftArgs {
     int channels, tokens, group;
 };
 
-// A block does `group` tokens one after another, so that the mixes are read
-// once and a token's prev is at hand.
-template <typename E, int kMixes, int kVectors> __global__ void __launch_bounds__(kNormThreads) shift_tokens(ShiftArgs a, E *mixed) {
+// A block does `group` tokens one after another, so that a token's prev is at
+// hand. With kAhead it has one alone, and the constants are on their way to
+// registers before the previous kernel has ended. Else the mixes are read for each
+// token, from the first-level cache: keeping them would leave room for one block on
+// a multiprocessor.
+template <typename E, int kMixes, int kVectors, bool kAhead>
+__global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) shift_tokens(ShiftArgs a, E *mixed) {
     __shared__ float shared[2][2 * kWarp];
+    let_next_start();
+    Channels<kVectors> mixes[kAhead ? kMixes : 1];
+    Norm<kVectors> norm;
+    if constexpr (kAhead) {
+        norm = Norm<kVectors>(a.ln_weight, a.ln_bias, a.channels);
+#pragma unroll
+        for (int m = 0; m < kMixes; m++) mixes[m] = load_channels<kVectors>(a.mix + m * a.channels, a.channels);
+    }
+    wait_for_previous();
     const bool single = a.next_shift == nullptr;
-    Channels<kVectors> prev, mix[kMixes];
-#pragma unroll
-    for (int m = 0; m < kMixes; m++)
-#pragma unroll
-        for (int i = 0; i < kVectors; i++)
-            if (int c = channel<kVectors>(i); c < a.channels) load8(mix[m].v[i], a.mix + m * a.channels + c);
+    Channels<kVectors> prev;
     const int begin = blockIdx.x * a.group, end = min(begin + a.group, a.tokens);
     for (int t = begin; t < end; t++) {
+        Channels<kVectors> now = load_channels<kVectors>(a.x + (int64_t)t * a.channels, a.channels);
+        if constexpr (!kAhead) norm = Norm<kVectors>(a.ln_weight, a.ln_bias, a.channels);
         const int row = single ? t : a.row_of[t];
-        const RowInput &in = a.input[row];
-        const int first = single ? t : in.first, last = single ? t : in.first + in.count - 1;
+        const int first = single ? t : a.input[row].first, last = single ? t : first + a.input[row].count - 1;
         float *shift = a.shift + (int64_t)a.row_slot[row] * 2 * a.channels;
-        if (t == first) {
-#pragma unroll
-            for (int i = 0; i < kVectors; i++)
-                if (int c = channel<kVectors>(i); c < a.channels) load8(prev.v[i], shift + c);
-        } else if (t == begin) {
-            prev = layer_norm<kVectors>(a.x + (int64_t)(t - 1) * a.channels, a.ln_weight, a.ln_bias, a.channels, shared[1]);
-        }
-        Channels<kVectors> now = layer_norm<kVectors>(a.x + (int64_t)t * a.channels, a.ln_weight, a.ln_bias, a.channels, shared[0]);
+        if (t == first)
+            prev = load_channels<kVectors>(shift, a.channels);
+        else if (t == begin)
+            prev = layer_norm(load_channels<kVectors>(a.x + (int64_t)(t - 1) * a.channels, a.channels), norm, a.channels, shared[1]);
+        now = layer_norm(now, norm, a.channels, shared[0]);
 #pragma unroll
         for (int i = 0; i < kVectors; i++) {
             const int c = channel<kVectors>(i);
             if (c >= a.channels) continue;
 #pragma unroll
             for (int m = 0; m < kMixes; m++) {
-                float out[8];
+                float mix[8], out[8];
+                if constexpr (!kAhead) load8(mix, a.mix + m * a.channels + c);
 #pragma unroll
-                for (int e = 0; e < 8; e++) out[e] = now.v[i][e] + (prev.v[i][e] - now.v[i][e]) * mix[m].v[i][e];
+                for (int e = 0; e < 8; e++) out[e] = now.v[i][e] + (prev.v[i][e] - now.v[i][e]) * (kAhead ? mixes[kAhead ? m : 0].v[i][e] : mix[e]);
                 store8(mixed + m * a.stride + (int64_t)t * a.channels + c, out);
             }
             if (t == last) store8((single ? shift : a.next_shift + (int64_t)row * a.channels) + c, now.v[i]);
@@ -117,6 +130,7 @@ template <typename E, int kMixes, int kVectors> __global__ void __launch_bounds_
 // Brings next_shift to the states; a kernel of its own, as another block may
 // still have to read the old shift.
 __global__ void commit_shift(float *shift, const float *next_shift, const int32_t *row_slot, int channels) {
+    begin_early();
     float *to = shift + (int64_t)row_slot[blockIdx.x] * 2 * channels;
     const float *from = next_shift + (int64_t)blockIdx.x * channels;
     for (int c = threadIdx.x; c < channels; c += blockDim.x) to[c] = from[c];
@@ -138,14 +152,13 @@ template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn)
     a.stride = p.act.token_room * c;
     a.channels = c;
     a.tokens = p.tokens;
-    a.group = p.tokens >= 2048 ? 8 : p.tokens >= 1024 ? 4 : 1;
+    a.group = p.tokens >= 1024 ? 4 : 1;
     const int threads = norm_threads(c), blocks = (int)ceil_div(p.tokens, a.group);
-    E *mixed = static_cast<E *>(p.act.mixed);
-    if (c <= kNormThreads * 8)
-        shift_tokens<E, kMixes, 1><<<blocks, threads, 0, p.stream>>>(a, mixed);
-    else
-        shift_tokens<E, kMixes, 2><<<blocks, threads, 0, p.stream>>>(a, mixed);
-    if (!p.single) commit_shift<<<p.rows, 256, 0, p.stream>>>(a.shift, a.next_shift, p.row_slot, c);
+    const bool ahead = blocks <= device_limits().multiprocessors && a.group == 1;
+    auto kernel = shift_tokens<E, kMixes, 2, false>;
+    if (c <= kNormThreads * 8) kernel = ahead ? shift_tokens<E, kMixes, 1, true> : shift_tokens<E, kMixes, 1, false>;
+    launch_early(kernel, blocks, threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
+    if (!p.single) launch_early(commit_shift, p.rows, 256, 0, p.stream, a.shift, a.next_shift, p.row_slot, c);
 }
 
 // One block a token.
@@ -153,6 +166,7 @@ template <typename E>
 __global__ void embed_tokens(float *x, const E *embedding, const float *weight, const float *bias, const RowInput *input,
                              int32_t *row_slot, const int32_t *token_ids, const int32_t *row_of, const int32_t *drawn, int spare,
                              int channels, bool single) {
+    begin_early();
     const int t = blockIdx.x, row = single ? t : row_of[t];
     const RowInput &in = input[row];
     int slot = in.slot, id = in.count == 1 ? in.token : token_ids[t];
@@ -178,9 +192,12 @@ template <typename E, int kVectors>
 __global__ void norm_outputs(E *last, const float *x, const float *weight, const float *bias, const RowInput *input,
                              const int32_t *output_row, int channels, bool single) {
     __shared__ float shared[2 * kWarp];
+    let_next_start();
+    const Norm<kVectors> norm(weight, bias, channels);
+    wait_for_previous();
     const int row = output_row ? output_row[blockIdx.x] : blockIdx.x;
     const int t = single ? row : input[row].first + input[row].count - 1;
-    Channels<kVectors> a = layer_norm<kVectors>(x + (int64_t)t * channels, weight, bias, channels, shared);
+    const Channels<kVectors> a = layer_norm(load_channels<kVectors>(x + (int64_t)t * channels, channels), norm, channels, shared);
 #pragma unroll
     for (int i = 0; i < kVectors; i++)
         if (int c = channel<kVectors>(i); c < channels) store8(last + (int64_t)blockIdx.x * channels + c, a.v[i]);
@@ -220,9 +237,9 @@ void embed(const Pass &p) {
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         const int threads = std::min((int)round_up(p.shape->embed / 8, kWarp), 256);
-        embed_tokens<E><<<p.tokens, threads, 0, p.stream>>>(p.act.x, static_cast<const E *>(p.model->embedding), p.model->ln0_weight,
-                                                            p.model->ln0_bias, p.input, p.row_slot, p.token_ids, p.row_of,
-                                                            p.slots.drawn, p.slots.slots, p.shape->embed, p.single);
+        launch_early(embed_tokens<E>, p.tokens, threads, 0, p.stream, p.act.x, static_cast<const E *>(p.model->embedding),
+                     p.model->ln0_weight, p.model->ln0_bias, p.input, p.row_slot, p.token_ids, p.row_of, p.slots.drawn, p.slots.slots,
+                     p.shape->embed, p.single);
     });
 }
 
@@ -238,9 +255,9 @@ void norm_last(const Pass &p) {
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         const int c = p.shape->embed, threads = norm_threads(c);
-        auto kernel = c <= kNormThreads * 8 ? norm_outputs<E, 1> : norm_outputs<E, 2>;
-        kernel<<<p.outputs, threads, 0, p.stream>>>(static_cast<E *>(p.act.last), p.act.x, p.model->ln_out_weight, p.model->ln_out_bias,
-                                                    p.input, p.output_row, c, p.single);
+        const auto kernel = c <= kNormThreads * 8 ? norm_outputs<E, 1> : norm_outputs<E, 2>;
+        launch_early(kernel, p.outputs, threads, 0, p.stream, static_cast<E *>(p.act.last), p.act.x, p.model->ln_out_weight,
+                     p.model->ln_out_bias, p.input, p.output_row, c, p.single);
     });
 }
 

@@ -15,10 +15,8 @@
 
 #if GPU_CUDA
 #define BALLOT(p) __ballot_sync(0xffffffffu, (p))
-#define SYNC_WARP() __syncwarp()
 #else
 #define BALLOT(p) ((uint32_t)(__ballot(p) >> (threadIdx.x % warpSize / kWarp * kWarp)))
-#define SYNC_WARP() __builtin_amdgcn_wave_barrier()
 #endif
 
 // ---- order between kernels ---------------------------------------------------
@@ -35,47 +33,52 @@ __device__ inline void let_next_start() {
 #endif
 }
 
-// Whether the current device can start kernels early.
-inline bool starts_early() {
-#if GPU_CUDA
-    int device = 0, major = 0;
-    if (cudaGetDevice(&device) != cudaSuccess) return false;
-    if (cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) return false;
-    return major >= 9;
-#else
-    return false;
-#endif
+// What a kernel begins with that has nothing to do ahead of its predecessor's end.
+__device__ inline void begin_early() {
+    let_next_start();
+    wait_for_previous();
 }
 
-inline int multiprocessors() {
+// What kernels for few tokens need to know of the current device.
+struct DeviceLimits {
+    int multiprocessors = 1;
+    size_t shared = 48 << 10; // bytes a block can have
+    bool starts_early = false;
+};
+
+inline DeviceLimits device_limits() {
+    DeviceLimits limits;
+    int device = 0, value = 0;
+    if (GPU_NAME(GetDevice)(&device) != gpuSuccess) return limits;
 #if GPU_CUDA
-    int device = 0, count = 0;
-    if (cudaGetDevice(&device) != cudaSuccess) return 1;
-    if (cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) return 1;
+    if (cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device) == cudaSuccess) limits.multiprocessors = value;
+    if (cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess) limits.shared = value;
+    if (cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess) limits.starts_early = value >= 9;
 #else
-    int device = 0, count = 0;
-    if (hipGetDevice(&device) != hipSuccess) return 1;
-    if (hipDeviceGetAttribute(&count, hipDeviceAttributeMultiprocessorCount, device) != hipSuccess) return 1;
+    if (hipDeviceGetAttribute(&value, hipDeviceAttributeMultiprocessorCount, device) == hipSuccess) limits.multiprocessors = value;
+    if (hipDeviceGetAttribute(&value, hipDeviceAttributeMaxSharedMemoryPerBlock, device) == hipSuccess) limits.shared = value;
 #endif
-    return count;
+    return limits;
 }
 
-// Launches a kernel with shared bytes of dynamic shared memory. Errors are kept
-// for gpuLastError.
+// Launches a kernel with `shared` bytes of dynamic shared memory. All kernels
+// ask for the same division between shared memory and L1 cache, since a
+// multiprocessor must be idle to change it. Errors are kept for gpuLastError.
 template <typename... P, typename... A>
-void launch_early(void (*kernel)(P...), int blocks, int threads, size_t shared, gpuStream stream, A... args) {
+void launch_early(void (*kernel)(P...), dim3 blocks, int threads, size_t shared, gpuStream stream, A... args) {
 #if GPU_CUDA
-    if (shared > 48 * 1024) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+    if (shared > 0) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
     cudaLaunchAttribute early{};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     early.val.programmaticStreamSerializationAllowed = 1;
     cudaLaunchConfig_t config{};
-    config.gridDim = dim3(blocks);
+    config.gridDim = blocks;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared;
     config.stream = stream;
     config.attrs = &early;
-    config.numAttrs = starts_early() ? 1 : 0;
+    config.numAttrs = device_limits().starts_early ? 1 : 0;
     cudaLaunchKernelEx(&config, kernel, P(args)...);
 #else
     kernel<<<blocks, threads, shared, stream>>>(P(args)...);
@@ -105,6 +108,30 @@ __device__ inline void end_group() {
 template <int kPending> __device__ inline void wait_copies() {
 #if GPU_CUDA && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+// 16 bytes at p, or zeros without a read. No branch, so that many can be under
+// way.
+__device__ inline uint4 load16_if(bool wanted, const void *p) {
+    uint4 v = {0, 0, 0, 0};
+#if GPU_CUDA
+    asm volatile("{\n.reg .pred q;\nsetp.ne.b32 q, %5, 0;\n@q ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
+                 : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w)
+                 : "l"(p), "r"((int)wanted));
+#else
+    if (wanted) v = *static_cast<const uint4 *>(p);
+#endif
+    return v;
+}
+
+// Keeps what uses v behind all load16_if before: else each would be waited for
+// before the next is made.
+__device__ inline void after_loads(uint4 &v) {
+#if GPU_CUDA
+    asm volatile("" : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w));
+#else
+    (void)v;
 #endif
 }
 

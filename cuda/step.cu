@@ -1,6 +1,8 @@
 #include "step.h"
 
+#include "mid_product.h"
 #include "sampler_select.h"
+#include "wkv_chunk_record.h"
 
 #include <chrono>
 #include <cmath>
@@ -35,11 +37,20 @@ void take_sampling(const rk_row &r, RowInput *in) {
     in->decay = r.decay;
     in->rapid_penalty = r.mode == RK_MODE_RAPID;
     in->exempt = r.mode == RK_MODE_PIP;
-    in->ban_offset = r.ban_offset;
-    in->ban_count = r.ban_count;
     in->top = r.top;
     in->seed = r.seed;
     in->index = r.draw;
+}
+
+// Copies a row's banned tokens, each once and without those that are none;
+// returns how many there are.
+int take_bans(const int32_t *bans, int n, int limit, int32_t *dst) {
+    std::copy_n(bans, n, dst);
+    std::sort(dst, dst + n);
+    int32_t *end = std::unique(dst, dst + n), *first = std::lower_bound(dst, end, 0);
+    end = std::lower_bound(first, end, limit);
+    std::copy(first, end, dst);
+    return (int)(end - first);
 }
 
 template <typename T> void upload_values(T *dst, const T *src, int64_t n, gpuStream stream) {
@@ -67,7 +78,7 @@ struct Steps::Graph {
 
 Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena, int64_t *scratch, int64_t *pinned)
     : model_(model), options_(o), slots_(slots), row_room_(Products::padded(o.max_rows)),
-      token_room_(Products::padded(std::max(o.max_tokens, (int)row_room_))), products_(model.shape, token_room_, arena, scratch) {
+      token_room_(Products::padded(std::max(o.max_tokens, (int)row_room_))), products_(model.shape, token_room_, round_up(model.shape.vocab, sampling::kDrawChunk), arena, scratch) {
     const Shape &s = model.shape;
     const int64_t t = token_room_, r = row_room_, c = s.embed, limit = o.token_limit;
     const char *what = "the activations";
@@ -85,13 +96,18 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     act_.hidden = elements(t * s.ffn);
     act_.last = elements(r * c);
     act_.next_shift = arena.device<float>(r * c, scratch, what);
-    act_.logits = arena.device<float>(r * s.vocab, scratch, what);
+    act_.partial = arena.device<float>(mid::kPartialSums, scratch, what);
+    act_.arrived = arena.device<int32_t>(mid::kSharedTiles, scratch, what);
+    act_.logits_stride = round_up(s.vocab, sampling::kDrawChunk);
+    act_.logits = arena.device<float>(r * act_.logits_stride, scratch, what);
 
     draw_.chunks = (int)ceil_div(s.vocab, sampling::kDrawChunk);
     draw_.best = arena.device<float>(r * draw_.chunks, scratch, what);
     draw_.raw_best = arena.device<float>(r * draw_.chunks, scratch, what);
     draw_.raw_sum = arena.device<float>(r * draw_.chunks, scratch, what);
     draw_.mass = arena.device<uint64_t>(r * draw_.chunks, scratch, what);
+    draw_.reached = arena.device<uint64_t>(r * draw_.chunks * sampling::kSteps, scratch, what);
+    draw_.reached_count = arena.device<int32_t>(r * draw_.chunks * sampling::kSteps, scratch, what);
     draw_.raw = arena.device<float>(r * limit, scratch, what);
     draw_.ban_raw = arena.device<float>(RK_BANS_MAX, scratch, what);
     draw_.nan = arena.device<int32_t>(r, scratch, what);
@@ -105,12 +121,18 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     row_of_ = arena.device<int32_t>(t, scratch, what);
     output_row_ = arena.device<int32_t>(r, scratch, what);
     bans_ = arena.device<int32_t>(RK_BANS_MAX, scratch, what);
+    const int64_t tiles = t / kChunkTokens + r;
+    chunk_tiles_ = arena.device<ChunkTile>(tiles, scratch, what);
+    chunk_rows_ = arena.device<ChunkRow>(r, scratch, what);
+    chunk_records_ = arena.device<uint8_t>(s.head_size == kChunkHead ? tiles * s.heads * chunk_record_bytes() : 0, scratch, what);
     for (int i = 0; i < RK_IN_FLIGHT; i++) {
         auto f = std::make_unique<Flight>();
         f->input = arena.pinned<RowInput>(r, pinned, "the step buffers");
         f->token_ids = arena.pinned<int32_t>(t, pinned, "the step buffers");
         f->row_of = arena.pinned<int32_t>(t, pinned, "the step buffers");
         f->output_row = arena.pinned<int32_t>(r, pinned, "the step buffers");
+        f->chunk_tiles = arena.pinned<ChunkTile>(tiles, pinned, "the step buffers");
+        f->chunk_rows = arena.pinned<ChunkRow>(r, pinned, "the step buffers");
         f->bans = arena.pinned<int32_t>(RK_BANS_MAX, pinned, "the step buffers");
         f->results = arena.pinned<rk_result>(r, pinned, "the step buffers");
         f->candidates = arena.pinned<rk_candidate>(r * RK_TOP_MAX, pinned, "the step buffers");
@@ -143,6 +165,9 @@ Pass Steps::pass(int rows, int tokens, bool single, int outputs) const {
     p.row_of = row_of_;
     p.output_row = single ? nullptr : output_row_;
     p.bans = bans_;
+    p.chunk_tiles = chunk_tiles_;
+    p.chunk_rows = chunk_rows_;
+    p.chunk_records = chunk_records_;
     p.stream = stream_;
     return p;
 }
@@ -203,17 +228,18 @@ void Steps::tune(double seconds) {
 void Steps::check(const Rows &a) const {
     if (a.n_rows < 1 || a.n_rows > options_.max_rows)
         fail(RK_ERR_ARGUMENT, "%d rows in a step: this engine was opened for 1 to %d", a.n_rows, options_.max_rows);
-    if (a.n_bans < 0 || a.n_bans > RK_BANS_MAX) fail(RK_ERR_ARGUMENT, "%d banned tokens in a step: at most %d", a.n_bans, RK_BANS_MAX);
     if (submitted_ - waited_ >= RK_IN_FLIGHT) fail(RK_ERR_ARGUMENT, "%d steps are in flight already: wait for one first", RK_IN_FLIGHT);
     std::vector<char> taken(options_.slots);
-    int64_t tokens = 0;
+    int64_t tokens = 0, bans = 0;
     for (int i = 0; i < a.n_rows; i++) {
         check_row(a, i);
         const rk_row &r = a.rows[i];
         if (taken[r.slot]) fail(RK_ERR_ARGUMENT, "row %d: slot %d is in this step already", i, r.slot);
         taken[r.slot] = 1;
         tokens += r.token_count;
+        if (r.flags & RK_ROW_DRAW) bans += r.ban_count;
     }
+    if (bans > RK_BANS_MAX) fail(RK_ERR_ARGUMENT, "%lld banned tokens in a step: at most %d", (long long)bans, RK_BANS_MAX);
     if (tokens > options_.max_tokens)
         fail(RK_ERR_ARGUMENT, "%lld tokens in a step: this engine was opened for %d", (long long)tokens, options_.max_tokens);
 }
@@ -246,9 +272,19 @@ void Steps::check_row(const Rows &a, int i) const {
     if (wrong) fail(RK_ERR_ARGUMENT, "row %d: its %s is out of range", i, wrong);
 }
 
+// Rows of at least a whole tile go by chunks, where there are kernels for it.
+void Steps::add_chunks(int row, Flight &f) const {
+    RowInput &in = f.input[row];
+    if (in.count < kChunkTokens || model_.shape.head_size != kChunkHead) return;
+    in.chunked = 1;
+    f.chunk_rows[f.chunk_row_count++] = {row, in.first, in.count, f.chunk_tile_count};
+    for (int at = 0; at < in.count; at += kChunkTokens)
+        f.chunk_tiles[f.chunk_tile_count++] = {in.first + at, std::min(kChunkTokens, in.count - at)};
+}
+
 void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
     f.output_of.assign(a.n_rows, -1);
-    f.tops = 0;
+    f.tops = f.bans_used = f.chunk_tile_count = f.chunk_row_count = 0;
     int outputs = 0, first = 0;
     for (int i = 0; i < a.n_rows; i++) {
         const rk_row &r = a.rows[i];
@@ -260,9 +296,15 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
         in.flags = r.flags;
         in.draw = Draw::None;
         in.top_offset = f.tops;
-        if (r.flags & RK_ROW_DRAW) take_sampling(r, &in);
+        if (r.flags & RK_ROW_DRAW) {
+            take_sampling(r, &in);
+            in.ban_offset = f.bans_used;
+            in.ban_count = take_bans(a.bans + r.ban_offset, r.ban_count, options_.token_limit, f.bans + f.bans_used);
+            f.bans_used += in.ban_count;
+        }
         f.tops += in.top;
         f.input[i] = in;
+        add_chunks(i, f);
         if (!single)
             for (int t = 0; t < r.token_count; t++) {
                 f.token_ids[first + t] = a.tokens[r.token_offset + t];
@@ -279,16 +321,17 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
     none.slot = options_.slots;
     none.count = 1;
     for (int i = a.n_rows; i < f.bucket; i++) f.input[i] = none;
-    if (a.n_bans > 0) memcpy(f.bans, a.bans, a.n_bans * sizeof(int32_t));
 }
 
-void Steps::upload(const Rows &a, const Flight &f, const Pass &p) {
+void Steps::upload(const Flight &f, const Pass &p) {
     upload_values(input_, f.input, p.rows, stream_);
-    upload_values(bans_, f.bans, a.n_bans, stream_);
+    upload_values(bans_, f.bans, f.bans_used, stream_);
     if (p.single) return;
     upload_values(token_ids_, f.token_ids, p.tokens, stream_);
     upload_values(row_of_, f.row_of, p.tokens, stream_);
     upload_values(output_row_, f.output_row, p.outputs, stream_);
+    upload_values(chunk_tiles_, f.chunk_tiles, f.chunk_tile_count, stream_);
+    upload_values(chunk_rows_, f.chunk_rows, f.chunk_row_count, stream_);
 }
 
 void Steps::submit(const Rows &a) {
@@ -303,9 +346,11 @@ void Steps::submit(const Rows &a) {
     Flight &f = *flights_[submitted_ % RK_IN_FLIGHT];
     fill_rows(a, f, single);
     const int outputs = (int)(f.output_of.size() - std::count(f.output_of.begin(), f.output_of.end(), -1));
-    const Pass p = single ? pass(f.bucket, f.bucket, true, f.bucket) : pass(a.n_rows, f.tokens, false, outputs);
+    Pass p = single ? pass(f.bucket, f.bucket, true, f.bucket) : pass(a.n_rows, f.tokens, false, outputs);
+    p.chunk_tile_count = f.chunk_tile_count;
+    p.chunk_row_count = f.chunk_row_count;
     slots_.before_step(used, stream_);
-    upload(a, f, p);
+    upload(f, p);
     f.begin.record(stream_);
     if (single && !(options_.flags & RK_OPEN_EAGER)) {
         ::check(gpuGraphLaunch(graph(f.bucket).exec, stream_), "launching a step");
@@ -347,7 +392,7 @@ void Steps::read_logits(int row, float *dst) {
     if (row < 0 || row >= (int)f.output_of.size() || f.output_of[row] < 0)
         fail(RK_ERR_ARGUMENT, "row %d of the last step has no logits", row);
     const int64_t v = model_.shape.vocab;
-    download_values(logits_staging_, act_.logits + f.output_of[row] * v, v, stream_);
+    download_values(logits_staging_, act_.logits + f.output_of[row] * act_.logits_stride, v, stream_);
     stream_.wait();
     memcpy(dst, logits_staging_, v * sizeof(float));
 }

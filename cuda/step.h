@@ -52,6 +52,10 @@ class Steps {
         Event begin{true}, end{true}, done;
         std::vector<int> output_of; // of each row, or -1
         int tops = 0;               // candidates asked for
+        int bans_used = 0;
+        ChunkTile *chunk_tiles;
+        ChunkRow *chunk_rows;
+        int chunk_tile_count = 0, chunk_row_count = 0;
         int tokens = 0, bucket = 0;
         double submitted = 0;
     };
@@ -61,8 +65,9 @@ class Steps {
     void check_row(const Rows &rows, int i) const;
     int bucket(int rows) const;
     void fill_rows(const Rows &rows, Flight &flight, bool single);
+    void add_chunks(int row, Flight &flight) const;
     Pass pass(int rows, int tokens, bool single, int outputs) const;
-    void upload(const Rows &rows, const Flight &flight, const Pass &p);
+    void upload(const Flight &flight, const Pass &p);
     const Graph &graph(int bucket);
 
     const Model &model_;
@@ -77,6 +82,9 @@ class Steps {
     // on the device: what a Flight has pinned
     RowInput *input_;
     int32_t *row_slot_, *token_ids_, *row_of_, *output_row_, *bans_;
+    ChunkTile *chunk_tiles_;
+    ChunkRow *chunk_rows_;
+    void *chunk_records_;
 
     std::vector<std::unique_ptr<Flight>> flights_;
     int64_t submitted_ = 0, waited_ = 0;
