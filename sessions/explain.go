@@ -34,7 +34,7 @@ func explain(doing string, err error) error {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%s: %w: free some space; nothing that was stored is lost", doing, ErrFull)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s: the database is %w: run `rookery sessions check`, restore a copy, or choose another storage.data_dir; nothing was overwritten (%w)", doing, ErrDamaged, err)
+		return fmt.Errorf("%s: the database is %w: restore a copy or choose another storage.data_dir, and see with `rookery sessions check` and `export` what can be read; nothing was overwritten (%w)", doing, ErrDamaged, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("%s: the place cannot be written: check its permissions or choose another storage.data_dir (%w)", doing, err)
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:

@@ -66,23 +66,44 @@ func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
 	if err := looksLikeSQLite(s.path); err != nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", dsn(s.path, "mode", "ro"))
-	if err != nil {
-		return nil, explain("opening "+s.path, err)
+	err := s.openReadOnly(ctx, "mode", "ro")
+	if err != nil && s.settled() {
+		// In a directory that nobody can write to, the log's index cannot be
+		// made, and is not needed: nothing changes there.
+		if ierr := s.openReadOnly(ctx, "immutable", "1"); ierr == nil {
+			return s, nil
+		}
 	}
-	s.read = db
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// settled says whether the database was closed by its last writer: it has no log.
+func (s *Store) settled() bool {
+	info, err := os.Stat(s.path + "-wal")
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+}
+
+// openReadOnly opens and identifies the database, or closes it again.
+func (s *Store) openReadOnly(ctx context.Context, key, value string) error {
+	var err error
+	if s.read, err = sql.Open("sqlite", dsn(s.path, key, value)); err != nil {
+		return explain("opening "+s.path, err)
+	}
 	scripts, err := migrations()
 	if err == nil {
 		var version int
-		version, err = identify(ctx, db, s.path)
+		version, err = identify(ctx, s.read, s.path)
 		if err == nil && version != len(scripts) {
 			err = fmt.Errorf("%s has schema %d and this rookery reads %d: open it once with `rookery` to update it, or update rookery", s.path, version, len(scripts))
 		}
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.closeAll())
+		return errors.Join(err, s.closeAll())
 	}
-	return s, nil
+	return nil
 }
 
 func (s *Store) open(ctx context.Context) error {
@@ -117,7 +138,7 @@ func dsn(path, key, value string) string {
 		"cell_size_check(1)",
 		"trusted_schema(0)",
 	}}
-	if key == "mode" { // a read-only connection cannot set the mode of the file
+	if key == "mode" || key == "immutable" { // a read-only connection cannot set the mode of the file
 		q = url.Values{"_pragma": {"busy_timeout(5000)", "query_only(1)"}}
 	}
 	q.Add(key, value)

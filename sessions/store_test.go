@@ -232,6 +232,26 @@ func TestSecondProgramIsTold(t *testing.T) {
 	reopen(t, s)
 }
 
+// TestReadOnlyDirectory reads what a directory that cannot be written to holds.
+func TestReadOnlyDirectory(t *testing.T) {
+	if os.Geteuid() == 0 {
+		t.Skip("skipped: nothing is read-only for root")
+	}
+	dir := t.TempDir()
+	s := open(t, dir)
+	must(t, s.SaveConversation(t.Context(), conversation(1)))
+	must(t, s.Close())
+	s.lock = nil
+	must(t, os.Chmod(dir, 0o500))
+	t.Cleanup(func() { check(t, os.Chmod(dir, 0o700)) })
+	ro, err := OpenReadOnly(t.Context(), dir)
+	must(t, err)
+	if list, err := ro.Conversations(t.Context()); err != nil || len(list) != 1 {
+		t.Errorf("got %v, %v", list, err)
+	}
+	must(t, ro.Close())
+}
+
 func TestRefusedFilesAreNotTouched(t *testing.T) {
 	newer := func(t *testing.T, dir string) {
 		s := open(t, dir)
