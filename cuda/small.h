@@ -13,8 +13,13 @@ constexpr int kSmallTokens = 8;
 // each a row of its own, and a shape that the tiles fit.
 bool takes_small(const Pass &p);
 
+// Its part that concerns value_sparse.
+bool value_fits(const Pass &p);
+
 // Stages as in forward.h, with the same results but for rounding. They read and
-// write what README.md says, but that mixed and last are not written.
+// write what README.md says; mixed, last and next_shift are working memory. A
+// layer takes all of them: project_small and key_small leave LN(x) in next_shift,
+// and their successors bring it to the states.
 void project_small(const Pass &p, int layer);
 void output_small(const Pass &p, int layer);
 void key_small(const Pass &p, int layer);

@@ -135,15 +135,6 @@ __device__ inline void after_loads(uint4 &v) {
 #endif
 }
 
-// Asks for the 128 bytes around p to be brought to the L2 cache.
-__device__ inline void prefetch_l2(const void *p) {
-#if GPU_CUDA
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-#else
-    (void)p;
-#endif
-}
-
 // ---- tile product ---------------------------------------------------------------
 
 __device__ inline float low_half(uint32_t v, half) { return __half2float(__ushort_as_half((unsigned short)(v & 0xffff))); }

@@ -13,7 +13,7 @@ template <typename E> struct SquareSink {
     E *hidden;
     int ffn;
 
-    __device__ int kind(int) const { return 0; }
+    __host__ __device__ int kind(int) const { return 0; }
     __device__ float before(int, int) const { return 0; }
     __device__ void store(int row, int token, float sum, float) const {
         sum = fmaxf(sum, 0.0f);
@@ -29,8 +29,8 @@ void key_small(const Pass &p, int layer) {
     const float *shift = p.slots.shifts + (int64_t)layer * (p.slots.slots + 1) * 2 * c + c;
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
-        product_of_norm<E, true>({p.act.x, l.ln2_weight, l.ln2_bias, l.mix_ffn, shift, p.row_slot, nullptr, c, p.tokens, 1},
-                                 Rows<E>{{static_cast<const E *>(l.key)}, {f}}, SquareSink<E>{static_cast<E *>(p.act.hidden), f},
+        product_of_norm<E, true>({p.act.x, l.ln2_weight, l.ln2_bias, l.mix_ffn, shift, p.row_slot, nullptr, p.act.next_shift, c, p.tokens, 1, true},
+                                 Rows<E>{{static_cast<const E *>(l.key)}, {f / kTileRows}}, SquareSink<E>{static_cast<E *>(p.act.hidden), f},
                                  static_cast<E *>(p.act.mixed), p.act.token_room * c, p.stream);
     });
 }

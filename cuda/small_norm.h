@@ -1,7 +1,6 @@
-// small_norm.h: layer norm and token shift inside the kernels for few tokens.
-//
-// Every block computes the inputs of its own product: x is small and in the L2
-// cache, and a kernel in between would cost more than reading it once a block.
+// small_norm.h: the inputs of products for few tokens: layer norm with or
+// without token shift, made by every block for itself, as x is small, in the L2
+// cache, and a kernel in between costs more; or activations as they are.
 #pragma once
 
 #include "small_device.h"
@@ -9,64 +8,8 @@
 constexpr float kSmallNormEps = 1e-5f;
 constexpr int kMostChannels = 4096; // of a token that one block normalises
 
-// A token's channels among `threads` threads (whole warps): thread `at` has
-// kVectors times four, `threads` vectors apart.
-struct Span {
-    int at, threads, channels;
-    __device__ int channel(int vector) const { return (vector * threads + at) * 4; }
-    __device__ bool has(int vector) const { return channel(vector) < channels; }
-};
-
-struct Moments {
-    float mean, scale; // scale = 1/sqrt(variance + eps)
-};
-
-// Mean and variance of a warp's part of a token, for token_moments; parts has
-// three floats for each warp of the block.
-template <int kVectors> __device__ void warp_moments(const float4 (&v)[kVectors], const Span &span, float *parts) {
-    float sum = 0, count = 0, squares = 0;
-    const int lane = threadIdx.x % kWarp;
-#pragma unroll
-    for (int i = 0; i < kVectors; i++) {
-        const int vectors = span.channels / 4 - (i * span.threads + span.at - lane);
-        count += 4 * min(max(vectors, 0), kWarp);
-        if (span.has(i)) sum += (v[i].x + v[i].y) + (v[i].z + v[i].w);
-    }
-    const float mean = warp_sum(sum) / fmaxf(count, 1.0f);
-#pragma unroll
-    for (int i = 0; i < kVectors; i++)
-        if (span.has(i)) {
-            const float a = v[i].x - mean, b = v[i].y - mean, c = v[i].z - mean, d = v[i].w - mean;
-            squares += (a * a + b * b) + (c * c + d * d);
-        }
-    squares = warp_sum(squares);
-    if (lane == 0) {
-        float *part = parts + threadIdx.x / kWarp * 3;
-        part[0] = count;
-        part[1] = mean;
-        part[2] = squares;
-    }
-}
-
-// A token's moments from those of its warps, after a barrier.
-__device__ inline Moments token_moments(const float *parts, const Span &span) {
-    const int warps = span.threads / kWarp, first = (threadIdx.x - span.at) / kWarp;
-    float sum = 0, squares = 0;
-    for (int w = 0; w < warps; w++) sum += parts[(first + w) * 3] * parts[(first + w) * 3 + 1];
-    const float mean = sum / span.channels;
-    for (int w = 0; w < warps; w++) {
-        const float d = parts[(first + w) * 3 + 1] - mean;
-        squares += parts[(first + w) * 3 + 2] + parts[(first + w) * 3] * d * d;
-    }
-    return {mean, rsqrtf(squares / span.channels + kSmallNormEps)};
-}
-
-__device__ inline float4 normalise(float4 v, Moments m, float4 weight, float4 bias) {
-    return {(v.x - m.mean) * m.scale * weight.x + bias.x, (v.y - m.mean) * m.scale * weight.y + bias.y,
-            (v.z - m.mean) * m.scale * weight.z + bias.z, (v.w - m.mean) * m.scale * weight.w + bias.w};
-}
-
 __device__ inline float4 load4(const float *p) { return *reinterpret_cast<const float4 *>(p); }
+__device__ inline void store4(float *p, float4 v) { *reinterpret_cast<float4 *>(p) = v; }
 
 template <typename E> struct alignas(8) Four {
     E v[4];
@@ -76,153 +19,161 @@ template <typename E> __device__ void store4(E *p, float4 v) {
     *reinterpret_cast<Four<E> *>(p) = {from_float<E>(v.x), from_float<E>(v.y), from_float<E>(v.z), from_float<E>(v.w)};
 }
 
-// Into how many parts the threads of a block fall, each with a token.
-__host__ __device__ inline int token_groups(int tokens) {
-    int groups = 1;
-    while (groups < tokens) groups *= 2;
-    return groups;
-}
-
-// How many vectors a thread needs where `threads` threads share `tokens` tokens.
-inline int vectors_for(int channels, int tokens, int threads) {
-    return (int)ceil_div(channels, 4 * (threads / token_groups(tokens)));
-}
-
-// LN(x [tokens][C]) with token shift, of which a kind is one way to mix:
+// LN of x [tokens][C] and, of each kind, its mix with what the shift was:
 //   xn + (prev - xn) ⊙ mix[kind]
-// kShift false: xn alone. kVectors must hold a token's channels; see vectors_for.
 struct NormArgs {
     const float *x, *weight, *bias;
     const float *mix;        // [kinds][C]
     const float *shift;      // of slot s at s*2*C
     const int32_t *row_slot; // of a token
     const int32_t *row;      // which row of x a token is, or null: its own number
+    float *next_shift;       // [tokens][C]: xn
     int channels, tokens, kinds;
+    bool early; // row_slot may be read before the previous kernel has ended
 };
 
+// Each token gets 1 << log_token_threads of a block's threads, a power of two.
+inline int log_token_threads(int tokens, int threads) {
+    int log = 0;
+    while (2 << log <= threads) log++;
+    while (tokens << log > threads) log--;
+    return log;
+}
+
+// A token is given to 1 << log_threads threads, a warp or more, kVectors vectors
+// of four channels to each. kShift false: xn alone, one kind.
 template <typename E, int kVectors, bool kShift> struct NormInput : NormArgs {
-    explicit NormInput(const NormArgs &a) : NormArgs(a) {}
+    static constexpr bool kAtOnce = true; // all kinds that a block needs are made in one go
+    static constexpr int kMostThreads = kVectors == 1 ? 8 * kWarp : 16 * kWarp;
+    int threads, log_threads; // of the block, of a token
+    float per_channel;
 
-    __device__ Span span() const {
-        const int threads = blockDim.x / token_groups(tokens);
-        return {(int)threadIdx.x % threads, threads, channels};
-    }
+    // What is read before the previous kernel has ended.
+    struct Ahead {
+        float4 weight[kVectors], bias[kVectors], mix[kVectors], prev[kVectors];
+    };
 
-    // Brings the constants to the L2 cache, a line a thread of the grid.
-    __device__ void prefetch() const {
-        const int at = (blockIdx.x * blockDim.x + threadIdx.x) * 32;
-        if (at < channels) {
-            prefetch_l2(weight + at);
-            prefetch_l2(bias + at);
-        }
-        if (kShift && at < kinds * channels) prefetch_l2(mix + at);
-    }
+    NormInput(const NormArgs &a, int block, int log) : NormArgs(a), threads(block), log_threads(log), per_channel(1.0f / a.channels) {}
 
-    // Writes one kind to out [tokens][stride]. first: the moments are not yet in
-    // parts. The caller puts barriers around it.
-    __device__ void fill(E *out, int stride, int kind, bool first, float *parts) const {
-        const Span s = span();
-        const int token = threadIdx.x / s.threads;
-        fill_token(out + token * stride, token, s, kind, first, parts);
-    }
+    __device__ int channel(int vector) const { return ((vector << log_threads) + (threadIdx.x & ((1 << log_threads) - 1))) * 4; }
 
-    // The same for one token by the threads of s, its kind to out.
-    __device__ void fill_token(E *out, int token, const Span &s, int kind, bool first, float *parts) const {
-        const bool has_token = token < tokens;
-        const int n = has_token ? token : 0;
-        const float *from = x + (int64_t)(row ? row[n] : n) * channels;
-        const float *before = kShift ? shift + (int64_t)row_slot[n] * 2 * channels : nullptr;
-        float4 v[kVectors], prev[kVectors], w[kVectors], b[kVectors], m[kVectors];
-        constexpr bool kAhead = kVectors <= 4; // all loads at once, if registers suffice
+    __device__ void read_ahead(Ahead &a, int kind) const { read_ahead(a, kind, min((int)threadIdx.x >> log_threads, tokens - 1)); }
+
+    __device__ void read_ahead(Ahead &a, int kind, int token) const {
 #pragma unroll
-        for (int i = 0; i < kVectors; i++)
-            if (s.has(i)) {
-                v[i] = load4(from + s.channel(i));
-                if (kAhead) load_others(i, s, before, kind, prev, w, b, m);
-            }
-        if (first) {
-            warp_moments<kVectors>(v, s, parts);
-            __syncthreads();
+        for (int i = 0; i < kVectors; i++) {
+            const int c = channel(i);
+            if (c >= channels) break;
+            a.weight[i] = load4(weight + c);
+            a.bias[i] = load4(bias + c);
+            if (kShift) a.mix[i] = load4(mix + kind * channels + c);
+            if (kShift && early) a.prev[i] = load4(shift + (int64_t)row_slot[token] * 2 * channels + c);
         }
-        const Moments moments = token_moments(parts, s);
+    }
+
+    // Writes kinds first to last of all tokens to out [last-first+1][tokens][stride].
+    __device__ void fill(Ahead &a, E *out, int stride, int first, int last, float *sums) const {
+        const int token = threadIdx.x >> log_threads;
+        fill_token(a, out + token * stride, tokens * stride, token, token < tokens, first, last, sums, blockIdx.x == 0);
+    }
+
+    // The same for one token, kinds `part` elements apart; keeps: writes
+    // next_shift. sums has two floats a warp.
+    __device__ void fill_token(Ahead &a, E *out, int part, int token, bool has_token, int first, int last, float *sums, bool keeps) const {
+        const int warp = threadIdx.x / kWarp, n = has_token ? token : 0, from = (row ? row[n] : n) * channels;
+        float4 v[kVectors];
+        float sum = 0;
 #pragma unroll
-        for (int i = 0; i < kVectors; i++)
-            if (has_token && s.has(i)) {
-                if (!kAhead) load_others(i, s, before, kind, prev, w, b, m);
-                float4 xn = normalise(v[i], moments, w[i], b[i]);
-                if (kShift) {
-                    xn.x += (prev[i].x - xn.x) * m[i].x;
-                    xn.y += (prev[i].y - xn.y) * m[i].y;
-                    xn.z += (prev[i].z - xn.z) * m[i].z;
-                    xn.w += (prev[i].w - xn.w) * m[i].w;
-                }
-                store4(out + s.channel(i), xn);
+        for (int i = 0; i < kVectors; i++) {
+            const int c = channel(i);
+            v[i] = c < channels ? load4(x + from + c) : float4{0, 0, 0, 0};
+            sum += (v[i].x + v[i].y) + (v[i].z + v[i].w);
+        }
+        if (kShift && !early) {
+            const float *before = shift + (int64_t)row_slot[n] * 2 * channels;
+#pragma unroll
+            for (int i = 0; i < kVectors; i++)
+                if (channel(i) < channels) a.prev[i] = load4(before + channel(i));
+        }
+        const float mean = total(sum, sums, warp) * per_channel;
+        sum = 0;
+#pragma unroll
+        for (int i = 0; i < kVectors; i++) {
+            if (channel(i) >= channels) break;
+            v[i] = {v[i].x - mean, v[i].y - mean, v[i].z - mean, v[i].w - mean};
+            sum += (v[i].x * v[i].x + v[i].y * v[i].y) + (v[i].z * v[i].z + v[i].w * v[i].w);
+        }
+        const float scale = rsqrtf(total(sum, sums + blockDim.x / kWarp, warp) * per_channel + kSmallNormEps);
+        if (!has_token) return;
+#pragma unroll
+        for (int i = 0; i < kVectors; i++) {
+            const int c = channel(i);
+            if (c >= channels) break;
+            const float4 w = a.weight[i], b = a.bias[i];
+            const float4 xn = {v[i].x * scale * w.x + b.x, v[i].y * scale * w.y + b.y, v[i].z * scale * w.z + b.z, v[i].w * scale * w.w + b.w};
+            if (!kShift) {
+                store4(out + c, xn);
+                continue;
             }
+            if (keeps) store4(next_shift + n * channels + c, xn);
+            const float4 d = {a.prev[i].x - xn.x, a.prev[i].y - xn.y, a.prev[i].z - xn.z, a.prev[i].w - xn.w};
+            float4 m = a.mix[i];
+#pragma unroll 1
+            for (int kind = first;;) {
+                store4(out + (kind - first) * part + c, float4{xn.x + d.x * m.x, xn.y + d.y * m.y, xn.z + d.z * m.z, xn.w + d.w * m.w});
+                if (++kind > last) break;
+                m = load4(mix + kind * channels + c);
+            }
+        }
     }
 
   private:
-    __device__ void load_others(int i, const Span &s, const float *before, int kind, float4 (&prev)[kVectors], float4 (&w)[kVectors],
-                                float4 (&b)[kVectors], float4 (&m)[kVectors]) const {
-        w[i] = load4(weight + s.channel(i));
-        b[i] = load4(bias + s.channel(i));
-        if (kShift) {
-            prev[i] = load4(before + s.channel(i));
-            m[i] = load4(mix + (int64_t)kind * channels + s.channel(i));
-        }
+    // Sum over a token's warps, in order; by all of the block's threads.
+    __device__ float total(float v, float *sums, int warp) const {
+        const int warps = (1 << log_threads) / kWarp, first = warp & ~(warps - 1);
+        v = warp_sum(v);
+        if (warps == 1) return v;
+        if (threadIdx.x % kWarp == 0) sums[warp] = v;
+        __syncthreads();
+        v = 0;
+#pragma unroll
+        for (int w = 0; w < 16; w++)
+            if (w < warps) v += sums[first + w];
+        return v;
     }
 };
 
 // Activations that a kernel before has made: E [kinds][part/C][C].
 template <typename E> struct PlainInput {
+    static constexpr bool kAtOnce = false;
+    static constexpr int kMostThreads = 16 * kWarp;
     const E *x;
     int64_t part; // elements between kinds
     int channels, tokens;
 
-    __device__ void prefetch() const {}
-    __device__ void fill(E *out, int stride, int kind, bool, float *) const {
+    struct Ahead {};
+
+    __device__ void read_ahead(Ahead &, int) const {}
+
+    __device__ void fill(Ahead &, E *out, int stride, int kind, int, float *) const {
         const E *from = x + kind * part;
-        for (int i = threadIdx.x * 8; i < tokens * channels; i += blockDim.x * 8)
-            *reinterpret_cast<uint4 *>(out + i / channels * stride + i % channels) = *reinterpret_cast<const uint4 *>(from + i);
+#pragma unroll 1
+        for (int t = 0; t < tokens; t++)
+#pragma unroll 1
+            for (int c = threadIdx.x * 8; c < channels; c += blockDim.x * 8) copy16(out + t * stride + c, from + t * channels + c);
+        end_group();
+        wait_copies<0>();
     }
 };
 
-// NormInput as a kernel of its own, for products whose blocks would read too
-// much: grid (kinds, tokens); out [kinds][part/C][C].
-template <typename E, int kVectors, bool kShift>
-__global__ void __launch_bounds__(256) normalise_rows(NormInput<E, kVectors, kShift> input, E *out, int64_t part) {
-    __shared__ float parts[3 * kWarp];
-    let_next_start();
-    input.prefetch();
-    wait_for_previous();
+// NormInput by a kernel of its own, for products whose blocks would have to read
+// too much: a block a token and kind, out [kinds][part/C][C].
+template <typename E, bool kShift> __global__ void __launch_bounds__(512) normalise_rows(NormInput<E, 2, kShift> input, E *out, int part) {
+    __shared__ float sums[2 * kWarp];
     const int kind = blockIdx.x % input.kinds, token = blockIdx.x / input.kinds;
-    const Span s{(int)threadIdx.x, (int)blockDim.x, input.channels};
-    input.fill_token(out + kind * part + (int64_t)token * input.channels, token, s, kind, true, parts);
+    typename NormInput<E, 2, kShift>::Ahead ahead;
+    let_next_start();
+    input.read_ahead(ahead, kind, token);
+    wait_for_previous();
+    input.fill_token(ahead, out + (int64_t)kind * part + token * input.channels, 0, token, true, kind, kind, sums, kind == 0);
 }
-
-// The new shift of one token: LN(x) to the state, by a block of its own of at
-// least 128 threads.
-struct ShiftCommit {
-    const float *x, *weight, *bias;
-    float *shift; // of slot s at s*2*C
-    const int32_t *row_slot;
-    int channels; // at most kMostChannels
-
-    template <int kThreads> __device__ void run(int token, float *parts) const {
-        constexpr int kVectors = kMostChannels / 4 / kThreads;
-        const Span s{(int)threadIdx.x, kThreads, channels};
-        const float *from = x + (int64_t)token * channels;
-        float *to = shift + (int64_t)row_slot[token] * 2 * channels;
-        float4 v[kVectors];
-#pragma unroll
-        for (int i = 0; i < kVectors; i++)
-            if (s.has(i)) v[i] = load4(from + s.channel(i));
-        warp_moments<kVectors>(v, s, parts);
-        __syncthreads();
-        const Moments moments = token_moments(parts, s);
-#pragma unroll
-        for (int i = 0; i < kVectors; i++)
-            if (s.has(i))
-                *reinterpret_cast<float4 *>(to + s.channel(i)) =
-                    normalise(v[i], moments, load4(weight + s.channel(i)), load4(bias + s.channel(i)));
-    }
-};

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-/tmp/rookery-small}
 mkdir -p "$build"
-for f in failure arena model timemix small small_project small_output small_ffn small_value test/small_bench; do
+for f in failure arena model timemix timemix_single wkv_chunk_prepare wkv_chunk_scan small small_project small_output small_ffn small_value test/small_bench; do
     nvcc -std=c++17 -O3 -arch="${ARCH:-sm_90}" -lineinfo -c "$f.cu" -o "$build/$(basename "$f").o" &
 done
 wait
