@@ -143,7 +143,7 @@ func (p *Pool) await(n int64, start time.Time) {
 	}
 	wait := time.Now()
 	for p.done.Load() != n {
-		osYield()
+		relinquish()
 	}
 	if late := time.Since(wait); late > max(longWait, wait.Sub(start)) {
 		p.crowd.stalled()
@@ -153,8 +153,8 @@ func (p *Pool) await(n int64, start time.Time) {
 }
 
 const (
-	spins  = 2000 // some microseconds: longer than most gaps between regions
-	yields = 1000 // about a millisecond before a helper parks
+	spins  = 2000             // some microseconds: longer than most gaps between regions
+	linger = time.Millisecond // that a helper yields before it parks
 
 	// longWait is more than chunks of unequal size explain: a helper has been
 	// stopped inside one.
@@ -191,19 +191,30 @@ func (p *Pool) finish() {
 // help is a helper's life.
 func (p *Pool) help(worker int) {
 	defer p.helpers.Done()
-	idle := 0
+	idle, since := 0, time.Time{}
 	for !p.closed.Load() {
 		idle++
 		switch {
 		case p.claim(worker):
 			idle = 0
-		case idle > spins+yields:
+		case idle == spins:
+			since = time.Now()
+		case idle > spins && time.Since(since) > linger:
 			p.park()
 			idle = 0
 		case idle > spins:
-			osYield()
+			relinquish()
 		}
 	}
+}
+
+// relinquish lets another thread have the core, and the runtime stop this one.
+// A thread that is seldom anywhere but in the system call could not be stopped
+// there, and would hold up whoever stops the world, and with it all others,
+// one of which may have the chunk that is waited for.
+func relinquish() {
+	osYield()
+	runtime.Gosched()
 }
 
 // park sleeps until there is work. It announces itself first and looks again,
