@@ -15,17 +15,21 @@
 // all tiles of all heads at once and leaves a record per tile (wkv_chunk_record.h).
 // scan_chunks goes through a row's tiles in order, one head a block, each warp
 // with 16 value rows of S in registers, and finishes the outputs: head norm,
-// bonus, gate.
+// bonus, gate. Where there are few heads it takes a long row in several segments
+// at once (wkv_chunk_scan.cu).
 //
-// Precision: S is fp32. Operands of tensor cores are two fp16 or bf16 terms where
-// it matters, so that a product is good to 16 bits or more. Of the values kept
-// as fp16, those of k̃, r and their products reach to 65504, v and S to 16 times
-// that.
+// Precision: S is fp32. Operands of tensor cores are two fp16 or bf16 terms, but
+// W, so that y before rounding and S are within 1e-4 of float64 (W in two terms
+// would make it 1e-5). Values that fp16 cannot hold are brought into its range:
+// k̃, r and their products reach to 65504, v and S to 16 times that.
+//
+// A row's result depends on its tokens and its state alone. A block needs about
+// 100 KiB of shared memory (compute capability 8.0, 8.6 and later have that).
 #pragma once
 
 #include "gpu.h"
 
-constexpr int kChunkTokens = 16;
+constexpr int kChunkTokens = 16, kChunkHead = 64;
 
 // Tokens first to first+count-1 of the pass, at most kChunkTokens.
 struct ChunkTile {

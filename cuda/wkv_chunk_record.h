@@ -7,8 +7,6 @@
 
 #include "wkv_chunk.h"
 
-constexpr int kChunkHead = 64;
-
 // v and S are kept at 1/16 of their size, which leaves room in fp16.
 constexpr float kStateScale = 1.0f / 16;
 

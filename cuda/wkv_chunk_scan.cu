@@ -2,303 +2,258 @@
 // prepare_chunks left (wkv_chunk.h has the maths).
 //
 // A block has one head of one row. Its first four warps have 16 value rows of S
-// each, in registers, as C of a product: neighbouring tiles of it are operands A
-// of the next tile's Uᵀ = V ᵀGᵀ + S Wᵀ and Yᵀ = Vᵀ Hᵀ + S Rᵀ, and so is Uᵀ of
-// S + Uᵀ (B̄ diag F). The other four copy records to shared memory, some tiles
-// ahead, and finish the outputs of the tile before:
-//   y = (GN(Y) + bonus v) ⊙ g
-#include "wkv_chunk_record.h"
-#include "wkv_chunk_tile.h"
+// each. The other four copy records to shared memory, some tiles ahead, and
+// finish the outputs of the tile before: y = (GN(Y) + bonus v) ⊙ g.
+//
+// One head of a long row takes a while, and models of few heads leave most of a
+// large card idle. Their rows are cut into segments. What a segment makes of the
+// state is S' = S T + C: carry finds C (from S = 0) and T (from S = 1, without
+// values) of all segments but the last at once, chain puts them together to the
+// states between segments, and scan goes through all segments at once. How a row
+// is cut depends on its length and the number of heads alone.
+#include "wkv_chunk_step.h"
+
+using namespace chunk;
 
 namespace {
 
-constexpr int kScanWarps = kChunkHead / 16;
-constexpr int kThreads = 2 * kScanWarps * kWarp;
+constexpr int kScanThreads = kChunkHead / 16 * kWarp, kFinishThreads = kChunkTokens * kChunkHead / 8;
+constexpr int kThreads = kScanThreads + kFinishThreads;
 constexpr int kStages = 4; // records in shared memory: one to finish, one to go through, two to come
+constexpr int kStateSize = kChunkHead * kChunkHead;
 constexpr float kHeadEps = 64e-5f;
 
 struct Shared {
     ChunkRecord record[kStages];
-    uint4 gate[kStages][kThreads / 2]; // g of a slot's eight values, by the thread that finishes them
-    float y[2][kChunkTokens][kChunkHead + 4]; // of even and odd tiles, at kStateScale
+    uint4 gate[kStages][kFinishThreads];        // g of eight values, by the thread that finishes them
+    Outputs y[2];                          // of even and odd tiles
     float weight[kChunkHead], bias[kChunkHead]; // of the head norm
 };
 
-// ---- the state --------------------------------------------------------------
+// ---- segments ---------------------------------------------------------------
 
-// A value of S as it is kept. fp16 states are rounded up or down by a hash of
-// the value, so that the mean is right (timemix.cu).
-template <typename S> __device__ inline S keep(float v) { return from_float<S>(v); }
+constexpr int kLeastSegment = 32, kWhole = 1 << 30;
 
-template <> __device__ inline half keep<half>(float v) {
-    uint32_t bits = __float_as_uint(v), h = bits * 0x9E3779B1u;
-    h ^= h >> 15;
-    h *= 0x85EBCA77u;
-    constexpr uint32_t kLost = (1u << 13) - 1;               // bits that fp16 has not
-    constexpr uint32_t kNormal = 0x38800000u;                // fp16's least normal number
-    if ((bits & 0x7fffffffu) >= kNormal) v = __uint_as_float((bits + (h >> 19 & kLost)) & ~kLost);
-    return from_float_bounded<half>(v);
-}
+// Tiles of a segment.
+int segment_tiles(int heads) { return heads <= 16 ? kLeastSegment : heads <= 40 ? 2 * kLeastSegment : kWhole; }
 
-// 16 value rows of S: tile u of C has channels 8u .. 8u+7.
-struct State {
-    float s[8][4];
-
-    template <typename S> __device__ void load(const S *head, int value, int g, int q) {
-#pragma unroll
-        for (int u = 0; u < 8; u++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                s[u][i] = to_float(head[(value + g + i / 2 * 8) * kChunkHead + 8 * u + 2 * q + i % 2]) * kStateScale;
-    }
-
-    template <typename S> __device__ void store(S *head, int value, int g, int q) const {
-#pragma unroll
-        for (int u = 0; u < 8; u++)
-#pragma unroll
-            for (int i = 0; i < 4; i++)
-                head[(value + g + i / 2 * 8) * kChunkHead + 8 * u + 2 * q + i % 2] = keep<S>(s[u][i] * (1.0f / kStateScale));
-    }
+// S at kStateScale after a segment (until chain: C), and T (of a row's first
+// segment: the state before it).
+struct Carry {
+    float s[kStateSize], t[kStateSize];
 };
 
-// Two tiles of C in the making. Each has a sum per term, so that products need
-// not wait for each other.
-struct Sums {
-    float c[3][2][4] = {};
+struct Segments {
+    int tiles; // of each but the last of a row
+    Carry *carries;
 
-    // Adds A B for an operand that prepare_chunks stored, of kTerms terms; A has kTermsA.
-    template <int kTermsA, int kTerms> __device__ void add(const Operand &a, const uint4 &hi, const uint4 &lo) {
-        multiply<half>(c[0][0], a.hi, hi.x, hi.y);
-        multiply<half>(c[0][1], a.hi, hi.z, hi.w);
-        if (kTermsA == 2) {
-            multiply<half>(c[1][0], a.lo, hi.x, hi.y);
-            multiply<half>(c[1][1], a.lo, hi.z, hi.w);
-        }
-        if (kTerms == 2) {
-            multiply<half>(c[2][0], a.hi, lo.x, lo.y);
-            multiply<half>(c[2][1], a.hi, lo.z, lo.w);
-        }
-    }
-
-    __device__ void total(float (&t)[2][4]) const {
-#pragma unroll
-        for (int n = 0; n < 2; n++)
-#pragma unroll
-            for (int i = 0; i < 4; i++) t[n][i] = c[0][n][i] + (c[1][n][i] + c[2][n][i]);
+    __device__ int count(const ChunkRow &row) const { return ((row.count + kChunkTokens - 1) / kChunkTokens + tiles - 1) / tiles; }
+    // Of segment z, which is not the row's last one: those are whole, so that no two meet.
+    __device__ Carry &carry(const ChunkMix &m, const ChunkRow &row, int z, int head) const {
+        return carries[(int64_t)(row.tile / tiles + z) * m.heads + head];
     }
 };
-
-// Operands B of channels 16 step .. +15 of an image: two tiles of 8 channels.
-__device__ inline void load_image(uint32_t (&b)[4], const ChunkImage &image, int step, int lane) {
-    const int slot = lane % 8 + lane / 8 % 2 * 8;
-    load_matrices_transposed(b, &image.piece[slot][ChunkImage::place(slot, 2 * step + lane / 16)]);
-}
-
-// S += Aᵀ B for channels 32 half .. +31, B an image in two terms; A has kTermsA.
-// Products of one tile of S come far from each other.
-template <int kTermsA> __device__ inline void add_image(State &state, const Operand &a, const ChunkImage (&image)[2], int half_, int lane) {
-    uint32_t b[2][2][4]; // by term and step
-#pragma unroll
-    for (int term = 0; term < 2; term++)
-#pragma unroll
-        for (int i = 0; i < 2; i++) load_image(b[term][i], image[term], 2 * half_ + i, lane);
-#pragma unroll
-    for (int term = 0; term < 3; term++) {
-        if (term == 1 && kTermsA == 1) continue;
-#pragma unroll
-        for (int u = 0; u < 4; u++) {
-            const uint32_t(&pair)[4] = b[term == 2][u / 2];
-            multiply<half>(state.s[4 * half_ + u], term == 1 ? a.lo : a.hi, pair[u % 2 * 2], pair[u % 2 * 2 + 1]);
-        }
-    }
-}
-
-// One tile: y is left in shared memory, S is that after the tile. The order is
-// that in which tensor cores are kept busy, with what the next tile waits for
-// first.
-__device__ inline void go_through(State &state, const ChunkRecord &r, float (&y_out)[kChunkTokens][kChunkHead + 4], int warp, int lane) {
-    const int g = lane / 4, q = lane % 4;
-    uint4 w[kTermsW][4];
-#pragma unroll
-    for (int term = 0; term < kTermsW; term++)
-#pragma unroll
-        for (int step = 0; step < 4; step++) w[term][step] = r.w[term][step][lane];
-    // Vᵀ: value rows 16 warp .. +15 of it, by slots.
-    Operand v;
-    const int slot = lane % 8 + lane / 16 * 8, place = ChunkImage::place(slot, 2 * warp + lane / 8 % 2);
-    load_matrices_transposed(v.hi, &r.v[0].piece[slot][place]);
-    if (kTermsV == 2) load_matrices_transposed(v.lo, &r.v[kTermsV - 1].piece[slot][place]);
-
-    Operand old[4]; // S before the tile
-    Sums u, y;
-#pragma unroll
-    for (int step = 0; step < 4; step++) split<half>(old[step], state.s[2 * step], state.s[2 * step + 1]);
-#pragma unroll
-    for (int step = 0; step < 4; step++) u.add<2, kTermsW>(old[step], w[0][step], w[kTermsW - 1][step]);
-    u.add<kTermsV, kTermsG>(v, r.g[0][lane], r.g[kTermsG - 1][lane]);
-#pragma unroll
-    for (int half_ = 0; half_ < 2; half_++) {
-#pragma unroll
-        for (int i = 4 * half_; i < 4 * half_ + 4; i++) {
-            const float2 f = *reinterpret_cast<const float2 *>(&r.f[8 * i + 2 * q]);
-            state.s[i][0] *= f.x;
-            state.s[i][1] *= f.y;
-            state.s[i][2] *= f.x;
-            state.s[i][3] *= f.y;
-        }
-        add_image<kTermsV>(state, v, r.k, half_, lane);
-    }
-    Operand ua;
-    float sum[2][4];
-    u.total(sum);
-    split<half>(ua, sum[0], sum[1]);
-#pragma unroll
-    for (int half_ = 0; half_ < 2; half_++) add_image<2>(state, ua, r.b, half_, lane);
-    y.add<kTermsV, kTermsH>(v, r.h[0][lane], r.h[kTermsH - 1][lane]);
-#pragma unroll
-    for (int step = 0; step < 4; step++) y.add<2, kTermsR>(old[step], r.r[0][step][lane], r.r[kTermsR - 1][step][lane]);
-    y.total(sum);
-#pragma unroll
-    for (int n = 0; n < 2; n++)
-#pragma unroll
-        for (int i = 0; i < 4; i++) y_out[8 * n + 2 * q + i % 2][16 * warp + g + i / 2 * 8] = sum[n][i];
-}
 
 // ---- outputs ----------------------------------------------------------------
 
-__device__ inline float sum_over_eight_lanes(float v) {
-    v += SHFL_XOR(v, 1);
-    v += SHFL_XOR(v, 2);
-    return v + SHFL_XOR(v, 4);
-}
-
-// Eight values of one slot a thread.
+// Eight values of one slot a thread, tile by tile. Addresses are made anew for each
+// tile: the registers are needed for S.
 template <typename E> struct Finisher {
-    int slot, piece, count;
-    int64_t channels;
-    const E *gates; // of the row's first tile, this slot and piece
-    E *out;
+    const ChunkMix &m;
+    const int head, thread, slot, piece;
+    const int first, end, tile; // tokens of the pass from first to end-1; number of the first tile
 
-    __device__ Finisher(const ChunkMix &m, const ChunkRow &row, int head, int thread) {
-        slot = thread / 8;
-        piece = thread % 8;
-        channels = (int64_t)m.heads * kChunkHead;
-        count = row.count;
-        const int channel = head * kChunkHead + 8 * piece;
-        const int64_t at = (row.first + token_of(slot)) * channels + channel;
-        gates = static_cast<const E *>(m.up) + 3 * m.stride + at;
-        out = static_cast<E *>(m.y) + at;
+    __device__ Finisher(const ChunkMix &m_, int head_, int first_, int end_, int tile_, int thread_)
+        : m(m_), head(head_), thread(thread_), slot(thread_ / 8), piece(thread_ % 8), first(first_), end(end_), tile(tile_) {}
+
+    __device__ int token(int n) const { return first + n * kChunkTokens + token_of(slot); }
+    __device__ int64_t element(int n) const { return ((int64_t)token(n) * m.heads + head) * kChunkHead + 8 * piece; }
+
+    // Starts copying what belongs to tile n.
+    template <bool kOutputs> __device__ void copy(int n, ChunkRecord &record, uint4 (&gate)[kFinishThreads]) const {
+        constexpr int pieces = sizeof(ChunkRecord) / 16;
+        uint4 *to = reinterpret_cast<uint4 *>(&record) + thread;
+        const uint4 *from = reinterpret_cast<const uint4 *>(static_cast<const ChunkRecord *>(m.records) + (int64_t)(tile + n) * m.heads + head) + thread;
+#pragma unroll
+        for (int i = 0; i < pieces; i += kFinishThreads)
+            if (i + kFinishThreads <= pieces || i + thread < pieces) copy16(to + i, from + i);
+        if (kOutputs && token(n) < end) copy16(&gate[thread], static_cast<const E *>(m.up) + 3 * m.stride + element(n));
     }
 
-    __device__ bool has(int tile) const { return tile * kChunkTokens + token_of(slot) < count; }
-
-    // Starts copying what finish needs of that tile.
-    __device__ void expect(int tile, uint4 &gate) const {
-        if (has(tile)) copy16(&gate, gates + tile * kChunkTokens * channels);
-    }
-
-    __device__ void finish(int tile, const Shared &shared) const {
-        const ChunkRecord &r = shared.record[tile % kStages];
+    __device__ void finish(int n, const ChunkRecord &r, const Outputs &outputs, const uint4 &gate, const Shared &shared) const {
         float y[8], sum = 0, squares = 0;
-        load8(y, &shared.y[tile % 2][slot][8 * piece]);
+        load8(y, &outputs[slot][8 * piece]);
 #pragma unroll
-        for (int e = 0; e < 8; e++) {
-            y[e] *= 1.0f / kStateScale;
-            sum += y[e];
+        for (int e = 0; e < 8; e++) sum += y[e];
+#pragma unroll
+        for (int e = 0; e < 8; e++) squares += (y[e] - sum / 8) * (y[e] - sum / 8);
+        // Sum, and sum of squared distances from the mean, over ever more values.
+#pragma unroll
+        for (int lanes = 1; lanes < 8; lanes *= 2) {
+            const float other = SHFL_XOR(sum, lanes), away = sum - other;
+            squares += SHFL_XOR(squares, lanes) + away * away * (1.0f / (16 * lanes));
+            sum += other;
         }
-        const float mean = sum_over_eight_lanes(sum) / kChunkHead;
+        const float mean = sum / kChunkHead, scale = rsqrtf(squares / kChunkHead + kHeadEps * kStateScale * kStateScale);
+        if (token(n) >= end) return;
+        float v[8] = {}, weight[8], bias[8], gated[8];
+        unpack8<half>(v, r.v[0].piece[slot][ChunkImage::place(slot, piece)]);
+        if (kTermsV == 2) {
+            float low[8];
+            unpack8<half>(low, r.v[kTermsV - 1].piece[slot][ChunkImage::place(slot, piece)]);
 #pragma unroll
-        for (int e = 0; e < 8; e++) {
-            y[e] -= mean;
-            squares += y[e] * y[e];
+            for (int e = 0; e < 8; e++) v[e] += low[e];
         }
-        const float scale = rsqrtf(sum_over_eight_lanes(squares) / kChunkHead + kHeadEps);
-        if (!has(tile)) return;
-        float v[8] = {};
-#pragma unroll
-        for (int term = 0; term < kTermsV; term++) {
-            const uint4 kept = r.v[term].piece[slot][ChunkImage::place(slot, piece)];
-            const uint32_t pairs[4] = {kept.x, kept.y, kept.z, kept.w};
-#pragma unroll
-            for (int e = 0; e < 8; e += 2) {
-                float pair[2];
-                unpack<half>(pairs[e / 2], pair[0], pair[1]);
-                v[e] += pair[0];
-                v[e + 1] += pair[1];
-            }
-        }
+        load8(weight, &shared.weight[8 * piece]);
+        load8(bias, &shared.bias[8 * piece]);
+        unpack8<E>(gated, gate);
         const float bonus = r.bonus[slot] * (1.0f / kStateScale);
-        float by[8], weight[8], bias[8];
-        load8(weight, shared.weight + 8 * piece);
-        load8(bias, shared.bias + 8 * piece);
-        load8(by, reinterpret_cast<const E *>(&shared.gate[tile % kStages][slot * 8 + piece]));
 #pragma unroll
-        for (int e = 0; e < 8; e++) y[e] = (y[e] * scale * weight[e] + bias[e] + bonus * v[e]) * by[e];
-        store8(out + tile * kChunkTokens * channels, y);
+        for (int e = 0; e < 8; e++) gated[e] *= (y[e] - mean) * scale * weight[e] + bias[e] + bonus * v[e];
+        *reinterpret_cast<uint4 *>(static_cast<E *>(m.y) + element(n)) =
+            make_uint4(pack<E>(gated[0], gated[1]), pack<E>(gated[2], gated[3]), pack<E>(gated[4], gated[5]), pack<E>(gated[6], gated[7]));
+    }
+
+  private:
+    template <typename T> static __device__ void unpack8(float (&f)[8], const uint4 &bits) {
+        unpack<T>(bits.x, f[0], f[1]);
+        unpack<T>(bits.y, f[2], f[3]);
+        unpack<T>(bits.z, f[4], f[5]);
+        unpack<T>(bits.w, f[6], f[7]);
     }
 };
 
-// Starts copying a record, by the threads of four warps.
-__device__ inline void copy_record(ChunkRecord &to, const ChunkRecord &from, int thread) {
-    constexpr int pieces = sizeof(ChunkRecord) / 16, threads = kThreads / 2;
-#pragma unroll
-    for (int i = 0; i < pieces; i += threads)
-        if (i + threads <= pieces || i + thread < pieces)
-            copy16(reinterpret_cast<uint4 *>(&to) + i + thread, reinterpret_cast<const uint4 *>(&from) + i + thread);
-}
+// ---- kernels ----------------------------------------------------------------
 
-// grid (heads, rows of the table)
-template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2) scan(ChunkMix m) {
-    extern __shared__ uint4 memory[];
-    Shared &shared = *reinterpret_cast<Shared *>(memory);
-    const ChunkRow row = m.rows[blockIdx.y];
-    const int slot = m.row_slot[row.row], head = blockIdx.x, tiles = (row.count + kChunkTokens - 1) / kChunkTokens;
-    if (slot == m.spare) return;
-    const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-    const ChunkRecord *records = static_cast<const ChunkRecord *>(m.records) + (int64_t)row.tile * m.heads + head;
-
-    S *s = static_cast<S *>(m.state) + ((int64_t)slot * m.heads + head) * kChunkHead * kChunkHead;
-    const bool scans = warp < kScanWarps;
-    const int thread = threadIdx.x % (kThreads / 2);
-    State state;
-    const Finisher<E> finisher(m, row, head, thread);
-    // Starts copying what belongs to a tile; an empty group beyond the last one.
-    auto copy = [&](int tile) {
-        if (tile < tiles) {
-            copy_record(shared.record[tile % kStages], records[(int64_t)tile * m.heads], thread);
-            finisher.expect(tile, shared.gate[tile % kStages][thread]);
-        }
+// Goes through tiles of a row, in shared memory as the finisher copies them.
+template <bool kOutputs, typename E>
+__device__ inline void go_through(State &state, const Finisher<E> &finisher, int tiles, bool values, Shared &shared) {
+    const bool scans = threadIdx.x < kScanThreads;
+    auto copy = [&](int n) { // an empty group beyond the last tile
+        if (n < tiles) finisher.template copy<kOutputs>(n, shared.record[n % kStages], shared.gate[n % kStages]);
         commit_copies();
     };
-    if (threadIdx.x < kChunkHead) {
-        shared.weight[threadIdx.x] = m.gn_weight[head * kChunkHead + threadIdx.x];
-        shared.bias[threadIdx.x] = m.gn_bias[head * kChunkHead + threadIdx.x];
-    }
-    if (scans) {
-        state.load(s, 16 * warp, lane / 4, lane % 4);
-    } else {
-#pragma unroll
+    if (!scans)
         for (int n = 0; n < kStages - 2; n++) copy(n);
-    }
     // When round n begins the records of tiles up to n are there. In it tile n is
     // gone through, tile n-1 is finished and the copy of n+kStages-2 is started,
     // where n-2 was.
-    for (int n = 0; n <= tiles; n++) {
+    for (int n = 0; n < tiles + kOutputs; n++) {
         if (!scans) wait_copies<kStages - 3>();
         __syncthreads();
         if (scans) {
-            if (n < tiles) go_through(state, shared.record[n % kStages], shared.y[n % 2], warp, lane);
+            if (n < tiles) step_tile<kOutputs>(state, shared.record[n % kStages], shared.y[n % 2], values);
         } else {
             copy(n + kStages - 2);
-            if (n > 0) finisher.finish(n - 1, shared);
+            if (kOutputs && n > 0) {
+                const int last = (n - 1) % kStages;
+                finisher.finish(n - 1, shared.record[last], shared.y[(n - 1) % 2], shared.gate[last][finisher.thread], shared);
+            }
         }
     }
-    if (scans) state.store(s, 16 * warp, lane / 4, lane % 4);
+}
+
+// The part of a row that a block has.
+template <typename S> struct Piece {
+    ChunkRow row;
+    int slot, head, count, z; // segment z of count
+
+    __device__ Piece(const ChunkMix &m, const Segments &segments, int z_)
+        : row(m.rows[blockIdx.y]), slot(m.row_slot[row.row]), head(blockIdx.x), count(segments.count(row)), z(z_) {}
+
+    __device__ S *state(const ChunkMix &m) const { return static_cast<S *>(m.state) + ((int64_t)slot * m.heads + head) * kStateSize; }
+
+    template <typename E> __device__ Finisher<E> finisher(const ChunkMix &m, const Segments &segments) const {
+        const int tile = z * segments.tiles;
+        return Finisher<E>(m, head, row.first + tile * kChunkTokens, row.first + row.count, row.tile + tile, threadIdx.x % kFinishThreads);
+    }
+};
+
+// grid (heads, rows of the table, segments): outputs, and the state after the row.
+template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2) scan(ChunkMix m, Segments segments) {
+    extern __shared__ uint4 memory[];
+    Shared &shared = *reinterpret_cast<Shared *>(memory);
+    const bool scans = threadIdx.x < kScanThreads;
+    State state;
+    {
+        const Piece<S> piece(m, segments, blockIdx.z);
+        if (piece.slot == m.spare || piece.z >= piece.count) return;
+        if (threadIdx.x < kChunkHead) {
+            shared.weight[threadIdx.x] = m.gn_weight[piece.head * kChunkHead + threadIdx.x];
+            shared.bias[threadIdx.x] = m.gn_bias[piece.head * kChunkHead + threadIdx.x];
+        }
+        if (scans && piece.count == 1)
+            state.load(piece.state(m), kStateScale);
+        else if (scans)
+            state.load(piece.z == 0 ? segments.carry(m, piece.row, 0, piece.head).t : segments.carry(m, piece.row, piece.z - 1, piece.head).s, 1);
+        const int tiles = min((piece.row.count + kChunkTokens - 1) / kChunkTokens - piece.z * segments.tiles, segments.tiles);
+        go_through<true>(state, piece.template finisher<E>(m, segments), tiles, true, shared);
+    }
+    const Piece<S> piece(m, segments, blockIdx.z); // anew: the loop needs the registers
+    if (scans && piece.z == piece.count - 1) state.store(piece.state(m), 1 / kStateScale);
+}
+
+// grid (heads, rows of the table, 2 * segments): C and T of all segments but a row's last.
+template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2) carry(ChunkMix m, Segments segments) {
+    extern __shared__ uint4 memory[];
+    Shared &shared = *reinterpret_cast<Shared *>(memory);
+    const Piece<S> piece(m, segments, blockIdx.z / 2);
+    const bool values = blockIdx.z % 2 == 0, scans = threadIdx.x < kScanThreads;
+    if (piece.slot == m.spare || piece.z + 1 >= piece.count || (piece.z == 0 && !values)) return;
+    Carry &to = segments.carry(m, piece.row, piece.z, piece.head);
+    State state = {};
+    if (scans && piece.z == 0) {
+        state.load(piece.state(m), kStateScale);
+        state.store(to.t, 1);
+    }
+    if (!values) state.set_identity();
+    go_through<false>(state, piece.template finisher<E>(m, segments), segments.tiles, values, shared);
+    if (scans) state.store(values ? to.s : to.t, 1);
+}
+
+// grid (heads, rows of the table, 4), one block has 16 value rows: S after each
+// segment from C and T, but the first's, which is there, and the last's.
+__global__ void __launch_bounds__(256) chain(ChunkMix m, Segments segments) {
+    __shared__ float4 t[kChunkHead][kChunkHead / 4];
+    __shared__ float s[16][kChunkHead];
+    const ChunkRow row = m.rows[blockIdx.y];
+    const int head = blockIdx.x, value = threadIdx.x / 16, keys = threadIdx.x % 16, count = segments.count(row);
+    if (m.row_slot[row.row] == m.spare || count < 3) return;
+    const int at = (16 * blockIdx.z + value) * (kChunkHead / 4) + keys;
+    float4 sum = reinterpret_cast<const float4 *>(segments.carry(m, row, 0, head).s)[at];
+    for (int z = 1; z + 1 < count; z++) {
+        Carry &c = segments.carry(m, row, z, head);
+        const float4 *from = reinterpret_cast<const float4 *>(c.t);
+        __syncthreads();
+        *reinterpret_cast<float4 *>(&s[value][4 * keys]) = sum;
+#pragma unroll
+        for (int i = 0; i < 4; i++) t[16 * i + value][keys] = from[(16 * i + value) * (kChunkHead / 4) + keys];
+        sum = reinterpret_cast<const float4 *>(c.s)[at];
+        __syncthreads();
+#pragma unroll 16
+        for (int k = 0; k < kChunkHead; k++) {
+            const float x = s[value][k];
+            const float4 y = t[k][keys];
+            sum.x += x * y.x;
+            sum.y += x * y.y;
+            sum.z += x * y.z;
+            sum.w += x * y.w;
+        }
+        reinterpret_cast<float4 *>(c.s)[at] = sum;
+    }
 }
 
 template <typename E, typename S> void launch(const ChunkMix &m, gpuStream stream) {
+    Segments segments{segment_tiles(m.heads), nullptr};
+    segments.carries = reinterpret_cast<Carry *>(static_cast<ChunkRecord *>(m.records) + (int64_t)m.tile_count * m.heads);
+    const int most = (int)ceil_div(m.tile_count, segments.tiles); // of a row
+    if (most > 1) {
+        allow_shared(carry<E, S>, sizeof(Shared));
+        carry<E, S><<<dim3(m.heads, m.row_count, 2 * (most - 1)), kThreads, sizeof(Shared), stream>>>(m, segments);
+        if (most > 2) chain<<<dim3(m.heads, m.row_count, 4), 256, 0, stream>>>(m, segments);
+    }
     allow_shared(scan<E, S>, sizeof(Shared));
-    scan<E, S><<<dim3(m.heads, m.row_count), kThreads, sizeof(Shared), stream>>>(m);
+    scan<E, S><<<dim3(m.heads, m.row_count, most), kThreads, sizeof(Shared), stream>>>(m, segments);
 }
 
 template <typename E> void launch(const ChunkMix &m, gpuStream stream) {
@@ -310,7 +265,8 @@ template <typename E> void launch(const ChunkMix &m, gpuStream stream) {
 
 } // namespace
 
-int64_t chunk_record_bytes() { return sizeof(ChunkRecord); }
+// A record, and its share of a carry.
+int64_t chunk_record_bytes() { return sizeof(ChunkRecord) + sizeof(Carry) / kLeastSegment; }
 
 void scan_chunks(const ChunkMix &m, gpuStream stream) {
     if (m.bf16)

@@ -21,6 +21,8 @@
 #define GPU_TILES 0
 #endif
 
+namespace chunk {
+
 // ---- pairs ------------------------------------------------------------------
 
 template <typename T> __device__ uint32_t pack(float x, float y);
@@ -207,7 +209,10 @@ __device__ inline void commit_copies() {}
 template <int kPending> __device__ inline void wait_copies() {}
 #endif
 
-// Lets a kernel have more shared memory than 48 KiB.
+// Lets a kernel have more shared memory than 48 KiB; where it cannot, its launch
+// fails.
 template <typename K> void allow_shared(K *kernel, size_t bytes) {
     (void)GPU_NAME(FuncSetAttribute)((const void *)kernel, GPU_NAME(FuncAttributeMaxDynamicSharedMemorySize), (int)bytes);
 }
+
+} // namespace chunk

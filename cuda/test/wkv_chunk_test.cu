@@ -311,14 +311,13 @@ template <typename E, typename S> void accuracy(const char *name, Kind kind, std
     const double own = std::sqrt(std::max(0.0, of_y.relative() * of_y.relative() - rounding.relative() * rounding.relative()));
     std::printf("%-34s y %.2e (rounding %.2e, own %.2e)  S %.2e\n", name, of_y.relative(), rounding.relative(), own, of_s.relative());
     expect(of_y.relative() < 1.2 * rounding.relative() + 1e-4, "y");
-    expect(of_s.relative() < (sizeof(S) == 2 ? 6e-4 : 1e-4), "S");
+    expect(of_s.relative() < (sizeof(S) == 2 ? 6e-4 : 2e-4), "S");
     expect(kept, "what is not the pass's was left as it was, v_first was written");
 }
 
 // A row alone and among others, and twice: bit for bit.
 template <typename E, typename S> void independence(const char *name) {
-    const std::vector<int> counts = {16, 17, 31, 32, 100, 333};
-    Pass<E, S> together({{1, 16}, {2, 17}, {3, 31}, {90, 1}, {4, 32}, {91, 15}, {5, 100}, {6, 333}, {92, 3}}, 3, Kind::Plain, false);
+    Pass<E, S> together({{1, 16}, {2, 17}, {3, 31}, {90, 1}, {4, 1700}, {91, 15}, {5, 100}, {6, 333}, {92, 3}, {7, 1024}}, 3, Kind::Plain, false);
     together.run();
     const std::vector<E> y = together.y.get();
     const std::vector<S> s = together.state.get();
@@ -347,6 +346,7 @@ int check(int quick) {
         accuracy<half, float>((std::string("fp16, ") + kKinds[k]).c_str(), Kind(k), {{1, length}}, heads, 1, false);
     if (quick) return failures != 0;
     accuracy<half, float>("fp16, layer 0, rows", Kind::Plain, {{1, 16}, {2, 1}, {3, 17}, {4, 31}, {5, 15}, {6, 33}, {7, 250}}, 5, 1, true);
+    accuracy<half, float>("fp16, rows in segments", Kind::Slow, {{1, 40}, {2, 2100}, {3, 512}, {4, 513}, {5, 1040}}, 3, 1, false);
     accuracy<half, half>("fp16, fp16 state", Kind::Plain, {{1, 300}, {2, 64}}, 3, 1, false);
     accuracy<bf16, float>("bf16", Kind::Plain, {{1, 300}, {2, 64}}, 3, 1, false);
     accuracy<bf16, half>("bf16, fp16 state, slow decay", Kind::Slow, {{1, 300}, {2, 64}}, 3, 1, true);
