@@ -39,6 +39,6 @@
 // A product with one row takes the time of reading the weights (98 per cent of
 // read bandwidth for fp16, 90 for int8); with many rows it takes the time of
 // the multiply-adds (three quarters of the peak for floating point, nine tenths
-// for int8). Figures, floors and what is left are in docs/performance-cpu.md;
+// for int8). Figures, floors and what is left are in docs/performance.md;
 // the benchmarks of this package measure them.
 package kernel
