@@ -1,6 +1,7 @@
 #include "forward.h"
 
 #include "mid.h"
+#include "small.h"
 
 namespace {
 
@@ -48,11 +49,13 @@ void value(const Pass &p, int layer) {
 }
 
 Path choose(const Pass &p) {
+    if (takes_small(p)) return {project_small, mix, output_small, key_small, value_sparse};
     if (takes_mid(p)) return {project_mid, mix, output_mid, key_mid, value_mid};
     return {project, mix, output, key, value};
 }
 
 void head(const Pass &p) {
+    if (takes_small(p)) return head_small(p);
     if (p.outputs <= kMidTokens && p.shape->embed % kGroupedInputs == 0) return head_mid(p);
     norm_last(p);
     p.products->multiply(Product::Head, p.model->head, p.act.last, p.act.logits, Products::padded(p.outputs), p.stream);

@@ -20,11 +20,15 @@ template <typename E> struct Parts {
 
 template <typename E> Parts<E> parts(const Pass &p, void *base, int width) { return {static_cast<E *>(base), p.act.token_room * width, width}; }
 
+struct NothingBefore {
+    __device__ float before(int, int) const { return 0.0f; }
+};
+
 // First halves: v as it is, w through tanh, a as it is, g through a sigmoid.
-template <typename E> struct LowSink {
+template <typename E> struct LowSink : NothingBefore {
     Parts<E> low, low_g;
 
-    __device__ void operator()(int job, int row, int token, float v) const {
+    __device__ void store(int job, int row, int token, float v) const {
         if (job == 3)
             low_g.put(0, row, token, sigmoid(v));
         else
@@ -33,27 +37,27 @@ template <typename E> struct LowSink {
 };
 
 // r, k and v, then those.
-template <typename E> struct ProjectSink {
+template <typename E> struct ProjectSink : NothingBefore {
     Parts<E> rkv;
     LowSink<E> low;
 
-    __device__ void operator()(int job, int row, int token, float v) const {
+    __device__ void store(int job, int row, int token, float v) const {
         if (job < 3)
             rkv.put(job, row, token, v);
         else
-            low(job - 3, row, token, v);
+            low.store(job - 3, row, token, v);
     }
 };
 
-template <typename E> struct PartSink {
+template <typename E> struct PartSink : NothingBefore {
     Parts<E> out;
-    __device__ void operator()(int job, int row, int token, float v) const { out.put(job, row, token, v); }
+    __device__ void store(int job, int row, int token, float v) const { out.put(job, row, token, v); }
 };
 
-template <typename E> struct SquareSink {
+template <typename E> struct SquareSink : NothingBefore {
     E *out;
     int width;
-    __device__ void operator()(int, int row, int token, float v) const {
+    __device__ void store(int, int row, int token, float v) const {
         v = fmaxf(v, 0.0f);
         out[(int64_t)token * width + row] = from_float_bounded<E>(v * v);
     }
@@ -62,17 +66,18 @@ template <typename E> struct SquareSink {
 struct AddSink {
     float *x;
     int width;
-    __device__ void operator()(int, int row, int token, float v) const { x[(int64_t)token * width + row] += v; }
+    __device__ float before(int row, int token) const { return x[(int64_t)token * width + row]; }
+    __device__ void store(int, int row, int token, float v) const { x[(int64_t)token * width + row] = v; }
 };
 
-struct StoreSink {
+struct StoreSink : NothingBefore {
     float *out;
     int64_t stride;
-    __device__ void operator()(int, int row, int token, float v) const { out[token * stride + row] = v; }
+    __device__ void store(int, int row, int token, float v) const { out[token * stride + row] = v; }
 };
 
 template <typename E> LowSink<E> low_sink(const Pass &p) {
-    return {parts<E>(p, p.act.low, p.shape->rank), parts<E>(p, p.act.low_g, p.shape->rank_gp)};
+    return {{}, parts<E>(p, p.act.low, p.shape->rank), parts<E>(p, p.act.low_g, p.shape->rank_gp)};
 }
 
 template <typename E> void add_down(const Pass &p, int layer, Jobs<E> &jobs) {
@@ -86,7 +91,7 @@ template <typename E> void add_down(const Pass &p, int layer, Jobs<E> &jobs) {
 } // namespace
 
 bool takes_mid(const Pass &p) {
-    return p.tokens <= kMidTokens && p.shape->embed % mid::kHalf == 0 && p.shape->ffn % mid::kHalf == 0;
+    return p.tokens <= kMidTokens && p.shape->embed % mid::kPart == 0 && p.shape->ffn % mid::kPart == 0;
 }
 
 void low_rank_down(const Pass &p, int layer) {
@@ -107,7 +112,7 @@ void low_rank_up(const Pass &p, int layer) {
         Jobs<E> jobs;
         for (int i = 0; i < 3; i++) jobs.add(static_cast<const E *>(l.up) + (int64_t)i * s.embed * s.rank, low.low.at(i), s.embed, s.rank);
         jobs.add(l.up_g, low.low_g.at(0), s.embed, s.rank_gp);
-        mid::product(p, jobs, p.tokens, PartSink<E>{parts<E>(p, p.act.up, s.embed)});
+        mid::product(p, jobs, p.tokens, PartSink<E>{{}, parts<E>(p, p.act.up, s.embed)});
     });
 }
 
@@ -120,7 +125,7 @@ void project_mid(const Pass &p, int layer) {
         Jobs<E> jobs;
         for (int i = 0; i < 3; i++) jobs.add(static_cast<const E *>(p.model->layers[layer].rkv) + i * c * c, mixed.at(i), (int)c, (int)c);
         add_down(p, layer, jobs);
-        mid::product(p, jobs, p.tokens, ProjectSink<E>{parts<E>(p, p.act.rkv, p.shape->embed), low_sink<E>(p)});
+        mid::product(p, jobs, p.tokens, ProjectSink<E>{{}, parts<E>(p, p.act.rkv, p.shape->embed), low_sink<E>(p)});
     });
     low_rank_up(p, layer);
 }
@@ -141,7 +146,7 @@ void key_mid(const Pass &p, int layer) {
         using E = decltype(e);
         Jobs<E> jobs;
         jobs.add(p.model->layers[layer].key, p.act.mixed, p.shape->ffn, p.shape->embed);
-        mid::product(p, jobs, p.tokens, SquareSink<E>{static_cast<E *>(p.act.hidden), p.shape->ffn});
+        mid::product(p, jobs, p.tokens, SquareSink<E>{{}, static_cast<E *>(p.act.hidden), p.shape->ffn});
     });
 }
 
@@ -161,6 +166,6 @@ void head_mid(const Pass &p) {
         using E = decltype(e);
         Jobs<E> jobs;
         jobs.add(p.model->head, p.act.last, p.shape->vocab, p.shape->embed);
-        mid::product(p, jobs, p.outputs, StoreSink{p.act.logits, p.act.logits_stride});
+        mid::product(p, jobs, p.outputs, StoreSink{{}, p.act.logits, p.act.logits_stride});
     });
 }

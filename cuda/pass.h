@@ -60,8 +60,8 @@ struct DrawScratch {
     float *raw_best;    // [row_room][chunks]: largest logit
     float *raw_sum;     // [row_room][chunks]: sum of exp(logit - raw_best)
     uint64_t *mass;     // [row_room][chunks]
-    uint64_t *reached;  // [row_room][chunks][kSteps]: mass of values that reach a step
-    int32_t *reached_count; // the same: how many there are
+    uint64_t *bucket_mass;  // [row_room][chunks][kBuckets]: of values by their distance from the best
+    int32_t *bucket_count;  // the same: how many there are
     float *raw;         // [row_room][limit]: raw logits of penalised tokens, by entry
     float *ban_raw;     // [RK_BANS_MAX]: raw logits of banned tokens
     int32_t *nan;       // [row_room]: whether a logit is NaN

@@ -21,74 +21,138 @@ struct Distribution {
     }
 };
 
+// What weigh found for one row, and where a cut falls among the buckets.
+struct Buckets {
+    const Row &row;
+    float m, scale;
+    const uint64_t *mass;    // [chunks][kBuckets]
+    const int32_t *count;    // the same
+
+    // Sums over chunks, to shared memory; one warp a bucket.
+    __device__ void sum(Work &w) const {
+        for (int b = threadIdx.x / kWarp; b < kBuckets; b += kBlock / kWarp) {
+            uint64_t all = 0;
+            int many = 0;
+            for (int c = threadIdx.x % kWarp; c < row.chunks; c += kWarp) {
+                all += mass[c * kBuckets + b];
+                many += count[c * kBuckets + b];
+            }
+            all = warp_sum(all);
+            many = warp_sum_of(many);
+            if (threadIdx.x % kWarp == 0) {
+                w.bucket_mass[b] = all;
+                w.bucket_count[b] = many;
+            }
+        }
+        __syncthreads();
+    }
+
+    // The bucket in which the running sum reaches target; *target becomes what it
+    // lacks before it.
+    template <typename T> __device__ static int find(const T *sums, uint64_t *target) {
+        int b = 0;
+        for (; b < kBuckets - 1 && (uint64_t)sums[b] < *target; b++) *target -= (uint64_t)sums[b];
+        return b;
+    }
+
+    __device__ int of(float z) const { return bucket_of(z, m, scale); }
+
+    __device__ auto values(int bucket) const {
+        return scattered(
+            row, [=](int c) { return count[c * kBuckets + bucket] > 0; }, [=](float z) { return of(z) == bucket; });
+    }
+
+    __device__ Range range(int bucket) const {
+        const float begin = bucket_begin(bucket), end = bucket == kBuckets - 1 ? begin + 4096 : bucket_begin(bucket + 1);
+        return Range(m - (begin - 1) / scale, (end - begin) / scale);
+    }
+};
+
+// The cut at target, a mass or a count, of which sums are those of the buckets.
+// w.list has the values of its bucket then, if there is room.
+template <typename T, typename F> __device__ Cutoff cut_in(const Buckets &buckets, const T *sums, uint64_t target, Work &w, F measure) {
+    const int bucket = Buckets::find(sums, &target);
+    if (w.bucket_count[bucket] > kList) return cut(buckets.values(bucket), buckets.range(bucket), target, w, measure);
+    buckets.values(bucket).gather(w);
+    return cut(Listed{buckets.row, w}, buckets.range(bucket), target, w, measure);
+}
+
 struct Cutoffs {
     Cutoff p, k;
 };
 
-// What values reach each step below the largest, over all chunks: by warps, one
-// step each.
-template <typename T> __device__ void sum_steps(const T *reached, int chunks, Work &w) {
-    const int k = threadIdx.x / kWarp;
-    if (k < kSteps) {
-        uint64_t sum = 0;
-        for (int c = threadIdx.x % kWarp; c < chunks; c += kWarp) sum += (uint64_t)reached[c * kSteps + k];
-        sum = warp_sum(sum);
-        if (threadIdx.x % kWarp == 0) w.warp[k] = sum;
-    }
-    __syncthreads();
-}
-
-// The cut at target, a mass or a count, of which the sums over chunks of what
-// reaches the steps are known.
-template <typename T, typename F>
-__device__ Cutoff cut_between(const Row &row, float m, float scale, const T *reached, uint64_t target, Work &w, F measure) {
-    sum_steps(reached, row.chunks, w);
-    int k = 0;
-    while (k < kSteps && w.warp[k] < target) k++;
-    const float most = k == 0 ? INFINITY : step_below(m, scale, k - 1);
-    const uint64_t above = k == 0 ? 0 : w.warp[k - 1];
-    const float least = k == kSteps ? kNegInf : step_below(m, scale, k);
-    __syncthreads();
-    return cut(row, least, fminf(most, m), most, 45.0f / scale, target - above, w, measure); // farther away, masses are 0
-}
-
-// Where top_p and top_k cut the softmax with scale, whose mass is sum.
-__device__ Cutoffs cutoffs(const DrawArgs &a, int out, const Row &row, const RowInput &in, float m, float scale, uint64_t sum, Work &w) {
-    const int64_t at = (int64_t)out * row.chunks * kSteps;
+// Where top_p and top_k cut the softmax of the buckets, whose mass is sum.
+__device__ Cutoffs cutoffs(const Buckets &buckets, const RowInput &in, uint64_t sum, Work &w) {
     Cutoffs c{};
-    if (in.top_k > 0 && in.top_k < row.limit)
-        c.k = cut_between(row, m, scale, a.scratch.reached_count + at, in.top_k, w, [](int, float) -> uint64_t { return 1; });
+    if (in.top_k > 0 && in.top_k < buckets.row.limit)
+        c.k = cut_in(buckets, w.bucket_count, in.top_k, w, [](int, float) -> uint64_t { return 1; });
     if (in.top_p < 1) {
         const uint64_t target = max(1ull, (unsigned long long)ceil((double)in.top_p * (double)sum));
-        c.p = cut_between(row, m, scale, a.scratch.reached + at, target, w, [&](int, float z) { return mass(z, m, scale); });
+        c.p = cut_in(buckets, w.bucket_mass, target, w, [&](int, float z) { return mass(z, buckets.m, buckets.scale); });
     }
     return c;
 }
 
-__device__ void truncate_rwkv(const DrawArgs &a, int out, const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
-    const Cutoffs c = cutoffs(a, out, row, in, d.m, kSoftmaxScale, sum, w);
-    if (c.p.key == 0 && c.k.key == 0) return;
+// Fills w.chunk with the sums of measure over the values of theta's bucket, which
+// for others is 0, and returns their sum.
+template <typename F> __device__ uint64_t sum_bucket(const Buckets &buckets, float theta, Work &w, F measure) {
+    const int bucket = buckets.of(theta);
+    for (int c = threadIdx.x; c < buckets.row.chunks; c += kBlock) w.chunk[c] = 0;
+    if (w.bucket_count[bucket] <= kList) buckets.values(bucket).gather(w);
+    __syncthreads();
+    uint64_t sum = 0;
+    const auto add = [&](int id, float z) {
+        const uint64_t v = measure(id, z);
+        if (v == 0) return;
+        add_to(&w.chunk[id / kDrawChunk], v);
+        sum += v;
+    };
+    if (w.bucket_count[bucket] <= kList)
+        Listed{buckets.row, w}.each(add);
+    else
+        buckets.values(bucket).each(add);
+    return block_total(sum, w);
+}
+
+__device__ void truncate_rwkv(const Buckets &buckets, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
+    const Cutoffs c = cutoffs(buckets, in, sum, w);
     d.theta = z_of(max(c.p.key, c.k.key));
     if (c.k.key != 0 && c.k.key >= c.p.key) {
         const float theta = d.theta;
         const auto tie = [theta](int, float z) -> uint64_t { return z == theta; };
-        sum_chunks(row, theta, w, tie);
-        d.tie_last = pick(row, c.k.rest - 1, w, tie);
+        sum_bucket(buckets, theta, w, tie);
+        d.tie_last = pick(buckets.row, c.k.rest - 1, w, tie);
     }
 }
 
-__device__ void truncate_rapid(const DrawArgs &a, int out, const Row &row, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
-    const Cutoffs c = cutoffs(a, out, row, in, d.m, d.scale, sum, w);
+__device__ void truncate_rapid(const Buckets &buckets, const RowInput &in, uint64_t sum, Work &w, Distribution &d) {
+    const Cutoffs c = cutoffs(buckets, in, sum, w);
     const uint32_t key = max(c.p.key, c.k.key);
-    if (key == 0) return;
     const float theta = d.theta = z_of(key);
-    const uint64_t ties = sum_chunks(row, theta, w, [theta](int, float z) -> uint64_t { return z == theta; });
+    const uint64_t ties = sum_bucket(buckets, theta, w, [theta](int, float z) -> uint64_t { return z == theta; });
     const uint64_t own = mass(theta, d.m, d.scale);
     d.shared = true;
     d.tie_mass = own;
     if (c.p.key == key) d.tie_mass = min(d.tie_mass, c.p.rest / ties);
     if (c.k.key == key && c.k.rest < ties) d.tie_mass = min(d.tie_mass, own * c.k.rest / ties);
     if (theta == d.m) d.tie_mass = max(d.tie_mass, (uint64_t)1); // nothing else is kept
+}
+
+// Fills w.chunk with the masses of the kept values, and returns their sum. Where
+// the draw's masses are those of the buckets, all but one bucket is known.
+__device__ uint64_t weigh_kept(const Buckets &buckets, Work &w, const Distribution &d) {
+    const auto measure = [&](int id, float z) { return d.mass_of(id, z); };
+    if (d.scale != buckets.scale) return sum_chunks(buckets.row, d.theta, w, measure);
+    const int bucket = buckets.of(d.theta);
+    uint64_t sum = sum_bucket(buckets, d.theta, w, measure);
+    uint64_t more = 0;
+    for (int c = threadIdx.x; c < buckets.row.chunks; c += kBlock) {
+        uint64_t above = 0;
+        for (int b = 0; b < bucket; b++) above += buckets.mass[c * kBuckets + b];
+        w.chunk[c] += above;
+        more += above;
+    }
+    return sum + block_total(more, w);
 }
 
 // Draws. w.chunk has the masses of the chunks, and sum is theirs.
@@ -102,17 +166,19 @@ __device__ int draw(const DrawArgs &a, int out, const Row &row, const RowInput &
         d.total = mass(m, m, d.scale);
         return d.tie_last;
     }
-    const auto measure = [&](int id, float z) { return d.mass_of(id, z); };
     d.total = sum;
     if (in.truncates(row.limit)) {
+        const int64_t at = (int64_t)out * row.chunks * kBuckets;
+        const Buckets buckets{row, d.m, in.draw == Draw::Rapid ? d.scale : kSoftmaxScale, a.scratch.bucket_mass + at, a.scratch.bucket_count + at};
+        buckets.sum(w);
         if (in.draw == Draw::Rapid)
-            truncate_rapid(a, out, row, in, sum, w, d);
+            truncate_rapid(buckets, in, sum, w, d);
         else
-            truncate_rwkv(a, out, row, in, sum, w, d);
-        d.total = sum_chunks(row, d.theta, w, measure);
+            truncate_rwkv(buckets, in, sum, w, d);
+        d.total = weigh_kept(buckets, w, d);
     }
     if (d.total == 0) return 0;
-    return pick(row, __umul64hi(d.total, random_word(in.seed, in.index)), w, measure);
+    return pick(row, __umul64hi(d.total, random_word(in.seed, in.index)), w, [&](int id, float z) { return d.mass_of(id, z); });
 }
 
 // Puts raw logits back.
@@ -146,7 +212,7 @@ __device__ double log_normaliser(const DrawArgs &a, int out, double *shared) {
 }
 
 // The row's likeliest tokens by raw logits, with what the draw gave them;
-// returns how many there are. The list of w holds (z, id) and then the changed z.
+// returns how many there are.
 __device__ int list_candidates(const DrawArgs &a, const RowInput &in, int out, const Distribution &d, double norm, Work &w) {
     const Row raw{a.logits + out * a.stride, a.slots.limit, a.scratch.chunks, a.scratch.raw_best + out * a.scratch.chunks};
     const uint64_t likely = sum_chunks(raw, -kMaxFloat, w, [](int, float z) -> uint64_t { return z > kNegInf; });
@@ -155,41 +221,45 @@ __device__ int list_candidates(const DrawArgs &a, const RowInput &in, int out, c
     float m = kNegInf;
     for (int c = 0; c < raw.chunks; c++) m = fmaxf(m, raw.best[c]);
     const float least = fmaxf(reached_by(raw, n, w), -kMaxFloat);
-    const Cutoff c = cut(raw, least, m, INFINITY, 45.0f / kSoftmaxScale, n, w, [](int, float) -> uint64_t { return 1; });
+    const auto reaching = [&](float least) {
+        return scattered(
+            raw, [=](int c) { return raw.best[c] >= least; }, [=](float z) { return z >= least; });
+    };
+    const Cutoff c = cut(reaching(least), Range(m, fmaxf(fminf(m - least, kMaxFloat), 1e-30f)), n, w, [](int, float) -> uint64_t { return 1; });
     const float theta = z_of(c.key);
     const auto tie = [theta](int, float z) -> uint64_t { return z == theta; };
     sum_chunks(raw, theta, w, tie);
     const int tie_last = pick(raw, c.rest - 1, w, tie);
+    // Their ids to the short list, with their logits as keys and what the draw saw.
     if (threadIdx.x == 0) w.count = 0;
     __syncthreads();
-    for_each(raw, theta, [&](int id, float z) {
-        if (z < theta || (z == theta && id > tie_last)) return;
-        const int at = atomicAdd(&w.count, 1);
-        w.list_key[at] = __float_as_uint(z);
-        w.list_measure[at] = (uint32_t)id;
-    });
-    __syncthreads();
     float *changed = reinterpret_cast<float *>(w.bins);
-    for (int i = threadIdx.x; i < n; i += kBlock) changed[i] = __uint_as_float(w.list_key[i]);
+    reaching(theta).each([&](int id, float z) {
+        if (z == theta && id > tie_last) return;
+        const int at = atomicAdd(&w.count, 1);
+        w.list[at] = id;
+        w.short_key[at] = __float_as_uint(z);
+        changed[at] = raw.z[id];
+    });
     __syncthreads();
     const int seen = in.penalised() ? a.slots.count_size[in.slot] : 0;
     const int64_t list = (int64_t)in.slot * a.slots.limit;
     for (int j = threadIdx.x; j < seen; j += kBlock)
         for (int i = 0; i < n; i++)
-            if ((int)w.list_measure[i] == a.slots.count_token[list + j])
-                changed[i] = raw.z[w.list_measure[i]] - penalty(in, a.slots.count_n[list + j], a.slots.count_first[list + j]);
+            if (w.list[i] == a.slots.count_token[list + j])
+                changed[i] = raw.z[w.list[i]] - penalty(in, a.slots.count_n[list + j], a.slots.count_first[list + j]);
     __syncthreads();
     for (int j = threadIdx.x; j < in.ban_count; j += kBlock)
         for (int i = 0; i < n; i++)
-            if ((int)w.list_measure[i] == a.bans[in.ban_offset + j]) changed[i] = kNegInf;
+            if (w.list[i] == a.bans[in.ban_offset + j]) changed[i] = kNegInf;
     __syncthreads();
     for (int i = threadIdx.x; i < n; i += kBlock) {
-        const float z = __uint_as_float(w.list_key[i]);
-        const int id = (int)w.list_measure[i];
+        const float z = __uint_as_float(w.short_key[i]);
+        const int id = w.list[i];
         int rank = 0;
         for (int j = 0; j < n; j++) {
-            const float other = __uint_as_float(w.list_key[j]);
-            rank += other > z || (other == z && (int)w.list_measure[j] < id);
+            const float other = __uint_as_float(w.short_key[j]);
+            rank += other > z || (other == z && w.list[j] < id);
         }
         const uint64_t own = d.total > 0 ? d.mass_of(id, tame(changed[i])) : 0;
         a.scratch.candidates[in.top_offset + rank] = {id, (float)((double)z - norm), d.total > 0 ? (float)((double)own / (double)d.total) : 0.0f};
@@ -228,7 +298,7 @@ __device__ void observe(const DrawArgs &a, const RowInput &in, int token, Work &
     a.slots.count_size[in.slot] = n + 1;
 }
 
-__global__ void __launch_bounds__(kBlock, 1) choose(DrawArgs a) {
+__global__ void __launch_bounds__(kBlock, 2) choose(DrawArgs a) {
     __shared__ Work w;
     __shared__ double norm_shared;
     begin_early();

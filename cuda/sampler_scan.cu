@@ -94,9 +94,17 @@ __global__ void __launch_bounds__(kScanWarps *kWarp) scan(DrawArgs a, int output
     }
 }
 
-// The chunk's mass, untempered if a truncation needs it so. For truncations also
-// how many values reach each of the steps below the largest, and their mass.
+// A lane's own sums for each bucket: mass in the low bits, count above. Rows are
+// padded so that lanes which read a column each do not meet in a bank.
+struct BucketSums {
+    static constexpr int kCountAt = 58; // 32 values of at most 2^44 are below
+    uint64_t sum[kBuckets][kWarp + 1];
+};
+
+// The chunk's mass, untempered if a truncation needs it so, and for truncations
+// how many values each bucket has, and their mass.
 __global__ void __launch_bounds__(kScanWarps *kWarp) weigh(DrawArgs a, int outputs) {
+    __shared__ BucketSums shared[kScanWarps];
     int out, chunk;
     begin_early();
     if (!place(a, outputs, &out, &chunk)) return;
@@ -118,29 +126,26 @@ __global__ void __launch_bounds__(kScanWarps *kWarp) weigh(DrawArgs a, int outpu
         if (lane == 0) a.scratch.mass[at] = sum;
         return;
     }
-    float step[kSteps];
-    uint64_t reached[kSteps] = {}, count = 0; // counts in bytes: a lane has at most 32 values
-#pragma unroll
-    for (int k = 0; k < kSteps; k++) step[k] = step_below(m, scale, k);
+    BucketSums &sums = shared[threadIdx.x / kWarp];
+    for (int b = 0; b < kBuckets; b++) sums.sum[b][lane] = 0;
     all.each(chunk, [&](int, float z) {
         const uint64_t v = mass(z, m, scale);
         sum += v;
-        if (z >= step[kSteps - 1])
-#pragma unroll
-            for (int k = 0; k < kSteps; k++)
-                if (z >= step[k]) {
-                    reached[k] += v;
-                    count += 1ull << 8 * k;
-                }
+        sums.sum[bucket_of(z, m, scale)][lane] += v + (1ull << BucketSums::kCountAt);
     });
     sum = warp_sum(sum);
     if (lane == 0) a.scratch.mass[at] = sum;
-#pragma unroll
-    for (int k = 0; k < kSteps; k++) {
-        const uint64_t own = warp_sum(reached[k]), many = warp_sum(count >> 8 * k & 255);
-        if (lane == 0) a.scratch.reached[at * kSteps + k] = own;
-        if (lane == 0) a.scratch.reached_count[at * kSteps + k] = (int32_t)many;
+    SYNC_WARP();
+    if (lane >= kBuckets) return;
+    uint64_t own = 0;
+    int count = 0;
+    for (int i = 0; i < kWarp; i++) {
+        const uint64_t v = sums.sum[lane][i];
+        own += v & ((1ull << BucketSums::kCountAt) - 1);
+        count += (int)(v >> BucketSums::kCountAt);
     }
+    a.scratch.bucket_mass[at * kBuckets + lane] = own;
+    a.scratch.bucket_count[at * kBuckets + lane] = count;
 }
 
 } // namespace

@@ -98,6 +98,44 @@ __device__ inline void copy16(void *shared, const void *global) {
 #endif
 }
 
+// A place in shared memory, found once: finding it anew for every copy takes
+// longer than the copy.
+template <typename E> class SharedPlace {
+  public:
+#if GPU_CUDA
+    __device__ explicit SharedPlace(void *shared) : at_((uint32_t)__cvta_generic_to_shared(shared)) { asm volatile("" : "+r"(at_)); }
+#else
+    __device__ explicit SharedPlace(void *shared) : at_(static_cast<E *>(shared)) {}
+#endif
+    __device__ SharedPlace operator+(int elements) const {
+        SharedPlace p = *this;
+#if GPU_CUDA
+        p.at_ += elements * (uint32_t)sizeof(E);
+#else
+        p.at_ += elements;
+#endif
+        return p;
+    }
+
+    // copy16 to that many elements from here.
+    __device__ void copy16(int elements, const void *global) const {
+#if GPU_CUDA && __CUDA_ARCH__ >= 800
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(at_ + elements * (uint32_t)sizeof(E)), "l"(global) : "memory");
+#elif GPU_CUDA
+        (void)elements, (void)global;
+#else
+        ::copy16(at_ + elements, global);
+#endif
+    }
+
+  private:
+#if GPU_CUDA
+    uint32_t at_;
+#else
+    E *at_;
+#endif
+};
+
 __device__ inline void end_group() {
 #if GPU_CUDA && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");

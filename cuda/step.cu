@@ -106,8 +106,8 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     draw_.raw_best = arena.device<float>(r * draw_.chunks, scratch, what);
     draw_.raw_sum = arena.device<float>(r * draw_.chunks, scratch, what);
     draw_.mass = arena.device<uint64_t>(r * draw_.chunks, scratch, what);
-    draw_.reached = arena.device<uint64_t>(r * draw_.chunks * sampling::kSteps, scratch, what);
-    draw_.reached_count = arena.device<int32_t>(r * draw_.chunks * sampling::kSteps, scratch, what);
+    draw_.bucket_mass = arena.device<uint64_t>(r * draw_.chunks * sampling::kBuckets, scratch, what);
+    draw_.bucket_count = arena.device<int32_t>(r * draw_.chunks * sampling::kBuckets, scratch, what);
     draw_.raw = arena.device<float>(r * limit, scratch, what);
     draw_.ban_raw = arena.device<float>(RK_BANS_MAX, scratch, what);
     draw_.nan = arena.device<int32_t>(r, scratch, what);
