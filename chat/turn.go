@@ -26,7 +26,8 @@ func (r Role) String() string {
 // A Turn is a node of the conversation tree. A committed turn is immutable,
 // with these exceptions: an answer without turns below it that is continued
 // grows in place; a prompt is tokenised again for a model with another
-// tokenizer; and the tokens of a first turn follow the system prompt.
+// tokenizer; the tokens of a first turn follow the system prompt; and labels
+// and pins come and go.
 type Turn struct {
 	ID     ID
 	Parent ID // 0: the first turn
@@ -44,6 +45,11 @@ type Turn struct {
 	Sampling  sampler.Params
 	Model     string // fingerprint
 	ModelName string
+	Base      string // name of the base state that the line began with; "" for the zero state
+	Adapter   string // name of the adapter it was generated with; "" for none
+	Label     string // a person's name for this turn
+	Pinned    bool   // its snapshot is kept
+	Edited    bool   // an answer of which a person wrote a part
 	Created   time.Time
 	Usage     infer.Usage
 }
@@ -59,7 +65,14 @@ type Conversation struct {
 	Sampling sampler.Params
 	Created  time.Time
 	Updated  time.Time
-	Head     ID // the turn that the visible line ends with; 0: empty
+	Head     ID // the turn that the conversation goes on from; 0: its beginning
+	// Tip is the last turn of the visible line. It is Head or a turn below it:
+	// what lies between was undone and can be redone.
+	Tip      ID
+	Base     ID // the library's state that the first turn begins from; 0: the zero state
+	Pinned   bool
+	Archived bool      // not listed unless asked for
+	Deleted  time.Time // when it was thrown away; zero: it was not
 }
 
 // A ThinkMode says how a thinking model (G1) is asked to think.

@@ -9,7 +9,8 @@ import (
 	"rookery/chat"
 )
 
-const conversationColumns = `id, title, named, system, think, preset, sampling, created, updated, head`
+const conversationColumns = `id, title, named, system, think, preset, sampling, created, updated, head,
+	tip, base, pinned, archived, deleted`
 
 // scanner is what *sql.Row and *sql.Rows share.
 type scanner interface{ Scan(dest ...any) error }
@@ -17,11 +18,12 @@ type scanner interface{ Scan(dest ...any) error }
 func scanConversation(row scanner) (chat.Conversation, error) {
 	var c chat.Conversation
 	var sampling string
-	var created, updated int64
-	if err := row.Scan(&c.ID, &c.Title, &c.Named, &c.System, &c.Think, &c.Preset, &sampling, &created, &updated, &c.Head); err != nil {
+	var created, updated, deleted int64
+	if err := row.Scan(&c.ID, &c.Title, &c.Named, &c.System, &c.Think, &c.Preset, &sampling, &created, &updated, &c.Head,
+		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted); err != nil {
 		return c, err
 	}
-	c.Created, c.Updated = decodeTime(created), decodeTime(updated)
+	c.Created, c.Updated, c.Deleted = decodeTime(created), decodeTime(updated), decodeTime(deleted)
 	var err error
 	if c.Sampling, err = decodeSampling(sampling); err != nil {
 		return c, fmt.Errorf("conversation %d (%s): %w", c.ID, c.Title, err)
@@ -65,11 +67,13 @@ func saveConversation(ctx context.Context, tx *sql.Tx, c chat.Conversation) erro
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?)
+	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET title = excluded.title, named = excluded.named, system = excluded.system,
 			think = excluded.think, preset = excluded.preset, sampling = excluded.sampling,
-			updated = excluded.updated, head = excluded.head`,
-		c.ID, c.Title, c.Named, c.System, string(c.Think), c.Preset, sampling, encodeTime(c.Created), encodeTime(c.Updated), c.Head)
+			updated = excluded.updated, head = excluded.head, tip = excluded.tip, base = excluded.base,
+			pinned = excluded.pinned, archived = excluded.archived, deleted = excluded.deleted`,
+		c.ID, c.Title, c.Named, c.System, string(c.Think), c.Preset, sampling, encodeTime(c.Created), encodeTime(c.Updated), c.Head,
+		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted))
 	return err
 }
 

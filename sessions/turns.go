@@ -14,7 +14,8 @@ import (
 // snapshot. Older ones are reached from the nearest kept one by reading tokens.
 const snapshotsKept = 16
 
-const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage`
+const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage,
+	base, adapter, label, pinned, edited`
 
 func scanTurn(row scanner) (chat.Turn, error) {
 	var t chat.Turn
@@ -22,7 +23,8 @@ func scanTurn(row scanner) (chat.Turn, error) {
 	var recall sql.Null[[]byte]
 	var sampling, usage string
 	var created int64
-	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &t.Text, &tokens, &recall, &t.Open, &t.Reason, &sampling, &t.Model, &t.ModelName, &created, &usage); err != nil {
+	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &t.Text, &tokens, &recall, &t.Open, &t.Reason, &sampling, &t.Model, &t.ModelName, &created, &usage,
+		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited); err != nil {
 		return t, err
 	}
 	var errs [4]error
@@ -79,11 +81,13 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn
 	if t.Recall != nil {
 		recall = encodeTokens(t.Recall)
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET text = excluded.text, tokens = excluded.tokens, recall = excluded.recall, open = excluded.open,
 			reason = excluded.reason, sampling = excluded.sampling, model = excluded.model,
-			model_name = excluded.model_name, usage = excluded.usage`,
-		conversation, t.ID, t.Parent, t.Role, t.Text, encodeTokens(t.Tokens), recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage)
+			model_name = excluded.model_name, usage = excluded.usage, base = excluded.base,
+			adapter = excluded.adapter, label = excluded.label, pinned = excluded.pinned, edited = excluded.edited`,
+		conversation, t.ID, t.Parent, t.Role, t.Text, encodeTokens(t.Tokens), recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage,
+		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited)
 	return err
 }
 
