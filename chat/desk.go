@@ -47,20 +47,26 @@ type Desk struct {
 	mu       sync.Mutex
 	defaults Defaults
 	open     map[ID]*Dialogue
-	leaving  map[ID]chan struct{} // shut and still being saved; closed when it is
+	leaving  map[ID]chan struct{} // shut and still being saved, or being altered; closed when that is done
 
 	saving  sync.WaitGroup // shut dialogues
 	unsaved []error        // of shut dialogues that Close gave up
 	ctx     context.Context
 	cancel  context.CancelFunc // ends the patience of saving
+
+	shelf   sync.Mutex // held while stored conversations are altered or purged
+	closing context.Context
+	close   context.CancelFunc // ends what runs in the background and need not be done now
 }
 
 // NewDesk starts a desk. It owns store from here on.
 func NewDesk(e Engine, store Store, d Defaults) *Desk {
 	ctx, cancel := context.WithCancel(context.Background())
+	closing, closeNow := context.WithCancel(ctx)
 	return &Desk{
 		engine: e, store: store, keep: newKeeper(store, 0, func() {}), changed: make(chan struct{}, 1),
 		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
+		closing: closing, close: closeNow,
 	}
 }
 
@@ -171,8 +177,8 @@ func (k *Desk) Restore(ctx context.Context) ([]*Dialogue, int, error) {
 	var open []*Dialogue
 	active := 0
 	for i, id := range layout.Open {
-		if !slices.ContainsFunc(stored, func(c Conversation) bool { return c.ID == id }) {
-			continue // it was never sent to, or has been removed
+		if !slices.ContainsFunc(stored, func(c Conversation) bool { return c.ID == id && c.Deleted.IsZero() }) {
+			continue // it was never sent to, or has been thrown away
 		}
 		if i <= layout.Active {
 			active = len(open)
@@ -182,6 +188,7 @@ func (k *Desk) Restore(ctx context.Context) ([]*Dialogue, int, error) {
 	if len(open) == 0 {
 		open = append(open, k.New())
 	}
+	k.purgeOld()
 	for _, d := range open {
 		if err := wait(ctx, &d.work); err != nil {
 			return nil, 0, fmt.Errorf("reading conversation %d: %w", d.id, err)

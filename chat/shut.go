@@ -25,17 +25,16 @@ func (k *Desk) Shut(d *Dialogue) {
 }
 
 // leave waits until a shut dialogue is saved, or until Close gives up.
-func (k *Desk) leave(d *Dialogue, saved chan<- struct{}) {
+func (k *Desk) leave(d *Dialogue, saved chan struct{}) {
 	d.work.Wait()
 	err := d.keep.flush(k.ctx)
 	d.keep.stop()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	delete(k.leaving, d.id)
+	k.hasLeft(d.id, saved)
 	if err != nil {
 		k.unsaved = append(k.unsaved, fmt.Errorf("conversation %q is not saved: %w", d.View().Conversation.Title, err))
 	}
-	close(saved)
 }
 
 // end stops the running answer and refuses everything from now on.
@@ -79,6 +78,7 @@ const lastWait = 200 * time.Millisecond
 // Close stops everything, saves it and closes the store. It blocks. When ctx
 // ends before everything is saved, the error says what is not.
 func (k *Desk) Close(ctx context.Context) error {
+	k.close()
 	k.mu.Lock()
 	open := make([]*Dialogue, 0, len(k.open))
 	for _, d := range k.open {

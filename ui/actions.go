@@ -26,6 +26,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
 		keys.System: m.system, keys.Think: m.think, keys.Export: m.export, keys.Conversations: m.pickConversation,
+		keys.PinConversation: m.pin, keys.ArchiveConversation: m.archive, keys.DeleteConversation: m.throwTabAway, keys.UndeleteConversation: m.takeBackLast,
 
 		keys.HistoryFind: m.searchHistory, keys.Editor: m.openEditor,
 		keys.Newline:       m.on(func() { m.tab().composer.insert("\n"); m.edited() }),

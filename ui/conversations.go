@@ -12,109 +12,172 @@ import (
 	"rookery/chat"
 )
 
-// pickConversation lists the stored conversations, narrowed by a text.
+// searchPause is how long nothing may have been typed before the messages are searched.
+const searchPause = 150 * time.Millisecond
+
+// pickConversation opens the shelf, narrowed by a text.
 func (m *Model) pickConversation(text string) tea.Cmd {
+	s := newShelf(m.th, text, m.clock())
+	m.open(s)
+	search := s.sought()
+	return tea.Batch(m.readShelf(), m.carryOut(search))
+}
+
+// shelf is the open shelf, or nil; a question may lie over it.
+func (m *Model) shelf() *shelf {
+	for _, d := range m.dialogs {
+		if s, ok := d.(*shelf); ok {
+			return s
+		}
+	}
+	return nil
+}
+
+// readShelf reads the conversations for the shelf, if it is open.
+func (m *Model) readShelf() tea.Cmd {
+	if m.shelf() == nil {
+		return nil
+	}
 	return func() tea.Msg {
 		list, err := m.desk.List(m.ctx)
-		return conversationsMsg{list, text, err}
+		return conversationsMsg{list, err}
 	}
 }
 
 func (m *Model) onConversations(msg conversationsMsg) tea.Cmd {
-	if msg.err != nil {
-		return m.fail(msg.err)
+	s := m.shelf()
+	if s == nil {
+		return nil
 	}
-	now := m.clock()
-	var entries []entry
-	for _, c := range msg.list {
+	if msg.err != nil {
+		s.failed = oneLine(msg.err.Error())
+		return nil
+	}
+	open := map[chat.ID]bool{}
+	for i, c := range msg.list {
 		for _, t := range m.tabs {
 			if t.d.ID() == c.ID {
-				c = t.view.Conversation // may be newer than what is stored
+				open[c.ID] = true
+				msg.list[i] = t.d.View().Conversation // may be newer than what is stored
 			}
 		}
-		e := entry{
-			title: titleOf(c), detail: ago(now, c.Updated), choose: openStored{c.ID},
-			remove: askDelete{c}, rename: askRename{c},
-		}
-		for _, t := range m.tabs {
-			e.current = e.current || t.d.ID() == c.ID
-		}
-		entries = append(entries, e)
 	}
-	c := newChooser(m.th, "Conversations", "open", "Nothing is stored yet: a conversation is kept from its first prompt on.", entries)
-	c.selected = 0
-	if msg.text != "" {
-		c.press("", msg.text)
-	}
-	m.open(c)
+	s.setList(shelved(msg.list), open, len(m.thrown) > 0)
 	return nil
 }
 
-// deleteStored removes a conversation for good, and its tab.
-func (m *Model) deleteStored(c chat.Conversation) tea.Cmd {
-	for i, t := range m.tabs {
-		if t.d.ID() == c.ID {
-			m.active = i
-			m.closeTab()
-			m.forget(c.ID)
-			break
-		}
-	}
-	return func() tea.Msg { return deletedMsg{titleOf(c), m.desk.Delete(m.ctx, c.ID)} }
-}
-
-// forget takes a conversation from those that can be reopened.
-func (m *Model) forget(id chat.ID) {
-	kept := m.closed[:0]
-	for _, c := range m.closed {
-		if c.id != id {
-			kept = append(kept, c)
-		}
-	}
-	m.closed = kept
-}
-
-func (m *Model) onDeleted(msg deletedMsg) tea.Cmd {
-	if msg.err != nil {
-		return m.fail(msg.err)
-	}
-	return tea.Batch(m.say("deleted “"+msg.title+"”"), m.pickConversation(""))
-}
-
-// rename gives a conversation a title; one that is only stored is opened for
-// that and shut again.
-func (m *Model) rename(id chat.ID, title string) tea.Cmd {
-	if title == "" {
-		return m.fail(errors.New("a title needs at least one character"))
-	}
-	for _, t := range m.tabs {
-		if t.d.ID() == id {
-			err := t.d.SetTitle(title)
-			return tea.Batch(m.report("", err), m.look())
-		}
+// onSearchDue searches unless more has been typed.
+func (m *Model) onSearchDue(msg searchDueMsg) tea.Cmd {
+	if s := m.shelf(); s == nil || s.serial != msg.serial {
+		return nil
 	}
 	return func() tea.Msg {
-		d := m.desk.Open(id)
-		err := loaded(m.ctx, d)
-		if err == nil {
-			err = d.SetTitle(title)
-		}
-		if err != nil {
-			err = fmt.Errorf("renaming to “%s”: %w", title, err)
-		}
-		return renamedMsg{d, title, err}
+		found, err := m.desk.Search(m.ctx, msg.query)
+		return foundMsg{msg.serial, found, err}
 	}
 }
 
-// onRenamed shuts what was opened for its title only.
-func (m *Model) onRenamed(msg renamedMsg) tea.Cmd {
-	for _, t := range m.tabs {
-		if t.d.ID() == msg.d.ID() {
-			return m.report("", msg.err)
-		}
+func (m *Model) onFound(msg foundMsg) {
+	if s := m.shelf(); s != nil && s.serial == msg.serial {
+		s.setFound(msg.found, msg.err)
 	}
-	m.desk.Shut(msg.d)
-	return m.report("renamed to “"+msg.title+"”", msg.err)
+}
+
+// shelve does what the shelf wants done.
+func (m *Model) shelve(i intent) tea.Cmd {
+	switch i := i.(type) {
+	case searchStored:
+		return m.after(searchPause, searchDueMsg(i))
+	case openFound:
+		m.shut()
+		return m.openFound(i.found)
+	case setPinned:
+		return m.setPinned(i.c, i.pinned)
+	case setArchived:
+		return m.setArchived(i.c, i.archived)
+	case throwAway:
+		return m.throwAway(i.c)
+	case takeBack:
+		return m.takeBack(m.unthrow(i.c))
+	case takeBackLast:
+		return m.takeBackLast("")
+	case askEmptyBin:
+		m.open(&confirmation{title: "Empty the bin?", text: conversations(i.n) + " removed for good.", verb: "empty", accept: emptyBin{}})
+	case emptyBin:
+		m.shut()
+		m.thrown = nil
+		return func() tea.Msg {
+			n, err := m.desk.EmptyBin(m.ctx)
+			return shelvedMsg{conversations(n) + " removed", err}
+		}
+	case askDelete:
+		m.open(&confirmation{
+			title: "Delete the conversation?", text: fmt.Sprintf("“%s” and all its versions are removed for good.", titleOf(i.c)),
+			verb: "delete", accept: deleteStored(i),
+		})
+	case deleteStored:
+		m.shut()
+		m.unthrow(i.c)
+		return m.onShelf("deleted “"+titleOf(i.c)+"” for good", func(ctx context.Context) error { return m.desk.Delete(ctx, i.c.ID) })
+	}
+	return nil
+}
+
+func conversations(n int) string {
+	if n == 1 {
+		return "1 conversation is"
+	}
+	return count(n) + " conversations are"
+}
+
+// onShelf changes what is stored, and reads the shelf again.
+func (m *Model) onShelf(said string, change func(context.Context) error) tea.Cmd {
+	return func() tea.Msg { return shelvedMsg{said, change(m.ctx)} }
+}
+
+func (m *Model) onShelved(msg shelvedMsg) tea.Cmd {
+	return tea.Batch(m.report(msg.said, msg.err), m.look(), m.readShelf())
+}
+
+func (m *Model) setPinned(c chat.Conversation, pinned bool) tea.Cmd {
+	said := "pinned “" + titleOf(c) + "”"
+	if !pinned {
+		said = "unpinned “" + titleOf(c) + "”"
+	}
+	return m.onShelf(said, func(ctx context.Context) error { return m.desk.SetPinned(ctx, c.ID, pinned) })
+}
+
+func (m *Model) setArchived(c chat.Conversation, archived bool) tea.Cmd {
+	said := "“" + titleOf(c) + "” is in the archive"
+	if !archived {
+		said = "“" + titleOf(c) + "” is in the list again"
+	}
+	return m.onShelf(said, func(ctx context.Context) error { return m.desk.SetArchived(ctx, c.ID, archived) })
+}
+
+// pin and archive are about the conversation of the active tab.
+func (m *Model) pin(string) tea.Cmd {
+	return m.ofTab(func(c chat.Conversation) tea.Cmd { return m.setPinned(c, !c.Pinned) })
+}
+
+func (m *Model) archive(string) tea.Cmd {
+	return m.ofTab(func(c chat.Conversation) tea.Cmd { return m.setArchived(c, !c.Archived) })
+}
+
+func (m *Model) throwTabAway(string) tea.Cmd { return m.ofTab(m.throwAway) }
+
+// ofTab does something about the conversation of the active tab.
+func (m *Model) ofTab(do func(chat.Conversation) tea.Cmd) tea.Cmd {
+	t := m.tab()
+	if t.empty() || t.view.Loading {
+		return m.fail(errors.New("nothing is stored of this conversation yet"))
+	}
+	return do(t.view.Conversation)
+}
+
+// rename gives a conversation, open or stored, a title.
+func (m *Model) rename(id chat.ID, title string) tea.Cmd {
+	return m.onShelf("renamed to “"+title+"”", func(ctx context.Context) error { return m.desk.SetTitle(ctx, id, title) })
 }
 
 // loaded waits until a dialogue has been read from the store.

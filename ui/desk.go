@@ -9,8 +9,8 @@ import (
 	"rookery/infer/sampler"
 )
 
-// A desk is what the interface needs of chat.Desk. Restore, List, Delete and
-// History block and are called in commands only.
+// A desk is what the interface needs of chat.Desk. Everything that takes a
+// context blocks and is called in commands only.
 type desk interface {
 	Changed() <-chan struct{}
 	Engine() chat.Engine
@@ -20,6 +20,13 @@ type desk interface {
 	Shut(d dialogue)
 	SaveLayout(open []dialogue, active int)
 	List(ctx context.Context) ([]chat.Conversation, error)
+	Search(ctx context.Context, query string) ([]chat.Found, error)
+	SetTitle(ctx context.Context, id chat.ID, title string) error
+	SetPinned(ctx context.Context, id chat.ID, pinned bool) error
+	SetArchived(ctx context.Context, id chat.ID, archived bool) error
+	ThrowAway(ctx context.Context, id chat.ID) error
+	TakeBack(ctx context.Context, id chat.ID) error
+	EmptyBin(ctx context.Context) (removed int, err error)
 	Delete(ctx context.Context, id chat.ID) error
 	History(ctx context.Context) ([]string, error)
 	Remember(prompt string)
@@ -35,6 +42,7 @@ type dialogue interface {
 	Retry() error
 	EditLast(text string) error
 	SwitchSibling(turn chat.ID, by int) error
+	Show(turn chat.ID) error
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m chat.ThinkMode) error
@@ -94,6 +102,7 @@ func (opening) Continue() error                          { return errOpening }
 func (opening) Retry() error                             { return errOpening }
 func (opening) EditLast(string) error                    { return errOpening }
 func (opening) SwitchSibling(chat.ID, int) error         { return errOpening }
+func (opening) Show(chat.ID) error                       { return errOpening }
 func (opening) SetSystem(string) error                   { return errOpening }
 func (opening) SetSampling(sampler.Params, string) error { return errOpening }
 func (opening) SetThink(chat.ThinkMode) error            { return errOpening }

@@ -1,7 +1,6 @@
 package ui
 
 import (
-	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,21 +37,13 @@ func (m *Model) carryOut(i intent) tea.Cmd {
 	case openStored:
 		m.shut()
 		return m.openStored(i.id, m.active+1)
-	case askDelete:
-		m.open(&confirmation{
-			title: "Delete the conversation?", text: fmt.Sprintf("“%s” and all its versions are removed for good.", titleOf(i.c)),
-			verb: "delete", accept: deleteStored(i),
-		})
 	case askRename:
 		id := i.c.ID
 		m.open(newQuestion(m.th, "Rename the conversation", "", "rename", i.c.Title, false, func(text string) intent {
 			return rename{id, oneLine(text)}
 		}))
-	case deleteStored:
-		m.dialogs = nil
-		return m.deleteStored(i.c)
 	case rename:
-		m.dialogs = nil
+		m.shut()
 		return m.rename(i.id, i.title)
 	case closeTab:
 		m.shut()
@@ -71,6 +62,8 @@ func (m *Model) carryOut(i intent) tea.Cmd {
 	case dropFound:
 		m.shut()
 		t.transcript.find = finder{}
+	default:
+		return m.shelve(i)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package ui
 import (
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -132,40 +131,6 @@ func TestConversationPicker(t *testing.T) {
 	b.press("enter")
 	b.sees("A dog story")
 	b.seesNot("* Feeding the rook")
-}
-
-func TestDeletingConversations(t *testing.T) {
-	k := stored()
-	b := newBench(t, k, Settings{}, 80, 24)
-	b.press("ctrl+o", "down", "ctrl+x")
-	b.sees("Delete the conversation?")
-	b.press("esc")
-	if len(k.deleted) != 0 {
-		t.Fatal("deleted although the answer was no")
-	}
-	b.press("ctrl+x", "enter")
-	if !slices.Equal(k.deleted, []chat.ID{2}) {
-		t.Errorf("deleted %v", k.deleted)
-	}
-	b.sees("Another dog")
-	b.sees("deleted “A dog story”")
-	b.seesNot("  A dog story")
-	b.press("ctrl+x", "enter")
-	if !slices.Equal(k.deleted, []chat.ID{2, 1}) || !slices.Equal(k.shut, []chat.ID{1}) {
-		t.Errorf("deleted %v, shut %v", k.deleted, k.shut)
-	}
-}
-
-func TestRenamingAStoredConversation(t *testing.T) {
-	k := stored()
-	b := newBench(t, k, Settings{}, 80, 24)
-	b.press("ctrl+o", "down", "f2", "ctrl+u")
-	b.typeText("Better")
-	b.press("enter")
-	b.sees("renamed to “Better”")
-	if !slices.Equal(k.shut, []chat.ID{2}) {
-		t.Errorf("shut %v", k.shut)
-	}
 }
 
 func TestSystemPrompt(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,13 +35,15 @@ type fakeDesk struct {
 	layout     []chat.ID
 	at         int
 	next       chat.ID
+	found      []chat.Found
+	fail       error // of everything that reads or changes what is stored
+	queries    []string
 }
 
-func (k *fakeDesk) Changed() <-chan struct{}                          { return nil }
-func (k *fakeDesk) Engine() chat.Engine                               { return fakeEngine{k} }
-func (k *fakeDesk) List(context.Context) ([]chat.Conversation, error) { return k.stored, nil }
-func (k *fakeDesk) History(context.Context) ([]string, error)         { return k.history, nil }
-func (k *fakeDesk) Remember(prompt string)                            { k.remembered = append(k.remembered, prompt) }
+func (k *fakeDesk) Changed() <-chan struct{}                  { return nil }
+func (k *fakeDesk) Engine() chat.Engine                       { return fakeEngine{k} }
+func (k *fakeDesk) History(context.Context) ([]string, error) { return k.history, nil }
+func (k *fakeDesk) Remember(prompt string)                    { k.remembered = append(k.remembered, prompt) }
 
 func (k *fakeDesk) Shut(d dialogue) { k.shut = append(k.shut, d.ID()) }
 
@@ -71,6 +74,72 @@ func (k *fakeDesk) SaveLayout(open []dialogue, active int) {
 	for _, d := range open {
 		k.layout = append(k.layout, d.ID())
 	}
+}
+
+func (k *fakeDesk) List(context.Context) ([]chat.Conversation, error) {
+	return slices.Clone(k.stored), k.fail
+}
+
+func (k *fakeDesk) Search(_ context.Context, query string) ([]chat.Found, error) {
+	k.queries = append(k.queries, query)
+	return k.found, k.fail
+}
+
+// alter changes what is stored of a conversation and what a tab shows of it.
+func (k *fakeDesk) alter(id chat.ID, change func(*chat.Conversation)) error {
+	if k.fail != nil {
+		return k.fail
+	}
+	for i := range k.stored {
+		if k.stored[i].ID == id {
+			change(&k.stored[i])
+		}
+	}
+	for _, d := range k.open {
+		if d.id == id {
+			change(&d.v.Conversation)
+			d.v.Version++
+		}
+	}
+	return nil
+}
+
+func (k *fakeDesk) SetTitle(_ context.Context, id chat.ID, title string) error {
+	if title == "" {
+		return errors.New("a title needs at least one character")
+	}
+	for _, d := range k.open {
+		if d.id == id {
+			return d.SetTitle(title)
+		}
+	}
+	return k.alter(id, func(c *chat.Conversation) { c.Title = title })
+}
+
+func (k *fakeDesk) SetPinned(_ context.Context, id chat.ID, pinned bool) error {
+	return k.alter(id, func(c *chat.Conversation) { c.Pinned = pinned })
+}
+
+func (k *fakeDesk) SetArchived(_ context.Context, id chat.ID, archived bool) error {
+	return k.alter(id, func(c *chat.Conversation) { c.Archived = archived })
+}
+
+func (k *fakeDesk) ThrowAway(_ context.Context, id chat.ID) error {
+	return k.alter(id, func(c *chat.Conversation) { c.Deleted = now })
+}
+
+func (k *fakeDesk) TakeBack(_ context.Context, id chat.ID) error {
+	return k.alter(id, func(c *chat.Conversation) { c.Deleted = time.Time{} })
+}
+
+func (k *fakeDesk) EmptyBin(ctx context.Context) (removed int, err error) {
+	for _, c := range slices.Clone(k.stored) {
+		if !c.Deleted.IsZero() {
+			removed++
+			err = errors.Join(err, k.Delete(ctx, c.ID))
+		}
+	}
+	return removed, err
 }
 
 func (k *fakeDesk) Delete(_ context.Context, id chat.ID) error {
@@ -120,6 +189,8 @@ func (d *fakeDialogue) EditLast(text string) error { return d.did("edit %q", tex
 func (d *fakeDialogue) SwitchSibling(turn chat.ID, by int) error {
 	return d.did("sibling %d %+d", turn, by)
 }
+
+func (d *fakeDialogue) Show(turn chat.ID) error { return d.did("show %d", turn) }
 
 func (d *fakeDialogue) SetSystem(text string) error {
 	d.v.Conversation.System = text

@@ -7,6 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"rookery/chat"
 	"rookery/ui/theme"
 )
 
@@ -17,6 +18,7 @@ type finder struct {
 	matches []match
 	current int
 	cache   map[*block]found
+	goal    chat.ID // the turn whose first match is the one to stand on until it is drawn exactly
 }
 
 // A match is a stretch of cells in a line of a block.
@@ -34,7 +36,7 @@ type found struct {
 // search looks for text, without regard to case, and stands on the first match
 // from the top of the screen on.
 func (t *transcript) search(query string) {
-	t.find = finder{query: strings.ToLower(query), cache: map[*block]found{}}
+	t.find = newFinder(query)
 	t.find.refresh(t)
 	top := t.locate(t.top())
 	for i, m := range t.find.matches {
@@ -46,9 +48,32 @@ func (t *transcript) search(query string) {
 	t.showMatch()
 }
 
+func newFinder(query string) finder {
+	return finder{query: strings.ToLower(query), cache: map[*block]found{}}
+}
+
+// aim stands on the first match in the turn that is the goal. Its lines move
+// when the exact ones replace the first draft; then the goal is reached.
+func (f *finder) aim(t *transcript) {
+	if f.goal == 0 {
+		return
+	}
+	for i, m := range f.matches {
+		if b := t.blocks[m.block]; b.turn.ID == f.goal {
+			f.current = i
+			t.showMatch()
+			if b.exact {
+				f.goal = 0
+			}
+			return
+		}
+	}
+}
+
 // nextMatch goes on by some matches, around the ends.
 func (t *transcript) nextMatch(by int) {
 	n := len(t.find.matches)
+	t.find.goal = 0
 	if n == 0 {
 		return
 	}

@@ -88,7 +88,7 @@ func (m *Model) look() tea.Cmd {
 		}
 	}
 	m.syncPanel()
-	return cmd
+	return tea.Batch(cmd, m.reach())
 }
 
 // ring asks the terminal for attention.

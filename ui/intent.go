@@ -21,10 +21,34 @@ type (
 	setSystem struct{ text string }
 	// openStored shows a stored conversation in a tab.
 	openStored struct{ id chat.ID }
+	// openFound shows a turn that a search found.
+	openFound struct{ found chat.Found }
+	// searchStored asks for a search of all messages, for one state of a query.
+	searchStored struct {
+		query  string
+		serial int
+	}
+	// setPinned and setArchived change where a conversation is listed.
+	setPinned struct {
+		c      chat.Conversation
+		pinned bool
+	}
+	setArchived struct {
+		c        chat.Conversation
+		archived bool
+	}
+	// throwAway puts a conversation into the bin, takeBack takes it out again,
+	// and takeBackLast the one that was thrown away last.
+	throwAway    struct{ c chat.Conversation }
+	takeBack     struct{ c chat.Conversation }
+	takeBackLast struct{}
+	// askEmptyBin and emptyBin remove the number of conversations in it for good.
+	askEmptyBin struct{ n int }
+	emptyBin    struct{}
 	// askDelete and askRename put the question about a stored conversation.
 	askDelete struct{ c chat.Conversation }
 	askRename struct{ c chat.Conversation }
-	// deleteStored removes a stored conversation.
+	// deleteStored removes a conversation in the bin for good.
 	deleteStored struct{ c chat.Conversation }
 	// rename gives a conversation, open or stored, a title.
 	rename struct {
@@ -46,6 +70,15 @@ func (done) intent()         {}
 func (run) intent()          {}
 func (setSystem) intent()    {}
 func (openStored) intent()   {}
+func (openFound) intent()    {}
+func (searchStored) intent() {}
+func (setPinned) intent()    {}
+func (setArchived) intent()  {}
+func (throwAway) intent()    {}
+func (takeBack) intent()     {}
+func (takeBackLast) intent() {}
+func (askEmptyBin) intent()  {}
+func (emptyBin) intent()     {}
 func (askDelete) intent()    {}
 func (askRename) intent()    {}
 func (deleteStored) intent() {}

@@ -34,6 +34,7 @@ type Model struct {
 	tabs          []*tab
 	active        int
 	closed        []closedTab
+	thrown        []thrownTab  // away, the last one last
 	focus         keys.Context // Composer, Transcript or Panel
 	dialogs       []dialog
 	panel         sidePanel
@@ -119,10 +120,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onSettings(Settings(msg))
 	case conversationsMsg:
 		cmd = m.onConversations(msg)
-	case deletedMsg:
-		cmd = m.onDeleted(msg)
-	case renamedMsg:
-		cmd = m.onRenamed(msg)
+	case searchDueMsg:
+		cmd = m.onSearchDue(msg)
+	case foundMsg:
+		m.onFound(msg)
+	case shelvedMsg:
+		cmd = m.onShelved(msg)
+	case takenBackMsg:
+		cmd = m.onTakenBack(msg)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
 	case noticeEndedMsg:

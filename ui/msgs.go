@@ -33,24 +33,32 @@ type renderedMsg struct {
 // settingsMsg brings a changed configuration.
 type settingsMsg Settings
 
-// conversationsMsg brings the stored conversations for the picker.
+// conversationsMsg brings the stored conversations for the shelf.
 type conversationsMsg struct {
 	list []chat.Conversation
-	text string // narrows the list
 	err  error
 }
 
-// deletedMsg says that a stored conversation is gone, or why not.
-type deletedMsg struct {
-	title string
-	err   error
+// searchDueMsg says that nothing has been typed for a moment.
+type searchDueMsg searchStored
+
+// foundMsg brings what a search of all messages found.
+type foundMsg struct {
+	serial int
+	found  []chat.Found
+	err    error
 }
 
-// renamedMsg says that a stored conversation has a title, and with what it was opened.
-type renamedMsg struct {
-	d     dialogue
-	title string
-	err   error
+// shelvedMsg says that stored conversations have changed, or why not.
+type shelvedMsg struct {
+	said string
+	err  error
+}
+
+// takenBackMsg says that a conversation is out of the bin, or why not.
+type takenBackMsg struct {
+	thrown thrownTab
+	err    error
 }
 
 // noticeMsg is the result of something that ran in a command.

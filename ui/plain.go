@@ -35,6 +35,7 @@ type plain struct {
 	failure string   // the error that was last told
 	ended   bool     // standard input has
 	asked   bool     // "You: " is waiting for a line
+	thrown  chat.ID  // the conversation that was deleted last; 0: none
 }
 
 // runPlain talks until the input ends, the person leaves, or ctx ends.

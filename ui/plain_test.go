@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"rookery/chat"
 	"rookery/infer"
 )
 
@@ -144,5 +145,31 @@ func TestPlainEndsWithItsContext(t *testing.T) {
 	}
 	if err := w.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestPlainShelf(t *testing.T) {
+	k := shelfDesk()
+	k.found = []chat.Found{{Conversation: 2, Turn: 9, Snippet: "and the dog ran", Marks: [][2]int{{8, 11}}}}
+	lines := "/open\n/open dog\n/pin\n/archive\n/archive\n/delete\n/delete\n/undelete\n/undelete\n"
+	var written bytes.Buffer
+	if err := runPlain(t.Context(), k, Options{In: strings.NewReader(lines), Out: &written}); err != nil {
+		t.Fatal(err)
+	}
+	out := written.String()
+	for _, want := range []string{
+		"1: Kept for long, 2025-05-05, pinned.\n", "4: Another dog", "In 3, A dog story: and the dog ran\n",
+		"Pinned.\n", "In the archive.\n", "Taken out of the archive.\n",
+		"“Feeding the rook” is in the bin, and this is a new conversation. /undelete undoes it.\n",
+		"nothing is stored of this conversation yet", "nothing was deleted since the start",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q was not said:\n%s", want, out)
+		}
+	}
+	for _, not := range []string{"Thrown out", "Put aside"} {
+		if strings.Contains(out, not) {
+			t.Errorf("%q was said:\n%s", not, out)
+		}
 	}
 }

@@ -2,10 +2,7 @@ package ui
 
 import (
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -34,6 +31,8 @@ func (p *plain) command(name, arg string) error {
 		p.say("A new conversation.")
 	case keys.Conversations:
 		return p.openStored(arg)
+	case keys.PinConversation, keys.ArchiveConversation, keys.DeleteConversation, keys.UndeleteConversation:
+		return p.shelve(a.ID)
 	case keys.RenameTab:
 		if arg == "" {
 			return errors.New("write /rename and a title")
@@ -108,44 +107,6 @@ func (p *plain) use(d dialogue) {
 		p.d, p.live = d, 0
 	}
 	p.desk.SaveLayout([]dialogue{p.d}, 0)
-}
-
-// openStored lists the stored conversations whose title holds a text, or opens
-// the one with a number of the full list.
-func (p *plain) openStored(arg string) error {
-	list, err := p.desk.List(p.ctx)
-	if err != nil {
-		return err
-	}
-	if n, err := strconv.Atoi(arg); err == nil {
-		if n < 1 || n > len(list) {
-			return fmt.Errorf("there are conversations 1 to %d; /open lists them", len(list))
-		}
-		d := p.desk.Open(list[n-1].ID)
-		if err := loaded(p.ctx, d); err != nil {
-			p.desk.Shut(d)
-			return err
-		}
-		p.use(d)
-		p.welcome("")
-		return nil
-	}
-	found := false
-	for i, c := range list {
-		if c.ID == p.d.ID() {
-			c = p.d.View().Conversation // may be newer than what is stored
-		}
-		if strings.Contains(strings.ToLower(c.Title), strings.ToLower(arg)) {
-			found = true
-			p.say(fmt.Sprintf("%d: %s, %s.", i+1, titleOf(c), ago(time.Now(), c.Updated)))
-		}
-	}
-	if !found {
-		p.say("No stored conversation was found.")
-		return nil
-	}
-	p.say("/open and a number opens one.")
-	return nil
 }
 
 func (p *plain) system(arg string) error {

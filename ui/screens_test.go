@@ -107,7 +107,7 @@ var screens = []struct {
 	}, func(b *bench) { b.press("ctrl+o", "down") }},
 	{"deletion", func() *fakeDesk {
 		return &fakeDesk{stored: []chat.Conversation{{ID: 2, Title: "A story about a dog", Updated: now}}}
-	}, func(b *bench) { b.press("ctrl+o", "ctrl+x") }},
+	}, func(b *bench) { b.press("ctrl+o", "ctrl+x", "tab", "tab", "ctrl+x") }},
 	{"system prompt", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {
 		b.press("alt+s")
 		b.typeText("You are a rook.")

@@ -12,6 +12,7 @@ type tab struct {
 	composer   *composer
 	transcript *transcript
 	unread     bool
+	goal       *goal // nil: none
 }
 
 func newTab(d dialogue, th theme.Theme, modelName string) *tab {

@@ -285,4 +285,5 @@ func (t *transcript) rendered(generation int, lines map[*block][]string) {
 		t.decorate(b)
 	}
 	t.index()
+	t.find.aim(t)
 }

@@ -14,6 +14,11 @@ const (
 	Export        ID = "export"
 	Conversations ID = "conversations"
 
+	PinConversation      ID = "pin_conversation"
+	ArchiveConversation  ID = "archive_conversation"
+	DeleteConversation   ID = "delete_conversation"
+	UndeleteConversation ID = "undelete_conversation"
+
 	Newline     ID = "newline"
 	HistoryPrev ID = "history_previous"
 	HistoryNext ID = "history_next"
@@ -96,6 +101,11 @@ const (
 	ListCancel   ID = "list_cancel"
 	ListDelete   ID = "list_delete"
 	ListRename   ID = "list_rename"
+	ListPin      ID = "list_pin"
+	ListArchive  ID = "list_archive"
+	ListView     ID = "list_view"
+	ListUndo     ID = "list_undo"
+	ListEmpty    ID = "list_empty_bin"
 	ListNewline  ID = "list_newline"
 )
 
@@ -112,6 +122,10 @@ var table = []Action{
 	{ID: Think, Title: "Choose the thinking mode", Help: "how a thinking model is asked to think, from the next turn on", Category: Conversation, Keys: []string{"alt+t"}, Contexts: Global, Slash: "think", Args: "[off, fast, free, short, long or chinese]"},
 	{ID: Export, Title: "Export the conversation", Help: "write the conversation to a markdown or JSON file", Category: Conversation, Keys: []string{"alt+x"}, Contexts: Global, Slash: "export", Args: "[md or json] [path]"},
 	{ID: Conversations, Title: "Open a conversation", Help: "find, open, rename or delete stored conversations", Category: Conversation, Keys: []string{"ctrl+o"}, Contexts: Global, Slash: "open", Args: "[text]", Aliases: []string{"list"}},
+	{ID: PinConversation, Title: "Pin the conversation", Help: "list this conversation before the others, or no longer", Category: Conversation, Contexts: Global, Slash: "pin"},
+	{ID: ArchiveConversation, Title: "Archive the conversation", Help: "take this conversation out of the list, or put it back", Category: Conversation, Contexts: Global, Slash: "archive"},
+	{ID: DeleteConversation, Title: "Delete the conversation", Help: "close this conversation and put it into the bin", Category: Conversation, Contexts: Global, Slash: "delete"},
+	{ID: UndeleteConversation, Title: "Undo deleting a conversation", Help: "take the conversation thrown away last out of the bin", Category: Conversation, Contexts: Global, Slash: "undelete"},
 
 	{ID: Newline, Title: "New line", Help: "start a new line; a backslash before enter does it too", Category: Prompt, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: Composer, Hidden: true},
 	{ID: HistoryPrev, Title: "Previous prompt", Help: "fetch an earlier prompt, from the first line", Category: Prompt, Keys: []string{"up"}, Contexts: Composer, Hidden: true},
@@ -193,7 +207,12 @@ var table = []Action{
 	{ID: ListPageDown, Title: "Page down", Help: "go down one page", Category: Lists, Keys: []string{"pgdown"}, Contexts: List, Hidden: true},
 	{ID: ListAccept, Title: "Accept", Help: "take the selected entry or the text", Category: Lists, Keys: []string{"enter"}, Contexts: List, Hidden: true},
 	{ID: ListCancel, Title: "Close", Help: "close the dialog and change nothing", Category: Lists, Keys: []string{"esc", "ctrl+c"}, Contexts: List, Hidden: true},
-	{ID: ListDelete, Title: "Delete", Help: "delete the selected conversation, after a question", Category: Lists, Keys: []string{"ctrl+x"}, Contexts: List, Hidden: true},
+	{ID: ListDelete, Title: "Delete", Help: "put the selected conversation into the bin; in the bin, delete it for good after a question", Category: Lists, Keys: []string{"ctrl+x"}, Contexts: List, Hidden: true},
+	{ID: ListUndo, Title: "Undo the deletion", Help: "take the conversation thrown away last out of the bin", Category: Lists, Keys: []string{"ctrl+z"}, Contexts: List, Hidden: true},
+	{ID: ListEmpty, Title: "Empty the bin", Help: "delete everything in the bin for good, after a question", Category: Lists, Keys: []string{"alt+x"}, Contexts: List, Hidden: true},
 	{ID: ListRename, Title: "Rename", Help: "rename the selected conversation", Category: Lists, Keys: []string{"f2"}, Contexts: List, Hidden: true},
+	{ID: ListPin, Title: "Pin", Help: "list the selected conversation before the others, or no longer", Category: Lists, Keys: []string{"alt+p"}, Contexts: List, Hidden: true},
+	{ID: ListArchive, Title: "Archive", Help: "take the selected conversation out of the list, or put it back", Category: Lists, Keys: []string{"alt+a"}, Contexts: List, Hidden: true},
+	{ID: ListView, Title: "Archive and bin", Help: "show the archive, the bin, and the conversations again", Category: Lists, Keys: []string{"tab"}, Contexts: List, Hidden: true},
 	{ID: ListNewline, Title: "New line", Help: "start a new line in a text of several lines", Category: Lists, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: List, Hidden: true},
 }

@@ -1,0 +1,163 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+)
+
+// listed is what the store has of a conversation.
+func listed(t *testing.T, k *chat.Desk, id chat.ID) chat.Conversation {
+	t.Helper()
+	list, err := k.List(context.Background())
+	must(t, err)
+	for _, c := range list {
+		if c.ID == id {
+			return c
+		}
+	}
+	t.Fatalf("conversation %d is not stored", id)
+	return chat.Conversation{}
+}
+
+func TestShelfOfOpenAndStoredConversations(t *testing.T) {
+	ctx := context.Background()
+	for _, open := range []bool{true, false} {
+		r := newRoom(t, setup{})
+		d := r.desk.New()
+		ask(t, d, "hello")
+		before := listed(t, r.desk, d.ID())
+		if !open {
+			r.desk.Shut(d)
+		}
+		must(t, r.desk.SetPinned(ctx, d.ID(), true))
+		must(t, r.desk.SetArchived(ctx, d.ID(), true))
+		must(t, r.desk.SetTitle(ctx, d.ID(), "  A  greeting "))
+		if open {
+			settled(t, d)
+		}
+		c := listed(t, r.desk, d.ID())
+		if !c.Pinned || !c.Archived || c.Title != "A greeting" || !c.Named {
+			t.Errorf("open %v: stored %+v", open, c)
+		}
+		if !c.Updated.Equal(before.Updated) {
+			t.Errorf("open %v: it became younger by %v", open, c.Updated.Sub(before.Updated))
+		}
+		must(t, r.desk.SetPinned(ctx, d.ID(), false))
+		must(t, r.desk.SetArchived(ctx, d.ID(), false))
+		v := settled(t, r.desk.Open(d.ID()))
+		if v.Conversation.Pinned || v.Conversation.Archived || len(v.Turns) != 2 {
+			t.Errorf("open %v: opened %+v with %d turns", open, v.Conversation, len(v.Turns))
+		}
+	}
+}
+
+func TestShelfRefusals(t *testing.T) {
+	ctx := context.Background()
+	r := newRoom(t, setup{})
+	if err := r.desk.SetPinned(ctx, 99, true); err == nil {
+		t.Error("a conversation that is not there was pinned")
+	}
+	if err := r.desk.SetTitle(ctx, 99, " \n"); err == nil {
+		t.Error("an empty title was taken")
+	}
+	d := r.desk.New()
+	must(t, r.desk.SetPinned(ctx, d.ID(), true)) // kept with the first turn
+	if list, err := r.desk.List(ctx); err != nil || len(list) != 0 {
+		t.Errorf("stored %v, %v", list, err)
+	}
+	ask(t, d, "hello")
+	if !listed(t, r.desk, d.ID()).Pinned {
+		t.Error("the pin of an empty conversation is lost")
+	}
+}
+
+func TestThrowingAwayAnOpenConversation(t *testing.T) {
+	ctx := context.Background()
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	r.gate.shut()
+	must(t, d.Send("story"))
+	go func() {
+		time.Sleep(2 * time.Millisecond)
+		r.gate.open()
+	}()
+	must(t, r.desk.ThrowAway(ctx, d.ID()))
+	if c := listed(t, r.desk, d.ID()); c.Deleted.IsZero() {
+		t.Errorf("it is not in the bin: %+v", c)
+	}
+	if err := d.Send("hello"); !errors.Is(err, chat.ErrShut) {
+		t.Errorf("a conversation in the bin takes turns: %v", err)
+	}
+	must(t, r.desk.TakeBack(ctx, d.ID()))
+	back := r.desk.Open(d.ID())
+	v := settled(t, back)
+	if !v.Conversation.Deleted.IsZero() || len(v.Turns) < 3 {
+		t.Errorf("came back with %d turns, %+v", len(v.Turns), v.Conversation)
+	}
+	ask(t, back, "again")
+}
+
+func TestTheBinIsNotOpenedAndPurged(t *testing.T) {
+	ctx := context.Background()
+	store := memstore.New()
+	r := newRoom(t, setup{store: store})
+	old, young, kept := r.desk.New(), r.desk.New(), r.desk.New()
+	for _, d := range []*chat.Dialogue{old, young, kept} {
+		ask(t, d, "hello")
+	}
+	r.desk.SaveLayout([]*chat.Dialogue{old, kept}, 0)
+	must(t, r.desk.ThrowAway(ctx, old.ID()))
+	must(t, r.desk.ThrowAway(ctx, young.ID()))
+	must(t, r.desk.Close(ctx))
+	c, _, _, err := store.Load(ctx, old.ID())
+	must(t, err)
+	c.Deleted = time.Now().Add(-chat.BinKeeps - time.Hour)
+	must(t, store.SaveConversation(ctx, c))
+
+	r.desk = chat.NewDesk(r.engine, store, chat.Defaults{})
+	open, _, err := r.desk.Restore(ctx)
+	must(t, err)
+	if len(open) != 1 || open[0].ID() != kept.ID() {
+		t.Errorf("opened %d conversations", len(open))
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if _, _, _, err := store.Load(ctx, old.ID()); err != nil {
+			break // purged
+		}
+		if time.Now().After(end) {
+			t.Fatal("what is too old stays in the bin")
+		}
+	}
+	listed(t, r.desk, young.ID())
+	n, err := r.desk.EmptyBin(ctx)
+	must(t, err)
+	if list, err := r.desk.List(ctx); err != nil || n != 1 || len(list) != 1 || list[0].ID != kept.ID() {
+		t.Errorf("emptied %d, left %v, %v", n, list, err)
+	}
+}
+
+func TestThrowingAwayWhatCannotBeSaved(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	r.store.set(func(string) error { return errors.New("no space left on device") })
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	if err := r.desk.ThrowAway(ctx, d.ID()); err == nil {
+		t.Error("it is said to be in the bin")
+	}
+	r.store.set(nil)
+	until := time.Now().Add(patience)
+	for listed(t, r.desk, d.ID()).Deleted.IsZero() {
+		if time.Now().After(until) {
+			t.Fatal("saving was not tried again")
+		}
+		time.Sleep(time.Millisecond)
+	}
+}

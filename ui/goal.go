@@ -1,0 +1,68 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+)
+
+// A goal is a turn that a tab is to show as soon as it has been read.
+type goal struct {
+	turn chat.ID
+	text string // to be marked in it
+}
+
+// openFound opens a conversation at the turn that a search found.
+func (m *Model) openFound(f chat.Found) tea.Cmd {
+	cmd := m.openStored(f.Conversation, m.active+1)
+	g := &goal{turn: f.Turn}
+	if len(f.Marks) > 0 && f.Marks[0][0] >= 0 && f.Marks[0][0] < f.Marks[0][1] && f.Marks[0][1] <= len(f.Snippet) {
+		g.text = f.Snippet[f.Marks[0][0]:f.Marks[0][1]]
+	}
+	m.tab().goal = g
+	return tea.Batch(cmd, m.look(), m.tick())
+}
+
+// reach goes to the active tab's goal once the conversation is there. A turn
+// on another line of the tree needs that line first.
+func (m *Model) reach() tea.Cmd {
+	t := m.tab()
+	if t.goal == nil || t.view.Loading {
+		return nil
+	}
+	g := *t.goal
+	t.goal = nil
+	if err := t.d.Show(g.turn); err != nil {
+		return m.fail(err)
+	}
+	m.arrange() // a tab that was just opened has no size yet
+	t.view = t.d.View()
+	t.transcript.sync(t.view)
+	if t.transcript.show(g.turn, g.text) {
+		m.setFocus(keys.Transcript)
+	}
+	return nil
+}
+
+// show selects a turn, scrolls to it and marks a text in it.
+func (t *transcript) show(turn chat.ID, text string) bool {
+	for i, b := range t.blocks {
+		if b.turn.ID != turn || b.failure != "" {
+			continue
+		}
+		if b.longPrompt() && b.folded {
+			b.folded, b.gen, b.exact = false, 0, false
+			t.decorate(b)
+		}
+		t.selected, t.follow, t.at = i, false, anchor{i, 0}
+		t.draft()
+		t.scrollTo(t.starts[i])
+		t.find = newFinder(text)
+		t.find.refresh(t)
+		t.find.goal = turn
+		t.find.aim(t)
+		return true
+	}
+	return false
+}
