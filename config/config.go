@@ -76,7 +76,8 @@ type UI struct {
 
 // Storage says where conversations live.
 type Storage struct {
-	DataDir string `toml:"data_dir"`
+	DataDir        string `toml:"data_dir"`
+	SnapshotBudget Bytes  `toml:"snapshot_budget"`
 }
 
 // Default is what holds when no file says otherwise.
@@ -86,7 +87,7 @@ func Default() Config {
 		Chat:    Chat{Think: "off"},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
-		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery")},
+		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9},
 	}
 }
 

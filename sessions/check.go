@@ -22,6 +22,9 @@ var invariants = []string{
 	   WHERE t.parent <> 0 AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent AND p.conversation = t.conversation AND p.id < t.id)`,
 	`SELECT 'conversation ' || c.id || ' ends with turn ' || c.head || ', which it does not have' FROM conversations c
 	   WHERE c.head <> 0 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.head AND t.conversation = c.id)`,
+	`SELECT 'the line of conversation ' || c.id || ' ends with turn ' || c.tip || ', which it does not have' FROM conversations c
+	   WHERE c.tip <> 0 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.tip AND t.conversation = c.id)`,
+	`SELECT 'the part of unfinished answer ' || p.turn || ' numbered ' || p.seq || ' has broken tokens' FROM journal_parts p WHERE length(p.tokens) % 4 <> 0`,
 	`SELECT 'unfinished answer ' || j.turn || ' follows turn ' || j.parent || ', which is not in its conversation' FROM journals j
 	   WHERE j.parent <> 0 AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = j.parent AND p.conversation = j.conversation)`,
 	`SELECT 'turn ' || id || ' has text and no tokens' FROM turns WHERE text <> '' AND length(tokens) = 0 AND model <> ''`,
@@ -47,8 +50,28 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 			return found, explain("checking "+s.path, err)
 		}
 	}
-	bad, err := s.checkSnapshots(ctx)
-	return append(found, bad...), explain("checking "+s.path, err)
+	for _, check := range []func(context.Context) ([]Problem, error){s.checkSnapshots, s.checkFacts, s.checkIndex} {
+		bad, err := check(ctx)
+		found = append(found, bad...)
+		if err != nil {
+			return found, explain("checking "+s.path, err)
+		}
+	}
+	return found, nil
+}
+
+// checkFacts compares what is noted of snapshots with the snapshots.
+func (s *Store) checkFacts(ctx context.Context) ([]Problem, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT s.turn FROM snapshots s LEFT JOIN turns t ON t.id = s.turn LEFT JOIN snapshot_facts f ON f.turn = s.turn
+		WHERE f.turn IS NULL OR f.bytes <> length(s.data) OR f.conversation IS NOT t.conversation`)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row scanner) (Problem, error) {
+		var turn int64
+		err := row.Scan(&turn)
+		return Problem{What: fmt.Sprintf("what is noted of the state of turn %d is not what is stored", turn)}, err
+	})
 }
 
 // checkSnapshots decodes every snapshot. A bad one costs time only: the state

@@ -57,14 +57,17 @@ func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) ([]T, error) 
 
 // SaveConversation implements chat.Store.
 func (s *Store) SaveConversation(ctx context.Context, c chat.Conversation) error {
-	return explain("saving the conversation", inTx(ctx, s.write, func(tx *sql.Tx) error {
-		return saveConversation(ctx, tx, c)
+	return explain("saving the conversation", s.inIndexedTx(ctx, func(tx *sql.Tx) error {
+		return s.saveConversation(ctx, tx, c)
 	}))
 }
 
-func saveConversation(ctx context.Context, tx *sql.Tx, c chat.Conversation) error {
+func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c chat.Conversation) error {
 	sampling, err := encodeSampling(c.Sampling)
 	if err != nil {
+		return err
+	}
+	if err := s.indexTitle(ctx, tx, c.ID, c.Title); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
@@ -102,6 +105,10 @@ func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat
 // Delete implements chat.Store.
 func (s *Store) Delete(ctx context.Context, id chat.ID) error {
 	res, err := s.write.ExecContext(ctx, `DELETE FROM conversations WHERE id = ?`, id)
+	if indexDamaged(err) && s.emptyIndex(ctx) == nil {
+		s.upkeep.breakIndex() // to be filled again
+		res, err = s.write.ExecContext(ctx, `DELETE FROM conversations WHERE id = ?`, id)
+	}
 	if err != nil {
 		return explain("deleting the conversation", err)
 	}

@@ -11,21 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 )
 
 // File is the database's name in its data directory.
 const File = "rookery.db"
 
-const (
-	// pageSize halves the cost of large blobs against SQLite's 4 KiB.
-	pageSize = 16384
-	// checkpointEvery is how often the write-ahead log is copied into the
-	// database, away from any transaction.
-	checkpointEvery = 2 * time.Second
-	// checkpointBytes is the size of the log from which that is worth it.
-	checkpointBytes = 8 << 20
-)
+// pageSize halves the cost of large blobs against SQLite's 4 KiB.
+const pageSize = 16384
 
 // A Store implements chat.Store.
 type Store struct {
@@ -33,7 +25,8 @@ type Store struct {
 	lock   *os.File // nil when read-only
 	write  *sql.DB  // one connection; nil when read-only
 	read   *sql.DB
-	stop   chan struct{}
+	upkeep *upkeep
+	stop   context.CancelFunc // ends the upkeep
 	worker sync.WaitGroup
 }
 
@@ -48,18 +41,20 @@ func Open(ctx context.Context, dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{path: filepath.Join(dir, File), lock: lock, stop: make(chan struct{})}
+	s := &Store{path: filepath.Join(dir, File), lock: lock, upkeep: newUpkeep()}
 	if err := s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.closeAll())
 	}
-	s.worker.Go(s.checkpointLoop)
+	var background context.Context
+	background, s.stop = context.WithCancel(context.Background())
+	s.worker.Go(func() { s.upkeepLoop(background) })
 	return s, nil
 }
 
 // OpenReadOnly opens the database beside a running program. A missing one is
 // fs.ErrNotExist.
 func OpenReadOnly(ctx context.Context, dir string) (*Store, error) {
-	s := &Store{path: filepath.Join(dir, File)}
+	s := &Store{path: filepath.Join(dir, File), upkeep: newUpkeep()}
 	if _, err := os.Stat(s.path); err != nil {
 		return nil, fmt.Errorf("opening the conversations: %w", err)
 	}
@@ -126,18 +121,18 @@ func (s *Store) open(ctx context.Context) error {
 }
 
 // dsn names the database with the settings of every connection and one more.
-// page_size must come before the journal mode, and only matters for a new file.
+// page_size only matters for a new file, and there before the journal mode: the
+// driver sorts the list of pragmas and sets the mode after them.
 func dsn(path, key, value string) string {
 	q := url.Values{"_pragma": {
 		fmt.Sprintf("page_size(%d)", pageSize),
-		"journal_mode(wal)",
 		"synchronous(normal)",
 		"busy_timeout(5000)",
 		"foreign_keys(1)",
 		"wal_autocheckpoint(0)",
 		"cell_size_check(1)",
 		"trusted_schema(0)",
-	}}
+	}, "_journal_mode": {"wal"}}
 	if key == "mode" || key == "immutable" { // a read-only connection cannot set the mode of the file
 		q = url.Values{"_pragma": {"busy_timeout(5000)", "query_only(1)"}}
 	}
@@ -166,30 +161,11 @@ func looksLikeSQLite(path string) error {
 	return nil
 }
 
-// checkpointLoop copies a long log into the database in the background, so
-// that no transaction has to.
-func (s *Store) checkpointLoop() {
-	tick := time.NewTicker(checkpointEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-s.stop:
-			return
-		case <-tick.C:
-			if info, err := os.Stat(s.path + "-wal"); err != nil || info.Size() < checkpointBytes {
-				continue
-			}
-			// What fails here fails at the next commit too, where it is reported.
-			_, _ = s.read.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
-		}
-	}
-}
-
 // Close copies the log into the database and releases the directory.
 func (s *Store) Close() error {
 	var err error
 	if s.write != nil {
-		close(s.stop)
+		s.stop()
 		s.worker.Wait()
 		if _, cerr := s.write.ExecContext(context.Background(), "PRAGMA wal_checkpoint(TRUNCATE)"); cerr != nil {
 			err = explain("closing "+s.path, cerr)

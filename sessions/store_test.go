@@ -72,6 +72,14 @@ func snapshot(n int) *infer.Snapshot {
 	return s
 }
 
+func TestPageSize(t *testing.T) {
+	var n int
+	must(t, open(t, t.TempDir()).read.QueryRowContext(t.Context(), "PRAGMA page_size").Scan(&n))
+	if n != pageSize {
+		t.Errorf("pages of %d bytes, want %d", n, pageSize)
+	}
+}
+
 func TestRoundTrip(t *testing.T) {
 	s := open(t, t.TempDir())
 	c := conversation(10)
@@ -180,7 +188,7 @@ func TestDeleteTakesEverything(t *testing.T) {
 	must(t, s.AppendJournal(t.Context(), 3, []int32{1}, "x"))
 	must(t, s.SaveLayout(t.Context(), chat.Layout{Open: []chat.ID{1}}))
 	must(t, s.Delete(t.Context(), 1))
-	for _, table := range []string{"conversations", "turns", "snapshots", "journals", "journal_parts"} {
+	for _, table := range []string{"conversations", "turns", "snapshots", "journals", "journal_parts", "snapshot_facts", "search_docsize"} {
 		var n int
 		must(t, s.read.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 		if n != 0 {
@@ -195,22 +203,6 @@ func TestDeleteTakesEverything(t *testing.T) {
 	}
 	if _, _, _, err := s.Load(t.Context(), 1); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("loading what was deleted: %v", err)
-	}
-}
-
-func TestOldSnapshotsAreThinned(t *testing.T) {
-	s := open(t, t.TempDir())
-	c := conversation(1)
-	for id := chat.ID(2); id < 2+snapshotsKept+5; id++ {
-		must(t, s.CommitTurn(t.Context(), c, turn(id, id-1, "x"), snapshot(4)))
-	}
-	size, err := s.Size(t.Context())
-	must(t, err)
-	if size.Snapshots != snapshotsKept || size.Turns != snapshotsKept+5 {
-		t.Errorf("kept %d states of %d turns", size.Snapshots, size.Turns)
-	}
-	if snap, err := s.Snapshot(t.Context(), 2+snapshotsKept+4); snap == nil || err != nil {
-		t.Errorf("the newest state is gone: %v", err)
 	}
 }
 

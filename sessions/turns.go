@@ -10,10 +10,6 @@ import (
 	"rookery/infer"
 )
 
-// snapshotsKept is how many of a conversation's newest turns keep their
-// snapshot. Older ones are reached from the nearest kept one by reading tokens.
-const snapshotsKept = 16
-
 const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage,
 	base, adapter, label, pinned, edited`
 
@@ -50,8 +46,11 @@ func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn
 			return fmt.Errorf("saving the turn: %w", err)
 		}
 	}
-	return explain("saving the turn", inTx(ctx, s.write, func(tx *sql.Tx) error {
-		if err := saveConversation(ctx, tx, c); err != nil {
+	if err := s.inIndexedTx(ctx, func(tx *sql.Tx) error {
+		if err := s.saveConversation(ctx, tx, c); err != nil {
+			return err
+		}
+		if err := s.indexTurn(ctx, tx, t.ID, t.Text); err != nil {
 			return err
 		}
 		if err := saveTurn(ctx, tx, c.ID, t); err != nil {
@@ -64,8 +63,14 @@ func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn
 			_, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ?`, t.ID)
 			return err
 		}
-		return saveSnapshot(ctx, tx, c.ID, t.ID, data)
-	}))
+		return saveSnapshot(ctx, tx, c.ID, t.ID, snap, data)
+	}); err != nil {
+		return explain("saving the turn", err)
+	}
+	if data != nil {
+		s.upkeep.grew(c.ID)
+	}
+	return nil
 }
 
 func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn) error {
@@ -89,33 +94,4 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn
 		conversation, t.ID, t.Parent, t.Role, t.Text, encodeTokens(t.Tokens), recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage,
 		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited)
 	return err
-}
-
-func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, data []byte) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO snapshots (turn, data) VALUES (?,?)
-		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, turn, data); err != nil {
-		return err
-	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn IN (
-		SELECT snapshots.turn FROM snapshots JOIN turns ON turns.id = snapshots.turn
-		WHERE turns.conversation = ? ORDER BY turns.id DESC LIMIT -1 OFFSET ?)`, conversation, snapshotsKept)
-	return err
-}
-
-// Snapshot implements chat.Store. One that fails its checksum is ErrDamaged.
-func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, error) {
-	doing := fmt.Sprintf("reading the state of turn %d", turn)
-	var data []byte
-	err := s.read.QueryRowContext(ctx, `SELECT data FROM snapshots WHERE turn = ?`, turn).Scan(&data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, explain(doing, err)
-	}
-	snap := new(infer.Snapshot)
-	if err := snap.UnmarshalBinary(data); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", doing, ErrDamaged, err)
-	}
-	return snap, nil
 }

@@ -38,6 +38,7 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return exitWith(exitStore, err)
 	}
+	store.SetRetention(retention(c))
 	e, err := openModel(cmd.Context(), cmd, c)
 	if err != nil {
 		return errors.Join(err, store.Close())
@@ -50,7 +51,7 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	// take leaves the operating system to fit in the screen and the store.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	desk := chat.NewDesk(e, store, d)
-	err = a.show(cmd.Context(), desk, c, settings)
+	err = a.show(cmd.Context(), desk, store, c, settings)
 	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
 	defer cancel()
 	if w := cmd.ErrOrStderr(); isTerminal(w) {
@@ -63,7 +64,7 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 }
 
 // show runs the interface and follows the configuration while it does.
-func (a *app) show(ctx context.Context, desk *chat.Desk, c config.Config, settings ui.Settings) error {
+func (a *app) show(ctx context.Context, desk *chat.Desk, store *sessions.Store, c config.Config, settings ui.Settings) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
@@ -71,15 +72,15 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, c config.Config, settin
 		reloads = nil // the system cannot watch: a change takes effect at the next start
 	}
 	changed := make(chan ui.Settings)
-	go a.follow(ctx, reloads, desk, changed)
+	go a.follow(ctx, reloads, desk, store, changed)
 	return ui.Run(ctx, ui.Options{Desk: desk, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir})
 }
 
-// follow applies a changed configuration to the desk and passes on what
-// concerns the interface.
-func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *chat.Desk, changed chan<- ui.Settings) {
+// follow applies a changed configuration to the desk and the store and passes
+// on what concerns the interface.
+func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *chat.Desk, store *sessions.Store, changed chan<- ui.Settings) {
 	for r := range reloads {
-		settings, err := a.reload(r, desk)
+		settings, err := a.reload(r, desk, store)
 		if err != nil {
 			settings = ui.Settings{Err: err}
 		}
@@ -91,7 +92,7 @@ func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *ch
 	}
 }
 
-func (a *app) reload(r config.Reload, desk *chat.Desk) (ui.Settings, error) {
+func (a *app) reload(r config.Reload, desk *chat.Desk, store *sessions.Store) (ui.Settings, error) {
 	if r.Err != nil {
 		return ui.Settings{}, r.Err
 	}
@@ -108,7 +109,13 @@ func (a *app) reload(r config.Reload, desk *chat.Desk) (ui.Settings, error) {
 		return ui.Settings{}, err
 	}
 	desk.SetDefaults(d)
+	store.SetRetention(retention(c))
 	return settings, nil
+}
+
+// retention is what the configuration says about stored states.
+func retention(c config.Config) sessions.Retention {
+	return sessions.Retention{Budget: int64(c.Storage.SnapshotBudget)}
 }
 
 func uiSettings(c config.Config) ui.Settings {

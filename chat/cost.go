@@ -1,0 +1,53 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// A Cost is what a conversation takes in the store.
+type Cost struct {
+	Turns         int
+	TextBytes     int64 // text and tokens
+	Snapshots     int   // turns that have one
+	SnapshotBytes int64
+}
+
+// Bytes is all of it.
+func (c Cost) Bytes() int64 { return c.TextBytes + c.SnapshotBytes }
+
+// A coster is a Store that knows what conversations take on disk.
+type coster interface {
+	Cost(ctx context.Context, id ID) (Cost, error)
+	Costs(ctx context.Context) (map[ID]Cost, error)
+}
+
+// ErrNoCost is the answer of a store that takes no disk.
+var ErrNoCost = errors.New("conversations are kept in memory and take no disk")
+
+// Cost is what a stored conversation takes on disk. It blocks.
+func (k *Desk) Cost(ctx context.Context, id ID) (Cost, error) {
+	s, ok := k.store.(coster)
+	if !ok {
+		return Cost{}, ErrNoCost
+	}
+	c, err := s.Cost(ctx, id)
+	if err != nil {
+		return Cost{}, fmt.Errorf("the cost of conversation %d: %w", id, err)
+	}
+	return c, nil
+}
+
+// Costs is Cost of all stored conversations. It blocks.
+func (k *Desk) Costs(ctx context.Context) (map[ID]Cost, error) {
+	s, ok := k.store.(coster)
+	if !ok {
+		return nil, ErrNoCost
+	}
+	costs, err := s.Costs(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the costs of conversations: %w", err)
+	}
+	return costs, nil
+}

@@ -1,0 +1,123 @@
+package chat_test
+
+import (
+	"math/bits"
+	"slices"
+	"testing"
+
+	"rookery/chat"
+)
+
+// line is n turns one below the other, from id 1, all with snapshots.
+func line(n int) []chat.Kept {
+	turns := make([]chat.Kept, n)
+	for i := range turns {
+		turns[i] = chat.Kept{ID: chat.ID(i + 1), Parent: chat.ID(i), Bytes: 1}
+	}
+	return turns
+}
+
+// without leaves the snapshots of spared turns away.
+func without(turns []chat.Kept, spared []chat.ID) []chat.Kept {
+	turns = slices.Clone(turns)
+	for i := range turns {
+		if slices.Contains(spared, turns[i].ID) {
+			turns[i].Bytes = 0
+		}
+	}
+	return turns
+}
+
+func held(turns []chat.Kept) (ids []chat.ID) {
+	for _, k := range turns {
+		if k.Bytes > 0 {
+			ids = append(ids, k.ID)
+		}
+	}
+	return ids
+}
+
+func TestThinningOfALine(t *testing.T) {
+	const n = 1000
+	end := chat.ID(n)
+	kept := held(without(line(n), chat.Thin(line(n), end, end, chat.ThinLightly)))
+	if most := 16 + 8*bits.Len(n/16) + 1; len(kept) > most || len(kept) < most/2 {
+		t.Errorf("%d of %d turns keep theirs, not about %d: %v", len(kept), n, most, kept)
+	}
+	for id := end; id > n-16; id-- {
+		if !slices.Contains(kept, id) {
+			t.Errorf("turn %d of %d has lost its snapshot", id, n)
+		}
+	}
+	at := chat.ID(0)
+	for _, id := range kept {
+		if gap, far := id-at, end-at; gap > max(far/4, 1) {
+			t.Errorf("from turn %d to turn %d nothing is kept: too much to read %d before the end", at, id, far)
+		}
+		at = id
+	}
+}
+
+// A line that is thinned whenever it grows must have what one has that is
+// thinned once.
+func TestThinningIsLasting(t *testing.T) {
+	var turns []chat.Kept
+	for n := range 500 {
+		turns = append(turns, chat.Kept{ID: chat.ID(n + 1), Parent: chat.ID(n), Bytes: 1})
+		end := chat.ID(n + 1)
+		turns = without(turns, chat.Thin(turns, end, end, chat.ThinLightly))
+	}
+	once := without(line(500), chat.Thin(line(500), 500, 500, chat.ThinLightly))
+	if !slices.Equal(held(turns), held(once)) {
+		t.Errorf("thinned as it grew: %v\nthinned at the end: %v", held(turns), held(once))
+	}
+}
+
+func TestThinningOfATree(t *testing.T) {
+	turns := line(300)
+	// A fork at turn 7 (another line of three turns), one marked turn at 13.
+	for i, parent := range []chat.ID{7, 301, 302} {
+		turns = append(turns, chat.Kept{ID: chat.ID(301 + i), Parent: parent, Bytes: 1})
+	}
+	turns[12].Marked = true
+	const head, tip = 199, 300
+	var before []chat.ID
+	for by := chat.ThinLightly; by <= chat.ThinToMarks; by++ {
+		kept := held(without(turns, chat.Thin(turns, head, tip, by)))
+		want := []chat.ID{13}
+		if by <= chat.ThinToEnd {
+			want = append(want, head, tip)
+		}
+		if by <= chat.ThinToForks {
+			want = append(want, 7)
+		}
+		if by < chat.ThinToForks {
+			want = append(want, 303)
+		}
+		for _, id := range want {
+			if !slices.Contains(kept, id) {
+				t.Errorf("step %d: turn %d has lost its snapshot", by, id)
+			}
+		}
+		if by >= chat.ThinToForks && len(kept) != len(want) {
+			t.Errorf("step %d keeps %v, want %v", by, kept, want)
+		}
+		for _, id := range kept {
+			if before != nil && !slices.Contains(before, id) {
+				t.Errorf("step %d keeps turn %d, which the step before does not", by, id)
+			}
+		}
+		before = kept
+	}
+}
+
+func TestThinningOfWhatIsDamaged(t *testing.T) {
+	turns := []chat.Kept{{ID: 5, Parent: 9, Bytes: 1}, {ID: 9, Parent: 5, Bytes: 1}, {ID: 11, Parent: 11, Bytes: 1}}
+	if spared := chat.Thin(turns, 0, 77, chat.ThinToMarks); len(spared) != 3 {
+		t.Errorf("spared %v", spared)
+	}
+	chat.Thin(turns, 0, 77, chat.ThinLightly)
+	if spared := chat.Thin(nil, 1, 1, chat.ThinLightly); spared != nil {
+		t.Errorf("spared %v of nothing", spared)
+	}
+}

@@ -1,0 +1,183 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"rookery/chat"
+)
+
+const (
+	// DefaultBudget is what snapshots may take on disk when nobody says otherwise.
+	DefaultBudget = 2e9
+	// slack is the part of the budget (1/slack) that thinning makes free
+	// beyond it, so that not every turn after it has to thin again.
+	slack = 16
+	// removedAtOnce bounds what one transaction of thinning removes, so that no
+	// turn waits long for the writer.
+	removedAtOnce = 32 << 20
+)
+
+// Retention says which snapshots are kept.
+type Retention struct {
+	Budget int64 // bytes of snapshots on disk; 0 or less keeps marked turns' alone
+}
+
+// SetRetention changes the rules; they are applied in the background.
+func (s *Store) SetRetention(r Retention) {
+	s.upkeep.mu.Lock()
+	defer s.upkeep.mu.Unlock()
+	s.upkeep.retention = r
+	s.upkeep.over = true
+}
+
+// retain notes what was used, thins conversations that have grown, and thins
+// those that nobody used for longest until the budget is kept.
+func (s *Store) retain(ctx context.Context) error {
+	grown, used, over := s.upkeep.take()
+	if len(used) > 0 {
+		if err := s.noteUse(ctx, used); err != nil {
+			return err
+		}
+	}
+	for _, id := range grown {
+		if _, err := s.thin(ctx, id, chat.ThinLightly, 0); err != nil {
+			return err
+		}
+	}
+	if !over {
+		return nil
+	}
+	_, err := s.keepBudget(ctx)
+	return err
+}
+
+func (s *Store) noteUse(ctx context.Context, used map[chat.ID]time.Time) error {
+	return inTx(ctx, s.write, func(tx *sql.Tx) error {
+		for turn, at := range used {
+			if _, err := tx.ExecContext(ctx, `UPDATE snapshot_facts SET used = max(used, ?) WHERE turn = ?`, encodeTime(at), turn); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// keepBudget thins until the snapshots fit, and says how many bytes went.
+// First every conversation down to its forks, the one that was thrown away or
+// not used for longest before the others; then all down to their ends; then to
+// what a person marked, which stays whatever it takes.
+func (s *Store) keepBudget(ctx context.Context) (freed int64, err error) {
+	budget := s.upkeep.budget()
+	var total int64
+	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(sum(bytes), 0) FROM snapshot_facts`).Scan(&total); err != nil {
+		return 0, err
+	}
+	if total <= budget {
+		return 0, nil
+	}
+	excess := total - budget + budget/slack
+	byUse, err := s.byUse(ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, steps := range [][2]chat.Thinning{{chat.ThinLightly, chat.ThinToForks}, {chat.ThinToEnd, chat.ThinToEnd}, {chat.ThinToMarks, chat.ThinToMarks}} {
+		for _, id := range byUse {
+			for by := steps[0]; by <= steps[1]; by++ {
+				if freed >= excess {
+					return freed, nil
+				}
+				n, err := s.thin(ctx, id, by, excess-freed)
+				freed += n
+				if err != nil {
+					return freed, err
+				}
+			}
+		}
+	}
+	return freed, nil
+}
+
+func (u *upkeep) budget() int64 {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return max(u.retention.Budget, 0)
+}
+
+// byUse lists the conversations with snapshots, the first to be thinned first.
+func (s *Store) byUse(ctx context.Context) ([]chat.ID, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT f.conversation FROM snapshot_facts f
+		LEFT JOIN conversations c ON c.id = f.conversation
+		GROUP BY f.conversation ORDER BY coalesce(c.deleted, 1) > 0 DESC, max(f.used), f.conversation`)
+	if err != nil {
+		return nil, err
+	}
+	return collect(rows, func(row scanner) (chat.ID, error) {
+		var id chat.ID
+		return id, row.Scan(&id)
+	})
+}
+
+// thin removes what a conversation can do without at a step of thinning, the
+// oldest first, until at least enough bytes are free; enough 0 is all of it.
+func (s *Store) thin(ctx context.Context, conversation chat.ID, by chat.Thinning, enough int64) (freed int64, err error) {
+	turns, head, tip, err := s.kept(ctx, conversation)
+	if err != nil {
+		return 0, err
+	}
+	bytes := make(map[chat.ID]int64, len(turns))
+	for _, k := range turns {
+		bytes[k.ID] = k.Bytes
+	}
+	var batch []chat.ID
+	var size int64
+	spared := chat.Thin(turns, head, tip, by)
+	for i, id := range spared {
+		batch, size = append(batch, id), size+bytes[id]
+		done := enough > 0 && freed+size >= enough
+		if size < removedAtOnce && !done && i < len(spared)-1 {
+			continue
+		}
+		if err := s.removeSnapshots(ctx, batch); err != nil {
+			return freed, err
+		}
+		freed += size
+		batch, size = nil, 0
+		if done {
+			break
+		}
+	}
+	return freed, nil
+}
+
+// kept reads what the rules must know of a conversation.
+func (s *Store) kept(ctx context.Context, conversation chat.ID) (turns []chat.Kept, head, tip chat.ID, err error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT t.id, t.parent, t.pinned OR t.label <> '', coalesce(f.bytes, 0)
+		FROM turns t LEFT JOIN snapshot_facts f ON f.turn = t.id WHERE t.conversation = ? ORDER BY t.id`, conversation)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	turns, err = collect(rows, func(row scanner) (chat.Kept, error) {
+		var k chat.Kept
+		return k, row.Scan(&k.ID, &k.Parent, &k.Marked, &k.Bytes)
+	})
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	err = s.read.QueryRowContext(ctx, `SELECT coalesce(max(head), 0), coalesce(max(tip), 0) FROM conversations WHERE id = ?`, conversation).Scan(&head, &tip)
+	return turns, head, tip, err
+}
+
+// removeSnapshots removes those of turns that nobody has marked meanwhile.
+func (s *Store) removeSnapshots(ctx context.Context, turns []chat.ID) error {
+	return inTx(ctx, s.write, func(tx *sql.Tx) error {
+		for _, id := range turns {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ?1
+				AND NOT EXISTS (SELECT 1 FROM turns WHERE id = ?1 AND (pinned <> 0 OR label <> ''))`, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
