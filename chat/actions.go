@@ -131,7 +131,8 @@ func (d *Dialogue) ask(parent ID, text string) {
 	if err := d.tree.add(turn); err != nil { // the parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}
-	d.conv.Head, d.conv.Updated = turn.ID, now
+	d.goOnFrom(turn.ID)
+	d.conv.Updated = now
 	if parent == 0 && !d.conv.Named {
 		d.conv.Title = titleFrom(text)
 	}
@@ -141,7 +142,7 @@ func (d *Dialogue) ask(parent ID, text string) {
 
 // SwitchSibling makes the by-th next (or, negative, previous) sibling of a
 // turn the visible one, with its newest line below. It ends at the first and
-// the last.
+// the last. The head goes along unless the turn is ahead of it.
 func (d *Dialogue) SwitchSibling(turn ID, by int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -157,7 +158,10 @@ func (d *Dialogue) SwitchSibling(turn ID, by int) error {
 	if all[at] == turn {
 		return nil
 	}
-	d.conv.Head = d.tree.newest(all[at])
+	d.conv.Tip = d.tree.newest(all[at])
+	if d.conv.Head != 0 && d.tree.above(turn, d.conv.Head) {
+		d.conv.Head = d.conv.Tip
+	}
 	d.saveHead()
 	d.reline()
 	return nil

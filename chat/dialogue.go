@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,7 +33,8 @@ type Dialogue struct {
 	tree    tree
 	run     *answer // the running answer
 	next    func()  // accepted after Stop, to be done when the answer has ended
-	turns   []Turn  // the visible line; replaced, never changed
+	turns   []Turn  // the visible line to the head; replaced, never changed
+	undone  []Turn  // of the line, what is ahead of the head
 	sibs    []Siblings
 	version uint64
 	err     error
@@ -47,8 +49,9 @@ type Dialogue struct {
 type View struct {
 	Version      uint64 // grows with every change of anything in the view
 	Conversation Conversation
-	Turns        []Turn     // the visible line, first to last, without a running answer
-	Siblings     []Siblings // for each turn of Turns
+	Turns        []Turn     // the line to the head, first to last, without a running answer
+	Ahead        []Turn     // what goes on behind the head: undone, and can be redone; none while an answer runs
+	Siblings     []Siblings // for each turn of Turns, then of Ahead
 	Live         *Live      // the answer being generated, or nil
 	Err          error      // the last failure, until the next action; one of the store, until it is mended
 	Loading      bool       // still being read from the store
@@ -90,10 +93,10 @@ func (d *Dialogue) View() View { return *d.view.Load() }
 func (d *Dialogue) publish() {
 	d.version++
 	v := &View{
-		Version: d.version, Conversation: d.conv, Turns: d.turns, Siblings: d.sibs,
+		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs,
 		Err: d.err, Loading: d.loading,
 	}
-	v.Conversation.Head = d.tip()
+	v.Conversation.Head = d.shown()
 	var failed error
 	v.Saved, failed = d.keep.idle()
 	if v.Err == nil && failed != nil {
@@ -107,8 +110,9 @@ func (d *Dialogue) publish() {
 	d.desk.signal()
 }
 
-// tip is the last turn of the visible line, a running answer aside.
-func (d *Dialogue) tip() ID {
+// shown is the turn that the conversation goes on from, or that the running
+// answer answers.
+func (d *Dialogue) shown() ID {
 	if d.run != nil {
 		return d.run.turn.Parent
 	}
@@ -117,16 +121,19 @@ func (d *Dialogue) tip() ID {
 
 // reline makes the visible line anew and publishes it. The caller holds mu.
 func (d *Dialogue) reline() {
-	line := d.tree.line(d.tip())
-	d.turns, d.sibs = make([]Turn, len(line)), make([]Siblings, len(line))
-	for i, n := range line {
-		d.turns[i] = n.turn
-		all := d.tree.siblings(n.turn)
-		for at, id := range all {
-			if id == n.turn.ID {
-				d.sibs[i] = Siblings{N: at + 1, Of: len(all)}
-			}
-		}
+	line := d.tree.line(d.shown())
+	behind := len(line)
+	if d.run == nil {
+		line = slices.Concat(line, d.tree.ahead(d.conv.Head, d.conv.Tip))
 	}
+	turns := make([]Turn, len(line))
+	d.sibs = make([]Siblings, len(line))
+	for i, n := range line {
+		turns[i] = n.turn
+		all := d.tree.siblings(n.turn)
+		at, _ := slices.BinarySearch(all, n.turn.ID)
+		d.sibs[i] = Siblings{N: at + 1, Of: len(all)}
+	}
+	d.turns, d.undone = turns[:behind:behind], turns[behind:]
 	d.publish()
 }

@@ -52,7 +52,8 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 		panic("chat: " + err.Error())
 	}
 	d.tree.hold(t.ID, end.Snapshot)
-	d.conv.Head, d.conv.Updated = t.ID, time.Now()
+	d.goOnFrom(t.ID)
+	d.conv.Updated = time.Now()
 	d.keep.commit(d.conv, t, end.Snapshot)
 }
 

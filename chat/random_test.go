@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,9 @@ import (
 	"rookery/infer"
 	"rookery/infer/tokenizer"
 )
+
+// refusals are what an action may always answer.
+var refusals = []error{chat.ErrBusy, chat.ErrNothing, chat.ErrNothingToUndo, chat.ErrNothingToRedo}
 
 // A walk does anything with one conversation and remembers what must not be lost.
 type walk struct {
@@ -45,7 +49,7 @@ func TestRandomActions(t *testing.T) {
 	}
 }
 
-func (w *walk) start(store *memstore.Store) {
+func (w *walk) start(store chat.Store) {
 	w.room = newRoom(w.t, setup{
 		babble: true, store: store,
 		defaults: chat.Defaults{Sampling: seeded(1.5, 0), MaxTokens: 8, Stops: []string{"e", "\n\n"}},
@@ -66,6 +70,9 @@ func (w *walk) step() {
 		{3, "edit", func() error { return d.EditLast(w.words()) }},
 		{3, "stop", func() error { d.Stop(); return nil }},
 		{3, "switch", w.switchSibling},
+		{3, "undo", d.Undo},
+		{3, "redo", d.Redo},
+		{2, "go", w.goAnywhere},
 		{1, "system", func() error { return d.SetSystem(w.words()) }},
 		{1, "sampling", func() error { return d.SetSampling(*seeded(w.rng.Float32(), 0), "") }},
 		{1, "title", func() error { return d.SetTitle(w.words()) }},
@@ -86,7 +93,7 @@ func (w *walk) step() {
 		}
 		err := a.do()
 		w.log = append(w.log, fmt.Sprintf("%s (%v)", a.name, err))
-		if err != nil && !errors.Is(err, chat.ErrBusy) && !errors.Is(err, chat.ErrNothing) {
+		if err != nil && !slices.ContainsFunc(refusals, func(r error) bool { return errors.Is(err, r) }) {
 			w.t.Errorf("%s: %v", a.name, err)
 		}
 		break
@@ -105,11 +112,22 @@ func (w *walk) words() string {
 }
 
 func (w *walk) switchSibling() error {
-	turns := w.d.View().Turns
+	v := w.d.View()
+	turns := slices.Concat(v.Turns, v.Ahead)
 	if len(turns) == 0 {
 		return nil
 	}
 	return w.d.SwitchSibling(turns[w.rng.IntN(len(turns))].ID, w.rng.IntN(3)-1)
+}
+
+// goAnywhere makes any turn of the tree the head.
+func (w *walk) goAnywhere() error {
+	to := []chat.ID{0}
+	for id := range w.known {
+		to = append(to, id)
+	}
+	slices.Sort(to)
+	return w.d.GoTo(to[w.rng.IntN(len(to))])
 }
 
 // check holds the conversation against the store and against the engine.
@@ -119,11 +137,12 @@ func (w *walk) check() {
 		w.t.Errorf("error %v", v.Err)
 	}
 	w.room.checkStates(v, -1)
-	if len(v.Turns) == 0 {
+	if len(v.Turns)+len(v.Ahead) == 0 {
 		return
 	}
-	_, stored, j, err := w.room.store.Load(context.Background(), w.d.ID())
+	c, stored, j, err := w.room.store.Load(context.Background(), w.d.ID())
 	must(w.t, err)
+	w.checkLine(v, c)
 	if j != nil {
 		w.t.Errorf("a journal is left: %+v", j)
 	}
@@ -136,7 +155,7 @@ func (w *walk) check() {
 			w.t.Errorf("turn %d was %q and is %q", id, text, now[id])
 		}
 	}
-	for _, t := range v.Turns {
+	for _, t := range slices.Concat(v.Turns, v.Ahead) {
 		if now[t.ID] != t.Text {
 			w.t.Errorf("turn %d shows %q and is stored as %q", t.ID, t.Text, now[t.ID])
 		}
@@ -149,9 +168,24 @@ func (w *walk) check() {
 	w.known = now
 }
 
+// checkLine says that what is shown is one line, with the stored head and tip on it.
+func (w *walk) checkLine(v chat.View, stored chat.Conversation) {
+	parent := chat.ID(0)
+	for i, turn := range slices.Concat(v.Turns, v.Ahead) {
+		if turn.Parent != parent {
+			w.t.Errorf("turn %d is shown below turn %d and belongs to turn %d", turn.ID, parent, turn.Parent)
+		}
+		if parent = turn.ID; i == len(v.Turns)-1 && parent != stored.Head {
+			w.t.Errorf("the head is turn %d and stored as %d", parent, stored.Head)
+		}
+	}
+	if len(v.Turns) == 0 && stored.Head != 0 || parent != stored.Tip {
+		w.t.Errorf("the line ends with turn %d; stored are head %d and tip %d", parent, stored.Head, stored.Tip)
+	}
+}
+
 func (w *walk) reopen() error {
-	settled(w.t, w.d)
-	if len(w.d.View().Turns) == 0 {
+	if v := settled(w.t, w.d); len(v.Turns)+len(v.Ahead) == 0 {
 		return nil
 	}
 	w.room.desk.Shut(w.d)
@@ -162,7 +196,7 @@ func (w *walk) reopen() error {
 
 // kill ends the program where it is and starts it again.
 func (w *walk) kill() error {
-	if len(w.d.View().Turns) == 0 {
+	if v := w.d.View(); len(v.Turns)+len(v.Ahead) == 0 {
 		return nil
 	}
 	until(w.t, w.d, "the first commit", func(v chat.View) bool { return v.Saved })

@@ -17,13 +17,27 @@ func (d *Dialogue) install(c Conversation, turns []Turn, j *Journal) error {
 		}
 	}
 	d.conv = c
-	if d.tree.nodes[c.Head] == nil && len(d.tree.roots) > 0 {
-		d.conv.Head = d.tree.newest(d.tree.roots[len(d.tree.roots)-1])
-	}
+	d.mend()
 	if j == nil {
 		return nil
 	}
 	return d.recover(*j)
+}
+
+// mend gives a head that is not in the tree, or not on the line to the tip,
+// a place that is.
+func (d *Dialogue) mend() {
+	c := &d.conv
+	switch {
+	case len(d.tree.roots) == 0:
+		d.goOnFrom(0)
+	case d.tree.nodes[c.Tip] == nil && d.tree.nodes[c.Head] == nil:
+		d.goOnFrom(d.tree.newest(d.tree.roots[len(d.tree.roots)-1]))
+	case c.Head != 0 && d.tree.nodes[c.Head] == nil:
+		c.Head = c.Tip
+	case c.Head != 0 && !d.tree.above(c.Head, c.Tip):
+		c.Tip = c.Head
+	}
 }
 
 // recover puts an answer that a crash interrupted at the head, open to be
@@ -55,7 +69,7 @@ func (d *Dialogue) recover(j Journal) error {
 	if err := d.tree.add(t); err != nil {
 		return err
 	}
-	d.conv.Head = t.ID
+	d.goOnFrom(t.ID)
 	d.keep.commit(d.conv, t, nil)
 	return nil
 }

@@ -41,6 +41,7 @@ type room struct {
 	desk   *chat.Desk
 	gate   *gate
 	dead   bool
+	once   sync.Once // for close
 }
 
 // kill makes the store take nothing more, as if the program had been killed.
@@ -53,8 +54,8 @@ func (r *room) kill() {
 type setup struct {
 	model    *infer.Model // nil: scripted.Model named like the embedded one
 	answers  []scripted.Answer
-	babble   bool // no answers
-	store    *memstore.Store
+	babble   bool       // no answers
+	store    chat.Store // nil: a new one in memory
 	defaults chat.Defaults
 }
 
@@ -80,7 +81,14 @@ func newRoom(t *testing.T, s setup) *room {
 	backend := scripted.New(s.model, scripted.Options{Answers: s.answers, Before: r.gate.before})
 	r.engine = infer.NewEngine(s.model, backend, infer.Options{})
 	r.desk = chat.NewDesk(r.engine, r.store, s.defaults)
-	t.Cleanup(func() {
+	t.Cleanup(r.close)
+	return r
+}
+
+// close ends the program, once.
+func (r *room) close() {
+	r.once.Do(func() {
+		t := r.t
 		r.gate.open()
 		wait := patience
 		if r.dead {
@@ -97,7 +105,6 @@ func newRoom(t *testing.T, s setup) *room {
 			t.Errorf("closing the engine: %v", err)
 		}
 	})
-	return r
 }
 
 // until waits for the dialogue's view to be as asked.
@@ -238,7 +245,7 @@ func (g *gate) failing(err error) {
 
 // trouble is a store that fails or forgets where a test wants it to.
 type trouble struct {
-	*memstore.Store
+	chat.Store
 	mu    sync.Mutex
 	fault func(op string) error
 	swap  func(*infer.Snapshot) (*infer.Snapshot, error)

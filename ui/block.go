@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"rookery/chat"
 	"rookery/infer"
 	"rookery/ui/markdown"
@@ -29,6 +31,8 @@ type block struct {
 	sibling chat.Siblings
 	live    *chat.Live // nil when the answer is complete
 	failure string     // instead of a turn: why the last action failed
+	divider string     // instead of a turn: what is said between the head and what is ahead of it
+	ahead   bool       // of the head: undone
 
 	answer     string // what stream has been fed, or the whole text
 	reflection string // what a thinking model thought before it answered
@@ -70,7 +74,7 @@ func (b *block) read(text string) {
 // shows reports whether the block already draws a finished turn. Equal texts
 // usually share memory, which makes the comparison cheap.
 func (b *block) shows(turn chat.Turn, sibling chat.Siblings) bool {
-	return b.live == nil && b.failure == "" && b.turn.ID == turn.ID && b.sibling == sibling &&
+	return b.live == nil && b.failure == "" && b.divider == "" && b.turn.ID == turn.ID && b.sibling == sibling &&
 		b.turn.Text == turn.Text && b.turn.Open == turn.Open && b.turn.Reason == turn.Reason
 }
 
@@ -139,6 +143,10 @@ func (b *block) decorate(th theme.Theme, width int, modelName, spin, foldKey str
 		for _, line := range wrapped("✗ "+b.failure, width) {
 			b.head = append(b.head, th.Error.Render(line))
 		}
+		return
+	}
+	if b.divider != "" {
+		b.head = []string{th.Accent.Render(fit(b.divider, width))}
 		return
 	}
 	name := th.User.Render("You")
@@ -248,8 +256,16 @@ func (b *block) reflected() int {
 	return len(b.thought.lines) + 1
 }
 
-// line is one line without its gutter.
+// line is one line without its gutter, dim if it is ahead of the head.
 func (b *block) line(i int, th theme.Theme) string {
+	if b.ahead {
+		return th.Muted.Render(ansi.Strip(b.lit(i, th)))
+	}
+	return b.lit(i, th)
+}
+
+// lit is a line as it is behind the head.
+func (b *block) lit(i int, th theme.Theme) string {
 	if i < len(b.head) {
 		return b.head[i]
 	}
@@ -274,13 +290,19 @@ func (b *block) line(i int, th theme.Theme) string {
 	return ""
 }
 
-// gutter is drawn before every line; it marks the selected message.
-func gutter(th theme.Theme, selected bool) string {
-	if selected {
+// gutter is drawn before every line; it marks the selected message, and what
+// is ahead of the head, which colours may not tell.
+func gutter(th theme.Theme, selected, ahead bool) string {
+	switch {
+	case selected:
 		return th.Accent.Render("▌") + " "
+	case ahead:
+		return th.Muted.Render("·") + " "
 	}
 	return "  "
 }
 
 // answers reports whether the block is an answer with text.
-func (b *block) answers() bool { return b.turn.Role == chat.RoleAssistant && b.failure == "" }
+func (b *block) answers() bool {
+	return b.turn.Role == chat.RoleAssistant && b.failure == "" && b.divider == ""
+}

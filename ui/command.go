@@ -32,6 +32,10 @@ func command(d dialogue, model *infer.Model, id keys.ID, arg string, turn chat.I
 		return "", d.SwitchSibling(versioned(d.View(), turn), -1)
 	case keys.NextSibling:
 		return "", d.SwitchSibling(versioned(d.View(), turn), 1)
+	case keys.Undo, keys.Redo:
+		return move(d, id)
+	case keys.Scrub:
+		return goToTurn(d, arg)
 	case keys.Think:
 		return setThink(d, model, arg)
 	case keys.Preset:

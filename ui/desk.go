@@ -43,6 +43,7 @@ type dialogue interface {
 	EditLast(text string) error
 	SwitchSibling(turn chat.ID, by int) error
 	Show(turn chat.ID) error
+	treeDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m chat.ThinkMode) error

@@ -59,6 +59,17 @@ func (m *Model) carryOut(i intent) tea.Cmd {
 		if len(t.transcript.find.matches) > 0 {
 			m.setFocus(keys.Transcript)
 		}
+	case previewHead:
+		m.preview(i.turns)
+	case takeHead:
+		m.shut()
+		err := t.d.GoTo(i.turn)
+		cmd := tea.Batch(m.report("", err), m.look())
+		m.endPreview()
+		return cmd
+	case dropHead:
+		m.shut()
+		m.endPreview()
 	case dropFound:
 		m.shut()
 		t.transcript.find = finder{}

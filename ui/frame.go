@@ -84,7 +84,7 @@ func (m *Model) look() tea.Cmd {
 			}
 		}
 		if i == m.active {
-			t.transcript.sync(t.view)
+			t.transcript.sync(t.shown())
 		}
 	}
 	m.syncPanel()

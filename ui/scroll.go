@@ -17,7 +17,15 @@ func (t *transcript) scrollTo(line int) {
 }
 
 func (t *transcript) toEnd() {
-	t.follow, t.below = true, false
+	t.follow, t.atHead, t.below = true, false, false
+	t.draft()
+}
+
+// toHead scrolls to where the conversation goes on: with what is ahead of the
+// head in view below it, or the end.
+func (t *transcript) toHead() {
+	t.toEnd()
+	t.atHead = true
 	t.draft()
 }
 

@@ -89,6 +89,7 @@ func (m *Model) applyTheme() {
 	for _, t := range m.tabs {
 		t.composer.setTheme(th)
 		t.transcript.foldKey = m.keymap.Hint(keys.Composer, keys.Fold)
+		t.transcript.redoHint = m.redoHint()
 		t.transcript.setTheme(th)
 	}
 }

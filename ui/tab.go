@@ -13,6 +13,7 @@ type tab struct {
 	transcript *transcript
 	unread     bool
 	goal       *goal // nil: none
+	preview    *int  // how many turns of the line are shown behind the head; nil: as it is
 }
 
 func newTab(d dialogue, th theme.Theme, modelName string) *tab {
@@ -33,7 +34,9 @@ func (t *tab) title() string {
 func (t *tab) generating() bool { return t.view.Live != nil }
 
 // empty reports whether nothing has been said yet.
-func (t *tab) empty() bool { return len(t.view.Turns) == 0 && t.view.Live == nil && t.view.Err == nil }
+func (t *tab) empty() bool {
+	return len(t.view.Turns)+len(t.view.Ahead) == 0 && t.view.Live == nil && t.view.Err == nil
+}
 
 // resumable reports whether the last answer was interrupted.
 func (t *tab) resumable() bool {

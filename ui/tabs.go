@@ -49,6 +49,7 @@ func (m *Model) onRestored(msg restoredMsg) tea.Cmd {
 func (m *Model) openTab(d dialogue) *tab {
 	t := newTab(d, m.th, m.modelName())
 	t.transcript.foldKey = m.keymap.Hint(keys.Composer, keys.Fold)
+	t.transcript.redoHint = m.redoHint()
 	return t
 }
 
@@ -61,7 +62,7 @@ func (m *Model) goTo(i int) {
 	t := m.tab()
 	t.unread = false
 	t.transcript.spin = m.spin()
-	t.transcript.sync(t.view)
+	t.transcript.sync(t.shown())
 	if m.focus == keys.Transcript {
 		m.setFocus(keys.Composer)
 	}

@@ -19,6 +19,7 @@ type transcript struct {
 	height    int
 	modelName string
 	foldKey   string
+	redoHint  string // how to bring back what is ahead
 	spin      string
 
 	generation int // counts what makes rendered text stale: width and theme
@@ -26,10 +27,13 @@ type transcript struct {
 	starts     []int // first line of each block, and the total number of lines
 	version    uint64
 	synced     bool
-	rendering  bool // a command is at work
+	spare      map[chat.ID]*block // while syncing, see cut
+	head       int                // the block that says what is ahead of the head, or -1
+	rendering  bool               // a command is at work
 
 	at       anchor // the line at the top, unless follow
 	follow   bool   // stick to the end
+	atHead   bool   // the end that is stuck to is the head, if something is ahead of it
 	below    bool   // text has arrived below the screen
 	selected int    // block, or -1
 	marked   selection
@@ -41,7 +45,7 @@ type transcript struct {
 type anchor struct{ block, line int }
 
 func newTranscript(th theme.Theme, modelName string) *transcript {
-	return &transcript{th: th, modelName: modelName, follow: true, selected: -1, starts: []int{0}, spin: "…", generation: 1}
+	return &transcript{th: th, modelName: modelName, follow: true, atHead: true, selected: -1, head: -1, starts: []int{0}, spin: "…", generation: 1}
 }
 
 // setSize gives the pane its place on the screen.
@@ -89,13 +93,20 @@ func (t *transcript) sync(v chat.View) {
 	t.synced, t.version = true, v.Version
 	n := 0
 	for i, turn := range v.Turns {
-		var sibling chat.Siblings
-		if i < len(v.Siblings) {
-			sibling = v.Siblings[i]
-		}
-		t.place(n, turn, sibling)
+		t.place(n, turn, siblingsOf(v, i), false)
 		n++
 	}
+	t.head = -1
+	if len(v.Ahead) > 0 {
+		t.head = n
+		t.placeDivider(n, len(v.Ahead))
+		n++
+		for i, turn := range v.Ahead {
+			t.place(n, turn, siblingsOf(v, len(v.Turns)+i), true)
+			n++
+		}
+	}
+	t.spare = nil
 	if v.Live != nil {
 		t.placeLive(n, v.Live)
 		n++
@@ -114,11 +125,12 @@ func (t *transcript) sync(v chat.View) {
 }
 
 // place puts a finished turn at index i.
-func (t *transcript) place(i int, turn chat.Turn, sibling chat.Siblings) {
+func (t *transcript) place(i int, turn chat.Turn, sibling chat.Siblings, ahead bool) {
 	if i < len(t.blocks) {
 		b := t.blocks[i]
 		if b.shows(turn, sibling) {
 			b.turn = turn
+			b.setAhead(ahead)
 			return
 		}
 		if b.live != nil && b.turn.ID == turn.ID {
@@ -126,10 +138,14 @@ func (t *transcript) place(i int, turn chat.Turn, sibling chat.Siblings) {
 			t.decorate(b)
 			return
 		}
-		t.blocks = t.blocks[:i]
+		t.cut(i)
 	}
-	b := newBlock(turn, sibling)
-	t.decorate(b)
+	b := t.spare[turn.ID]
+	if b == nil || !b.shows(turn, sibling) {
+		b = newBlock(turn, sibling)
+		t.decorate(b)
+	}
+	b.setAhead(ahead)
 	t.blocks = append(t.blocks, b)
 }
 
@@ -172,6 +188,8 @@ func (t *transcript) draft() {
 	first, step := len(t.blocks)-1, -1
 	if !t.follow {
 		first, step = t.at.block, 1
+	} else if t.atHead && t.head >= 0 {
+		first = min(t.head+2, first)
 	}
 	for i := first; i >= 0 && i < len(t.blocks) && spent < budget; i += step {
 		b := t.blocks[i]
@@ -205,6 +223,10 @@ func (t *transcript) total() int { return t.starts[len(t.starts)-1] }
 // top is the first line on the screen.
 func (t *transcript) top() int {
 	last := max(0, t.total()-t.height)
+	if t.follow && t.atHead && t.head >= 0 {
+		const above = 3 // of 4 parts of the screen
+		return min(max(0, t.starts[t.head]-t.height*above/4), last)
+	}
 	if t.follow || t.at.block >= len(t.blocks) {
 		return last
 	}
@@ -232,7 +254,7 @@ func (t *transcript) draw() []string {
 		line := b.line(place.line, t.th)
 		line = t.find.mark(line, place, t.th)
 		line = t.marked.mark(line, n, t.th)
-		edge := gutter(t.th, place.block == t.selected && place.line < b.height()-1)
+		edge := gutter(t.th, place.block == t.selected && place.line < b.height()-1, b.ahead)
 		lines = append(lines, fit(edge+line, t.width))
 		if place.line++; place.line >= b.height() {
 			place = anchor{block: place.block + 1}

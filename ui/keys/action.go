@@ -42,6 +42,7 @@ type Category string
 // The categories, in the order they are shown.
 const (
 	Conversation Category = "Conversation"
+	Tree         Category = "Tree"
 	Prompt       Category = "Prompt"
 	Messages     Category = "Messages"
 	Tabs         Category = "Tabs"
@@ -52,7 +53,7 @@ const (
 )
 
 // Categories are all categories in the order they are shown.
-var Categories = []Category{Conversation, Prompt, Messages, Tabs, Sampling, Program, Editing, Lists}
+var Categories = []Category{Conversation, Tree, Prompt, Messages, Tabs, Sampling, Program, Editing, Lists}
 
 // An Action is one thing a person can do.
 type Action struct {

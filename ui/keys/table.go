@@ -1,5 +1,7 @@
 package keys
 
+import "slices"
+
 // The actions' ids.
 const (
 	Send          ID = "send"
@@ -110,7 +112,10 @@ const (
 )
 
 // table is the order of the help screen and of the palette.
-var table = []Action{
+var table = slices.Concat(generalTable, treeTable)
+
+// generalTable is the part of the table that has no file of its own.
+var generalTable = []Action{
 	{ID: Send, Title: "Send the prompt", Help: "send the prompt and start the answer", Category: Conversation, Keys: []string{"enter"}, Contexts: Composer, Hidden: true},
 	{ID: Stop, Title: "Stop the answer", Help: "stop the answer; what is there stays and can be continued", Category: Conversation, Keys: []string{"esc"}, Contexts: Composer | Transcript, Slash: "stop"},
 	{ID: Continue, Title: "Continue the answer", Help: "go on with the last answer, inside the sentence if it was stopped", Category: Conversation, Keys: []string{"f6", "alt+c", "c"}, Contexts: Global, Slash: "continue", Aliases: []string{"cont"}},

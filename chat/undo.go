@@ -1,0 +1,96 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// What undo and redo are refused with when there is nothing left of either.
+var (
+	ErrNothingToUndo = errors.New("there is nothing to undo: the conversation is at its beginning")
+	ErrNothingToRedo = errors.New("there is nothing to redo: the conversation is at the end of its line")
+)
+
+// Undo takes the last exchange back: the conversation goes on from before its
+// last prompt. The exchange stays ahead of the head, to be redone. It is about
+// the visible line and not about what was done last: siblings that a retry or
+// an edit has left are where they were. Nothing is read.
+func (d *Dialogue) Undo() error {
+	return d.act("undo", func() error {
+		last := d.tree.prompt(d.conv.Head)
+		if last == nil {
+			return ErrNothingToUndo
+		}
+		d.moveHead(last.turn.Parent)
+		return nil
+	})
+}
+
+// Redo goes on to the end of the next exchange ahead of the head.
+func (d *Dialogue) Redo() error {
+	return d.act("redo", func() error {
+		ahead := d.tree.ahead(d.conv.Head, d.conv.Tip)
+		if len(ahead) == 0 {
+			return ErrNothingToRedo
+		}
+		to := ahead[0]
+		for _, n := range ahead[1:] {
+			if n.turn.Role == RoleUser {
+				break
+			}
+			to = n
+		}
+		d.moveHead(to.turn.ID)
+		return nil
+	})
+}
+
+// GoTo makes a turn the head, 0 the beginning. On the visible line the tip
+// stays where it is, so that going back is as lossless as Undo; elsewhere in
+// the tree the newest line below the turn becomes the visible one.
+func (d *Dialogue) GoTo(turn ID) error {
+	return d.act("go", func() error {
+		if turn != 0 && d.tree.nodes[turn] == nil {
+			return fmt.Errorf("turn %d is not in this conversation", turn)
+		}
+		if turn != 0 && !d.tree.above(turn, d.conv.Tip) {
+			d.conv.Tip = d.tree.newest(turn)
+		}
+		d.moveHead(turn)
+		return nil
+	})
+}
+
+// moveHead moves the head along the visible line. The caller holds mu.
+func (d *Dialogue) moveHead(to ID) {
+	d.conv.Head = to
+	d.saveHead()
+	d.reline()
+}
+
+// goOnFrom makes a turn the head and the end of the visible line. The caller holds mu.
+func (d *Dialogue) goOnFrom(turn ID) { d.conv.Head, d.conv.Tip = turn, turn }
+
+// ahead is the turns below head on the line to tip; none if head is not on it.
+func (t *tree) ahead(head, tip ID) []*node {
+	line := t.line(tip)
+	if head == 0 {
+		return line
+	}
+	at := slices.IndexFunc(line, func(n *node) bool { return n.turn.ID == head })
+	if at < 0 {
+		return nil
+	}
+	return line[at+1:]
+}
+
+// above reports whether a turn is on the line to tip.
+func (t *tree) above(turn, tip ID) bool {
+	for n := t.nodes[tip]; n != nil; n = t.nodes[n.turn.Parent] {
+		if n.turn.ID == turn {
+			return true
+		}
+	}
+	return false
+}
