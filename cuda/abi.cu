@@ -3,9 +3,11 @@
 #include <new>
 
 #include "engine.h"
+#include "peaks.h"
 
 static_assert(sizeof(rk_device) == 104 && sizeof(rk_shape) == 40 && sizeof(rk_options) == 40, "layout of rookery.h");
 static_assert(sizeof(rk_row) == 72 && sizeof(rk_result) == 16 && sizeof(rk_candidate) == 12, "layout of rookery.h");
+static_assert(sizeof(rk_peaks) == 24, "layout of rookery.h");
 static_assert(sizeof(rk_count) == 12 && sizeof(rk_memory) == 32 && sizeof(rk_timing) == 56, "layout of rookery.h");
 
 namespace {
@@ -78,6 +80,14 @@ int32_t rk_device_info(int32_t index, rk_device *info) {
         info->major = p.major;
         info->minor = p.minor;
         info->driver = driver;
+    });
+}
+
+int32_t rk_device_peaks(int32_t index, rk_peaks *peaks) {
+    return guarded([&] {
+        need(peaks, "peaks");
+        check(gpuSetDevice(index), "selecting the device");
+        *peaks = measure_peaks();
     });
 }
 

@@ -28,7 +28,7 @@ void check(gpuError error, const char *doing) {
     case gpuOutOfMemory:
         fail(RK_ERR_MEMORY, "%s: not enough memory on the device; use fewer slots or a smaller model", doing);
     case gpuDriverTooOld:
-        fail(RK_ERR_LIBRARY, "%s: the GPU driver is older than this library needs; update the driver", doing);
+        fail(RK_ERR_LIBRARY, "%s: there is no GPU driver, or it is older than this library needs: install a newer one", doing);
     case gpuNoDevice:
         fail(RK_ERR_LIBRARY, "%s: no usable GPU", doing);
     default:

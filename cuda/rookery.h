@@ -43,7 +43,7 @@ extern "C" {
 
 /* The version of this interface. A library is used only if rk_abi_version
  * returns the number the caller was built with. */
-#define RK_ABI_VERSION 1
+#define RK_ABI_VERSION 2
 
 /* Status codes. */
 #define RK_OK 0
@@ -85,6 +85,17 @@ typedef struct rk_device {
 } rk_device;                /* 104 bytes */
 
 RK_API int32_t rk_device_info(int32_t index, rk_device *info);
+
+/* What a device reaches, to hold other figures against. */
+typedef struct rk_peaks {
+    double copy;   /* bytes a second, read and written, of a long copy on the device */
+    double matrix; /* operations a second of a large fp16 product with fp32 sums, of random values */
+    double upload; /* bytes a second from pinned host memory */
+} rk_peaks;        /* 24 bytes */
+
+/* Measures them, for some tenths of a second. Needs 3 GiB on the device while it
+ * runs; RK_ERR_MEMORY if they are not free. */
+RK_API int32_t rk_device_peaks(int32_t index, rk_peaks *peaks);
 
 /* ---- engines ------------------------------------------------------------ */
 

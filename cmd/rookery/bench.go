@@ -62,8 +62,10 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "Measure loading, decoding and reading prompts",
 		Long: "Measure a model, or random weights of a released shape, end to end: embedding, forward pass, sampling,\n" +
 			"and the token back. Decoding reads every weight once a step. On the CPU the table says what share of the\n" +
-			"memory's read bandwidth, measured in the same run, that reaches; on a GPU, how much memory traffic and\n" +
-			"arithmetic of a dense step it comes to. The step of a prompt is the time to its first token.",
+			"memory's read bandwidth, measured in the same run, that reaches; on a GPU, what memory traffic and\n" +
+			"arithmetic of a dense step it comes to, and their shares of what the same card reached in a long copy and a\n" +
+			"large matrix product. (Few rows can pass 100 %: weights that meet zeros alone are not read.) The step of a\n" +
+			"prompt is the time to its first token.",
 		Example: "rookery bench\nrookery bench --shape 0.1b --weights int8 --threads 1 --rows 1,8\nrookery bench --backend cuda --shape 7.2b --tune --json",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -90,12 +92,13 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 	if o.rows == nil {
 		c.Engine.Slots = slices.Max(gpuRows)
 	}
+	peaks := gpuPeaks(c) // while the card's memory is free
 	start := time.Now()
 	s, err := openSubject(cmd, c, o.shape)
 	if err != nil {
 		return err
 	}
-	r := newReport(s, time.Since(start))
+	r := newReport(s, time.Since(start), peaks)
 	err = r.measure(cmd.Context(), s, c, o)
 	if err = errors.Join(err, s.backend.Close()); err != nil {
 		return err

@@ -28,13 +28,14 @@ type report struct {
 
 // A gpuReport says which GPU it was, and how its memory is used.
 type gpuReport struct {
-	Name         string `json:"name"`
-	Memory       int64  `json:"memory_bytes"`
-	Capability   string `json:"compute_capability"`
-	Driver       string `json:"driver_cuda_version"`
-	Slots        int    `json:"slots"`
-	SlotBytes    int64  `json:"memory_per_slot_bytes"`
-	ScratchBytes int64  `json:"scratch_bytes"`
+	Name         string       `json:"name"`
+	Memory       int64        `json:"memory_bytes"`
+	Capability   string       `json:"compute_capability"`
+	Driver       string       `json:"driver_cuda_version"`
+	Slots        int          `json:"slots"`
+	SlotBytes    int64        `json:"memory_per_slot_bytes"`
+	ScratchBytes int64        `json:"scratch_bytes"`
+	Peaks        *peaksReport `json:"peaks,omitempty"`
 }
 
 type measurements struct {
@@ -45,14 +46,16 @@ type measurements struct {
 	Runs           []float64 `json:"runs"`
 	StepP50        float64   `json:"step_p50_seconds"`
 	StepP95        float64   `json:"step_p95_seconds"`
+	StepP99        float64   `json:"step_p99_seconds"`
 	FirstToken     float64   `json:"first_token_seconds,omitempty"`     // of a prompt
-	BandwidthShare float64   `json:"bandwidth_share,omitempty"`         // on the CPU
+	BandwidthShare float64   `json:"bandwidth_share,omitempty"`         // of the memory, in decoding
 	DeviceStep     float64   `json:"device_step_seconds,omitempty"`     // of the last step, on the GPU
 	Traffic        float64   `json:"memory_bytes_per_second,omitempty"` // of a dense step, likewise
 	Arithmetic     float64   `json:"matrix_flop_per_second,omitempty"`  // likewise
+	MatrixShare    float64   `json:"matrix_share,omitempty"`            // of the matrix units, on the GPU
 }
 
-func newReport(s subject, loading time.Duration) *report {
+func newReport(s subject, loading time.Duration, peaks *peaksReport) *report {
 	m := s.backend.Memory()
 	r := &report{
 		Model: s.name, Backend: s.backend.Name(), Go: runtime.Version(), Parameters: s.shape.Params(), WeightBytes: m.Weights,
@@ -62,7 +65,7 @@ func newReport(s subject, loading time.Duration) *report {
 		d := b.Device()
 		r.GPU = &gpuReport{
 			Name: d.Name, Memory: d.TotalMemory, Capability: fmt.Sprintf("%d.%d", d.Major, d.Minor), Driver: d.DriverVersion(),
-			Slots: b.Slots(), SlotBytes: m.States / int64(b.Slots()), ScratchBytes: m.Scratch,
+			Slots: b.Slots(), SlotBytes: m.States / int64(b.Slots()), ScratchBytes: m.Scratch, Peaks: peaks,
 		}
 	}
 	return r
@@ -72,7 +75,7 @@ func newReport(s subject, loading time.Duration) *report {
 func (r *report) add(what string, series measure.Series, s subject, c config.Config) error {
 	m := measurements{
 		What: what, Rows: series.Rows, Tokens: series.Tokens, Median: series.Median(), Runs: series.Rates,
-		StepP50: series.P50.Seconds(), StepP95: series.P95.Seconds(),
+		StepP50: series.P50.Seconds(), StepP95: series.P95.Seconds(), StepP99: series.P99.Seconds(),
 	}
 	if what == "prompt" {
 		m.FirstToken = m.StepP50
@@ -86,6 +89,9 @@ func (r *report) add(what string, series measure.Series, s subject, c config.Con
 		m.Arithmetic = m.Median * matrixFlop(s.shape, what == "decode")
 		if what == "decode" {
 			m.Traffic = m.Median / float64(m.Rows) * float64(r.denseBytes(s.shape, c.Engine.State, m.Rows))
+		}
+		if p := r.GPU.Peaks; p != nil {
+			m.BandwidthShare, m.MatrixShare = m.Traffic/p.Copy, m.Arithmetic/p.Matrix
 		}
 	} else if what == "decode" {
 		m.BandwidthShare = m.Median / float64(m.Rows) * series.Bytes / r.ReadBandwidth
@@ -120,8 +126,8 @@ func (r *report) write(out io.Writer) error {
 	_, err := fmt.Fprintf(out, "%s on %s\n%.1f M parameters, weights %s, loaded in %.2f s, state %s a conversation",
 		r.Model, r.Backend, float64(r.Parameters)/1e6, bytesText(r.WeightBytes), r.LoadSeconds, bytesText(r.StateBytes))
 	if err == nil && r.GPU != nil {
-		_, err = fmt.Fprintf(out, "\n%s of %s, driver for CUDA %s; %d slots of %s, %s for steps\n\n",
-			r.GPU.Name, bytesText(r.GPU.Memory), r.GPU.Driver, r.GPU.Slots, bytesText(r.GPU.SlotBytes), bytesText(r.GPU.ScratchBytes))
+		_, err = fmt.Fprintf(out, "\n%s of %s, driver for CUDA %s; %d slots of %s, %s for steps\n%s\n",
+			r.GPU.Name, bytesText(r.GPU.Memory), r.GPU.Driver, r.GPU.Slots, bytesText(r.GPU.SlotBytes), bytesText(r.GPU.ScratchBytes), r.GPU.Peaks.text())
 	} else if err == nil {
 		_, err = fmt.Fprintf(out, ", memory reads %.1f GB/s\n\n", r.ReadBandwidth/1e9)
 	}
@@ -130,17 +136,18 @@ func (r *report) write(out io.Writer) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // reported by Flush
-	line("what\trows\ttokens\ttokens/s\tlowest\thighest\tstep p50\tp95\t")
+	line("what\trows\ttokens\ttokens/s\tlowest\thighest\tstep p50\tp95\tp99\t")
 	if r.GPU != nil {
-		line("on the GPU\tGB/s\tTFLOP/s\t\n")
+		line("on the GPU\tGB/s\tof peak\tTFLOP/s\tof peak\t\n")
 	} else {
 		line("of bandwidth\t\n")
 	}
 	for _, m := range r.Results {
-		line("%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.2f ms\t%.2f ms\t", m.What, m.Rows, m.Tokens, m.Median, m.Runs[0], m.Runs[len(m.Runs)-1],
-			1e3*m.StepP50, 1e3*m.StepP95)
+		line("%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.2f ms\t%.2f ms\t%.2f ms\t", m.What, m.Rows, m.Tokens, m.Median, m.Runs[0], m.Runs[len(m.Runs)-1],
+			1e3*m.StepP50, 1e3*m.StepP95, 1e3*m.StepP99)
 		if r.GPU != nil {
-			line("%.2f ms\t%s\t%.1f\t\n", 1e3*m.DeviceStep, unless0("%.0f", m.Traffic/1e9), m.Arithmetic/1e12)
+			line("%.2f ms\t%s\t%s\t%.1f\t%s\t\n", 1e3*m.DeviceStep, unless0("%.0f", m.Traffic/1e9), unless0("%.0f %%", 100*m.BandwidthShare),
+				m.Arithmetic/1e12, unless0("%.0f %%", 100*m.MatrixShare))
 		} else {
 			line("%s\t\n", unless0("%.0f %%", 100*m.BandwidthShare))
 		}

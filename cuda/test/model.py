@@ -1,6 +1,7 @@
 """Synthetic RWKV-7 models, and the forward pass in float64 by its definition."""
 import math
 
+import numpy as np
 import torch
 
 # layers, C, head size, ranks of w, a, v, g
@@ -25,20 +26,44 @@ def released(name):
     return make_shape(*RELEASED[name])
 
 
-def weights(s, seed=1, device="cpu", dtype=torch.bfloat16):
+class Device:
+    """Random numbers of torch on one device."""
+
+    def __init__(self, seed, device):
+        self.device, self.g = device, torch.Generator(device).manual_seed(seed)
+
+    def normal(self, *shape, std, mean=0.0):
+        return torch.empty(*shape, device=self.device).normal_(mean, std, generator=self.g)
+
+    def uniform(self, *shape, lo, hi):
+        return torch.empty(*shape, device=self.device).uniform_(lo, hi, generator=self.g)
+
+
+class Portable:
+    """The same random numbers with every version of every package, on the CPU."""
+
+    def __init__(self, seed):
+        self.device, self.g = "cpu", np.random.Generator(np.random.PCG64(seed))
+
+    def normal(self, *shape, std, mean=0.0):
+        return torch.from_numpy(self.g.standard_normal(shape, dtype=np.float32) * np.float32(std) + np.float32(mean))
+
+    def uniform(self, *shape, lo, hi):
+        return torch.from_numpy(self.g.random(shape, dtype=np.float32) * np.float32(hi - lo) + np.float32(lo))
+
+
+def weights(s, seed=1, device="cpu", dtype=torch.bfloat16, source=None):
     """Yields (name, tensor) with activations of order 1 and 90 % of relu²
     zero: LN2's bias shifts the pre-activations, which token shift keeps."""
     L, C, H, N, F, V = (s[k] for k in ("layers", "embed", "heads", "head_size", "ffn", "vocab"))
-    g = torch.Generator(device).manual_seed(seed)
-
-    def normal(*shape, std, mean=0.0):
-        return torch.empty(*shape, device=device).normal_(mean, std, generator=g)
+    source = source or Device(seed, device)
+    normal = source.normal
 
     def uniform(n, lo, hi):
-        return torch.empty(1, 1, n, device=device).uniform_(lo, hi, generator=g)
+        return source.uniform(1, 1, n, lo=lo, hi=hi)
 
     def around(n, mid, by):
-        return torch.empty(n, device=device).uniform_(mid - by, mid + by, generator=g)
+        return source.uniform(n, lo=mid - by, hi=mid + by)
 
     def all_of():
         yield "emb.weight", normal(V, C, std=0.02)

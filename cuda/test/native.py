@@ -47,7 +47,7 @@ class Error(Exception):
 class Library:
     def __init__(self, path):
         self.so = C.CDLL(path)
-        assert self.so.rk_abi_version() == 1
+        assert self.so.rk_abi_version() == 2
 
     def call(self, name, *args):
         status = getattr(self.so, name)(*args)

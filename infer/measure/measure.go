@@ -18,8 +18,8 @@ type Series struct {
 	Rows   int       // sequences in each step
 	Tokens int       // tokens of each row in each step
 	Rates  []float64 // tokens a second of all rows, one for each run, sorted
-	P50    time.Duration
-	P95    time.Duration // of single steps over all runs
+	// Of single steps over all runs.
+	P50, P95, P99 time.Duration
 	// Bytes is how many bytes of weights a step read on average, if the
 	// backend counts them; otherwise 0.
 	Bytes float64
@@ -118,7 +118,7 @@ func (x *batch) series(ctx context.Context, p Plan) (Series, error) {
 	slices.Sort(s.Rates)
 	slices.Sort(all)
 	s.Bytes = float64(x.read) / float64(x.steps)
-	s.P50, s.P95 = all[len(all)/2], all[len(all)*95/100]
+	s.P50, s.P95, s.P99 = all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100]
 	return s, nil
 }
 

@@ -19,7 +19,7 @@ func TestSeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Rows != 3 || s.Tokens != 1 || len(s.Rates) != 3 || s.Rates[0] <= 0 || s.Rates[0] > s.Median() || s.Median() > s.Rates[2] || s.P50 <= 0 || s.P50 > s.P95 {
+	if s.Rows != 3 || s.Tokens != 1 || len(s.Rates) != 3 || s.Rates[0] <= 0 || s.Rates[0] > s.Median() || s.Median() > s.Rates[2] || s.P50 <= 0 || s.P50 > s.P95 || s.P95 > s.P99 {
 		t.Errorf("got %+v", s)
 	}
 	// A prompt longer than a step is cut.

@@ -6,7 +6,7 @@ import "unsafe"
 // header; what is not used here has none. A test compares layouts and numbers
 // with it.
 
-const abiVersion = 1
+const abiVersion = 2
 
 // status is what every function that can fail returns.
 type status int32
@@ -52,6 +52,10 @@ type device struct {
 	multiprocessors int32
 	major, minor    int32
 	driver          int32
+}
+
+type peaks struct {
+	copy, matrix, upload float64
 }
 
 type shape struct {
@@ -125,6 +129,7 @@ type api struct {
 	lastError   func(dst *byte, size int32) int32
 	deviceCount func(count *int32) status
 	deviceInfo  func(index int32, info *device) status
+	devicePeaks func(index int32, p *peaks) status
 
 	open  func(s *shape, o *options, e *handle) status
 	load  func(e handle, name string, dtype int32, dims *int64, ndim int32, data unsafe.Pointer, bytes int64) status
@@ -159,6 +164,7 @@ func (a *api) symbols() []symbol {
 		{"rk_last_error", &a.lastError},
 		{"rk_device_count", &a.deviceCount},
 		{"rk_device_info", &a.deviceInfo},
+		{"rk_device_peaks", &a.devicePeaks},
 		{"rk_open", &a.open},
 		{"rk_load", &a.load},
 		{"rk_ready", &a.ready},

@@ -100,19 +100,42 @@ const story = "User: Tell me a story about a brave cat.\n\nAssistant:"
 // continuation reads the story's beginning and then generates greedily, a token a step.
 func (m embedded) continuation(t *testing.T, b infer.Backend, n int) []int32 {
 	t.Helper()
+	return m.goOn(t, b, story, n).tokens
+}
+
+// A told is a greedy continuation with the logits that its tokens were drawn from.
+type told struct {
+	tokens []int32
+	logits [][]float32
+}
+
+// goOn reads a prompt and then generates greedily, a token a step.
+func (m embedded) goOn(t *testing.T, b infer.Backend, prompt string, n int) told {
+	t.Helper()
+	var out told
+	m.follow(t, b, prompt, n, func(_ int, d infer.Drawn, logits []float32) int32 {
+		out.tokens = append(out.tokens, d.Token)
+		out.logits = append(out.logits, logits)
+		return d.Token
+	})
+	return out
+}
+
+// follow reads a prompt and then n tokens, one a step, each what next makes of
+// the likeliest one and its logits.
+func (m embedded) follow(t *testing.T, b infer.Backend, prompt string, n int, next func(i int, d infer.Drawn, logits []float32) int32) {
+	t.Helper()
 	if err := b.ZeroSlot(0); err != nil {
 		t.Fatal(err)
 	}
 	s := sampler.New(m.model.Tokenizer.Size(), sampler.Params{TopP: 1, Ban: []int32{0}})
-	var out []int32
-	next := m.model.Tokenizer.Encode(nil, story)
-	for len(out) < n {
-		d := step(t, b, infer.Row{Tokens: next, Sampler: s})
+	tokens := m.model.Tokenizer.Encode(nil, prompt)
+	for i := range n {
+		logits := make([]float32, m.shape.Vocab)
+		d := step(t, b, infer.Row{Tokens: tokens, Sampler: s, Logits: logits})
 		s.Observe(d[0].Token)
-		out = append(out, d[0].Token)
-		next = out[len(out)-1:]
+		tokens = []int32{next(i, d[0], logits)}
 	}
-	return out
 }
 
 // difference is the norm of the difference over the norm.
@@ -123,15 +146,6 @@ func difference(got, want []float32) float64 {
 		n += math.Pow(float64(want[i]), 2)
 	}
 	return math.Sqrt(d / n)
-}
-
-func TestGPUGreedyAsOnTheCPU(t *testing.T) {
-	l, m := openGPU(t), openEmbedded(t)
-	got := m.continuation(t, m.onGPU(t, l, Options{Slots: 4}), 256)
-	want := m.continuation(t, m.onCPU(t, "fp16"), 256)
-	if !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", m.model.Tokenizer.Decode(nil, got), m.model.Tokenizer.Decode(nil, want))
-	}
 }
 
 // The logits stay those of exact arithmetic: after a prompt in one chunk, and
@@ -265,32 +279,5 @@ func TestGPUResumes(t *testing.T) {
 	}
 	if !slices.Equal(pieces, whole.Tokens) {
 		t.Error("in pieces, the answer has other tokens")
-	}
-}
-
-// Requests that come and go beside it leave an answer alone, within the
-// rounding that other batch sizes bring.
-func TestGPUInCompany(t *testing.T) {
-	l, m := openGPU(t), openEmbedded(t)
-	alone := m.continuation(t, m.onGPU(t, l, Options{Slots: 40}), 64)
-	b := m.onGPU(t, l, Options{Slots: 40})
-	e := infer.NewEngine(m.model, b, infer.Options{})
-	greedy := infer.Request{Tokens: m.model.Tokenizer.Encode(nil, story), Sampling: sampler.Params{TopP: 1, Ban: []int32{0}}, MaxTokens: 64}
-	var streams []*infer.Stream
-	for i := range 60 {
-		r := greedy
-		if i%20 != 7 {
-			r.Sampling = sampler.Params{Temperature: 1, TopP: 0.9, Seed: uint64(i)}
-			r.MaxTokens = 5 + i
-		}
-		streams = append(streams, submit(t, e, r))
-	}
-	for i, s := range streams {
-		if end := finish(t, s); i%20 == 7 && !slices.Equal(end.Tokens, alone) {
-			t.Errorf("request %d: %q, alone %q", i, end.Text, m.model.Tokenizer.Decode(nil, alone))
-		}
-	}
-	if err := e.Close(); err != nil {
-		t.Error(err)
 	}
 }

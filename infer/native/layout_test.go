@@ -27,7 +27,7 @@ func TestLayout(t *testing.T) {
 		want[name] = v
 	}
 	for c, v := range map[string]any{
-		"rk_device": device{}, "rk_shape": shape{}, "rk_options": options{}, "rk_row": row{}, "rk_result": result{},
+		"rk_device": device{}, "rk_peaks": peaks{}, "rk_shape": shape{}, "rk_options": options{}, "rk_row": row{}, "rk_result": result{},
 		"rk_candidate": candidate{}, "rk_count": count{}, "rk_memory": memory{}, "rk_timing": timing{},
 	} {
 		typ := reflect.TypeOf(v)

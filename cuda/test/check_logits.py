@@ -1,0 +1,103 @@
+"""Logits and states against the float64 reference of model.py, and against each other."""
+import numpy as np
+import torch
+
+import native
+from check import DEVICE, SMALL, at_most, check, error, model, open_engine, same, tokens_of
+from model import Reference, make_shape, released
+
+
+def read_mixed(e, ref, rng, rounds):
+    """Feeds rows of mixed lengths; returns the largest error of logits and the
+    reference's state with the slots it belongs to."""
+    s, state, worst = e.shape, {}, 0.0
+    for _ in range(rounds):
+        slots = [int(i) for i in rng.permutation(e.slots)[:rng.integers(1, e.slots + 1)]]
+        rows = [dict(slot=i, tokens=tokens_of(rng, s, int(rng.choice([1, 1, 1, 2, 5, 17, 33]))), flags=native.LOGITS) for i in slots]
+        if rng.integers(3) == 0:
+            rows = [r | dict(tokens=r["tokens"][:1]) for r in rows]
+        e.step(rows)
+        for i, r in enumerate(rows):
+            mine = state.setdefault(r["slot"], ref.zero(1))
+            for t in r["tokens"]:
+                want = ref.step([t], mine)
+            worst = max(worst, error(e.logits(i), want[0].cpu()))
+    return worst, state
+
+
+@check
+def logits_of_mixed_rows():
+    for name, s, kind, flags, limit in (
+            ("fp16", SMALL, native.F16, 0, 2e-3),
+            ("fp16, launched singly", SMALL, native.F16, native.EAGER, 2e-3),
+            ("bf16", SMALL, native.BF16, 0, 1.5e-2),
+            ("fp32 file", SMALL, native.F16, 0, 2e-3),
+            ("heads of 32", make_shape(2, 96, 32, (8, 5, 3, 16), vocab=100), native.F16, 0, 3e-3),
+            ("heads of 16", make_shape(2, 64, 16, (8, 8, 8, 16), vocab=100), native.F16, 0, 3e-3),
+            ("heads of 8", make_shape(2, 40, 8, (8, 8, 8, 16), ffn=72, vocab=96), native.F16, 0, 3e-3),
+            ("one layer, wide", make_shape(1, 4608, 64, (32, 32, 32, 32), ffn=512, vocab=128), native.F16, 0, 2e-3)):
+        w = model(s, dtype=torch.float32 if "fp32" in name else torch.bfloat16)
+        ref = Reference(s, w, DEVICE)
+        e = open_engine(s, w, kind=kind, slots=5, max_tokens=200, flags=flags)
+        worst, state = read_mixed(e, ref, np.random.default_rng(1), 8)
+        at_most(f"{name}: logits", worst, limit)
+        at_most(f"{name}: states", max(error(e.read(i), ref.flat(v, 0).cpu()) for i, v in state.items()), limit * 2)
+        e.close()
+
+
+@check
+def logits_of_many_rows():
+    wide = make_shape(2, 512, ranks=(96, 64, 32, 160), ffn=2080, vocab=3000)
+    for name, s, kind, limit in ("fp16", wide, native.F16, 2e-3), ("bf16", wide, native.BF16, 1.5e-2), ("odd", make_shape(2, 320, ranks=(8, 40, 8, 8), ffn=1064, vocab=1001), native.F16, 2e-3):
+        w, rng = model(s), np.random.default_rng(11)
+        ref = Reference(s, w, DEVICE)
+        e, mine, worst = open_engine(s, w, kind=kind, slots=300, max_tokens=600), ref.zero(300), 0.0
+        for n in 9, 12, 16, 17, 32, 33, 64, 65, 128, 200, 300:
+            for _ in range(2):
+                t = tokens_of(rng, s, 300)
+                part = [tuple(v[:n] for v in layer) for layer in mine]
+                e.step([dict(slot=k, tokens=[t[k]], flags=native.LOGITS) for k in range(n)])
+                want = ref.step(t[:n], part).cpu().numpy()
+                for layer, new in zip(mine, part):
+                    for whole, v in zip(layer, new):
+                        whole[:n] = v
+            worst = max(worst, max(error(e.logits(k), want[k]) for k in (0, n // 2, n - 1)))
+        at_most(f"{name}: logits", worst, limit)
+        at_most(f"{name}: states", max(error(e.read(k), ref.flat(mine, k).cpu()) for k in (0, 8, 63, 299)), limit * 2)
+        e.close()
+
+
+@check
+def long_decoding():
+    s = released("0.1b")
+    w = model(s)
+    ref, rng = Reference(s, w, DEVICE), np.random.default_rng(2)
+    for name, kind, state, limit in (("fp32 states", native.F16, native.F32, 3e-3), ("fp16 states", native.F16, native.F16, 3e-2),
+                                     ("bf16 weights", native.BF16, native.F32, 3e-2)):
+        e, mine, worst, n = open_engine(s, w, kind=kind, state=state, slots=2), ref.zero(2), 0.0, 1000 if name == "fp32 states" else 300
+        for i in range(n):
+            t = tokens_of(rng, s, 2)
+            e.step([dict(slot=k, tokens=[t[k]], flags=native.LOGITS) for k in range(2)])
+            last = (i + 1) % 100 == 0
+            want = ref.step(t, mine, last)
+            if last:
+                worst = max(worst, *(error(e.logits(k), want[k].cpu()) for k in range(2)))
+        at_most(f"{name}: logits over {n} decoded tokens", worst, limit)
+        e.close()
+
+
+@check
+def chunks_against_single_tokens():
+    s, rng = released("0.1b"), np.random.default_rng(3)
+    e = open_engine(s, model(s), slots=4, max_tokens=4096)
+    t = tokens_of(rng, s, 4096)
+    e.step([dict(slot=0, tokens=t, flags=native.LOGITS)])
+    whole = e.logits(0)
+    for at in range(0, 4096, 1000):
+        e.step([dict(slot=1, tokens=t[at:at + 1000], flags=native.LOGITS)])
+    at_most("by 1000 and at once", error(e.logits(0), whole), 2e-3)
+    for one in t:
+        e.step([dict(slot=2, tokens=[one], flags=native.LOGITS)])
+    at_most("singly and at once", error(e.logits(0), whole), 2e-3)
+    at_most("states", error(e.read(2), e.read(0)), 2e-3)
+    e.close()

@@ -1,0 +1,262 @@
+// drive: runs an engine through everything that has a kernel of its own, with
+// models so small that the tools of compute-sanitizer finish soon. It prints a
+// sum of all that came back; the same in every run. See sanitize.sh.
+//
+//   drive [-v] [part...]     parts: single, mixed, draws, slots; all without any
+//
+// With -v every step's own sums are shown, so that the first that differs is found.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "../rookery.h"
+
+namespace {
+
+void check(int32_t status, const char *what) {
+    if (status == RK_OK) return;
+    char text[512];
+    rk_last_error(text, sizeof text);
+    fprintf(stderr, "%s: %s (status %d)\n", what, text, status);
+    exit(1);
+}
+
+uint64_t sum = 1469598103934665603u; // of everything that came back
+
+bool verbose = false;
+
+template <typename T> void add(const std::vector<T> &v, const char *what) {
+    const auto *p = reinterpret_cast<const uint8_t *>(v.data());
+    uint64_t own = 1469598103934665603u;
+    for (size_t i = 0; i < v.size() * sizeof(T); i++) own = (own ^ p[i]) * 1099511628211u;
+    sum = (sum ^ own) * 1099511628211u;
+    if (verbose) printf("  %-12s %016llx\n", what, (unsigned long long)own);
+}
+
+struct Row {
+    int slot, count; // of tokens
+    uint32_t flags = RK_ROW_LOGITS;
+    int top = 0;
+    int kind = 0; // of draw
+};
+
+class Engine {
+  public:
+    Engine(const rk_shape &shape, const rk_options &options) : shape_(shape), options_(options), random_(7) {
+        check(rk_open(&shape, &options, &e_), "rk_open");
+        load();
+        check(rk_ready(e_), "rk_ready");
+    }
+
+    Engine(const Engine &) = delete;
+    ~Engine() { check(rk_close(e_), "rk_close"); }
+
+    // One step of these rows, with tokens as they come.
+    void step(const std::vector<Row> &rows, bool fed_back = false) {
+        if (verbose) printf(" %d rows, the first of %d tokens, flags %x\n", (int)rows.size(), rows[0].count, rows[0].flags);
+        std::vector<rk_row> table;
+        std::vector<int32_t> tokens, bans;
+        int tops = 0;
+        for (const Row &r : rows) {
+            table.push_back(make(r, tokens, bans));
+            tops += r.top;
+            for (int i = 0; i < r.count; i++) tokens.push_back(fed_back ? RK_FED_BACK : 1 + (int)(random_() % (shape_.vocab - 1)));
+        }
+        std::vector<rk_result> results(rows.size());
+        std::vector<rk_candidate> candidates(tops);
+        check(rk_step(e_, table.data(), (int)rows.size(), tokens.data(), (int)tokens.size(), bans.data(), (int)bans.size(), results.data(), candidates.data()), "rk_step");
+        add(results, "results");
+        for (size_t i = 0, at = 0; i < rows.size(); at += rows[i++].top)
+            add(std::vector<rk_candidate>(candidates.begin() + at, candidates.begin() + at + results[i].candidates), "candidates");
+        std::vector<float> logits(shape_.vocab);
+        for (int i : {0, (int)rows.size() - 1}) {
+            if (!(rows[i].flags & (RK_ROW_LOGITS | RK_ROW_DRAW))) continue;
+            check(rk_read_logits(e_, i, logits.data()), "rk_read_logits");
+            for (float v : logits)
+                if (!std::isfinite(v)) fprintf(stderr, "a logit is %f\n", v), exit(1);
+            add(logits, "logits");
+        }
+    }
+
+    std::vector<float> read(int slot) {
+        std::vector<float> state((size_t)shape_.layers * shape_.embed * (2 + shape_.head_size));
+        check(rk_read_slot(e_, slot, state.data()), "rk_read_slot");
+        add(state, "state");
+        return state;
+    }
+
+    void slots() {
+        const std::vector<float> state = read(0);
+        check(rk_write_slot(e_, 1, state.data()), "rk_write_slot");
+        check(rk_copy_slot(e_, 2, 1), "rk_copy_slot");
+        check(rk_zero_slot(e_, 0), "rk_zero_slot");
+        step({{0, 1}, {2, 1}});
+        for (int s = 0; s < 3; s++) read(s);
+        std::vector<rk_count> counts = {{3, 2, 1}, {9, 1, 1}, {5, .5f, .5f}}, got(shape_.vocab);
+        check(rk_set_counts(e_, 1, counts.data(), (int)counts.size()), "rk_set_counts");
+        step({{1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 4, 5}});
+        int32_t n = 0;
+        check(rk_get_counts(e_, 1, got.data(), (int)got.size(), &n), "rk_get_counts");
+        got.resize(n);
+        add(got, "counts");
+        check(rk_set_drawn(e_, 1, 0), "rk_set_drawn");
+        const std::vector<int32_t> exempt = {3, 5, 17};
+        check(rk_set_exempt(e_, exempt.data(), (int)exempt.size()), "rk_set_exempt");
+        step({{1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE | RK_ROW_FREEZE}, {2, 1, RK_ROW_DRAW}}, true);
+    }
+
+  private:
+    rk_row make(const Row &r, const std::vector<int32_t> &tokens, std::vector<int32_t> &bans) {
+        rk_row out{};
+        out.slot = r.slot;
+        out.token_offset = (int)tokens.size();
+        out.token_count = r.count;
+        out.flags = r.flags;
+        if (!(r.flags & RK_ROW_DRAW)) return out;
+        const int k = r.kind;
+        out.top = r.top;
+        out.mode = k % 3;
+        out.temperature = k % 4 == 3 ? 0 : 1.0f + 0.3f * (k % 5);
+        out.top_k = k % 2 ? 1 + 13 * (k % 7) : 0;
+        out.top_p = k % 3 ? 0.4f + 0.1f * (k % 6) : 1;
+        out.presence = k % 5 ? 0.3f : 0;
+        out.frequency = k % 5 > 2 ? 0.2f : 0;
+        out.decay = 0.99f;
+        out.seed = 11 + k;
+        out.draw = k;
+        out.ban_offset = (int)bans.size();
+        out.ban_count = k % 4;
+        for (int i = 0; i < out.ban_count; i++) bans.push_back(i * 31);
+        return out;
+    }
+
+    void tensor(const std::string &name, std::vector<int64_t> dims, float low, float high) {
+        int64_t n = 1;
+        for (int64_t d : dims) n *= d;
+        std::vector<float> values(n);
+        for (float &v : values) v = low + (high - low) * (float)(random_() >> 8) / (1 << 24);
+        check(rk_load(e_, name.c_str(), RK_F32, dims.data(), (int)dims.size(), values.data(), n * 4), name.c_str());
+    }
+
+    // A matrix of n inputs, whose outputs are of the order of gain.
+    void matrix(const std::string &name, int64_t rows, int64_t columns, int64_t n, float gain = 1) {
+        const float w = gain * std::sqrt(3.0f / n);
+        tensor(name, {rows, columns}, -w, w);
+    }
+
+    void load() {
+        const rk_shape &s = shape_;
+        const int64_t c = s.embed, f = s.ffn, v = s.vocab;
+        matrix("emb.weight", v, c, 3);
+        matrix("head.weight", v, c, c, 3);
+        for (int i = 0; i < s.layers; i++) layer("blocks." + std::to_string(i) + ".", i, c, f);
+        for (const char *n : {"blocks.0.ln0", "ln_out"}) norm(n, c);
+    }
+
+    void norm(const std::string &name, int64_t c) {
+        tensor(name + ".weight", {c}, .8f, 1.2f);
+        tensor(name + ".bias", {c}, -.1f, .1f);
+    }
+
+    void layer(const std::string &b, int i, int64_t c, int64_t f) {
+        const std::string a = b + "att.";
+        norm(b + "ln1", c);
+        norm(b + "ln2", c);
+        norm(a + "ln_x", c);
+        for (char x : std::string("rwkvag")) tensor(a + "x_" + x, {1, 1, c}, 0, .6f);
+        tensor(a + "w0", {1, 1, c}, -6, 1);
+        tensor(a + "a0", {1, 1, c}, -.5f, .5f);
+        const struct {
+            char x;
+            int64_t rank;
+        } low[] = {{'w', shape_.rank_w}, {'a', shape_.rank_a}, {'g', shape_.rank_g}, {'v', shape_.rank_v}};
+        for (auto l : low) {
+            if (l.x == 'v' && i == 0) continue;
+            matrix(a + l.x + "1", c, l.rank, c, .5f);
+            matrix(a + l.x + "2", l.rank, c, l.rank, .5f);
+        }
+        if (i > 0) tensor(a + "v0", {1, 1, c}, .2f, .8f);
+        tensor(a + "k_k", {1, 1, c}, .7f, 1);
+        tensor(a + "k_a", {1, 1, c}, .8f, 1.1f);
+        tensor(a + "r_k", {shape_.heads, shape_.head_size}, -.1f, .1f);
+        for (const char *m : {"receptance", "key", "value", "output"}) matrix(a + m + ".weight", c, c, c, .5f);
+        tensor(b + "ffn.x_k", {1, 1, c}, 0, .3f);
+        matrix(b + "ffn.key.weight", f, c, c, .5f);
+        matrix(b + "ffn.value.weight", c, f, f, .5f);
+    }
+
+    const rk_shape shape_;
+    const rk_options options_;
+    std::mt19937 random_;
+    rk_engine *e_ = nullptr;
+};
+
+std::vector<Row> singles(int n, int first = 0) {
+    std::vector<Row> rows;
+    for (int i = 0; i < n; i++) rows.push_back({first + i, 1});
+    return rows;
+}
+
+// Rows of one token: the stages for few, for some dozens and for many.
+void single(Engine &e) {
+    for (int n : {1, 2, 5, 8, 9, 16, 31, 64, 65, 70}) {
+        e.step(singles(n));
+        e.read(n - 1);
+    }
+}
+
+// Rows of all lengths: token by token, by chunks, in segments (some 600 tokens
+// and few heads), and beside rows of one token.
+void mixed(Engine &e) {
+    e.step({{0, 2}, {1, 15}, {2, 1}});
+    e.step({{3, 16}, {4, 17}, {0, 1}, {1, 33}});
+    e.step({{5, 1100}});
+    e.step({{6, 530}, {7, 200}, {3, 1}, {8, 64, 0}, {9, 3}});
+    for (int s : {0, 1, 3, 5, 6, 7, 8, 9}) e.read(s);
+}
+
+void draws(Engine &e) {
+    for (int n : {1, 7, 24, 66}) {
+        for (int round = 0; round < 2; round++) {
+            std::vector<Row> rows;
+            for (int i = 0; i < n; i++) rows.push_back({i, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, i % 3 ? i % 9 : 256 / n, i + round});
+            e.step(rows, round > 0);
+        }
+    }
+    e.step({{0, 40, RK_ROW_DRAW, 3, 1}, {1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 0, 4}, {2, 3, 0}});
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    std::vector<std::string> parts(argv + 1, argv + argc);
+    if (!parts.empty() && parts[0] == "-v") {
+        verbose = true;
+        parts.erase(parts.begin());
+    }
+    auto wanted = [&](const char *part) { return parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end(); };
+    const struct {
+        const char *name;
+        rk_shape shape;
+        int32_t weights, state;
+        uint32_t flags;
+    } models[] = {
+        {"fp16, fp32 states", {2, 256, 4, 64, 1024, 512, 32, 32, 32, 64}, RK_F16, RK_F32, 0},
+        {"bf16, fp16 states", {2, 256, 4, 64, 1024, 512, 32, 32, 32, 64}, RK_BF16, RK_F16, 0},
+        {"odd sizes, launched singly", {2, 320, 5, 64, 1064, 301, 8, 24, 8, 40}, RK_F16, RK_F16, RK_OPEN_EAGER},
+        {"heads of 16", {2, 64, 4, 16, 256, 200, 8, 8, 8, 16}, RK_F16, RK_F32, RK_OPEN_EAGER},
+    };
+    for (const auto &m : models) {
+        Engine e(m.shape, {0, m.weights, m.state, 72, 72, 1200, m.shape.vocab - 3, m.flags, nullptr});
+        if (wanted("single")) single(e);
+        if (wanted("mixed")) mixed(e);
+        if (wanted("draws")) draws(e);
+        if (wanted("slots")) e.slots();
+        printf("%-28s %016llx\n", m.name, (unsigned long long)sum);
+        fflush(stdout);
+    }
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Runs drive under compute-sanitizer: bad and misaligned addresses (memcheck),
+# races in shared memory (racecheck), reads of what nothing wrote (initcheck).
+#   test/sanitize.sh [folder of the library] [tool...]
+# The library is best built with LINEINFO=-lineinfo, so that places have names.
+set -euo pipefail
+cd "$(dirname "$0")"
+build=$(cd "${1:-../build}" && pwd)
+shift || true
+tools=${*:-memcheck racecheck initcheck}
+c++ -std=c++17 -O1 -Wall -Wextra -o "$build/drive" drive.cc -L"$build" -lrookery_cuda -Wl,-rpath,"$build"
+first=$("$build/drive")
+echo "$first"
+if [ "$("$build/drive")" != "$first" ]; then
+    echo "two runs differ" >&2
+    exit 1
+fi
+status=0
+for tool in $tools; do
+    echo "== $tool"
+    case $tool in
+    initcheck) more=(--track-unused-memory no) ;;
+    racecheck) more=(--racecheck-report all) ;;
+    *) more=() ;;
+    esac
+    compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 20 "${more[@]}" "$build/drive" || status=1
+done
+exit $status
