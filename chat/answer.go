@@ -51,7 +51,7 @@ func (d *Dialogue) answer(prompt *node, seed uint64) {
 
 // goOn continues an answer. The caller holds mu.
 func (d *Dialogue) goOn(head *node) {
-	a := &answer{turn: head.turn, resumed: &reading{head.turn, head.snap}, past: !head.turn.Open}
+	a := &answer{turn: head.turn, resumed: &reading{head.turn, d.tree.held(head.turn.ID)}, past: !head.turn.Open}
 	a.turn.Sampling = d.conv.Sampling
 	a.turn.Sampling.Seed = head.turn.Sampling.Seed
 	if len(head.children) > 0 {

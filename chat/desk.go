@@ -41,7 +41,8 @@ type Defaults struct {
 type Desk struct {
 	engine  Engine
 	store   Store
-	keep    *keeper       // of the layout
+	keep    *keeper // of the layout
+	warm    *warmth
 	changed chan struct{} // 1 slot
 
 	mu       sync.Mutex
@@ -62,9 +63,10 @@ type Desk struct {
 // NewDesk starts a desk. It owns store from here on.
 func NewDesk(e Engine, store Store, d Defaults) *Desk {
 	ctx, cancel := context.WithCancel(context.Background())
+	warm := newWarmth()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Desk{
-		engine: e, store: store, keep: newKeeper(store, 0, func() {}), changed: make(chan struct{}, 1),
+		engine: e, store: store, keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}

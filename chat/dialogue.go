@@ -71,10 +71,10 @@ type Live struct {
 
 // newDialogue is one without turns, or one that is loading them.
 func newDialogue(k *Desk, c Conversation, loading bool) *Dialogue {
-	d := &Dialogue{desk: k, id: c.ID, conv: c, tree: newTree(), loading: loading}
+	d := &Dialogue{desk: k, id: c.ID, conv: c, tree: newTree(k.warm), loading: loading}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.keep = newKeeper(k.store, c.ID, func() {
+	d.keep = newKeeper(k.store, c.ID, k.warm, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.publish()

@@ -26,8 +26,9 @@ const (
 // later and later, with whatever is newest then.
 type keeper struct {
 	store   Store
-	id      ID     // the conversation's; 0: the desk's, for the layout alone
-	changed func() // called without locks when idle would say something new
+	warm    *warmth // told of the snapshots that wait
+	id      ID      // the conversation's; 0: the desk's, for the layout alone
+	changed func()  // called without locks when idle would say something new
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -67,10 +68,10 @@ type journal struct {
 	wrote  time.Time // last
 }
 
-func newKeeper(store Store, id ID, changed func()) *keeper {
+func newKeeper(store Store, id ID, warm *warmth, changed func()) *keeper {
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &keeper{
-		store: store, id: id, changed: changed, ctx: ctx, cancel: cancel,
+		store: store, warm: warm, id: id, changed: changed, ctx: ctx, cancel: cancel,
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), settled: make(chan struct{}),
 	}
 	k.seen.idle = true
@@ -90,15 +91,27 @@ func (k *keeper) commit(c Conversation, t Turn, s *infer.Snapshot) {
 		k.journal = nil
 	}
 	k.signal()
+	if s != nil {
+		k.warm.wait(t.ID, 1)
+	}
 	for i := range k.commits {
 		if k.commits[i].turn.ID == t.ID {
+			k.forget(&k.commits[i])
 			k.commits[i] = next
 			return
 		}
 	}
 	k.commits = append(k.commits, next)
 	if old := len(k.commits) - 1 - unsavedSnapshots; old >= 0 {
-		k.commits[old].snapshot = nil
+		k.forget(&k.commits[old])
+	}
+}
+
+// forget lets a snapshot go that waits no more. The caller holds mu.
+func (k *keeper) forget(c *commit) {
+	if c.snapshot != nil {
+		k.warm.wait(c.turn.ID, -1)
+		c.snapshot = nil
 	}
 }
 
@@ -204,6 +217,11 @@ func (k *keeper) flush(ctx context.Context) error {
 func (k *keeper) stop() {
 	k.cancel()
 	<-k.gone
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i := range k.commits {
+		k.forget(&k.commits[i])
+	}
 }
 
 // empty says that there is nothing to save, not even a journal.

@@ -78,6 +78,7 @@ func (k *keeper) writeCommit(c commit) error {
 	defer k.mu.Unlock()
 	// It stays if a newer version came in meanwhile.
 	if k.commits[0].serial == c.serial {
+		k.forget(&k.commits[0])
 		k.commits[0] = commit{}
 		k.commits = k.commits[1:]
 	}

@@ -27,7 +27,7 @@ func (d *Dialogue) path(to ID) []reading {
 	line := d.tree.line(to)
 	path := make([]reading, len(line))
 	for i, n := range line {
-		path[i] = reading{n.turn, n.snap}
+		path[i] = reading{n.turn, d.tree.held(n.turn.ID)}
 	}
 	return path
 }

@@ -7,26 +7,20 @@ import (
 	"rookery/infer"
 )
 
-// warmSnapshots is how many snapshots a conversation keeps in memory besides
-// those that wait to be saved: of the last answer and its prompt, and as many
-// again for who switches between siblings.
-const warmSnapshots = 4
-
 // A node is a turn in its tree.
 type node struct {
 	turn     Turn
-	children []ID            // oldest first
-	snap     *infer.Snapshot // in memory; nil says nothing about the store
+	children []ID // oldest first
 }
 
 // A tree is the turns of one conversation. Any turn can be the head.
 type tree struct {
 	nodes map[ID]*node
 	roots []ID // oldest first
-	warm  []ID // turns with a snapshot in memory, the longest held first
+	warm  *warmth
 }
 
-func newTree() tree { return tree{nodes: map[ID]*node{}} }
+func newTree(w *warmth) tree { return tree{nodes: map[ID]*node{}, warm: w} }
 
 // add puts a turn below its parent, or replaces the turn of that ID.
 func (t *tree) add(turn Turn) error {
@@ -89,19 +83,11 @@ func (t *tree) prompt(id ID) *node {
 	return n
 }
 
-// hold keeps a snapshot in memory and lets go of the one held longest.
-func (t *tree) hold(id ID, s *infer.Snapshot) {
-	t.warm = slices.DeleteFunc(t.warm, func(w ID) bool { return w == id })
-	t.nodes[id].snap = s
-	if s == nil {
-		return
-	}
-	t.warm = append(t.warm, id)
-	if len(t.warm) > warmSnapshots {
-		t.nodes[t.warm[0]].snap = nil
-		t.warm = slices.Delete(t.warm, 0, 1)
-	}
-}
+// hold keeps a turn's snapshot in memory; nil forgets it.
+func (t *tree) hold(id ID, s *infer.Snapshot) { t.warm.hold(id, s) }
+
+// held is a turn's snapshot in memory; nil says nothing about the store.
+func (t *tree) held(id ID) *infer.Snapshot { return t.warm.get(id) }
 
 // Line is the visible line of stored turns: from the first to head. Turns may
 // be in any order.

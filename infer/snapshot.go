@@ -19,4 +19,13 @@ type Snapshot struct {
 	Logits  []float32
 	Sampler sampler.Memory // penalties and place in the random stream
 	Tail    []byte         // bytes of an incomplete character at the end of the text
+	// Prefix names what State has read; zero where that is not known. Whoever
+	// asks for the tokens to be read knows it; it is no part of the binary form.
+	Prefix Prefix
+}
+
+// HostBytes is the memory that the snapshot's state and logits take.
+func (s *Snapshot) HostBytes() int64 {
+	const float = 4
+	return float * int64(len(s.State)+len(s.Logits))
 }

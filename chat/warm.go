@@ -1,0 +1,142 @@
+package chat
+
+import (
+	"container/list"
+	"sync"
+
+	"rookery/infer"
+)
+
+// DefaultMemory is what snapshots may take in memory when nobody says otherwise.
+const DefaultMemory = 1e9
+
+// A warmth is the host memory's tier of snapshots, one for all conversations
+// of a desk: from here a state wakes by one copy. When it is full, what was not
+// used for longest goes first. A snapshot that still waits to be saved does not
+// go: it would stay in memory all the same, and it is counted.
+type warmth struct {
+	mu      sync.Mutex
+	budget  int64
+	bytes   int64
+	entries map[ID]*list.Element // of *warmEntry, by turn
+	order   *list.List           // used last first
+	read    map[infer.Prefix]ID
+	waiting map[ID]int // writes of a turn's snapshot that are to be done
+}
+
+type warmEntry struct {
+	turn ID
+	snap *infer.Snapshot
+}
+
+func newWarmth() *warmth {
+	return &warmth{
+		budget: DefaultMemory, entries: map[ID]*list.Element{}, order: list.New(),
+		read: map[infer.Prefix]ID{}, waiting: map[ID]int{},
+	}
+}
+
+// hold keeps a turn's snapshot in memory; nil forgets it.
+func (w *warmth) hold(turn ID, s *infer.Snapshot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e := w.entries[turn]; e != nil {
+		w.drop(e)
+	}
+	if s == nil {
+		return
+	}
+	w.entries[turn] = w.order.PushFront(&warmEntry{turn, s})
+	w.bytes += s.HostBytes()
+	if s.Prefix != (infer.Prefix{}) {
+		w.read[s.Prefix] = turn
+	}
+	w.evict()
+}
+
+// get is a turn's snapshot, or nil.
+func (w *warmth) get(turn ID) *infer.Snapshot {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.entries[turn]
+	if e == nil {
+		return nil
+	}
+	w.order.MoveToFront(e)
+	return e.Value.(*warmEntry).snap
+}
+
+// reading is a snapshot of one who has read what a prefix names, or nil.
+func (w *warmth) reading(p infer.Prefix) *infer.Snapshot {
+	w.mu.Lock()
+	turn, ok := w.read[p]
+	w.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return w.get(turn)
+}
+
+// wait counts the writes of a turn's snapshot that are to be done: by is 1
+// when one is asked for and -1 when it is done or given up.
+func (w *warmth) wait(turn ID, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting[turn] += by; w.waiting[turn] <= 0 {
+		delete(w.waiting, turn)
+		w.evict()
+	}
+}
+
+// limit changes the budget.
+func (w *warmth) limit(budget int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.budget = budget
+	w.evict()
+}
+
+// evict lets go of what was not used for longest. The caller holds mu.
+func (w *warmth) evict() {
+	for e := w.order.Back(); e != nil && w.bytes > w.budget; {
+		before := e.Prev()
+		if w.waiting[e.Value.(*warmEntry).turn] == 0 {
+			w.drop(e)
+		}
+		e = before
+	}
+}
+
+func (w *warmth) drop(e *list.Element) {
+	entry := e.Value.(*warmEntry)
+	w.order.Remove(e)
+	delete(w.entries, entry.turn)
+	if w.read[entry.snap.Prefix] == entry.turn {
+		delete(w.read, entry.snap.Prefix)
+	}
+	w.bytes -= entry.snap.HostBytes()
+}
+
+// Memory is what snapshots take in host memory.
+type Memory struct {
+	Snapshots     int
+	Bytes, Budget int64
+	Unsaved       int64 // of Bytes, what waits to be saved
+}
+
+// Memory says what the snapshots of all conversations take. It is cheap.
+func (k *Desk) Memory() Memory {
+	w := k.warm
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := Memory{Snapshots: len(w.entries), Bytes: w.bytes, Budget: w.budget}
+	for turn := range w.waiting {
+		if e := w.entries[turn]; e != nil {
+			m.Unsaved += e.Value.(*warmEntry).snap.HostBytes()
+		}
+	}
+	return m
+}
+
+// SetMemory changes how many bytes of snapshots are kept in memory.
+func (k *Desk) SetMemory(budget int64) { k.warm.limit(max(budget, 0)) }
