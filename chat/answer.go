@@ -19,11 +19,13 @@ type answer struct {
 	template  template
 	rendering rendering
 	think     ThinkMode
-	path      []reading // the line up to the prompt
-	resumed   *reading  // the answer that goes on; nil for a new one
-	past      bool      // go past the stop that ended it
-	header    string    // what the prompt gave of the answer
-	prompted  bool      // the state after the prompt is kept
+	path      []Turn       // the line up to the prompt
+	resumed   *Turn        // the answer that goes on; nil for a new one
+	past      bool         // go past the stop that ended it
+	base      ID           // the library's state that the line begins from
+	header    string       // what the prompt gave of the answer
+	prompted  bool         // the state after the prompt is kept
+	read      infer.Prefix // what the state after the prompt has read; zero: not known
 	started   time.Time
 	cancel    context.CancelFunc
 
@@ -51,7 +53,7 @@ func (d *Dialogue) answer(prompt *node, seed uint64) {
 
 // goOn continues an answer. The caller holds mu.
 func (d *Dialogue) goOn(head *node) {
-	a := &answer{turn: head.turn, resumed: &reading{head.turn, d.tree.held(head.turn.ID)}, past: !head.turn.Open}
+	a := &answer{turn: head.turn, resumed: &head.turn, past: !head.turn.Open}
 	a.turn.Sampling = d.conv.Sampling
 	a.turn.Sampling.Seed = head.turn.Sampling.Seed
 	if len(head.children) > 0 {
@@ -66,10 +68,10 @@ func (d *Dialogue) begin(a *answer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.d, a.cancel, a.started = d, cancel, time.Now()
 	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
-	a.path = d.path(a.turn.Parent)
+	a.path, a.base = d.path(a.turn.Parent), d.conv.Base
 	a.turn.ModelName = a.template.name
 	a.sampling = a.turn.Sampling
-	a.unsaved = len(a.path[len(a.path)-1].turn.Tokens) == 0
+	a.unsaved = len(a.path[len(a.path)-1].Tokens) == 0
 	d.run = a
 	if d.shut {
 		d.stop()
@@ -78,6 +80,7 @@ func (d *Dialogue) begin(a *answer) {
 	d.work.Go(func() {
 		defer cancel()
 		end := a.generate(ctx)
+		end.Snapshot = a.named(end)
 		d.finish(a, end)
 	})
 }
@@ -90,6 +93,7 @@ func (a *answer) live() *Live {
 // generate makes the answer. Its ending is of everything that was drawn since begin.
 func (a *answer) generate(ctx context.Context) infer.Ending {
 	a.prepare()
+	a.read = a.reads()
 	s, err := a.start(ctx)
 	if err != nil {
 		return infer.Ending{Reason: infer.ReasonCancelled}
@@ -118,7 +122,7 @@ func (a *answer) generate(ctx context.Context) infer.Ending {
 // prepare makes the prompt's tokens where there are none of this tokenizer,
 // and saves it.
 func (a *answer) prepare() {
-	prompt := &a.path[len(a.path)-1].turn
+	prompt := &a.path[len(a.path)-1]
 	fresh := len(prompt.Tokens) == 0 || !a.template.knows(*prompt)
 	if fresh {
 		prompt.Tokens = a.template.prompt(prompting{
@@ -167,7 +171,7 @@ func (a *answer) follow(ctx context.Context, s start, limit int, ban []int32) in
 			stream.Cancel()
 		}
 		if fresh && !a.prompted {
-			a.keepPrompt(stream.Prompt(), len(s.tokens) > 0)
+			a.keepPrompt(stream.Prompt(), len(s.tokens) > 0 || s.reused)
 		}
 		a.grow(stream)
 	}
@@ -212,13 +216,14 @@ func (a *answer) keepPrompt(s *infer.Snapshot, anew bool) {
 		return
 	}
 	a.prompted = true
+	s = naming(s, a.read)
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	prompt := a.d.tree.nodes[a.turn.Parent]
-	a.d.tree.hold(prompt.turn.ID, s)
 	if anew {
 		a.d.keep.commit(a.d.conv, prompt.turn, s)
 	}
+	a.d.tree.hold(prompt.turn.ID, s)
 }
 
 // grow takes what the stream has.

@@ -51,10 +51,10 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}
-	d.tree.hold(t.ID, end.Snapshot)
 	d.goOnFrom(t.ID)
 	d.conv.Updated = time.Now()
 	d.keep.commit(d.conv, t, end.Snapshot)
+	d.tree.hold(t.ID, end.Snapshot)
 }
 
 // recall is what later turns read of an answer that thought; nil if they read all of it.

@@ -14,20 +14,15 @@ type start struct {
 	from           *infer.Snapshot
 	tokens, replay []int32
 	own            bool // from is the snapshot of the answer itself
-}
-
-// A reading is a turn that the state must have read.
-type reading struct {
-	turn Turn
-	snap *infer.Snapshot // in memory, or nil
+	reused         bool // from is the snapshot of another line
 }
 
 // path is the turns from the first to one. The caller holds mu.
-func (d *Dialogue) path(to ID) []reading {
+func (d *Dialogue) path(to ID) []Turn {
 	line := d.tree.line(to)
-	path := make([]reading, len(line))
+	path := make([]Turn, len(line))
 	for i, n := range line {
-		path[i] = reading{n.turn, d.tree.held(n.turn.ID)}
+		path[i] = n.turn
 	}
 	return path
 }
@@ -38,7 +33,7 @@ func (a *answer) start(ctx context.Context) (start, error) {
 	if a.resumed == nil {
 		return a.below(ctx)
 	}
-	if s := a.find(ctx, *a.resumed); drawable(s) {
+	if s := a.find(ctx, a.resumed.ID); drawable(s) {
 		return start{from: s, own: true}, nil
 	}
 	s, err := a.below(ctx)
@@ -52,37 +47,35 @@ func (a *answer) start(ctx context.Context) (start, error) {
 func (a *answer) below(ctx context.Context) (start, error) {
 	var parts [][]int32
 	for i := len(a.path) - 1; i >= 0; i-- {
-		r := a.path[i]
-		if r.turn.Recall == nil {
-			if s := a.find(ctx, r); s != nil && (len(parts) > 0 || drawable(s)) {
+		t := a.path[i]
+		if t.Recall == nil {
+			if s := a.find(ctx, t.ID); s != nil && (len(parts) > 0 || drawable(s)) {
 				anew := *s
 				anew.Sampler, anew.Tail = sampler.Memory{}, nil
 				slices.Reverse(parts)
 				return start{from: &anew, tokens: slices.Concat(parts...)}, ctx.Err()
 			}
 		}
-		parts = append(parts, a.template.reads(r.turn, a.rendering))
+		parts = append(parts, a.template.reads(t, a.rendering))
 	}
 	slices.Reverse(parts)
-	return start{tokens: slices.Concat(parts...)}, ctx.Err()
+	return a.reuse(ctx, start{tokens: slices.Concat(parts...)}), ctx.Err()
 }
 
 // find is the usable snapshot after a turn, or nil.
-func (a *answer) find(ctx context.Context, r reading) *infer.Snapshot {
+func (a *answer) find(ctx context.Context, turn ID) *infer.Snapshot {
 	model := a.d.desk.engine.Model()
-	if usable(r.snap, model) {
-		return r.snap
+	if s := a.d.tree.held(turn); usable(s, model) {
+		return s
 	}
 	if ctx.Err() != nil {
 		return nil
 	}
-	s, err := a.d.keep.snapshot(ctx, r.turn.ID)
+	s, err := a.d.keep.snapshot(ctx, turn)
 	if err != nil || !usable(s, model) {
 		return nil
 	}
-	a.d.mu.Lock()
-	defer a.d.mu.Unlock()
-	a.d.tree.hold(r.turn.ID, s)
+	a.d.tree.hold(turn, s)
 	return s
 }
 

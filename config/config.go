@@ -78,6 +78,7 @@ type UI struct {
 type Storage struct {
 	DataDir        string `toml:"data_dir"`
 	SnapshotBudget Bytes  `toml:"snapshot_budget"`
+	MemoryBudget   Bytes  `toml:"memory_budget"`
 }
 
 // Default is what holds when no file says otherwise.
@@ -87,7 +88,7 @@ func Default() Config {
 		Chat:    Chat{Think: "off"},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
-		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9},
+		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, MemoryBudget: 1e9},
 	}
 }
 

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -17,17 +18,22 @@ func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, s
 		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, turn, data); err != nil {
 		return err
 	}
+	var prefix any
+	if snap.Prefix != (infer.Prefix{}) {
+		prefix = snap.Prefix[:]
+	}
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts
 		(turn, conversation, bytes, width, position, prefix, used) VALUES (?,?,?,?,?,?,?)`,
-		turn, conversation, len(data), "exact", snap.Position, nil, encodeTime(time.Now()))
+		turn, conversation, len(data), "exact", snap.Position, prefix, encodeTime(time.Now()))
 	return err
 }
 
 // Snapshot implements chat.Store. One that fails its checksum is ErrDamaged.
 func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, error) {
 	doing := fmt.Sprintf("reading the state of turn %d", turn)
-	var data []byte
-	err := s.read.QueryRowContext(ctx, `SELECT data FROM snapshots WHERE turn = ?`, turn).Scan(&data)
+	var data, prefix []byte
+	err := s.read.QueryRowContext(ctx, `SELECT s.data, f.prefix FROM snapshots s
+		LEFT JOIN snapshot_facts f ON f.turn = s.turn WHERE s.turn = ?`, turn).Scan(&data, &prefix)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -38,6 +44,38 @@ func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, er
 	if err := snap.UnmarshalBinary(data); err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", doing, ErrDamaged, err)
 	}
+	if len(prefix) == len(snap.Prefix) {
+		snap.Prefix = infer.Prefix(prefix)
+	}
 	s.upkeep.use(turn)
 	return snap, nil
+}
+
+// SnapshotReading finds the first of prefixes that an exact snapshot has read,
+// and its place in the list. It is nil without an error if there is none.
+func (s *Store) SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*infer.Snapshot, int, error) {
+	const doing = "looking for a state to start from"
+	names := make([]string, len(prefixes))
+	for i, p := range prefixes {
+		names[i] = p.String()
+	}
+	list, err := json.Marshal(names)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%s: %w", doing, err)
+	}
+	var turn chat.ID
+	var at int
+	err = s.read.QueryRowContext(ctx, `SELECT f.turn, r.key FROM json_each(?1) r CROSS JOIN snapshot_facts f ON f.prefix = unhex(r.value)
+		WHERE f.width = 'exact' ORDER BY r.key LIMIT 1`, string(list)).Scan(&turn, &at)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, explain(doing, err)
+	}
+	snap, err := s.Snapshot(ctx, turn)
+	if snap == nil || snap.Prefix != prefixes[at] {
+		return nil, 0, err
+	}
+	return snap, at, nil
 }

@@ -129,6 +129,24 @@ func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, er
 	return c.snapshots[turn], ctx.Err()
 }
 
+// SnapshotReading finds the first of prefixes that a snapshot has read.
+func (s *Store) SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*infer.Snapshot, int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	read := map[infer.Prefix]*infer.Snapshot{}
+	for _, c := range s.conversations {
+		for _, snap := range c.snapshots {
+			read[snap.Prefix] = snap
+		}
+	}
+	for i, p := range prefixes {
+		if snap := read[p]; snap != nil && p != (infer.Prefix{}) {
+			return snap, i, ctx.Err()
+		}
+	}
+	return nil, 0, ctx.Err()
+}
+
 // BeginJournal starts the journal of an answer.
 func (s *Store) BeginJournal(ctx context.Context, id chat.ID, t chat.Turn) error {
 	if err := ctx.Err(); err != nil {

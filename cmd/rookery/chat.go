@@ -51,6 +51,7 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	// take leaves the operating system to fit in the screen and the store.
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	desk := chat.NewDesk(e, store, d)
+	desk.SetMemory(int64(c.Storage.MemoryBudget))
 	err = a.show(cmd.Context(), desk, store, c, settings)
 	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
 	defer cancel()
@@ -109,6 +110,7 @@ func (a *app) reload(r config.Reload, desk *chat.Desk, store *sessions.Store) (u
 		return ui.Settings{}, err
 	}
 	desk.SetDefaults(d)
+	desk.SetMemory(int64(c.Storage.MemoryBudget))
 	store.SetRetention(retention(c))
 	return settings, nil
 }
