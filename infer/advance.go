@@ -6,16 +6,13 @@ import (
 	"time"
 )
 
-// begin gives a sequence that has just got its slot the state to go on from.
+// begin starts a sequence whose slot holds the state to go on from.
 func (e *Engine) begin(q *sequence) error {
 	q.phase = phaseReading
 	q.takeSampling()
 	q.logits = make([]float32, e.model.Shape.Vocab)
 	q.lateLogits = e.keeper != nil
 	from := q.req.From
-	if err := e.load(q.slot, from); err != nil {
-		return err
-	}
 	if from != nil && from.Logits != nil && q.prompt == 0 {
 		copy(q.logits, from.Logits)
 		q.setStart(from)
@@ -31,14 +28,6 @@ func (q *sequence) takeSampling() {
 	if p := q.stream.sampling.Swap(nil); p != nil {
 		q.sampler.SetParams(*p)
 	}
-}
-
-// load writes a snapshot's state to a slot.
-func (e *Engine) load(slot Slot, from *Snapshot) error {
-	if from == nil || from.State == nil {
-		return e.device.ZeroSlot(slot)
-	}
-	return e.device.WriteSlot(slot, from.State)
 }
 
 // firstFromLogits draws the first token from the snapshot's logits, without a step.
@@ -82,6 +71,10 @@ func (e *Engine) advanceReading(q *sequence, n int, d Drawn, at span) error {
 	q.rate.add(at, n)
 	if q.prompt > 0 {
 		if q.prompt -= n; q.prompt == 0 {
+			if q.req.Logits && len(q.unread) == 0 {
+				q.promptEnd = at.end
+				return e.finishReading(q)
+			}
 			if err := e.takeStart(q); err != nil {
 				return err
 			}
@@ -101,19 +94,48 @@ func (e *Engine) advanceReading(q *sequence, n int, d Drawn, at span) error {
 }
 
 // takeStart takes the prompt snapshot: state and logits after the last prompt
-// token, and the sampler as it was before the first draw.
+// token, and the sampler as it was before the first draw. The state is copied
+// to a slot of its own if there is one, from which it is read while q goes on,
+// and where it stays for a retry.
 func (e *Engine) takeStart(q *sequence) error {
-	state, err := e.readState(q.slot)
-	if err != nil {
+	s := e.startSnapshot(q)
+	s.Logits = slices.Clone(q.logits)
+	slot, ok := e.pool.take()
+	if !ok {
+		state, err := e.readState(q.slot)
+		if err == nil {
+			s.State = state
+			q.setStart(s)
+		}
 		return err
 	}
+	if err := e.device.CopySlot(slot, q.slot); err != nil {
+		e.pool.put(slot)
+		return err
+	}
+	out := &readout{slot: slot, into: s, publish: func() { q.stream.setPrompt(s) }}
+	out.then = func() {
+		q.starting = nil
+		if out.err != nil { // what q began from serves as well
+			e.pool.put(slot)
+			return
+		}
+		e.pool.keep(slot, s.State)
+		q.setStart(s)
+	}
+	q.starting = out
+	e.outs.start(out)
+	return nil
+}
+
+// startSnapshot is the prompt snapshot without state and logits.
+func (e *Engine) startSnapshot(q *sequence) *Snapshot {
 	s := e.newSnapshot(q)
-	s.Position, s.State, s.Logits, s.Tail = q.position, state, slices.Clone(q.logits), q.tail
+	s.Position, s.Tail = q.position, q.tail
 	if q.req.From != nil {
 		s.Sampler = q.req.From.Sampler
 	}
-	q.setStart(s)
-	return nil
+	return s
 }
 
 // setStart makes s the prompt snapshot; what it continued is not needed any more.

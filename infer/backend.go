@@ -69,6 +69,14 @@ type Backend interface {
 	Close() error
 }
 
+// A SideReader is a Backend that states can be read from while it steps.
+type SideReader interface {
+	Backend
+	// ReadSlotBeside is ReadSlot for one goroutine besides the one that calls
+	// the other methods. Those have nothing to do with the slot meanwhile.
+	ReadSlotBeside(s Slot, dst []float32) error
+}
+
 // A LogitsKeeper is a Backend that keeps the logits of a step until the next
 // one. The engine asks it for those that it needs, which are few, instead of
 // letting every step copy them for every row.

@@ -12,7 +12,7 @@
 // # Ownership
 //
 // One goroutine, started by NewEngine, owns the Backend and is the only one
-// to call it. It takes requests from a mailbox and writes to Streams, which are
+// to call it, but for states that are read beside steps (SideReader). It takes requests from a mailbox and writes to Streams, which are
 // unbounded buffers: nothing in a step waits for a reader, and no method of an
 // Engine or a Stream waits for a step, but Logits and Close. A step that fails
 // or panics ends the requests that had a row in it; the others go on.
@@ -20,6 +20,16 @@
 // Requests are stateless: each says from which Snapshot it goes on and ends
 // with a new one, so that undo, retry, fork and resume are all the same
 // operation.
+//
+// # Residents
+//
+// The state of a prompt or an ending stays in its slot while no request needs
+// the slot; the one not used for longest goes first. A request from a snapshot
+// whose state is resident does not write it again, and requests that begin
+// from one snapshot together write it once. The snapshot has the state too, so
+// that nothing is lost with a slot. States are read out of slots by a second
+// goroutine where the backend lets it: an ending comes when its state has been
+// read, and no step waits for that.
 //
 // # Stops
 //

@@ -33,7 +33,7 @@ func (e *Engine) stop(q *sequence, n int, part []byte) error {
 
 // reread ends an answer from the prompt snapshot, where no later state is kept.
 func (e *Engine) reread(q *sequence) error {
-	base, rest := q.base(q.settled.Tokens)
+	base, rest := e.base(q, q.settled.Tokens)
 	if len(rest) <= maxPending {
 		base.complete(q.settled.Snapshot, rest)
 		e.end(q, q.settled)
@@ -58,24 +58,23 @@ func (e *Engine) rewind(q *sequence) error {
 
 // finishRewinding completes q.settled with the state in the slot.
 func (e *Engine) finishRewinding(q *sequence) error {
-	if err := e.save(q, q.settled.Snapshot, q.unread); err != nil {
-		return err
-	}
-	e.end(q, q.settled)
-	return nil
+	return e.save(q, q.settled, q.unread)
 }
 
 // finishReading ends a request that only reads.
 func (e *Engine) finishReading(q *sequence) error {
-	s := q.start
-	if s == nil || len(q.req.Replay) > 0 {
-		s = e.newSnapshot(q)
+	switch {
+	case len(q.req.Replay) > 0:
+		s := e.newSnapshot(q)
 		s.Sampler = q.memory(0)
-		if err := e.save(q, s, nil); err != nil {
-			return err
-		}
+		return e.save(q, Ending{Reason: ReasonLength, Snapshot: s}, nil)
+	case q.start == nil:
+		s := e.startSnapshot(q)
+		q.toPrompt = true
+		return e.save(q, Ending{Reason: ReasonLength, Snapshot: s}, nil)
 	}
-	e.end(q, Ending{Reason: ReasonLength, Snapshot: s})
+	e.leave(q, q.start.State) // nothing was read
+	e.end(q, Ending{Reason: ReasonLength, Snapshot: q.start})
 	return nil
 }
 
@@ -89,11 +88,7 @@ func (e *Engine) finishOpen(q *sequence, reason Reason) error {
 	q.stream.publishText(q.answer.release())
 	s := e.newSnapshot(q)
 	s.Sampler = q.memory(len(q.answer.ids))
-	if err := e.save(q, s, pending); err != nil {
-		return err
-	}
-	e.end(q, Ending{Reason: reason, Tokens: q.answer.ids, Snapshot: s})
-	return nil
+	return e.save(q, Ending{Reason: reason, Tokens: q.answer.ids, Snapshot: s}, pending)
 }
 
 // cancel ends a request between two steps.
@@ -101,7 +96,7 @@ func (e *Engine) cancel(q *sequence) {
 	var err error
 	switch q.phase {
 	case phaseWaiting:
-		base, rest := q.base(nil)
+		base, rest := e.base(q, nil)
 		s := e.newSnapshot(q)
 		s.Sampler = q.memory(0)
 		base.complete(s, rest)
@@ -126,33 +121,43 @@ func (e *Engine) fail(q *sequence, err error) {
 		end.Snapshot.Sampler = q.memory(len(q.answer.ids))
 	}
 	end.Reason, end.Err = ReasonError, err
-	base, rest := q.base(end.Tokens)
+	base, rest := e.base(q, end.Tokens)
 	base.complete(end.Snapshot, rest)
 	e.end(q, end)
 }
 
-// end publishes an ending and gives the slots back.
+// end publishes an ending and gives the slots back that q still has.
 func (e *Engine) end(q *sequence, end Ending) {
 	now := time.Now()
-	if q.phase != phaseWaiting {
+	if q.placed {
 		e.pool.put(q.slot)
+		q.placed = false
 	}
 	e.dropMark(q)
 	q.phase = phaseEnded
-	if q.promptEnd.IsZero() {
-		q.usage.ReadTime = now.Sub(q.submitted)
-	} else {
-		q.usage.ReadTime = q.promptEnd.Sub(q.submitted)
-		q.usage.DecodeTime = now.Sub(q.promptEnd)
-	}
-	end.Usage = q.usage
+	end.Usage = q.finalUsage(now)
 	q.stream.setProgress(q.progress(now))
 	q.stream.finish(end)
 }
 
+// finalUsage is what a request cost that is over now.
+func (q *sequence) finalUsage(now time.Time) Usage {
+	u := q.usage
+	if q.promptEnd.IsZero() {
+		u.ReadTime = now.Sub(q.submitted)
+	} else {
+		u.ReadTime = q.promptEnd.Sub(q.submitted)
+		u.DecodeTime = now.Sub(q.promptEnd)
+	}
+	return u
+}
+
 // base is the last state that is kept on the host, and what must be read after
 // it to have read the input and then tokens.
-func (q *sequence) base(tokens []int32) (*Snapshot, []int32) {
+func (e *Engine) base(q *sequence, tokens []int32) (*Snapshot, []int32) {
+	if q.starting != nil {
+		e.outs.await(q.starting)
+	}
 	switch {
 	case q.start != nil:
 		return q.start, slices.Concat(q.req.Replay, tokens)
@@ -170,22 +175,49 @@ func (base *Snapshot) complete(s *Snapshot, pending []int32) {
 	}
 }
 
-// save completes s with the state in q's slot and what is to be read after it.
-// It takes over q.logits.
-func (e *Engine) save(q *sequence, s *Snapshot, pending []int32) error {
-	state, err := e.readState(q.slot)
-	if err != nil {
-		return err
-	}
-	s.Position, s.State, s.Pending = q.position, state, slices.Clone(pending)
+// save ends q with the state in its slot, and what is to be read after it, as
+// soon as the state has been read. It takes over q.logits. From here on q has
+// no row, and its slot does not change.
+func (e *Engine) save(q *sequence, end Ending, pending []int32) error {
+	s := end.Snapshot
+	s.Position, s.Pending = q.position, nil
 	if len(pending) > 0 {
-		return nil
+		s.Pending = slices.Clone(pending)
+	} else {
+		if err := e.fetchLogits(q); err != nil {
+			return err
+		}
+		s.Logits = q.logits
 	}
-	if err := e.fetchLogits(q); err != nil {
-		return err
+	e.dropMark(q)
+	q.phase = phaseSaving
+	now := time.Now()
+	end.Usage = q.finalUsage(now)
+	q.stream.setProgress(q.progress(now)) // what was drawn is seen without waiting
+	e.reportWithoutEnded()
+	out := &readout{slot: q.slot, into: s}
+	out.publish = func() {
+		if q.toPrompt {
+			q.stream.setPrompt(s)
+		}
+		q.stream.finish(end)
 	}
-	s.Pending, s.Logits = nil, q.logits
+	out.then = func() {
+		if out.err != nil {
+			e.fail(q, out.err)
+			return
+		}
+		e.leave(q, s.State)
+		q.phase = phaseEnded
+	}
+	e.outs.start(out)
 	return nil
+}
+
+// leave lets the slot go, which holds exactly this state.
+func (e *Engine) leave(q *sequence, state []float32) {
+	e.pool.keep(q.slot, state)
+	q.placed = false
 }
 
 // newSnapshot is a snapshot at the end of the answer's text as it is now. It

@@ -12,6 +12,10 @@ import (
 // Options tune an Engine. The zero value is right.
 type Options struct {
 	Chunk int // prompt tokens of all rows together in one step; 0 chooses
+	// Resident is how many bytes of slots may hold states that no request uses
+	// now, for those that go on from them. 0 chooses: the whole pool where the
+	// backend has taken its memory anyway, and otherwise 256 MiB. Less than 0 is none.
+	Resident int64
 }
 
 // An Engine batches all running requests on one Backend.
@@ -37,6 +41,7 @@ type Engine struct {
 	pool    pool
 	pace    pace
 	plan    plan
+	outs    *readouts
 }
 
 // NewEngine starts the engine goroutine. The engine owns b from here on and closes it.
@@ -49,14 +54,34 @@ func NewEngine(m *Model, b Backend, o Options) *Engine {
 		wake:   make(chan struct{}, 1),
 		done:   make(chan struct{}),
 		device: device{b},
-		pool:   newPool(b.Slots()),
+		pool:   newPool(b.Slots(), residentLimit(m, b, o.Resident)),
 		pace:   pace{fixed: max(o.Chunk, 0)},
 	}
 	e.keeper, _ = b.(LogitsKeeper)
 	e.monitor.snapshots = new(atomic.Int64)
 	e.monitor.observeMemory(b.Memory())
+	e.monitor.observeSlots(e.pool.kinds())
+	e.outs = newReadouts(e, b)
 	go e.run()
 	return e
+}
+
+// defaultResident is the memory of resident states on a backend that takes
+// memory for a slot when it is first used.
+const defaultResident = 256 << 20
+
+// residentLimit is how many slots may be resident.
+func residentLimit(m *Model, b Backend, bytes int64) int {
+	one := int64(4 * m.Shape.StateLen())
+	switch {
+	case bytes < 0 || one == 0:
+		return 0
+	case bytes == 0 && b.Memory().States > 0:
+		return b.Slots()
+	case bytes == 0:
+		bytes = defaultResident
+	}
+	return int(min(bytes/one, int64(b.Slots())))
 }
 
 // Model is what the engine runs.
@@ -132,6 +157,7 @@ func (e *Engine) rouse() {
 func (e *Engine) run() {
 	defer close(e.done)
 	for !e.collect() {
+		e.outs.settle()
 		e.reap()
 		e.admit()
 		e.running = slices.DeleteFunc(e.running, ended)
@@ -140,7 +166,7 @@ func (e *Engine) run() {
 		case len(e.running) > 0:
 			e.step()
 			e.running = slices.DeleteFunc(e.running, ended)
-		case len(e.line) == 0:
+		default: // nothing, or what waits for a slot that is being read
 			<-e.wake
 		}
 	}
@@ -148,6 +174,8 @@ func (e *Engine) run() {
 		e.cancel(q)
 	}
 	e.line, e.running = nil, nil
+	e.outs.awaitAll()
+	e.outs.close()
 	e.report()
 	err := e.device.Close()
 	e.mu.Lock()
@@ -155,7 +183,7 @@ func (e *Engine) run() {
 	e.mu.Unlock()
 }
 
-func ended(q *sequence) bool { return q.phase == phaseEnded }
+func ended(q *sequence) bool { return q.phase >= phaseSaving }
 
 // collect moves submitted requests into the line and says whether to close.
 func (e *Engine) collect() (closing bool) {
@@ -183,21 +211,23 @@ func (e *Engine) reap() {
 // admit gives slots to the first in line.
 func (e *Engine) admit() {
 	for len(e.line) > 0 {
-		slot, ok := e.takeSlot()
+		q := e.line[0]
+		ok, err := e.place(q)
 		if !ok {
 			return
 		}
-		q := e.line[0]
 		e.line = slices.Delete(e.line, 0, 1)
-		q.slot = slot
 		e.running = append(e.running, q)
-		if err := e.begin(q); err != nil {
+		if err == nil {
+			err = e.begin(q)
+		}
+		if err != nil {
 			e.fail(q, err)
 		}
 	}
 }
 
-// takeSlot takes a free slot, or one that holds a mark.
+// takeSlot takes a free or resident slot, or else one that holds a mark.
 func (e *Engine) takeSlot() (Slot, bool) {
 	if s, ok := e.pool.take(); ok {
 		return s, true
@@ -211,8 +241,14 @@ func (e *Engine) takeSlot() (Slot, bool) {
 	return 0, false
 }
 
+// reportWithoutEnded is report before who has ended is taken off.
+func (e *Engine) reportWithoutEnded() {
+	e.monitor.observeQueue(slices.DeleteFunc(slices.Clone(e.running), ended), len(e.line))
+}
+
 // report tells the monitor who runs and who waits.
 func (e *Engine) report() {
+	e.monitor.observeSlots(e.pool.kinds())
 	if e.monitor.observeQueue(e.running, len(e.line)) {
 		e.monitor.observeMemory(e.device.Memory())
 	}
@@ -232,6 +268,8 @@ func (e *Engine) step() {
 	if err == nil {
 		e.pace.observe(p.prompt, p.decoding, at.end.Sub(start))
 		e.monitor.observeStep(p, at)
+	} else {
+		e.pool.giveUpAll() // who knows what a failing device has left
 	}
 	for i, q := range p.owners {
 		problem := err

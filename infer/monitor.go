@@ -21,6 +21,8 @@ type monitor struct {
 	active          []*Stream // of the running requests; replaced, never changed
 	waiting         int
 	memory          Memory
+	kinds           SlotKinds
+	wakes           Wakes
 	prefill, decode meter
 	took            [stepsKept]time.Duration
 	steps           uint64
@@ -32,6 +34,23 @@ type monitor struct {
 func (m *monitor) observeMemory(mem Memory) {
 	m.mu.Lock()
 	m.memory = mem
+	m.mu.Unlock()
+}
+
+func (m *monitor) observeSlots(k SlotKinds) {
+	m.mu.Lock()
+	m.kinds = k
+	m.mu.Unlock()
+}
+
+// observeWake takes note of a snapshot that a request goes on from.
+func (m *monitor) observeWake(resident bool) {
+	m.mu.Lock()
+	if resident {
+		m.wakes.Device++
+	} else {
+		m.wakes.Host++
+	}
 	m.mu.Unlock()
 }
 
@@ -96,6 +115,8 @@ func (m *monitor) stats(now time.Time) Stats {
 		Read:          m.read,
 		Generated:     m.generated,
 		Memory:        m.memory,
+		Kinds:         m.kinds,
+		Wakes:         m.wakes,
 		SnapshotBytes: m.snapshots.Load(),
 	}
 	took, active := m.took, m.active

@@ -15,6 +15,7 @@ const (
 	phaseReading                // Pending, Tokens and Replay, in chunks
 	phaseDecoding               // one token a step
 	phaseRewinding              // reading again up to where a stop began, then ending
+	phaseSaving                 // without a row: its last state is being read
 	phaseEnded
 )
 
@@ -37,11 +38,14 @@ type sequence struct {
 
 	phase    phase
 	slot     Slot
+	placed   bool      // it has a slot
 	position int       // tokens that the slot's state has consumed since the base state
 	consumed int       // of those, tokens of answer.ids
 	unread   []int32   // what is left to read in phaseReading and phaseRewinding
 	prompt   int       // how many of unread come before the prompt snapshot
 	start    *Snapshot // the prompt snapshot, once there is one
+	starting *readout  // its state on its way, or nil
+	toPrompt bool      // the ending's snapshot is the prompt's too
 	singly   int       // how many of unread are to be read one a step
 	logits   []float32 // after the last consumed token, see logitsRow
 	one      [1]int32  // the row's token while decoding

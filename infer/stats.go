@@ -7,6 +7,8 @@ type Stats struct {
 	Backend          string
 	Rows, Waiting    int // requests with a slot; requests in line
 	Slots            int
+	Kinds            SlotKinds // of Slots
+	Wakes            Wakes
 	PrefillRate      float64 // tokens a second over the last second
 	DecodeRate       float64
 	StepP50, StepP95 time.Duration // over the last 256 steps
@@ -16,6 +18,19 @@ type Stats struct {
 	Memory           Memory
 	SnapshotBytes    int64 // host memory of states in snapshots handed out and still alive
 	Requests         []RequestStats
+}
+
+// SlotKinds count the slots by what they hold.
+type SlotKinds struct {
+	Running  int // states of requests, marks among them
+	Resident int // states of snapshots, given up when a slot is needed
+	Free     int
+}
+
+// Wakes count the snapshots that requests went on from, since the start.
+type Wakes struct {
+	Device uint64 // their state was still in a slot
+	Host   uint64 // it was written to one
 }
 
 // RequestStats describe one running request.

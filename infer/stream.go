@@ -127,6 +127,7 @@ func (s *Stream) setPrompt(p *Snapshot) {
 	s.mu.Lock()
 	s.prompt = p
 	s.mu.Unlock()
+	s.signal()
 }
 
 func (s *Stream) setProgress(p Progress) {

@@ -28,7 +28,7 @@ type Backend struct {
 	weightBytes int64
 }
 
-var _ infer.Backend = (*Backend)(nil)
+var _ infer.SideReader = (*Backend)(nil)
 
 // Load reads a model into memory. shape is what the file was recognised as.
 // The file may be closed afterwards. When ctx is done, Load gives up and
@@ -158,6 +158,9 @@ func (b *Backend) MaxTokens() int { return maxTokens }
 
 // ReadSlot copies a state, in the canonical layout, to dst.
 func (b *Backend) ReadSlot(s infer.Slot, dst []float32) error { return b.slots.read(s, dst) }
+
+// ReadSlotBeside is ReadSlot while another goroutine steps with other slots.
+func (b *Backend) ReadSlotBeside(s infer.Slot, dst []float32) error { return b.slots.read(s, dst) }
 
 // WriteSlot copies a state in the canonical layout from src.
 func (b *Backend) WriteSlot(s infer.Slot, src []float32) error { return b.slots.write(s, src) }

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -121,5 +122,42 @@ func TestMemory(t *testing.T) {
 	logits(t, b, 0, goldenTokens(100, small.Vocab))
 	if many := b.Memory().Scratch; one <= 0 || many < 20*one {
 		t.Errorf("activations take %d bytes for one token and %d for a hundred", one, many)
+	}
+}
+
+// A state is read while another slot steps; the race detector has a look.
+func TestReadSlotBesideSteps(t *testing.T) {
+	b := synthetic(t, small, 1, Options{Threads: 2, Slots: 3})
+	state := make([]float32, small.StateLen())
+	for i := range state {
+		state[i] = float32(i)
+	}
+	if err := b.WriteSlot(2, state); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		got := make([]float32, len(state))
+		for range 50 {
+			if err := b.ReadSlotBeside(2, got); err != nil {
+				done <- err
+				return
+			}
+			if !slices.Equal(got, state) {
+				done <- errors.New("another state was read than written")
+				return
+			}
+		}
+		done <- nil
+	}()
+	rows := []infer.Row{{Slot: 0, Tokens: []int32{1}, Logits: make([]float32, small.Vocab)}}
+	for n := range 50 {
+		rows[0].Slot = infer.Slot(n % 2) // the second is used for the first time beside a reading
+		if err := b.Step(rows, make([]infer.Drawn, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
 	}
 }

@@ -224,6 +224,15 @@ func (b *Backend) ReadSlot(s infer.Slot, dst []float32) error {
 	return nil
 }
 
+// ReadSlotBeside copies a state to dst, also while another call runs.
+func (b *Backend) ReadSlotBeside(s infer.Slot, dst []float32) error {
+	if err := b.checkState(s, len(dst)); err != nil {
+		return err
+	}
+	copy(dst, b.slots[s])
+	return nil
+}
+
 // WriteSlot copies src to a slot.
 func (b *Backend) WriteSlot(s infer.Slot, src []float32) error {
 	defer b.enter()()
