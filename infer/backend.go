@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"rookery/infer/adapter"
 	"rookery/infer/rwkv"
 	"rookery/infer/sampler"
 	"rookery/infer/tokenizer"
@@ -27,6 +28,7 @@ type Row struct {
 	// nil for a chunk of a prompt that is not the last one. The backend calls
 	// Sample and nothing else on it; the engine observes the token.
 	Sampler *sampler.Sampler
+	Adapter AdapterID // of an AdapterBackend; 0 is none
 	Top     int       // how many candidates to return with the token
 	Logits  []float32 // if not nil, len Shape.Vocab: receives the raw logits after the last of Tokens
 }
@@ -75,6 +77,23 @@ type SideReader interface {
 	// ReadSlotBeside is ReadSlot for one goroutine besides the one that calls
 	// the other methods. Those have nothing to do with the slot meanwhile.
 	ReadSlotBeside(s Slot, dst []float32) error
+}
+
+// An AdapterID names an adapter that a backend has loaded. 0 is none.
+type AdapterID int32
+
+// An AdapterBackend is a Backend whose rows can each use another adapter, in
+// the same step. Rows without one are computed as if there were none.
+type AdapterBackend interface {
+	Backend
+	// LoadAdapter takes an adapter in, beside the weights. merged asks for
+	// weights of its own with the adapter in them: faster where most rows use
+	// it, at the cost of their memory.
+	LoadAdapter(a *adapter.Adapter, merged bool) (AdapterID, error)
+	// DropAdapter gives its memory back.
+	DropAdapter(id AdapterID) error
+	// AdapterBytes is what a loaded adapter takes.
+	AdapterBytes(id AdapterID) int64
 }
 
 // A LogitsKeeper is a Backend that keeps the logits of a step until the next

@@ -26,6 +26,7 @@ type Backend struct {
 	run   *runner
 
 	weightBytes int64
+	lastAdapter infer.AdapterID
 }
 
 var _ infer.SideReader = (*Backend)(nil)
@@ -187,7 +188,7 @@ func (b *Backend) StepBytes() int64 { return b.run.read }
 func (b *Backend) Close() error {
 	b.pool.Close()
 	b.slots.states = nil
-	if err := b.arena.Close(); err != nil {
+	if err := errors.Join(b.closeAdapters(), b.arena.Close()); err != nil {
 		return fmt.Errorf("close the CPU backend: %w", err)
 	}
 	return nil

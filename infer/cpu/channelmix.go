@@ -1,6 +1,9 @@
 package cpu
 
-import "rookery/infer/cpu/kernel"
+import (
+	"rookery/infer/adapter"
+	"rookery/infer/cpu/kernel"
+)
 
 // channelMix adds the feed-forward part of the current layer to the residual
 // stream:
@@ -9,24 +12,66 @@ import "rookery/infer/cpu/kernel"
 //
 // Most of h is zero, so that decoding leaves most of Wv unread.
 func (r *runner) channelMix() {
-	a, ffn := &r.act, &r.model.layers[r.layer].ffn
+	a := &r.act
 	r.eachToken(r.regions.norm2)
 	r.eachToken(r.regions.shiftFFN)
 	for _, s := range r.spans {
 		copy(r.slots.layer(s.state, r.layer).ffn, a.xn.Row(s.last-1))
 	}
-	r.pool.Multiply(kernel.Product{W: ffn.key, X: a.xk, Y: a.hidden, Then: r.regions.relu2})
-	r.read += r.sparse.Multiply(kernel.Product{W: ffn.value, X: a.hidden, Y: a.xn, Then: r.regions.residual})
+	r.reshapeInputs(reshape{adapter.FFNKey, a.xk})
+	r.key()
+	r.reshapeInputs(reshape{adapter.FFNValue, a.hidden})
+	r.value()
 }
 
-func (r *runner) normFFN(chunk int) { r.normTokens(chunk, &r.model.layers[r.layer].ln2) }
+func ffnKey(l *layer) *kernel.Matrix   { return l.ffn.key }
+func ffnValue(l *layer) *kernel.Matrix { return l.ffn.value }
+
+// key makes h. What adapters change comes before relu².
+func (r *runner) key() {
+	a := &r.act
+	if !r.changes(adapter.FFNKey) && !r.mixes() {
+		r.base(ffnKey, a.xk, a.hidden, r.regions.relu2)
+		r.multiply()
+		return
+	}
+	r.base(ffnKey, a.xk, a.hidden, nil)
+	r.down(adapter.FFNKey, a.xk)
+	r.multiply()
+	r.up(adapter.FFNKey, a.hidden)
+	r.multiply()
+	r.runExperts()
+	r.queue.later = append(r.queue.later, follow{r.regions.relu2, a.hidden.Cols()})
+	r.multiply()
+}
+
+// value adds the second product to the residual stream.
+func (r *runner) value() {
+	a, q := &r.act, &r.queue
+	if r.shared(ffnValue) {
+		r.read += r.sparse.Multiply(kernel.Product{W: ffnValue(&r.groups[0].layers[r.layer]), X: a.hidden, Y: a.xn, Then: r.regions.residual})
+	} else {
+		for _, g := range r.groups {
+			r.read += r.sparse.Multiply(kernel.Product{
+				W: ffnValue(&g.layers[r.layer]), X: q.window(a.hidden, g.first, g.last, a.hidden.Cols()), Y: q.window(a.xn, g.first, g.last, a.xn.Cols()),
+			})
+		}
+		q.later = append(q.later, follow{r.regions.residual, a.xn.Cols()})
+	}
+	r.down(adapter.FFNValue, a.hidden)
+	r.multiply()
+	r.up(adapter.FFNValue, a.x)
+	r.multiply()
+}
+
+func (r *runner) normFFN(chunk int) { r.normTokens(chunk, func(l *layer) *norm { return &l.ln2 }) }
 
 // shiftFFN makes the shifted input for a chunk of tokens.
 func (r *runner) shiftFFN(chunk int) {
-	a, ffn := &r.act, &r.model.layers[r.layer].ffn
+	a := &r.act
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
-		r.path.Shift(a.xk.Row(t), a.xn.Row(t), r.previous(t).ffn, ffn.mixK)
+		r.path.Shift(a.xk.Row(t), a.xn.Row(t), r.previous(t).ffn, r.layerOf(t).ffn.mixK)
 		r.quantise(a.xk, t)
 	}
 }
@@ -36,7 +81,9 @@ func (r *runner) squareHidden(lo, hi int) {
 	h := r.act.hidden
 	for t := range r.tokens {
 		v := h.Row(t)[lo:hi]
-		r.path.SquaredReLU(v, v)
+		if !r.adapted || r.expertsOf(t) == nil { // experts have squared theirs
+			r.path.SquaredReLU(v, v)
+		}
 		if h.Quantised() {
 			r.path.Quantise(h, t, lo, hi)
 		}

@@ -18,23 +18,35 @@ type runner struct {
 	slots  *slots
 	act    activations
 
-	tokens    []int32 // of all rows, packed
-	spans     []span  // the rows
+	tokens    []int32 // of all rows, packed; rows of one variant lie together
+	spans     []span  // the rows, by variant
+	groups    []group // the variants
 	owner     []int32 // for each token, its span
 	wanted    []int32 // spans whose logits are wanted
+	order     []int32 // rows by variant
 	seen      []bool  // by slot: occurs in this step
 	rows      []infer.Row
 	drawn     []infer.Drawn
-	layer     int            // being computed
-	read      int64          // bytes of weights read in this step
-	everyStep int64          // those of them that depend on nothing
-	mix       kernel.TimeMix // of that layer
+	layer     int              // being computed
+	read      int64            // bytes of weights read in this step
+	everyStep int64            // those of them that depend on nothing
+	headMixes []kernel.TimeMix // of that layer, for each group
+
+	variants map[infer.AdapterID]*variant // 0 is the model itself
+	adapted  bool                         // a row of this step has an adapter
+	extra    *extra                       // nil until an adapter is loaded
+	queue    queue
+	follow   follow
+	reshapes []reshape
 
 	regions regions
 }
 
 // A span is the place of a row's tokens in the batch, and its state.
 type span struct {
+	*variant
+	row         int32 // of the step
+	group       int32
 	first, last int // tokens [first, last)
 	state       []float32
 }
@@ -42,6 +54,7 @@ type span struct {
 // regions are the bodies of parallel regions, made once.
 type regions struct {
 	embed, norm1, shiftAtt, heads, norm2, shiftFFN, lnOut, sample func(i int)
+	reshape, follow, route, square, gather, settle                func(i int)
 	tanh, sigmoid, relu2, residual                                func(lo, hi int)
 }
 
@@ -72,13 +85,17 @@ type activations struct {
 func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*runner, error) {
 	r := &runner{
 		model: m, pool: pool, path: pool.Path(), sparse: kernel.NewSparse(pool, maxTokens, m.shape.FFN), slots: s, seen: make([]bool, len(s.states)), everyStep: m.everyStepBytes(),
+		variants: map[infer.AdapterID]*variant{0: {model: m}},
 	}
+	r.queue.path = r.path
 	if err := r.act.reserve(m, arena, min(len(s.states), maxTokens)); err != nil {
 		return nil, fmt.Errorf("reserve memory for activations: %w", err)
 	}
 	r.regions = regions{
 		embed: r.embedTokens, norm1: r.normAtt, shiftAtt: r.shiftAtt, heads: r.runHead,
 		norm2: r.normFFN, shiftFFN: r.shiftFFN, lnOut: r.normOut, sample: r.sampleRow,
+		reshape: r.reshapeTokens, follow: r.runFollow, route: r.routeTokens, square: r.squareTokens,
+		gather: r.gatherTokens, settle: r.settleTokens,
 		tanh: r.tanhDecay, sigmoid: r.sigmoidGate, relu2: r.squareHidden, residual: r.addResidual,
 	}
 	return r, nil

@@ -1,9 +1,12 @@
 package cpu
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"rookery/infer"
+	"rookery/infer/adapter"
 	"rookery/infer/cpu/kernel"
 )
 
@@ -26,10 +29,13 @@ func (r *runner) admit(rows []infer.Row, drawn []infer.Drawn) error {
 	}
 	r.rows, r.drawn = rows, drawn
 	r.tokens, r.spans, r.owner, r.wanted = r.tokens[:0], r.spans[:0], r.owner[:0], r.wanted[:0]
-	for i, row := range rows {
-		first := len(r.tokens)
+	r.sortRows(rows)
+	for i, at := range r.order {
+		row, first := &rows[at], len(r.tokens)
 		r.tokens = append(r.tokens, row.Tokens...)
-		r.spans = append(r.spans, span{first: first, last: len(r.tokens), state: r.slots.state(row.Slot)})
+		r.spans = append(r.spans, span{
+			variant: r.variants[row.Adapter], row: at, first: first, last: len(r.tokens), state: r.slots.state(row.Slot),
+		})
 		for range row.Tokens {
 			r.owner = append(r.owner, int32(i))
 		}
@@ -37,7 +43,20 @@ func (r *runner) admit(rows []infer.Row, drawn []infer.Drawn) error {
 			r.wanted = append(r.wanted, int32(i))
 		}
 	}
+	r.regroup()
 	return nil
+}
+
+// sortRows orders rows by adapter, so that the rows of each lie together.
+func (r *runner) sortRows(rows []infer.Row) {
+	r.order, r.adapted = r.order[:0], false
+	for i, row := range rows {
+		r.order = append(r.order, int32(i))
+		r.adapted = r.adapted || row.Adapter != 0
+	}
+	if r.adapted {
+		slices.SortStableFunc(r.order, func(a, b int32) int { return cmp.Compare(rows[a].Adapter, rows[b].Adapter) })
+	}
 }
 
 func (r *runner) check(rows []infer.Row) error {
@@ -54,6 +73,9 @@ func (r *runner) check(rows []infer.Row) error {
 		r.seen[row.Slot] = true
 		if len(row.Tokens) == 0 {
 			return fmt.Errorf("row %d: no tokens", i)
+		}
+		if r.variants[row.Adapter] == nil {
+			return fmt.Errorf("row %d: adapter %d is not loaded", i, row.Adapter)
 		}
 		if row.Logits != nil && len(row.Logits) != vocab {
 			return fmt.Errorf("row %d: room for %d logits where the model has %d", i, len(row.Logits), vocab)
@@ -110,14 +132,14 @@ func (r *runner) keepLast() {
 	}
 	r.tokens = r.tokens[:n]
 	a.resize(n)
+	r.regroup()
 }
 
 // embedTokens looks up x = LN(emb[token]; ln0).
 func (r *runner) embedTokens(chunk int) {
-	m := r.model
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
-		x := r.act.x.Row(t)
+		m, x := r.spans[r.owner[t]].model, r.act.x.Row(t)
 		m.emb.Row(x, int(r.tokens[t]))
 		r.path.LayerNorm(x, x, m.ln0.weight, m.ln0.bias, normEps)
 	}
@@ -135,20 +157,65 @@ func (r *runner) head() {
 	r.act.logits.Resize(n)
 	r.read += r.model.head.Bytes()
 	r.pool.Run(n, r.regions.lnOut)
-	r.pool.Multiply(kernel.Product{W: r.model.head, X: r.act.last, Y: r.act.logits})
+	if r.adapted {
+		r.adaptedHead()
+	} else {
+		r.pool.Multiply(kernel.Product{W: r.model.head, X: r.act.last, Y: r.act.logits})
+	}
 	r.pool.Run(n, r.regions.sample)
 }
 
+// adaptedHead computes logits group by group.
+func (r *runner) adaptedHead() {
+	a, q := &r.act, &r.queue
+	for first := 0; first < len(r.wanted); {
+		v, last := r.spans[r.wanted[first]].variant, first
+		for last < len(r.wanted) && r.spans[r.wanted[last]].variant == v {
+			last++
+		}
+		q.products = append(q.products, kernel.Product{W: v.model.head, X: q.window(a.last, first, last, a.last.Cols()), Y: q.window(a.logits, first, last, a.logits.Cols())})
+		r.headRows(v, first, last)
+		first = last
+	}
+}
+
+// headRows runs what was asked for and adds what the adapter changes.
+func (r *runner) headRows(v *variant, first, last int) {
+	a, q := &r.act, &r.queue
+	d, t := v.head, adapter.Head
+	if d.reshapes() {
+		for i := first; i < last; i++ {
+			x := a.last.Row(i)
+			if d.gain != nil {
+				for j, g := range d.gain {
+					x[j] *= g
+				}
+			} else {
+				d.addBlocks(x, r.extra.low[t].Row(i), r.extra.wide[t].Row(i))
+			}
+			r.quantise(a.last, i)
+		}
+	}
+	if d != nil && d.down != nil {
+		q.down(d, first, last, a.last, r.extra.low[t])
+	}
+	r.multiply()
+	if d != nil {
+		q.up(d, first, last, r.extra.low[t], r.extra.wide[t], a.logits)
+		r.multiply()
+	}
+}
+
 func (r *runner) normOut(i int) {
-	last := r.spans[r.wanted[i]].last - 1
-	ln := &r.model.lnOut
+	s := &r.spans[r.wanted[i]]
+	last, ln := s.last-1, &s.model.lnOut
 	r.path.LayerNorm(r.act.last.Row(i), r.act.x.Row(last), ln.weight, ln.bias, normEps)
 	r.quantise(r.act.last, i)
 }
 
 // sampleRow hands out one row's logits and draws from them.
 func (r *runner) sampleRow(i int) {
-	at := r.wanted[i]
+	at := r.spans[r.wanted[i]].row
 	row, logits := &r.rows[at], r.act.logits.Row(i)
 	if row.Logits != nil {
 		copy(row.Logits, logits)

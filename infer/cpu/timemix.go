@@ -1,6 +1,9 @@
 package cpu
 
-import "rookery/infer/cpu/kernel"
+import (
+	"rookery/infer/adapter"
+	"rookery/infer/cpu/kernel"
+)
 
 // normEps is the epsilon of all layer norms but that of the heads.
 const normEps = 1e-5
@@ -12,73 +15,88 @@ const normEps = 1e-5
 //	y = recurrence, head norm, bonus, gate (kernel.TimeMix)
 //	x += Wo·y
 func (r *runner) timeMix() {
-	a, att := &r.act, &r.model.layers[r.layer].att
+	a := &r.act
 	r.eachToken(r.regions.norm1)
 	r.eachToken(r.regions.shiftAtt)
 	for _, s := range r.spans {
 		copy(r.slots.layer(s.state, r.layer).att, a.xn.Row(s.last-1))
 	}
-	r.project(att)
-	r.mix = r.kernelMix()
+	r.project()
+	r.headMixes = r.headMixes[:0]
+	for i := range r.groups {
+		r.headMixes = append(r.headMixes, r.kernelMix(&r.groups[i].layers[r.layer].att))
+	}
 	r.pool.Run(len(r.spans)*r.model.shape.Heads, r.regions.heads)
 	if r.layer == len(r.model.layers)-1 {
 		r.keepLast()
 	}
-	r.pool.Multiply(kernel.Product{W: att.output, X: a.xr, Y: a.xn, Then: r.regions.residual})
+	r.reshapeInputs(reshape{adapter.Output, a.xr})
+	r.base(func(l *layer) *kernel.Matrix { return l.att.output }, a.xr, a.xn, r.regions.residual)
+	r.down(adapter.Output, a.xr)
+	r.multiply()
+	r.up(adapter.Output, a.x)
+	r.multiply()
 }
 
 // project computes what the recurrence needs, in two regions: the second
-// halves of the low-rank branches follow the first.
-func (r *runner) project(att *timeMix) {
+// halves of the low-rank branches, and of what adapters change, follow the
+// first.
+func (r *runner) project() {
 	a := &r.act
+	v, xv := a.v, a.xv
 	if r.layer == 0 {
-		r.pool.Multiply(
-			kernel.Product{W: att.receptance, X: a.xr, Y: a.r},
-			kernel.Product{W: att.key, X: a.xk, Y: a.k},
-			kernel.Product{W: att.value, X: a.xv, Y: a.vFirst},
-			kernel.Product{W: att.decay.down, X: a.xw, Y: a.decay, Then: r.regions.tanh},
-			kernel.Product{W: att.rate.down, X: a.xa, Y: a.rate},
-			kernel.Product{W: att.gate.down, X: a.xg, Y: a.gate, Then: r.regions.sigmoid},
-		)
-		r.pool.Multiply(
-			kernel.Product{W: att.decay.up, X: a.decay, Y: a.xw},
-			kernel.Product{W: att.rate.up, X: a.rate, Y: a.xa},
-			kernel.Product{W: att.gate.up, X: a.gate, Y: a.xg},
-		)
-		return
+		v = a.vFirst
 	}
-	r.pool.Multiply(
-		kernel.Product{W: att.receptance, X: a.xr, Y: a.r},
-		kernel.Product{W: att.key, X: a.xk, Y: a.k},
-		kernel.Product{W: att.value, X: a.xv, Y: a.v},
-		kernel.Product{W: att.decay.down, X: a.xw, Y: a.decay, Then: r.regions.tanh},
-		kernel.Product{W: att.rate.down, X: a.xa, Y: a.rate},
-		kernel.Product{W: att.values.down, X: a.xv, Y: a.values},
-		kernel.Product{W: att.gate.down, X: a.xg, Y: a.gate, Then: r.regions.sigmoid},
-	)
-	r.pool.Multiply(
-		kernel.Product{W: att.decay.up, X: a.decay, Y: a.xw},
-		kernel.Product{W: att.rate.up, X: a.rate, Y: a.xa},
-		kernel.Product{W: att.values.up, X: a.values, Y: a.xv},
-		kernel.Product{W: att.gate.up, X: a.gate, Y: a.xg},
-	)
+	if r.changesInput(adapter.Value) {
+		for t := range r.tokens {
+			copy(r.extra.xv.Row(t), a.xv.Row(t))
+		}
+		xv = r.extra.xv
+	}
+	r.reshapeInputs(reshape{adapter.Receptance, a.xr}, reshape{adapter.Key, a.xk}, reshape{adapter.Value, a.xv})
+	r.base(func(l *layer) *kernel.Matrix { return l.att.receptance }, a.xr, a.r, nil)
+	r.base(func(l *layer) *kernel.Matrix { return l.att.key }, a.xk, a.k, nil)
+	r.base(func(l *layer) *kernel.Matrix { return l.att.value }, a.xv, v, nil)
+	r.base(func(l *layer) *kernel.Matrix { return l.att.decay.down }, a.xw, a.decay, r.regions.tanh)
+	r.base(func(l *layer) *kernel.Matrix { return l.att.rate.down }, a.xa, a.rate, nil)
+	if r.layer > 0 {
+		r.base(func(l *layer) *kernel.Matrix { return l.att.values.down }, xv, a.values, nil)
+	}
+	r.base(func(l *layer) *kernel.Matrix { return l.att.gate.down }, a.xg, a.gate, r.regions.sigmoid)
+	r.down(adapter.Receptance, a.xr)
+	r.down(adapter.Key, a.xk)
+	r.down(adapter.Value, a.xv)
+	r.multiply()
+
+	r.base(func(l *layer) *kernel.Matrix { return l.att.decay.up }, a.decay, a.xw, nil)
+	r.base(func(l *layer) *kernel.Matrix { return l.att.rate.up }, a.rate, a.xa, nil)
+	if r.layer > 0 {
+		r.base(func(l *layer) *kernel.Matrix { return l.att.values.up }, a.values, a.xv, nil)
+	}
+	r.base(func(l *layer) *kernel.Matrix { return l.att.gate.up }, a.gate, a.xg, nil)
+	r.up(adapter.Receptance, a.r)
+	r.up(adapter.Key, a.k)
+	r.up(adapter.Value, v)
+	r.multiply()
 }
 
-func (r *runner) normAtt(chunk int) { r.normTokens(chunk, &r.model.layers[r.layer].ln1) }
+func (r *runner) normAtt(chunk int) { r.normTokens(chunk, func(l *layer) *norm { return &l.ln1 }) }
 
 // normTokens sets xn = LN(x) for a chunk of tokens.
-func (r *runner) normTokens(chunk int, ln *norm) {
+func (r *runner) normTokens(chunk int, of func(*layer) *norm) {
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
+		ln := of(r.layerOf(t))
 		r.path.LayerNorm(r.act.xn.Row(t), r.act.x.Row(t), ln.weight, ln.bias, normEps)
 	}
 }
 
 // shiftAtt makes the six shifted inputs for a chunk of tokens.
 func (r *runner) shiftAtt(chunk int) {
-	a, att := &r.act, &r.model.layers[r.layer].att
+	a := &r.act
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
+		att := &r.layerOf(t).att
 		x, prev := a.xn.Row(t), r.previous(t).att
 		r.path.Shift(a.xr.Row(t), x, prev, att.mixR)
 		r.path.Shift(a.xw.Row(t), x, prev, att.mixW)
@@ -108,7 +126,7 @@ func (r *runner) runHead(i int) {
 	a, shape := &r.act, r.model.shape
 	s, head := &r.spans[i/shape.Heads], i%shape.Heads
 	state := r.slots.layer(s.state, r.layer).head(head, shape.HeadSize)
-	r.path.RunHead(&r.mix, head, s.first, s.last, state)
+	r.path.RunHead(&r.headMixes[s.group], head, s.first, s.last, state)
 	if !a.xr.Quantised() {
 		return
 	}
@@ -117,10 +135,10 @@ func (r *runner) runHead(i int) {
 	}
 }
 
-// kernelMix is the current layer for the kernels. The outputs of the low-rank
+// kernelMix is the current layer of a variant for the kernels. The outputs of the low-rank
 // branches are where their inputs were; b and y take the places of xk and xr.
-func (r *runner) kernelMix() kernel.TimeMix {
-	a, att := &r.act, &r.model.layers[r.layer].att
+func (r *runner) kernelMix(att *timeMix) kernel.TimeMix {
+	a := &r.act
 	mix := kernel.TimeMix{
 		Size: r.model.shape.HeadSize,
 		W0:   att.decay.bias, A0: att.rate.bias,

@@ -58,6 +58,22 @@ func (b *Batch) Resize(rows int) {
 	b.rows = rows
 }
 
+// Window makes w rows first to last of b and its first cols columns. They
+// share memory; w belongs to the caller and may be used again and again.
+func (b *Batch) Window(w *Batch, first, last, cols int) *Batch {
+	if first < 0 || last < first || last > b.cap || cols < 1 || cols > b.cols {
+		panic(fmt.Sprintf("kernel: rows %d to %d of %d columns in a batch of %d x %d", first, last, cols, b.cap, b.cols))
+	}
+	*w = Batch{rows: last - first, cap: last - first, cols: cols, stride: b.stride, data: b.data[first*b.stride : last*b.stride]}
+	if b.qstride > 0 {
+		w.qstride, w.sstride = b.qstride, b.sstride
+		w.quants = b.quants[first*b.qstride : last*b.qstride]
+		w.scales = b.scales[first*b.sstride : last*b.sstride]
+		w.offsets = b.offsets[first*b.sstride : last*b.sstride]
+	}
+	return w
+}
+
 // Rows is the number of rows in use.
 func (b *Batch) Rows() int { return b.rows }
 

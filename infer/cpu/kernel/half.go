@@ -46,3 +46,6 @@ func floatToBfloat(f float32) uint16 {
 	}
 	return uint16((u + 0x7fff + u>>16&1) >> 16)
 }
+
+// IsHalf says whether fp16 holds a value exactly.
+func IsHalf(f float32) bool { return halfToFloat(floatToHalf(f)) == f }

@@ -1,0 +1,208 @@
+package adapter
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"rookery/infer/rwkv"
+)
+
+// A Target is one of the products that adapters change.
+type Target uint8
+
+// The targets; all but Head occur in every layer.
+const (
+	Receptance Target = iota
+	Key
+	Value
+	Output
+	FFNKey
+	FFNValue
+	Head
+	numTargets
+)
+
+// LayerTargets is how many targets a layer has.
+const LayerTargets = int(Head)
+
+var targetNames = [numTargets]string{
+	"att.receptance", "att.key", "att.value", "att.output", "ffn.key", "ffn.value", "head",
+}
+
+// String is the name of the weight without "blocks.N." and ".weight".
+func (t Target) String() string { return targetNames[t] }
+
+// size is that of the target's weight, [out, in].
+func (t Target) size(s rwkv.Shape) (out, in int) {
+	switch t {
+	case FFNKey:
+		return s.FFN, s.Embed
+	case FFNValue:
+		return s.Embed, s.FFN
+	case Head:
+		return s.Vocab, s.Embed
+	default:
+		return s.Embed, s.Embed
+	}
+}
+
+// A Form is how an adapter changes a product; see the package comment.
+type Form uint8
+
+// The forms.
+const (
+	LoRA Form = iota + 1
+	PiSSA
+	DoRA
+	DiSHA
+	BAT
+	Bone
+)
+
+var formNames = [...]string{"none", "LoRA", "PiSSA", "DoRA", "DiSHA", "BAT", "Bone"}
+
+func (f Form) String() string { return formNames[f] }
+
+// A Delta is the change of one product. Matrices are row-major.
+type Delta struct {
+	Form    Form
+	Out, In int
+	Rank    int
+	Scale   float32   // of Up·Down; 1 where the form has none
+	Down    []float32 // [Rank, In]: LoRA, DoRA; PiSSA has A over A0 and twice the rank
+	Up      []float32 // [Out, Rank]: LoRA, DoRA, PiSSA (B beside -B0), DiSHA (Dᵀ)
+	Gain    []float32 // [In]: DoRA's c
+	Blocks  []float32 // [In/Rank, Rank, Rank]: BAT's D; Bone's is [Out/Rank, Rank, Rank]
+}
+
+// Bytes is what the values take in memory.
+func (d *Delta) Bytes() int64 {
+	return 4 * int64(len(d.Down)+len(d.Up)+len(d.Gain)+len(d.Blocks))
+}
+
+// Experts are a layer's mixture of LoRA experts on the channel mix:
+//
+//	ℓ = [0; Router z];  T the Active largest;  γ = softmax(ℓ_T)
+//	dx = Σ_T γ_e E_e(z),  E_e(z) = (Wv + Value_e) relu²((Wk + Key_e) z)
+type Experts struct {
+	Active int
+	Router []float32 // [len(Key)-1, C]
+	Key    []*Delta  // one for each expert, nil for one that changes nothing
+	Value  []*Delta
+}
+
+// A Layer is what an adapter changes in one layer.
+type Layer struct {
+	Deltas  [LayerTargets]*Delta // nil: unchanged
+	Experts *Experts
+}
+
+// An Adapter is one that was read and checked against a shape.
+type Adapter struct {
+	Name        string // the file's base name
+	Path        string
+	Fingerprint string // of the file and of everything that changes what it means
+	Shape       rwkv.Shape
+	Layers      []Layer
+	Head        *Delta
+	// Replaced are tensors that take the place of the model's, by canonical name.
+	Replaced map[string][]float32
+	// HasState says that the file also holds a tuned initial state, which is
+	// no part of the adapter.
+	HasState bool
+}
+
+// Kinds says for people what the adapter is made of: "LoRA", "DiSHA, 24 tensors".
+func (a *Adapter) Kinds() string {
+	var seen []string
+	for d := range a.deltas() {
+		if name := d.Form.String(); !slices.Contains(seen, name) {
+			seen = append(seen, name)
+		}
+	}
+	if slices.ContainsFunc(a.Layers, func(l Layer) bool { return l.Experts != nil }) {
+		seen = append([]string{"MoLE"}, seen...)
+	}
+	if n := len(a.Replaced); n > 0 {
+		seen = append(seen, fmt.Sprintf("%d tensors", n))
+	}
+	return strings.Join(seen, ", ")
+}
+
+// Rank is the largest rank of any change; 0 if it only replaces tensors.
+func (a *Adapter) Rank() int {
+	rank := 0
+	for d := range a.deltas() {
+		r := d.Rank
+		if d.Form == PiSSA {
+			r /= 2
+		}
+		rank = max(rank, r)
+	}
+	return rank
+}
+
+// Scale is that of the first LoRA or DoRA, or 1.
+func (a *Adapter) Scale() float32 {
+	for d := range a.deltas() {
+		if d.Form == LoRA || d.Form == DoRA {
+			return d.Scale
+		}
+	}
+	return 1
+}
+
+// Targets are the products that the adapter changes in any layer, by name.
+func (a *Adapter) Targets() []string {
+	var names []string
+	for t := range Head {
+		if slices.ContainsFunc(a.Layers, func(l Layer) bool { return l.Deltas[t] != nil }) {
+			names = append(names, t.String())
+		}
+	}
+	if a.Head != nil {
+		names = append(names, Head.String())
+	}
+	return names
+}
+
+// Bytes is what the adapter's values take in memory.
+func (a *Adapter) Bytes() int64 {
+	n := int64(0)
+	for d := range a.deltas() {
+		n += d.Bytes()
+	}
+	for _, l := range a.Layers {
+		if l.Experts != nil {
+			n += 4 * int64(len(l.Experts.Router))
+		}
+	}
+	for _, v := range a.Replaced {
+		n += 4 * int64(len(v))
+	}
+	return n
+}
+
+// deltas yields every change, those of experts included.
+func (a *Adapter) deltas() func(func(*Delta) bool) {
+	return func(yield func(*Delta) bool) {
+		each := func(ds []*Delta) bool {
+			for _, d := range ds {
+				if d != nil && !yield(d) {
+					return false
+				}
+			}
+			return true
+		}
+		for _, l := range a.Layers {
+			if !each(l.Deltas[:]) {
+				return
+			}
+			if l.Experts != nil && (!each(l.Experts.Key) || !each(l.Experts.Value)) {
+				return
+			}
+		}
+		each([]*Delta{a.Head})
+	}
+}

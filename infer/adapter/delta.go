@@ -1,0 +1,185 @@
+package adapter
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+
+	"rookery/infer/checkpoint"
+)
+
+// doraEps keeps DoRA's gain finite; the trainer's own.
+const doraEps = 1e-6
+
+// delta reads the change of one product.
+func (r *reader) delta(at slot, g *group) (*Delta, error) {
+	low := g[partLoraA] != nil || g[partLoraB] != nil || g[partLoraM] != nil
+	switch {
+	case low && g[partBone] != nil:
+		return nil, refuse(g[partBone].Name, "this product has LoRA tensors too", "only one of both can be meant")
+	case g[partBone] != nil:
+		return r.bone(at, g[partBone])
+	case low:
+		return r.lowRank(at, g)
+	default:
+		return nil, refuse(at.String()+".lora_A", "it is missing, and its values as training began are there", "give the adapter's file and the init file of the same run")
+	}
+}
+
+// lowRank reads LoRA, PiSSA and DoRA.
+func (r *reader) lowRank(at slot, g *group) (*Delta, error) {
+	out, in := at.target.size(r.shape)
+	rank, err := pairRank(at, g[partLoraA], g[partLoraB], "lora", out, in)
+	if err != nil {
+		return nil, err
+	}
+	d := &Delta{Form: LoRA, Out: out, In: in, Rank: rank, Scale: 1}
+	if d.Down, err = values(g[partLoraA]); err != nil {
+		return nil, err
+	}
+	if d.Up, err = values(g[partLoraB]); err != nil {
+		return nil, err
+	}
+	if g[partInitA] != nil || g[partInitB] != nil {
+		return d, r.pissa(d, at, g)
+	}
+	if r.options.Init != "" {
+		return nil, refuse(at.String()+".init_lora_A", "it is missing in the init file", "give the init file of the same run")
+	}
+	if d.Scale, err = r.scale(rank); err != nil {
+		return nil, err
+	}
+	if g[partLoraM] != nil {
+		return d, r.dora(d, at, g[partLoraM])
+	}
+	return d, nil
+}
+
+// pairRank checks A [r, in] and B [out, r] and gives r.
+func pairRank(at slot, a, b *checkpoint.Tensor, name string, out, in int) (int, error) {
+	for _, side := range []struct {
+		t    *checkpoint.Tensor
+		name string
+	}{{a, name + "_A"}, {b, name + "_B"}} {
+		if side.t == nil {
+			return 0, refuse(at.String()+"."+side.name, "it is missing and its other half is there", "the file is incomplete, download it again")
+		}
+	}
+	// The reader of files drops leading dimensions of 1.
+	rank := a.Len() / in
+	switch {
+	case rank < 1 || a.Len() != rank*in || len(a.Shape) == 2 && a.Shape[1] != in:
+		return 0, refuse(a.Name, fmt.Sprintf("its shape is %v, and this product has %d inputs", a.Shape, in), "the adapter is of another model")
+	case b.Len()%out != 0 || len(b.Shape) == 2 && b.Shape[0] != out:
+		return 0, refuse(b.Name, fmt.Sprintf("its shape is %v, and this product has %d outputs", b.Shape, out), "the adapter is of another model")
+	case b.Len()/out != rank:
+		return 0, refuse(b.Name, fmt.Sprintf("its rank is %d and that of its other half %d", b.Len()/out, rank), "the file is damaged")
+	}
+	return rank, nil
+}
+
+// scale is alpha/rank.
+func (r *reader) scale(rank int) (float32, error) {
+	switch o := r.options; {
+	case o.Scale != 0:
+		return o.Scale, nil
+	case o.Alpha != 0:
+		return o.Alpha / float32(rank), nil
+	}
+	return 0, &QuestionError{Path: r.path, Asked: "alpha", Problem: fmt.Sprintf("a LoRA file does not say its alpha (its rank is %d)", rank)}
+}
+
+// pissa makes B A - B0 A0 one product of twice the rank.
+func (r *reader) pissa(d *Delta, at slot, g *group) error {
+	rank, err := pairRank(at, g[partInitA], g[partInitB], "init_lora", d.Out, d.In)
+	if err != nil {
+		return err
+	}
+	if rank != d.Rank {
+		return refuse(g[partInitA].Name, fmt.Sprintf("its rank is %d and the adapter's %d", rank, d.Rank), "give the init file of the same run")
+	}
+	down, err := values(g[partInitA])
+	if err != nil {
+		return err
+	}
+	up, err := values(g[partInitB])
+	if err != nil {
+		return err
+	}
+	wide := make([]float32, 0, 2*len(up))
+	for o := range d.Out {
+		wide = append(wide, d.Up[o*rank:(o+1)*rank]...)
+		for _, v := range up[o*rank : (o+1)*rank] {
+			wide = append(wide, -v)
+		}
+	}
+	d.Form, d.Rank, d.Up, d.Down = PiSSA, 2*rank, wide, append(d.Down, down...)
+	return nil
+}
+
+// dora computes the gain from the model's weights, whose columns it scales.
+func (r *reader) dora(d *Delta, at slot, m *checkpoint.Tensor) error {
+	if m.Len() != d.In {
+		return refuse(m.Name, fmt.Sprintf("its shape is %v, and this product has %d inputs", m.Shape, d.In), "the adapter is of another model")
+	}
+	magnitude, err := values(m)
+	if err != nil {
+		return err
+	}
+	norms, err := d.columnNorms(r.base, at.String()+".weight")
+	if err != nil {
+		return err
+	}
+	d.Form, d.Gain = DoRA, make([]float32, d.In)
+	for j := range d.Gain {
+		d.Gain[j] = float32(float64(magnitude[j]) / (norms[j] + doraEps))
+	}
+	return nil
+}
+
+// columnNorms are those of W + s·B A, on all processors. Every sum has one order.
+func (d *Delta) columnNorms(base Base, weight string) ([]float64, error) {
+	const cols = 256 // of one task
+	norms := make([]float64, d.In)
+	limit := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var wg sync.WaitGroup
+	var once sync.Once
+	var failed error
+	for lo := 0; lo < d.In; lo += cols {
+		hi := min(lo+cols, d.In)
+		limit <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-limit }()
+			if err := d.squares(norms[lo:hi], base, weight, lo); err != nil {
+				once.Do(func() { failed = err })
+			}
+		})
+	}
+	wg.Wait()
+	return norms, failed
+}
+
+// squares sets the norms of columns lo and on.
+func (d *Delta) squares(norms []float64, base Base, weight string, lo int) error {
+	row := make([]float32, len(norms))
+	for o := range d.Out {
+		if err := base(weight, row, o*d.In+lo); err != nil {
+			return err
+		}
+		for k := range d.Rank {
+			b := d.Scale * d.Up[o*d.Rank+k]
+			down := d.Down[k*d.In+lo:]
+			for j := range row {
+				row[j] += b * down[j]
+			}
+		}
+		for j, v := range row {
+			norms[j] += float64(v) * float64(v)
+		}
+	}
+	for j, v := range norms {
+		norms[j] = math.Sqrt(v)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package adapter
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// A part is what a tensor of an adapter file is.
+type part uint8
+
+const (
+	partNone part = iota
+	partLoraA
+	partLoraB
+	partLoraM
+	partInitA
+	partInitB
+	partBone // .bone and .disha: what it is its shape says
+	partRouter
+	partMoleInfo
+	partState
+	partReplaced
+)
+
+// A place says where a tensor belongs. Layer is -1 for the head, expert -1
+// where there are no experts.
+type place struct {
+	part   part
+	layer  int
+	target Target
+	expert int
+}
+
+var suffixes = map[string]part{
+	"lora_A": partLoraA, "lora_B": partLoraB, "lora_M": partLoraM,
+	"init_lora_A": partInitA, "init_lora_B": partInitB,
+	"bone": partBone, "disha": partBone,
+	"lora_A_expert_0": partLoraA, "lora_B_expert_0": partLoraB, "bone_expert_0": partBone,
+}
+
+var (
+	layerName  = regexp.MustCompile(`^blocks\.(\d{1,4})\.(.+)$`)
+	expertName = regexp.MustCompile(`^ffn\.expert_(\d{1,3})\.(key|value)\.(\w+_expert_0)$`)
+)
+
+// locate reads a tensor's name. known says whether the model has a tensor.
+func locate(name string, known func(string) bool) place {
+	at := place{layer: -1, expert: -1}
+	if known(name) {
+		at.part = partReplaced
+		return at
+	}
+	name = strings.TrimPrefix(name, "model.")
+	if known(name) {
+		at.part = partReplaced
+		return at
+	}
+	if m := layerName.FindStringSubmatch(name); m != nil {
+		at.layer, _ = strconv.Atoi(m[1]) // four digits at most
+		name = m[2]
+	}
+	if m := expertName.FindStringSubmatch(name); m != nil && at.layer >= 0 {
+		at.expert, _ = strconv.Atoi(m[1])
+		at.target = FFNKey
+		if m[2] == "value" {
+			at.target = FFNValue
+		}
+		at.part = suffixes[m[3]]
+		return at
+	}
+	switch name {
+	case "ffn.router.linear.weight":
+		at.part = partRouter
+		return at
+	case "ffn.moe_info":
+		at.part = partMoleInfo
+		return at
+	case "att.time_state", "att.time_offset":
+		at.part = partState
+		return at
+	}
+	weight, suffix, ok := cutLast(name)
+	for t := range numTargets {
+		if ok && t.String() == weight && (at.layer >= 0) == (t != Head) {
+			at.target, at.part = t, suffixes[suffix]
+		}
+	}
+	return at
+}
+
+// cutLast splits a name at its last dot.
+func cutLast(name string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return name, "", false
+	}
+	return name[:i], name[i+1:], true
+}

@@ -1,0 +1,275 @@
+package adapter
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"rookery/infer/checkpoint"
+	"rookery/infer/rwkv"
+)
+
+// A Base reads the model's weights, which DoRA depends on: values
+// [off, off+len(dst)) of a tensor in row-major order. It must be safe for
+// concurrent use.
+type Base func(name string, dst []float32, off int) error
+
+// BaseOf reads from a checkpoint.
+func BaseOf(f *checkpoint.File) Base {
+	return func(name string, dst []float32, off int) error {
+		t, ok := f.Tensor(name)
+		if !ok {
+			return refuse(name, "the model has no such weight", "load the model that the adapter was trained on")
+		}
+		return t.Float32(dst, off)
+	}
+}
+
+// Open reads an adapter for a model of shape s, whose weights are base. A
+// *QuestionError asks for what the file does not say; any other refusal names
+// the tensor.
+func Open(path string, s rwkv.Shape, base Base, o Options) (_ *Adapter, err error) {
+	o, err = o.withSidecar(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := checkpoint.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	r := reader{file: f, path: path, shape: s, base: base, options: o, groups: map[slot]*group{}}
+	a, err := r.read()
+	for _, c := range r.closers {
+		err = errors.Join(err, c.Close())
+	}
+	var fe *checkpoint.FormatError
+	if errors.As(err, &fe) && fe.Path == "" {
+		fe.Path = path
+	}
+	return a, err
+}
+
+// A slot is one product of the model, or of one expert.
+type slot struct {
+	layer  int
+	target Target
+	expert int
+}
+
+func (s slot) String() string {
+	name := s.target.String()
+	if s.expert >= 0 {
+		name = fmt.Sprintf("ffn.expert_%d.%s", s.expert, strings.TrimPrefix(name, "ffn."))
+	}
+	if s.layer < 0 {
+		return name
+	}
+	return rwkv.LayerName(s.layer, name)
+}
+
+// A group is the tensors that change one product.
+type group [partBone + 1]*checkpoint.Tensor
+
+// A reader takes one file apart.
+type reader struct {
+	file    *checkpoint.File
+	path    string
+	shape   rwkv.Shape
+	base    Base
+	options Options
+	groups  map[slot]*group
+	routers map[int]*checkpoint.Tensor
+	infos   map[int]*checkpoint.Tensor
+	closers []*checkpoint.File
+	out     Adapter
+}
+
+func (r *reader) read() (*Adapter, error) {
+	r.out = Adapter{
+		Name: strings.TrimSuffix(filepath.Base(r.path), filepath.Ext(r.path)), Path: r.path, Shape: r.shape,
+		Fingerprint: r.fingerprint(), Layers: make([]Layer, r.shape.Layers), Replaced: map[string][]float32{},
+	}
+	r.routers, r.infos = map[int]*checkpoint.Tensor{}, map[int]*checkpoint.Tensor{}
+	if err := r.sort(); err != nil {
+		return nil, err
+	}
+	if err := r.sortInit(); err != nil {
+		return nil, err
+	}
+	for _, at := range slices.SortedFunc(maps.Keys(r.groups), compareSlots) {
+		if at.expert >= 0 {
+			continue
+		}
+		d, err := r.delta(at, r.groups[at])
+		if err != nil {
+			return nil, err
+		}
+		if at.target == Head {
+			r.out.Head = d
+		} else {
+			r.out.Layers[at.layer].Deltas[at.target] = d
+		}
+	}
+	if err := r.experts(); err != nil {
+		return nil, err
+	}
+	return &r.out, r.complete()
+}
+
+func compareSlots(a, b slot) int {
+	for _, d := range []int{a.layer - b.layer, int(a.target) - int(b.target), a.expert - b.expert} {
+		if d != 0 {
+			return d
+		}
+	}
+	return 0
+}
+
+// fingerprint is of the file and of the answers that change what it means.
+func (r *reader) fingerprint() string {
+	o := r.options
+	text := fmt.Sprintf("%s alpha=%v scale=%v blocks=%s init=%s", r.file.Fingerprint(), o.Alpha, o.Scale, o.Blocks, filepath.Base(o.Init))
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// sort puts every tensor where it belongs.
+func (r *reader) sort() error {
+	known := map[string][]int{}
+	for name, spec := range r.shape.Tensors() {
+		known[name] = spec.Sizes(r.shape)
+	}
+	isKnown := func(name string) bool { return known[name] != nil }
+	for _, name := range r.file.Names() {
+		t, _ := r.file.Tensor(name)
+		at := locate(name, isKnown)
+		if at.layer >= r.shape.Layers {
+			return refuse(name, fmt.Sprintf("the model has %d layers", r.shape.Layers), "the adapter is of a larger model")
+		}
+		switch at.part {
+		case partNone:
+			return refuse(name, "no kind of adapter that is known has such a tensor", "")
+		case partReplaced:
+			name := strings.TrimPrefix(name, "model.")
+			if err := r.replace(name, t, known[name]); err != nil {
+				return err
+			}
+		case partState:
+			r.out.HasState = true
+		case partRouter:
+			r.routers[at.layer] = t
+		case partMoleInfo:
+			r.infos[at.layer] = t
+		default:
+			r.group(at)[at.part] = t
+		}
+	}
+	return nil
+}
+
+func (r *reader) group(at place) *group {
+	key := slot{at.layer, at.target, at.expert}
+	if r.groups[key] == nil {
+		r.groups[key] = new(group)
+	}
+	return r.groups[key]
+}
+
+// sortInit finds the values of a PiSSA adapter as training began.
+func (r *reader) sortInit() error {
+	if r.options.Init == "" {
+		return nil
+	}
+	f, err := checkpoint.Open(r.options.Init)
+	if err != nil {
+		return fmt.Errorf("the PiSSA values as training began: %w", err)
+	}
+	r.closers = append(r.closers, f)
+	found := 0
+	for _, name := range f.Names() {
+		at := locate(name, func(string) bool { return false })
+		if at.part != partInitA && at.part != partInitB || at.layer >= r.shape.Layers {
+			continue
+		}
+		found++
+		t, _ := f.Tensor(name)
+		r.group(at)[at.part] = t
+	}
+	if found == 0 {
+		return fmt.Errorf("%s: no init_lora_A or init_lora_B in it; name the file that the trainer wrote before its first step", r.options.Init)
+	}
+	return nil
+}
+
+// replace notes a tensor that takes the place of the model's.
+func (r *reader) replace(name string, t *checkpoint.Tensor, want []int) error {
+	if !slices.Equal(t.Shape, want) && t.Len() != product(want) {
+		return refuse(name, fmt.Sprintf("its shape is %v, the model's %v", t.Shape, want), "the adapter is of another model")
+	}
+	v, err := values(t)
+	r.out.Replaced[name] = v
+	return err
+}
+
+// complete refuses an adapter that changes nothing, or nothing of some layers.
+func (r *reader) complete() error {
+	if r.out.Head == nil && len(r.groups) == 0 && len(r.out.Replaced) == 0 {
+		remedy := ""
+		if r.out.HasState {
+			remedy = "it is a tuned state: import it with `rookery states import`"
+		}
+		return &checkpoint.FormatError{Problem: "there is no adapter in it", Remedy: remedy}
+	}
+	if r.options.Partial || len(r.groups) == 0 {
+		return nil
+	}
+	for i := range r.out.Layers {
+		l := &r.out.Layers[i]
+		if l.Experts == nil && l.Deltas == ([LayerTargets]*Delta{}) && !r.onlyHead() {
+			return refuse(rwkv.LayerName(i, "*"), "nothing for this layer, and something for others",
+				"the file is cut short; if it was trained on part of the layers, give partial")
+		}
+	}
+	return nil
+}
+
+func (r *reader) onlyHead() bool {
+	for at := range r.groups {
+		if at.layer >= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func refuse(tensor, problem, remedy string) error {
+	return &checkpoint.FormatError{Tensor: tensor, Problem: problem, Remedy: remedy}
+}
+
+func product(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}
+
+// values reads a tensor and refuses numbers that are none.
+func values(t *checkpoint.Tensor) ([]float32, error) {
+	v := make([]float32, t.Len())
+	if err := t.Float32(v, 0); err != nil {
+		return nil, err
+	}
+	for _, x := range v {
+		if x-x != 0 {
+			return nil, refuse(t.Name, "it holds values that are not numbers", "training has failed, use an earlier file")
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,127 @@
+package adapter
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Options say what adapter files do not. The zero value asks for what is needed.
+type Options struct {
+	// Alpha gives LoRA and DoRA the scale Alpha/rank, rank by rank; Scale, if
+	// not 0, is the scale itself and comes first. 0: the sidecar says.
+	Alpha, Scale float32
+	// Blocks says which way the blocks of a Bone file lie where its shapes do
+	// not: BlocksColumn (BAT) or BlocksRow (the oldest Bone).
+	Blocks string
+	// Init is the file with a PiSSA adapter's values as training began.
+	Init string
+	// Partial accepts a file that has nothing for some of the layers.
+	Partial bool
+}
+
+// What Options.Blocks can be.
+const (
+	BlocksColumn = "column" // a block for each piece of the inputs: BAT
+	BlocksRow    = "row"    // a block for each piece of the outputs: Bone before 2024-10
+)
+
+// A QuestionError is about what a file does not say and only a person can know.
+type QuestionError struct {
+	Path    string
+	Asked   string   // the option: "alpha" or "blocks"
+	Problem string   // "a LoRA file does not say its alpha"
+	Choices []string // "" as the only one: a number
+}
+
+func (e *QuestionError) Error() string {
+	with := "give " + e.Asked
+	if len(e.Choices) > 0 {
+		with += " as " + strings.Join(e.Choices, " or ")
+	}
+	return fmt.Sprintf("%s: %s; %s, or write it into %s", e.Path, e.Problem, with, filepath.Base(Sidecar(e.Path)))
+}
+
+// Sidecar is the file beside an adapter that answers what it does not say:
+// {"alpha": 32, "scale": 2.0, "blocks": "column", "init": "file.pth"}.
+func Sidecar(path string) string {
+	return strings.TrimSuffix(path, filepath.Ext(path)) + ".json"
+}
+
+// maxSidecar bounds what is read of a sidecar.
+const maxSidecar = 1 << 16
+
+// sidecar is the JSON form of Options.
+type sidecar struct {
+	Alpha  float32 `json:"alpha,omitempty"`
+	Scale  float32 `json:"scale,omitempty"`
+	Blocks string  `json:"blocks,omitempty"`
+	Init   string  `json:"init,omitempty"`
+}
+
+// withSidecar fills in what the options leave open from the adapter's sidecar.
+func (o Options) withSidecar(path string) (Options, error) {
+	side := Sidecar(path)
+	data, err := readSmall(side)
+	if errors.Is(err, fs.ErrNotExist) {
+		return o, o.check()
+	}
+	if err != nil {
+		return o, err
+	}
+	var s sidecar
+	if err := json.Unmarshal(data, &s); err != nil {
+		return o, fmt.Errorf(`%s: %w; it should be like {"alpha": 32}`, side, err)
+	}
+	if o.Alpha == 0 && o.Scale == 0 {
+		o.Alpha, o.Scale = s.Alpha, s.Scale
+	}
+	if o.Blocks == "" {
+		o.Blocks = s.Blocks
+	}
+	if o.Init == "" && s.Init != "" {
+		if !filepath.IsLocal(s.Init) {
+			return o, fmt.Errorf("%s: init %q leads out of the folder; name a file in it", side, s.Init)
+		}
+		o.Init = filepath.Join(filepath.Dir(path), s.Init)
+	}
+	if err := o.check(); err != nil {
+		return o, fmt.Errorf("%s: %w", side, err)
+	}
+	return o, nil
+}
+
+func (o Options) check() error {
+	finite := func(v float32) bool { return v-v == 0 }
+	switch {
+	case !finite(o.Alpha) || o.Alpha < 0:
+		return fmt.Errorf("alpha %v: a number above 0 is needed", o.Alpha)
+	case !finite(o.Scale):
+		return fmt.Errorf("scale %v: a number is needed", o.Scale)
+	case o.Blocks != "" && !slices.Contains([]string{BlocksColumn, BlocksRow}, o.Blocks):
+		return fmt.Errorf("blocks %q: use %s or %s", o.Blocks, BlocksColumn, BlocksRow)
+	}
+	return nil
+}
+
+func readSmall(path string) (_ []byte, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	data, err := io.ReadAll(io.LimitReader(f, maxSidecar+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	if len(data) > maxSidecar {
+		return nil, fmt.Errorf("%s: more than %d bytes, too much for a sidecar", path, maxSidecar)
+	}
+	return data, nil
+}

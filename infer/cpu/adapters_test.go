@@ -1,0 +1,252 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/cpu/kernel"
+	"rookery/infer/rwkv"
+	"rookery/infer/sampler"
+)
+
+// An adapterCase is the logits with an adapter, from the public reference with
+// the adapter merged by its trainer's formula; testdata/adapters.py made it.
+type adapterCase struct {
+	Name   string
+	Alpha  float32
+	Blocks string
+	Init   bool
+	After  int
+	Std    float64
+	Logits string
+}
+
+func adapterCases(t *testing.T) (golden, []adapterCase) {
+	t.Helper()
+	var goldens []golden
+	readJSON(t, "testdata/golden.json", &goldens)
+	var cases []adapterCase
+	readJSON(t, "testdata/adapters.json", &cases)
+	return goldens[0], cases
+}
+
+func (c adapterCase) open(t *testing.T, g golden) *adapter.Adapter {
+	t.Helper()
+	o := adapter.Options{Alpha: c.Alpha, Blocks: c.Blocks}
+	if c.Init {
+		o.Init = filepath.Join("testdata", "adapters", c.Name+"-init.pth")
+	}
+	a, err := adapter.Open(filepath.Join("testdata", "adapters", c.Name+".pth"), g.shape(), SyntheticValues(g.shape(), g.Seed), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// adapted gives the logits after the golden tokens with an adapter.
+func adapted(t *testing.T, b *Backend, id infer.AdapterID, after int) []float32 {
+	t.Helper()
+	if err := b.ZeroSlot(0); err != nil {
+		t.Fatal(err)
+	}
+	row := infer.Row{Tokens: goldenTokens(after, b.model.shape.Vocab), Adapter: id, Logits: make([]float32, b.model.shape.Vocab)}
+	step(t, b, row)
+	return row.Logits
+}
+
+// TestAdaptersAsTrained compares every form, apart from the weights and merged
+// into them, with the trainers' formulas.
+func TestAdaptersAsTrained(t *testing.T) {
+	g, cases := adapterCases(t)
+	const exact = 1e-5 // standard deviations of the logits
+	bounds := map[kernel.Type]float64{kernel.F32: exact, kernel.F16: 0.006, kernel.BF16: 0.04, kernel.Q8: 0.12}
+	eachVariant(t, kernel.Available(), func(t *testing.T, path kernel.Path, typ kernel.Type) {
+		b := synthetic(t, g.shape(), g.Seed, Options{Weights: typ.String(), ISA: path.String()})
+		for _, c := range cases {
+			a := c.open(t, g)
+			for _, merged := range []bool{false, true} {
+				id, err := b.LoadAdapter(a, merged)
+				if err != nil {
+					t.Fatal(err)
+				}
+				off := maxDifference(adapted(t, b, id, c.After), floats(t, c.Logits)) / c.Std
+				t.Logf("%s, merged %v: off by %.2g", c.Name, merged, off)
+				if !(off <= bounds[typ]) {
+					t.Errorf("%s, merged %v: off by %.2g standard deviations, more than %.2g", c.Name, merged, off, bounds[typ])
+				}
+				if changed := maxDifference(adapted(t, b, 0, c.After), floats(t, c.Logits)) / c.Std; changed < 0.05 {
+					t.Errorf("%s changes the logits by %.2g standard deviations only: the test shows nothing", c.Name, changed)
+				}
+				if err := b.DropAdapter(id); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
+// TestAdaptersTogether runs rows with all adapters and with none in the same
+// steps; each gives what it gives alone, bit for bit.
+func TestAdaptersTogether(t *testing.T) {
+	g, cases := adapterCases(t)
+	eachVariant(t, []kernel.Path{kernel.Best()}, func(t *testing.T, path kernel.Path, typ kernel.Type) {
+		b := synthetic(t, g.shape(), g.Seed, Options{Weights: typ.String(), ISA: path.String(), Slots: 64})
+		ids := []infer.AdapterID{0}
+		for i, c := range cases {
+			id, err := b.LoadAdapter(c.open(t, g), i%3 == 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		alone := map[infer.AdapterID][]float32{}
+		for _, id := range ids {
+			alone[id] = adapted(t, b, id, 17)
+		}
+		var rows []infer.Row
+		for i := range 3 * len(ids) {
+			slot := infer.Slot(i)
+			if err := b.ZeroSlot(slot); err != nil {
+				t.Fatal(err)
+			}
+			rows = append(rows, infer.Row{
+				Slot: slot, Adapter: ids[(i*7)%len(ids)], Tokens: goldenTokens(17, g.Vocab)[:16], Sampler: sampler.New(g.Vocab, sampler.Params{TopP: 1}),
+			})
+		}
+		step(t, b, rows...)
+		for i := range rows {
+			rows[i].Tokens = goldenTokens(17, g.Vocab)[16:]
+			rows[i].Logits = make([]float32, g.Vocab)
+		}
+		drawn := step(t, b, rows...)
+		for i, r := range rows {
+			if !slices.Equal(r.Logits, alone[r.Adapter]) {
+				t.Errorf("row %d with adapter %d: off by %g", i, r.Adapter, maxDifference(r.Logits, alone[r.Adapter]))
+			}
+			want, _ := sampler.New(g.Vocab, sampler.Params{TopP: 1}).Sample(alone[r.Adapter])
+			if drawn[i].Token != want {
+				t.Errorf("row %d drew %d, alone %d", i, drawn[i].Token, want)
+			}
+		}
+	})
+}
+
+// TestAdapterAllocations: a step with adapters allocates nothing.
+func TestAdapterAllocations(t *testing.T) {
+	g, cases := adapterCases(t)
+	b := synthetic(t, g.shape(), g.Seed, Options{Weights: "int8"})
+	var rows []infer.Row
+	for i, c := range cases[:5] {
+		id, err := b.LoadAdapter(c.open(t, g), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows = append(rows, infer.Row{Slot: infer.Slot(i), Adapter: id, Tokens: []int32{1}, Sampler: sampler.New(g.Vocab, sampler.Params{})})
+	}
+	drawn := make([]infer.Drawn, len(rows))
+	run := func() {
+		if err := b.Step(rows, drawn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run()
+	if n := testing.AllocsPerRun(20, run); n > 0 {
+		t.Errorf("%v allocations a step", n)
+	}
+}
+
+func TestAdapterErrors(t *testing.T) {
+	g, cases := adapterCases(t)
+	b := synthetic(t, g.shape(), g.Seed, Options{})
+	err := b.Step([]infer.Row{{Tokens: []int32{1}, Adapter: 3}}, make([]infer.Drawn, 1))
+	if err == nil || err.Error() != "step of 1 rows: row 0: adapter 3 is not loaded" {
+		t.Errorf("a row with an adapter that is not there: %v", err)
+	}
+	if err := b.DropAdapter(0); err == nil {
+		t.Error("the model itself was dropped")
+	}
+	other := synthetic(t, small, 1, Options{})
+	if _, err := other.LoadAdapter(cases[0].open(t, g), false); err == nil {
+		t.Error("an adapter of another shape was loaded")
+	}
+	_, err = adapter.Open(filepath.Join("testdata", "adapters", "lora.pth"), g.shape(), nil, adapter.Options{})
+	if q := new(adapter.QuestionError); !errors.As(err, &q) || q.Asked != "alpha" {
+		t.Errorf("a LoRA without alpha: %v", err)
+	}
+}
+
+// BenchmarkAdapters is a step of 32 rows of 0.1B's shape with no adapter, one
+// and eight of rank 16.
+func BenchmarkAdapters(b *testing.B) {
+	shape := shape01B
+	m, err := Synthetic(b.Context(), shape, 1, Options{Weights: "int8"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := m.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	var ids []infer.AdapterID
+	for i := range 8 {
+		id, err := m.LoadAdapter(randomLoRA(shape, 16, uint64(i)), false)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ids = append(ids, id)
+	}
+	for _, n := range []int{0, 1, 8} {
+		b.Run(fmt.Sprintf("adapters=%d", n), func(b *testing.B) {
+			rows := make([]infer.Row, 32)
+			for i := range rows {
+				rows[i] = infer.Row{Slot: infer.Slot(i), Tokens: []int32{int32(i)}, Sampler: sampler.New(shape.Vocab, sampler.Params{TopP: 0.9})}
+				if n > 0 {
+					rows[i].Adapter = ids[i%n]
+				}
+			}
+			drawn := make([]infer.Drawn, len(rows))
+			for b.Loop() {
+				if err := m.Step(rows, drawn); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(len(rows)*b.N)/b.Elapsed().Seconds(), "tok/s")
+		})
+	}
+}
+
+// randomLoRA changes all six products of every layer.
+func randomLoRA(s rwkv.Shape, rank int, seed uint64) *adapter.Adapter {
+	a := &adapter.Adapter{Name: "random", Shape: s, Layers: make([]adapter.Layer, s.Layers)}
+	values := func(n int) []float32 {
+		v := make([]float32, n)
+		for i := range v {
+			seed = seed*6364136223846793005 + 1442695040888963407
+			bits := math.Float32bits(float32(int32(seed>>32))/(1<<31)*0.01) &^ 0xffff
+			v[i] = math.Float32frombits(bits)
+		}
+		return v
+	}
+	for i := range a.Layers {
+		for t := range adapter.LayerTargets {
+			out, in := s.Embed, s.Embed
+			switch adapter.Target(t) {
+			case adapter.FFNKey:
+				out = s.FFN
+			case adapter.FFNValue:
+				in = s.FFN
+			}
+			a.Layers[i].Deltas[t] = &adapter.Delta{
+				Form: adapter.LoRA, Out: out, In: in, Rank: rank, Scale: 2, Down: values(rank * in), Up: values(out * rank),
+			}
+		}
+	}
+	return a
+}

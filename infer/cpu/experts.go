@@ -1,0 +1,222 @@
+package cpu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"rookery/infer/adapter"
+	"rookery/infer/cpu/kernel"
+)
+
+// experts is a mixture of LoRA experts on a layer's channel mix.
+type experts struct {
+	active     int
+	router     []float32 // [n-1, C]; the first expert has the score 0
+	key, value []*delta  // nil: the expert changes nothing
+}
+
+func (m *variantMaker) experts(i int, e *adapter.Experts) {
+	out := &experts{active: e.Active, router: e.Router}
+	for _, side := range []struct {
+		from []*adapter.Delta
+		to   *[]*delta
+	}{{e.Key, &out.key}, {e.Value, &out.value}} {
+		for _, d := range side.from {
+			var own *delta
+			switch {
+			case d == nil:
+			case d.Form != adapter.LoRA && d.Form != adapter.PiSSA:
+				m.err = errors.Join(m.err, fmt.Errorf("experts of the form %s cannot be run; LoRA experts can", d.Form))
+			default:
+				own = m.delta(d)
+			}
+			*side.to = append(*side.to, own)
+		}
+	}
+	m.v.deltas[i].experts, m.v.mole = out, true
+}
+
+// moleBatches are what experts need.
+type moleBatches struct {
+	hidden *kernel.Batch // [tokens, F] of one expert
+	sum    *kernel.Batch // [tokens, F] of all, by their shares
+	out    *kernel.Batch // [tokens, C] what the experts' second changes add
+	shares []float32     // [tokens, most]
+	most   int           // experts
+	expert int           // being computed
+}
+
+func (e *extra) addMole(m *model, most int) error {
+	b := &moleBatches{most: most, shares: make([]float32, maxTokens*most)}
+	var errs [3]error
+	b.hidden, errs[0] = kernel.NewBatch(e.arena, maxTokens, m.shape.FFN, false)
+	b.sum, errs[1] = kernel.NewBatch(e.arena, maxTokens, m.shape.FFN, false)
+	b.out, errs[2] = kernel.NewBatch(e.arena, maxTokens, m.shape.Embed, false)
+	e.mole = b
+	return errors.Join(errs[:]...)
+}
+
+// expertsOf is the mixture of a token's variant in the current layer, or nil.
+func (r *runner) expertsOf(token int) *experts {
+	v := r.spans[r.owner[token]].variant
+	if !v.mole {
+		return nil
+	}
+	return v.deltas[r.layer].experts
+}
+
+// mixes says whether any group has experts in the current layer.
+func (r *runner) mixes() bool {
+	return r.adapted && slices.ContainsFunc(r.groups, func(g group) bool { return g.mole && g.deltas[r.layer].experts != nil })
+}
+
+// runExperts turns the product of the first weights into what the second ones
+// multiply, for the groups with experts:
+//
+//	hidden = Σ_e γ_e h_e,  h_e = relu²(hidden + Key_e z);  out = Σ_e γ_e Value_e h_e
+func (r *runner) runExperts() {
+	if !r.mixes() {
+		return
+	}
+	b := r.extra.mole
+	r.eachToken(r.regions.route)
+	for b.expert = range b.most {
+		r.expertProducts(func(e *experts) []*delta { return e.key }, adapter.FFNKey, r.act.xk)
+		r.eachToken(r.regions.square)
+		r.expertProducts(func(e *experts) []*delta { return e.value }, adapter.FFNValue, b.hidden)
+		r.eachToken(r.regions.gather)
+	}
+	r.eachToken(r.regions.settle)
+}
+
+// expertProducts makes one expert's change of a product of x, in wide.
+func (r *runner) expertProducts(side func(*experts) []*delta, t adapter.Target, x *kernel.Batch) {
+	e := r.extra
+	each := func(do func(d *delta, g group)) {
+		for _, g := range r.groups {
+			if !g.mole || g.deltas[r.layer].experts == nil {
+				continue
+			}
+			if ds := side(g.deltas[r.layer].experts); e.mole.expert < len(ds) && ds[e.mole.expert] != nil {
+				do(ds[e.mole.expert], g)
+			}
+		}
+	}
+	each(func(d *delta, g group) { r.queue.down(d, g.first, g.last, x, e.low[t]) })
+	r.multiply()
+	each(func(d *delta, g group) {
+		r.queue.products = append(r.queue.products, kernel.Product{
+			W: d.up,
+			X: r.queue.window(e.low[t], g.first, g.last, d.up.Cols()),
+			Y: r.queue.window(e.wide[t], g.first, g.last, d.up.Rows()),
+		})
+	})
+	r.multiply()
+}
+
+// routeTokens computes the experts' shares of a chunk of tokens.
+func (r *runner) routeTokens(chunk int) {
+	b := r.extra.mole
+	lo, hi := r.chunk(chunk)
+	for t := lo; t < hi; t++ {
+		e := r.expertsOf(t)
+		if e == nil {
+			continue
+		}
+		e.route(b.shares[t*b.most:(t+1)*b.most], r.act.xk.Row(t))
+		clear(b.sum.Row(t))
+		clear(b.out.Row(t))
+	}
+}
+
+// route sets γ = softmax of the largest scores; the others are 0. Of equal
+// scores the first count.
+func (e *experts) route(shares, z []float32) {
+	clear(shares)
+	n := len(e.key)
+	scores := shares[:n]
+	for i := 1; i < n; i++ {
+		for j, w := range e.router[(i-1)*len(z) : i*len(z)] {
+			scores[i] += w * z[j]
+		}
+	}
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case scores[a] > scores[b]:
+			return -1
+		case scores[a] < scores[b]:
+			return 1
+		}
+		return 0
+	})
+	top, sum := scores[order[0]], float32(0)
+	for _, i := range order[:e.active] {
+		scores[i] = float32(math.Exp(float64(scores[i] - top)))
+		sum += scores[i]
+	}
+	for rank, i := range order {
+		if rank < e.active {
+			scores[i] /= sum
+		} else {
+			scores[i] = 0
+		}
+	}
+}
+
+// squareTokens makes one expert's h of a chunk of tokens and adds its share.
+func (r *runner) squareTokens(chunk int) {
+	b := r.extra.mole
+	lo, hi := r.chunk(chunk)
+	for t := lo; t < hi; t++ {
+		e := r.expertsOf(t)
+		if e == nil {
+			continue
+		}
+		h, share := b.hidden.Row(t), b.shares[t*b.most+b.expert]
+		copy(h, r.act.hidden.Row(t))
+		if b.expert < len(e.key) && e.key[b.expert] != nil {
+			r.path.Add(h, r.extra.wide[adapter.FFNKey].Row(t))
+		}
+		r.path.SquaredReLU(h, h)
+		if share == 0 {
+			continue
+		}
+		for i, v := range h {
+			b.sum.Row(t)[i] += share * v
+		}
+	}
+}
+
+// gatherTokens adds one expert's share of the second change.
+func (r *runner) gatherTokens(chunk int) {
+	b := r.extra.mole
+	lo, hi := r.chunk(chunk)
+	for t := lo; t < hi; t++ {
+		e := r.expertsOf(t)
+		if e == nil || b.expert >= len(e.value) || e.value[b.expert] == nil {
+			continue
+		}
+		share, from := b.shares[t*b.most+b.expert], r.extra.wide[adapter.FFNValue].Row(t)
+		for i := range b.out.Row(t) {
+			b.out.Row(t)[i] += share * from[i]
+		}
+	}
+}
+
+// settleTokens hands the mixture on to the second weights and the residual.
+func (r *runner) settleTokens(chunk int) {
+	b := r.extra.mole
+	lo, hi := r.chunk(chunk)
+	for t := lo; t < hi; t++ {
+		if r.expertsOf(t) != nil {
+			copy(r.act.hidden.Row(t), b.sum.Row(t))
+			r.path.Add(r.act.x.Row(t), b.out.Row(t))
+		}
+	}
+}

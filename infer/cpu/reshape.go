@@ -1,0 +1,123 @@
+package cpu
+
+import (
+	"fmt"
+
+	"rookery/infer/adapter"
+	"rookery/infer/cpu/kernel"
+)
+
+// extra is what steps with adapters need besides: it is made with the first of
+// them and grows with their rank.
+type extra struct {
+	arena *kernel.Arena
+	rank  int
+	low   [adapter.Head + 1]*kernel.Batch // [tokens, rank] between the halves of a change
+	wide  [adapter.Head + 1]*kernel.Batch // [tokens, out] of the second halves; several share one
+	xv    *kernel.Batch                   // the value's input as it is for the low-rank branch
+	mole  *moleBatches                    // nil until experts are loaded
+}
+
+// newExtra reserves memory; none of it is taken before it is used.
+func newExtra(m *model, rank, rows int) (*extra, error) {
+	e := &extra{arena: kernel.NewArena(), rank: rank}
+	var first error
+	batch := func(rows, cols int) *kernel.Batch {
+		b, err := kernel.NewBatch(e.arena, rows, cols, false)
+		if err != nil && first == nil {
+			first = fmt.Errorf("reserve memory for adapters: %w", err)
+		}
+		return b
+	}
+	for t := range adapter.Head {
+		e.low[t] = batch(maxTokens, rank)
+	}
+	e.low[adapter.Head] = batch(rows, rank)
+	for _, t := range []adapter.Target{adapter.Receptance, adapter.Key, adapter.Value} {
+		e.wide[t] = batch(maxTokens, m.shape.Embed)
+	}
+	e.wide[adapter.Output], e.wide[adapter.FFNValue] = e.wide[adapter.Receptance], e.wide[adapter.Receptance]
+	e.wide[adapter.FFNKey] = batch(maxTokens, m.shape.FFN)
+	e.wide[adapter.Head] = batch(rows, m.shape.Vocab)
+	e.xv = batch(maxTokens, m.shape.Embed)
+	return e, first
+}
+
+// A reshape is a product whose input some adapters change.
+type reshape struct {
+	target adapter.Target
+	x      *kernel.Batch
+}
+
+// reshapeInputs changes the inputs of products where adapters ask for it. It
+// is done in place: the product is the only one to read them.
+func (r *runner) reshapeInputs(inputs ...reshape) {
+	if !r.adapted {
+		return
+	}
+	r.reshapes = r.reshapes[:0]
+	for _, in := range inputs {
+		if r.changesInput(in.target) {
+			r.reshapes = append(r.reshapes, in)
+		}
+	}
+	if len(r.reshapes) > 0 {
+		r.eachToken(r.regions.reshape)
+	}
+}
+
+// reshapeTokens is the body over a chunk of tokens.
+func (r *runner) reshapeTokens(chunk int) {
+	lo, hi := r.chunk(chunk)
+	for t := lo; t < hi; t++ {
+		v := r.spans[r.owner[t]].variant
+		for _, in := range r.reshapes {
+			d := v.at(r.layer, in.target)
+			if !d.reshapes() {
+				continue
+			}
+			x := in.x.Row(t)
+			if d.gain != nil {
+				for j, g := range d.gain {
+					x[j] *= g
+				}
+			} else {
+				d.addBlocks(x, r.extra.low[in.target].Row(t), r.extra.wide[in.target].Row(t))
+			}
+			r.quantise(in.x, t)
+		}
+	}
+}
+
+// addBlocks sets x_b += z_b and low = Σ z_b, with z_b = D_b x_b. z is scratch.
+func (d *delta) addBlocks(x, low, z []float32) {
+	n := d.size
+	clear(low[:d.up.Cols()])
+	for b := 0; b < len(x); b += n {
+		block := d.blocks[b*n : (b+n)*n]
+		for i := range n {
+			sum := float32(0)
+			for j, v := range x[b : b+n] {
+				sum += block[i*n+j] * v
+			}
+			z[i] = sum
+		}
+		for i, v := range z[:n] {
+			x[b+i] += v
+			low[i] += v
+		}
+	}
+}
+
+// changesInput says whether any group changes the input of a product.
+func (r *runner) changesInput(t adapter.Target) bool {
+	if !r.adapted {
+		return false
+	}
+	for _, g := range r.groups {
+		if g.at(r.layer, t).reshapes() {
+			return true
+		}
+	}
+	return false
+}
