@@ -6,7 +6,7 @@ GOLANGCI_VERSION := v2.15.0
 # TAGS=nogpu makes a fully static program without support for GPUs.
 TAGS    ?=
 
-.PHONY: build cuda run test test-race test-cuda e2e lint fuzz bench generate notices clean
+.PHONY: build cuda run test test-race test-cuda sanitize-cuda e2e lint fuzz bench generate notices clean
 
 build: bin/rookery
 
@@ -33,10 +33,16 @@ test: test-race e2e
 test-race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 
-# The kernels' own tests, and those of Go that need a GPU.
-test-cuda: cuda
+# The kernels' own tests, those of Go that need a GPU, and the chat's: how long a
+# key takes to the screen while 32 tabs generate.
+test-cuda: cuda build
 	$(MAKE) -C cuda test
 	ROOKERY_LIB=$(CURDIR)/bin/$(GPU_LIBRARY) $(GO) test -count=1 -v -run GPU ./infer/native
+	ROOKERY_E2E=$(CURDIR)/bin/rookery ROOKERY_LATENCY='32 16ms --backend cuda' $(GO) test -count=1 -v -run TestLatency ./e2e
+
+# The kernels under compute-sanitizer: memcheck, racecheck, initcheck.
+sanitize-cuda: cuda
+	cuda/test/sanitize.sh cuda/build
 
 # Drives the built program in tmux, as a person would.
 e2e: build

@@ -235,7 +235,7 @@ RK_API int32_t rk_submit(rk_engine *e, const rk_row *rows, int32_t n_rows,
 RK_API int32_t rk_wait(rk_engine *e, rk_result *results, rk_candidate *candidates);
 
 /* Copies the raw logits [V] of row number row of the last submitted step, which
- * needs RK_ROW_DRAW or RK_ROW_LOGITS. They stay on the device until the next
+ * needs RK_ROW_DRAW or RK_ROW_LOGITS; those of a frozen row mean nothing. They stay on the device until the next
  * rk_submit or rk_step. */
 RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst);
 

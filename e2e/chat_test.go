@@ -112,7 +112,7 @@ func endless(t *testing.T, home string) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	config := "[chat]\nstops = [\"never said\"]\n[sampling]\nban = [0]\nfrequency = 0.5\n"
+	config := "[chat]\nstops = [\"⟂ never said ⟂\"]\n[sampling]\nban = [0]\nfrequency = 0.5\n"
 	if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -74,7 +74,7 @@ class Engine {
             add(std::vector<rk_candidate>(candidates.begin() + at, candidates.begin() + at + results[i].candidates), "candidates");
         std::vector<float> logits(shape_.vocab);
         for (int i : {0, (int)rows.size() - 1}) {
-            if (!(rows[i].flags & (RK_ROW_LOGITS | RK_ROW_DRAW))) continue;
+            if (!(rows[i].flags & (RK_ROW_LOGITS | RK_ROW_DRAW)) || results[i].flags & RK_RESULT_FROZEN) continue;
             check(rk_read_logits(e_, i, logits.data()), "rk_read_logits");
             for (float v : logits)
                 if (!std::isfinite(v)) fprintf(stderr, "a logit is %f\n", v), exit(1);

@@ -1,0 +1,171 @@
+//go:build linux && (amd64 || arm64) && !nogpu
+
+package native
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"rookery/infer"
+	"rookery/infer/rwkv"
+	"rookery/infer/sampler"
+)
+
+// A model that does not fit is refused with what is needed and what there is,
+// and leaves the card's memory as it was. Where only the slots do not fit, there
+// are fewer.
+func TestGPUMemory(t *testing.T) {
+	l, m := openGPU(t), openEmbedded(t)
+	free := func() int64 {
+		d, err := l.Devices()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d[0].FreeMemory
+	}
+	m.onGPU(t, l, Options{Slots: 4}) // what the first engine takes for good
+	before := free()
+	huge := rwkv.Shape{
+		Version: rwkv.V7, Layers: 400, Embed: 8192, Heads: 128, HeadSize: 64, FFN: 32768, Vocab: 65536,
+		RankW: 256, RankA: 256, RankV: 128, RankG: 512,
+	}
+	_, err := l.Generate(t.Context(), huge, func(string, []float32, int) error { return errors.New("asked for weights") }, Options{})
+	var e *Error
+	if !errors.As(err, &e) || !e.Memory {
+		t.Fatalf("got %v, want an error about memory", err)
+	}
+	wantError(t, err, "MiB", "free")
+	t.Log(err)
+	if d := before - free(); d > 64<<20 {
+		t.Errorf("%d bytes are gone", d)
+	}
+	const many = 1 << 20 / 8
+	b := m.onGPU(t, l, Options{Slots: many})
+	if b.Slots() < 64 || b.Slots() >= many {
+		t.Errorf("%d slots of %d asked for", b.Slots(), many)
+	}
+	t.Logf("%d slots of %d asked for", b.Slots(), many)
+	step(t, b, infer.Row{Slot: infer.Slot(b.Slots() - 1), Tokens: []int32{1, 2, 3}})
+}
+
+// The fault in TestGPULost ends all that a process can do with the card, so
+// that it has one of its own.
+const lostProcess = "ROOKERY_TEST_LOSE_GPU"
+
+// When the card fails in the middle, answers end with an error that says so, and
+// with snapshots that the processor goes on from.
+func TestGPULost(t *testing.T) {
+	l, m := openGPU(t), openEmbedded(t)
+	if os.Getenv(lostProcess) == "" {
+		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestGPULost$", "-test.v")
+		cmd.Env = append(os.Environ(), lostProcess+"=1")
+		out, err := cmd.CombinedOutput()
+		t.Logf("%s", out)
+		if err != nil {
+			t.Error(err)
+		}
+		step(t, m.onGPU(t, l, Options{Slots: 2}), infer.Row{Tokens: []int32{1, 2, 3}}) // other processes have the card as before
+		return
+	}
+	e := m.engine(t, m.onGPU(t, l, Options{Slots: 8}))
+	r := infer.Request{Tokens: m.model.Tokenizer.Encode(nil, story), Sampling: sampler.Params{Temperature: 1, TopP: 0.9, Seed: 3, Ban: []int32{0}}}
+	before := finish(t, submit(t, e, with(r, 20)))
+	endless := submit(t, e, with(r, 1<<20))
+	for endless.Progress().Generated < 10 {
+		time.Sleep(time.Millisecond)
+	}
+	failGPU(t)
+	end := finish(t, endless)
+	var lost *LostError
+	if end.Reason != infer.ReasonError || !errors.As(end.Err, &lost) {
+		t.Fatalf("ended with %v, %v", end.Reason, end.Err)
+	}
+	t.Log(end.Err)
+	if late := finish(t, submit(t, e, with(r, 5))); late.Err == nil {
+		t.Error("a request on a lost device succeeded")
+	}
+	cpu := m.engine(t, m.onCPU(t, "fp16"))
+	for _, s := range []*infer.Snapshot{before.Snapshot, end.Snapshot} {
+		on := finish(t, submit(t, cpu, infer.Request{From: s, Sampling: r.Sampling, MaxTokens: 10}))
+		if on.Err != nil || len(on.Tokens) != 10 {
+			t.Errorf("on the processor: %v, %v", on.Tokens, on.Err)
+		}
+	}
+	if !slices.Equal(end.Tokens[:20], before.Tokens) {
+		t.Error("the same request had other tokens")
+	}
+}
+
+// engine runs a backend until the end of the test.
+func (m embedded) engine(t *testing.T, b infer.Backend) *infer.Engine {
+	t.Helper()
+	e := infer.NewEngine(m.model, b, infer.Options{})
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func with(r infer.Request, tokens int) infer.Request {
+	r.MaxTokens = tokens
+	return r
+}
+
+// faultCode is a kernel that stops at once: in the words of the driver, a launch
+// failure, after which its context is of no use. The card itself is not harmed.
+const faultCode = `.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry fault() { trap; }
+`
+
+// failGPU runs the fault in the context that the library uses.
+func failGPU(t *testing.T) {
+	t.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	driver, err := purego.Dlopen("libcuda.so.1", purego.RTLD_NOW|purego.RTLD_GLOBAL)
+	if err != nil {
+		t.Skip(err)
+	}
+	var (
+		retain func(context *uintptr, device int32) int32
+		enter  func(context uintptr) int32
+		load   func(module *uintptr, image *byte) int32
+		get    func(function *uintptr, module uintptr, name string) int32
+		launch func(function uintptr, x, y, z, bx, by, bz, shared uint32, stream uintptr, args, more unsafe.Pointer) int32
+		wait   func() int32
+	)
+	for name, f := range map[string]any{
+		"cuDevicePrimaryCtxRetain": &retain, "cuCtxSetCurrent": &enter, "cuModuleLoadData": &load,
+		"cuModuleGetFunction": &get, "cuLaunchKernel": &launch, "cuCtxSynchronize": &wait,
+	} {
+		purego.RegisterLibFunc(f, driver, name)
+	}
+	var context, module, function uintptr
+	image := append([]byte(faultCode), 0)
+	for _, f := range []func() int32{
+		func() int32 { return retain(&context, 0) },
+		func() int32 { return enter(context) },
+		func() int32 { return load(&module, unsafe.SliceData(image)) },
+		func() int32 { return get(&function, module, "fault") },
+		func() int32 { return launch(function, 1, 1, 1, 1, 1, 1, 0, 0, nil, nil) },
+	} {
+		if status := f(); status != 0 {
+			t.Fatalf("the driver says %d", status)
+		}
+	}
+	if wait() == 0 {
+		t.Fatal("the fault was none")
+	}
+}
