@@ -1,6 +1,8 @@
 package infer
 
 import (
+	"strings"
+
 	"rookery/infer/adapter"
 	"rookery/infer/rwkv"
 	"rookery/infer/sampler"
@@ -15,6 +17,20 @@ type Model struct {
 	Shape       rwkv.Shape
 	Fingerprint string // identifies the weights; a snapshot of another fingerprint is refused
 	Tokenizer   *tokenizer.Tokenizer
+}
+
+// Weights is the part of the fingerprint that identifies the weights, however
+// they were rounded when they were loaded.
+func (m *Model) Weights() string { return Weights(m.Fingerprint) }
+
+// Weights takes from a fingerprint how the weights were rounded. One of
+// another form is all of it.
+func Weights(fingerprint string) string {
+	const hash = 32 // hexadecimal digits of checkpoint.File.Fingerprint
+	if weights, _, ok := strings.Cut(fingerprint, "-"); ok && len(weights) == hash {
+		return weights
+	}
+	return fingerprint
 }
 
 // A Slot is the place of one recurrent state in a Backend's pool.

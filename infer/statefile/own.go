@@ -1,0 +1,199 @@
+package statefile
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"rookery/infer"
+	"rookery/infer/rwkv"
+)
+
+// The program's own form keeps everything, all numbers little endian:
+//
+//	magic "RKST", version u16
+//	header      u32 length and JSON, see ownHeader
+//	tokens      u32 count and that many int32
+//	snapshot    the rest but 4 bytes: infer.Snapshot in its binary form
+//	crc32c      u32, of everything before it
+const (
+	ownMagic   = "RKST"
+	ownVersion = 1
+	ownFormat  = "rookery" // "format" in the metadata of what is written as .safetensors
+	maxHeader  = 1 << 20
+	// MaxName bounds a state's name in bytes.
+	MaxName = 200
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// An ownHeader is the JSON of the header. Names are part of the format.
+type ownHeader struct {
+	Name      string    `json:"name"`
+	Kind      Kind      `json:"kind"`
+	Source    string    `json:"source"`
+	ModelName string    `json:"model_name"`
+	Model     string    `json:"model"`
+	Shape     ownShape  `json:"shape"`
+	Created   time.Time `json:"created"`
+}
+
+// An ownShape is rwkv.Shape in JSON.
+type ownShape struct {
+	Layers   int `json:"layers"`
+	Embed    int `json:"embed"`
+	Heads    int `json:"heads"`
+	HeadSize int `json:"head_size"`
+}
+
+// MarshalShape is what is kept of a state's shape, as JSON.
+func MarshalShape(s rwkv.Shape) ([]byte, error) {
+	return json.Marshal(ownShape{s.Layers, s.Embed, s.Heads, s.HeadSize})
+}
+
+// UnmarshalShape is its inverse. Sizes that cannot be are refused.
+func UnmarshalShape(data []byte) (rwkv.Shape, error) {
+	var s ownShape
+	if err := json.Unmarshal(data, &s); err != nil {
+		return rwkv.Shape{}, fmt.Errorf("the shape of a state: %w", err)
+	}
+	return s.shape()
+}
+
+func (s ownShape) shape() (rwkv.Shape, error) {
+	if s.Layers < 1 || s.Layers > maxLayers || s.Heads < 1 || s.Heads > maxHeads ||
+		s.HeadSize < 1 || s.HeadSize > maxHeadSize || s.Embed != s.Heads*s.HeadSize {
+		return rwkv.Shape{}, fmt.Errorf("the shape of a state cannot be %d layers of %d channels in %d heads of %d", s.Layers, s.Embed, s.Heads, s.HeadSize)
+	}
+	return rwkv.Shape{Version: rwkv.V7, Layers: s.Layers, Embed: s.Embed, Heads: s.Heads, HeadSize: s.HeadSize}, nil
+}
+
+// AppendBinary appends the program's own form.
+func (s *State) AppendBinary(dst []byte) ([]byte, error) {
+	header, err := json.Marshal(ownHeader{
+		Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model,
+		Shape:   ownShape{s.Shape.Layers, s.Shape.Embed, s.Shape.Heads, s.Shape.HeadSize},
+		Created: s.Created.UTC(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("writing the state %q: %w", s.Name, err)
+	}
+	if s.Snapshot == nil || len(header) > maxHeader {
+		return nil, fmt.Errorf("writing the state %q: it is not complete", s.Name)
+	}
+	start := len(dst)
+	dst = append(dst, ownMagic...)
+	dst = binary.LittleEndian.AppendUint16(dst, ownVersion)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(header)))
+	dst = append(dst, header...)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s.Tokens)))
+	for _, t := range s.Tokens {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(t))
+	}
+	if dst, err = s.Snapshot.AppendBinary(dst); err != nil {
+		return nil, fmt.Errorf("writing the state %q: %w", s.Name, err)
+	}
+	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli)), nil
+}
+
+// IsOwn says whether a file begins as the program's own form does.
+func IsOwn(head []byte) bool { return strings.HasPrefix(string(head), ownMagic) }
+
+// UnmarshalBinary reads the program's own form. Damaged or foreign data is
+// refused and leaves s as it was; nothing is allocated beyond what the length
+// of data accounts for.
+func (s *State) UnmarshalBinary(data []byte) error {
+	const fixed = len(ownMagic) + 2
+	if len(data) < fixed+4+4+4 || !IsOwn(data) {
+		return errors.New("this is not a state of this program")
+	}
+	if v := binary.LittleEndian.Uint16(data[len(ownMagic):]); v != ownVersion {
+		return fmt.Errorf("version %d of the format, and this program reads version %d: update rookery", v, ownVersion)
+	}
+	end := len(data) - 4
+	if crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
+		return errors.New("the checksum does not match: the file is damaged, copy it again")
+	}
+	rest := data[fixed:end]
+	header, rest, ok := take(rest, 1)
+	if !ok || len(header) > maxHeader {
+		return errors.New("the header is longer than the file")
+	}
+	tokens, rest, ok := take(rest, 4)
+	if !ok {
+		return errors.New("the tokens are longer than the file")
+	}
+	out, err := parseHeader(header)
+	if err != nil {
+		return err
+	}
+	for ; len(tokens) > 0; tokens = tokens[4:] {
+		out.Tokens = append(out.Tokens, int32(binary.LittleEndian.Uint32(tokens)))
+	}
+	out.Snapshot = new(infer.Snapshot)
+	if err := out.Snapshot.UnmarshalBinary(rest); err != nil {
+		return err
+	}
+	if n := out.Shape.StateLen(); len(out.Snapshot.State) != n {
+		return fmt.Errorf("the state has %d values, and its shape needs %d", len(out.Snapshot.State), n)
+	}
+	*s = out
+	return nil
+}
+
+// take parts a counted list of elements of some bytes from what follows it.
+func take(data []byte, size uint64) (list, rest []byte, ok bool) {
+	if len(data) < 4 {
+		return nil, nil, false
+	}
+	n := size * uint64(binary.LittleEndian.Uint32(data))
+	if data = data[4:]; n > uint64(len(data)) {
+		return nil, nil, false
+	}
+	return data[:n], data[n:], true
+}
+
+func parseHeader(data []byte) (State, error) {
+	var h ownHeader
+	if err := json.Unmarshal(data, &h); err != nil {
+		return State{}, fmt.Errorf("the header: %w", err)
+	}
+	shape, err := h.Shape.shape()
+	if err != nil {
+		return State{}, err
+	}
+	switch h.Kind {
+	case Tuned, Baked, Saved:
+	default:
+		return State{}, fmt.Errorf("there is no kind of state %q", h.Kind)
+	}
+	if h.Name, err = CleanName(h.Name); err != nil {
+		return State{}, err
+	}
+	return State{
+		Name: h.Name, Kind: h.Kind, Source: h.Source, Model: h.Model, ModelName: h.ModelName, Shape: shape, Created: h.Created,
+	}, nil
+}
+
+// CleanName makes a name fit to be kept: one line of printable characters,
+// not longer than MaxName.
+func CleanName(name string) (string, error) {
+	name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, name)), " ")
+	switch {
+	case name == "":
+		return "", errors.New("a state needs a name of at least one character")
+	case len(name) > MaxName:
+		return "", fmt.Errorf("a state's name has at most %d bytes, this one has %d", MaxName, len(name))
+	}
+	return name, nil
+}

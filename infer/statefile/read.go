@@ -1,0 +1,87 @@
+package statefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"rookery/infer/checkpoint"
+)
+
+// maxFile bounds a file in the program's own form: it is read into memory.
+// The state of the largest released model has 65 MB.
+const maxFile = 1 << 30
+
+// Read reads a state from a file: one of the program's own, a tuned state as
+// .pth or .safetensors, or the state merged into a model. The name is the
+// file's own or made from the path. Errors are one line that names the file.
+func Read(path string, o Options) (*State, error) {
+	own, err := readOwn(path)
+	if own != nil || err != nil {
+		return own, err
+	}
+	f, err := checkpoint.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := readTuned(f, o)
+	return s, errors.Join(err, f.Close())
+}
+
+// FromBytes reads a tuned state from an image in memory; name is for messages
+// and the state's name.
+func FromBytes(name string, data []byte, o Options) (*State, error) {
+	f, err := checkpoint.FromBytes(name, data)
+	if err != nil {
+		return nil, err
+	}
+	s, err := readTuned(f, o)
+	return s, errors.Join(err, f.Close())
+}
+
+// readOwn reads a file in the program's own form; nil, nil for any other.
+func readOwn(path string) (*State, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	data, err := ownBytes(f)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if data == nil || err != nil {
+		return nil, err
+	}
+	s := new(State)
+	if err := s.UnmarshalBinary(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	for i, v := range s.Snapshot.State {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("%s: value %d of the state is %v; nothing can go on from it", path, i, v)
+		}
+	}
+	return s, nil
+}
+
+// ownBytes is the whole file if it begins as one of ours.
+func ownBytes(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, err // what reads checkpoints says what is wrong with it
+	}
+	head := make([]byte, len(ownMagic))
+	if _, err := io.ReadFull(f, head); err != nil || !IsOwn(head) {
+		return nil, nil
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s: %d MB is more than a state has", f.Name(), info.Size()>>20)
+	}
+	rest, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
+	}
+	return append(head, rest...), nil
+}

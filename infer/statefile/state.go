@@ -1,0 +1,92 @@
+package statefile
+
+import (
+	"fmt"
+	"time"
+
+	"rookery/infer"
+	"rookery/infer/rwkv"
+)
+
+// A Kind says how a state came to be.
+type Kind string
+
+// The kinds.
+const (
+	Tuned Kind = "tuned" // trained: it has read nothing
+	Baked Kind = "baked" // the state after a text, read from the zero state
+	Saved Kind = "saved" // the state after a turn of a conversation
+)
+
+// A State is a state to begin from, with what is known of it. It is immutable
+// once made and may be shared.
+type State struct {
+	Name      string
+	Kind      Kind
+	Source    string // the file or conversation it came from, for people
+	Model     string // infer.Model.Fingerprint; empty: any of the shape
+	ModelName string // empty if not known
+	// Shape has at least what a state's size follows from: layers, channels,
+	// heads and their size.
+	Shape   rwkv.Shape
+	Tokens  []int32 // what it has read since the zero state, or the base it began from
+	Created time.Time
+	// Snapshot is nil where only what is known of the state was asked for.
+	Snapshot *infer.Snapshot
+}
+
+// A MismatchError says that a state belongs to another model than the one
+// that runs.
+type MismatchError struct {
+	State   string // its name
+	Model   string // whose it is, for people
+	Running string
+	Problem string // what differs
+}
+
+func (e *MismatchError) Error() string {
+	return fmt.Sprintf("the state %q is of %s, and %s is running: %s; start with the model it was made for", e.State, e.Model, e.Running, e.Problem)
+}
+
+// Check says why a conversation of a model cannot begin from the state, or nil.
+func (s *State) Check(m *infer.Model) error {
+	problem := func(format string, args ...any) error {
+		return &MismatchError{State: s.Name, Model: s.of(), Running: m.Name, Problem: fmt.Sprintf(format, args...)}
+	}
+	a, b := s.Shape, m.Shape
+	switch {
+	case a.Layers != b.Layers || a.Embed != b.Embed:
+		return problem("it has %d layers of %d channels, not %d of %d", a.Layers, a.Embed, b.Layers, b.Embed)
+	case a.Heads != b.Heads || a.HeadSize != b.HeadSize:
+		return problem("it has %d heads of %d, not %d of %d", a.Heads, a.HeadSize, b.Heads, b.HeadSize)
+	case s.Model != "" && infer.Weights(s.Model) != m.Weights():
+		return problem("the weights are others")
+	case s.Snapshot != nil && s.Snapshot.Tokenizer != "" && s.Snapshot.Tokenizer != m.Tokenizer.Fingerprint():
+		return problem("the vocabulary is another one")
+	}
+	return nil
+}
+
+// of names the model that the state belongs to.
+func (s *State) of() string {
+	if s.ModelName != "" {
+		return s.ModelName
+	}
+	return fmt.Sprintf("a model of %d layers and %d channels", s.Shape.Layers, s.Shape.Embed)
+}
+
+// Begin is the state as a conversation of a model begins from it: at position
+// 0, with nothing drawn. The same weights rounded to another width may go on
+// from it, because a beginning is exact whatever made it.
+func (s *State) Begin(m *infer.Model) (*infer.Snapshot, error) {
+	if err := s.Check(m); err != nil {
+		return nil, err
+	}
+	if s.Snapshot == nil || len(s.Snapshot.State) != m.Shape.StateLen() {
+		return nil, fmt.Errorf("the state %q is damaged: it has not the values that %s needs; import or bake it again", s.Name, m.Name)
+	}
+	return &infer.Snapshot{
+		Model: m.Fingerprint, Tokenizer: m.Tokenizer.Fingerprint(),
+		State: s.Snapshot.State, Pending: s.Snapshot.Pending,
+	}, nil
+}
