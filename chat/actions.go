@@ -127,7 +127,7 @@ func (d *Dialogue) ready() error {
 // ask puts a new user turn below a turn (0: at the root) and starts its answer.
 func (d *Dialogue) ask(parent ID, text string) {
 	now := time.Now()
-	turn := Turn{ID: NewID(), Parent: parent, Role: RoleUser, Text: text, Sampling: d.conv.Sampling, Created: now}
+	turn := Turn{ID: NewID(), Parent: parent, Role: RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.name, Created: now}
 	if err := d.tree.add(turn); err != nil { // the parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}

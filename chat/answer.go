@@ -69,7 +69,7 @@ func (d *Dialogue) begin(a *answer) {
 	a.d, a.cancel, a.started = d, cancel, time.Now()
 	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
 	a.path, a.base = d.path(a.turn.Parent), d.conv.Base
-	a.turn.ModelName = a.template.name
+	a.turn.ModelName, a.turn.Base = a.template.name, d.base.name
 	a.sampling = a.turn.Sampling
 	a.unsaved = len(a.path[len(a.path)-1].Tokens) == 0
 	d.run = a
@@ -95,8 +95,11 @@ func (a *answer) generate(ctx context.Context) infer.Ending {
 	a.prepare()
 	a.read = a.reads()
 	s, err := a.start(ctx)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil:
 		return infer.Ending{Reason: infer.ReasonCancelled}
+	case err != nil:
+		return infer.Ending{Reason: infer.ReasonError, Err: err}
 	}
 	if !a.past {
 		return a.follow(ctx, s, a.d.desk.settings().MaxTokens, nil)
@@ -126,7 +129,7 @@ func (a *answer) prepare() {
 	fresh := len(prompt.Tokens) == 0 || !a.template.knows(*prompt)
 	if fresh {
 		prompt.Tokens = a.template.prompt(prompting{
-			first: prompt.Parent == 0, system: a.rendering.system, text: prompt.Text,
+			first: prompt.Parent == 0, begins: a.rendering.begins, system: a.rendering.system, text: prompt.Text,
 			think: a.think, blankLines: a.rendering.blankLines,
 		})
 		prompt.Model, prompt.ModelName = a.template.model, a.template.name

@@ -10,10 +10,25 @@ import (
 // beginning of the answer that the prompt gave, such as "<think"; it belongs
 // before what is generated.
 func Ask(m *infer.Model, d Defaults, prompt string) (r infer.Request, header string) {
+	return ask(m, d, fromZero, prompt)
+}
+
+// AskFrom is Ask where the answer begins from a state of the library.
+func AskFrom(m *infer.Model, d Defaults, s State, prompt string) (r infer.Request, header string, err error) {
+	from, tokens, err := BeginFrom(s, m)
+	if err != nil {
+		return r, "", err
+	}
+	r, header = ask(m, d, base{s.Name, s.Kind}.beginning(), prompt)
+	r.From, r.Tokens = from, slices.Concat(tokens, r.Tokens)
+	return r, header, nil
+}
+
+func ask(m *infer.Model, d Defaults, b beginning, prompt string) (r infer.Request, header string) {
 	t := templateOf(m)
 	r = infer.Request{
 		Tokens: t.prompt(prompting{
-			first: true, system: d.System, text: prompt, think: d.Think, blankLines: d.KeepBlankLines,
+			first: true, begins: b, system: d.System, text: prompt, think: d.Think, blankLines: d.KeepBlankLines,
 		}),
 		Sampling:  presetNamed(m, d.Preset).Sampling,
 		MaxTokens: d.MaxTokens,

@@ -41,6 +41,7 @@ type Defaults struct {
 type Desk struct {
 	engine  Engine
 	store   Store
+	library *Library
 	keep    *keeper // of the layout
 	warm    *warmth
 	changed chan struct{} // 1 slot
@@ -66,7 +67,7 @@ func NewDesk(e Engine, store Store, d Defaults) *Desk {
 	warm := newWarmth()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Desk{
-		engine: e, store: store, keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
+		engine: e, store: store, library: NewLibrary(store, nil), keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}
@@ -107,7 +108,21 @@ func (k *Desk) stops() []string {
 }
 
 // New opens a new, empty conversation. It is stored with its first turn.
-func (k *Desk) New() *Dialogue {
+func (k *Desk) New() *Dialogue { return k.add(k.blank()) }
+
+// NewFrom opens a new, empty conversation that begins from a state of the
+// library. A state of another model or shape is a *statefile.MismatchError.
+func (k *Desk) NewFrom(s State) (*Dialogue, error) {
+	d := k.blank()
+	if err := d.SetBase(s); err != nil {
+		d.keep.stop()
+		return nil, err
+	}
+	return k.add(d), nil
+}
+
+// blank is a dialogue with the settings of a new conversation.
+func (k *Desk) blank() *Dialogue {
 	s := k.settings()
 	preset := presetNamed(k.engine.Model(), s.Preset)
 	now := time.Now()
@@ -121,10 +136,13 @@ func (k *Desk) New() *Dialogue {
 	if c.Think == "" {
 		c.Think = ThinkOff
 	}
-	d := newDialogue(k, c, false)
+	return newDialogue(k, c, false)
+}
+
+func (k *Desk) add(d *Dialogue) *Dialogue {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.open[c.ID] = d
+	k.open[d.id] = d
 	return d
 }
 
@@ -152,8 +170,10 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 		}
 	}
 	c, turns, j, err := d.desk.store.Load(d.keep.ctx, d.id)
+	b := d.desk.library.base(d.keep.ctx, c.Base)
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.base = b
 	if err == nil {
 		err = d.install(c, turns, j)
 	}

@@ -30,6 +30,7 @@ type Dialogue struct {
 
 	mu      sync.Mutex
 	conv    Conversation
+	base    base // what conv.Base names
 	tree    tree
 	run     *answer // the running answer
 	next    func()  // accepted after Stop, to be done when the answer has ended
@@ -52,6 +53,7 @@ type View struct {
 	Turns        []Turn     // the line to the head, first to last, without a running answer
 	Ahead        []Turn     // what goes on behind the head: undone, and can be redone; none while an answer runs
 	Siblings     []Siblings // for each turn of Turns, then of Ahead
+	Base         string     // name of the state that it begins from; "" for the zero state
 	Live         *Live      // the answer being generated, or nil
 	Err          error      // the last failure, until the next action; one of the store, until it is mended
 	Loading      bool       // still being read from the store
@@ -93,7 +95,7 @@ func (d *Dialogue) View() View { return *d.view.Load() }
 func (d *Dialogue) publish() {
 	d.version++
 	v := &View{
-		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs,
+		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs, Base: d.base.name,
 		Err: d.err, Loading: d.loading,
 	}
 	v.Conversation.Head = d.shown()

@@ -19,7 +19,8 @@ const worldPreamble = "User: hi\n\nAssistant: Hi. I am your assistant and I will
 
 // A prompting is what a user turn's tokens are made of.
 type prompting struct {
-	first      bool // nothing was read before: the opening comes first
+	first      bool // no turn was read before: the opening comes first
+	begins     beginning
 	system     string
 	text       string
 	think      ThinkMode
@@ -33,7 +34,7 @@ type prompting struct {
 func (t template) prompt(p prompting) []int32 {
 	var tokens []int32
 	if p.first {
-		tokens = t.opening(p.system)
+		tokens = t.opening(p.system, p.begins)
 	} else {
 		tokens = t.tok.Encode(tokens, separator)
 	}
@@ -47,28 +48,34 @@ func (p prompting) cleaned() string {
 	return cleanText(p.text)
 }
 
-// opening is what the state reads before the first turn, its separator included.
-func (t template) opening(system string) []int32 {
+// opening is what the state reads before the first turn, its separator
+// included. A state that was tuned or has read a text needs no exchange to
+// open with.
+func (t template) opening(system string, b beginning) []int32 {
+	var tokens []int32
+	if b == afterText {
+		tokens = t.tok.Encode(tokens, separator)
+	}
 	var text string
 	switch system = cleanText(system); {
 	case system != "":
 		text = systemSays + system
-	case t.family == FamilyWorld:
+	case t.family == FamilyWorld && b == fromZero:
 		text = worldPreamble
 	default:
-		return nil
+		return tokens
 	}
-	return t.tok.Encode(t.tok.Encode(nil, text), separator)
+	return t.tok.Encode(t.tok.Encode(tokens, text), separator)
 }
 
 // reopen replaces the opening of a first turn's tokens. ok is false when they
 // do not begin with the old one.
-func (t template) reopen(tokens []int32, was, now string) (_ []int32, ok bool) {
-	old := t.opening(was)
+func (t template) reopen(tokens []int32, was, now string, b beginning) (_ []int32, ok bool) {
+	old := t.opening(was, b)
 	if len(tokens) < len(old) || !slices.Equal(tokens[:len(old)], old) {
 		return nil, false
 	}
-	return slices.Concat(t.opening(now), tokens[len(old):]), true
+	return slices.Concat(t.opening(now, b), tokens[len(old):]), true
 }
 
 // headerIn finds the beginning of the answer that a prompt gave.

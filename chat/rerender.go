@@ -21,6 +21,7 @@ func (t template) reads(turn Turn, r rendering) []int32 {
 // A rendering is what text is rendered with.
 type rendering struct {
 	system     string
+	begins     beginning
 	blankLines bool
 }
 
@@ -29,7 +30,7 @@ type rendering struct {
 func (t template) rerender(turn Turn, r rendering) []int32 {
 	if turn.Role == RoleUser {
 		return t.prompt(prompting{
-			first: turn.Parent == 0, system: r.system, text: turn.Text, think: ThinkOff, blankLines: r.blankLines,
+			first: turn.Parent == 0, begins: r.begins, system: r.system, text: turn.Text, think: ThinkOff, blankLines: r.blankLines,
 		})
 	}
 	text := turn.Text

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"rookery/infer"
@@ -28,7 +29,8 @@ func (d *Dialogue) path(to ID) []Turn {
 }
 
 // start finds the nearest state to go on from. A snapshot that is missing,
-// damaged or of another model costs time and is no error.
+// damaged or of another model costs time and is no error; a base state that
+// is needed and cannot be had is one.
 func (a *answer) start(ctx context.Context) (start, error) {
 	if a.resumed == nil {
 		return a.below(ctx)
@@ -59,7 +61,25 @@ func (a *answer) below(ctx context.Context) (start, error) {
 		parts = append(parts, a.template.reads(t, a.rendering))
 	}
 	slices.Reverse(parts)
-	return a.reuse(ctx, start{tokens: slices.Concat(parts...)}), ctx.Err()
+	line := slices.Concat(parts...)
+	if s := a.reuse(ctx, start{tokens: line}); s.from != nil {
+		return s, ctx.Err()
+	}
+	from, text, err := a.beginning(ctx)
+	return start{from: from, tokens: slices.Concat(text, line)}, err
+}
+
+// beginning is where the line begins: the base state and what is read before
+// the first turn.
+func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error) {
+	if a.base == 0 {
+		return nil, nil, ctx.Err()
+	}
+	s, err := a.d.desk.library.Get(ctx, a.base)
+	if err != nil {
+		return nil, nil, fmt.Errorf("the state that the conversation begins from: %w", err)
+	}
+	return BeginFrom(s, a.d.desk.engine.Model())
 }
 
 // find is the usable snapshot after a turn, or nil.

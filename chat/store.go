@@ -39,6 +39,20 @@ type Store interface {
 	// History and AddHistory keep the prompts sent, oldest first, at most a few thousand.
 	History(ctx context.Context) ([]string, error)
 	AddHistory(ctx context.Context, prompt string) error
+	// States lists the library by name, without what the states hold: Tokens
+	// and Snapshot are nil.
+	States(ctx context.Context) ([]State, error)
+	// State returns one of the library with all that belongs to it. A missing
+	// one is fs.ErrNotExist.
+	State(ctx context.Context, id ID) (State, error)
+	// SaveState adds a state to the library. A name that another one has is
+	// ErrNameTaken.
+	SaveState(ctx context.Context, s State) error
+	// RenameState changes a state's name, with the errors of State and SaveState.
+	RenameState(ctx context.Context, id ID, name string) error
+	// DeleteState removes a state. One that conversations begin from, deleted
+	// ones in the bin among them, stays and is an *InUseError.
+	DeleteState(ctx context.Context, id ID) error
 	Close() error
 }
 

@@ -40,7 +40,7 @@ func (d *Dialogue) reopen(was Conversation) {
 }
 
 func (d *Dialogue) reopened(t template, turn Turn, was string) Turn {
-	tokens, ok := t.reopen(turn.Tokens, was, d.conv.System)
+	tokens, ok := t.reopen(turn.Tokens, was, d.conv.System, d.base.beginning())
 	if !ok {
 		tokens = t.rerender(turn, d.rendering())
 		turn.Model, turn.ModelName = t.model, t.name
@@ -53,7 +53,7 @@ func (d *Dialogue) reopened(t template, turn Turn, was string) Turn {
 func (d *Dialogue) template() template { return templateOf(d.desk.engine.Model()) }
 
 func (d *Dialogue) rendering() rendering {
-	return rendering{system: d.conv.System, blankLines: d.desk.settings().KeepBlankLines}
+	return rendering{system: d.conv.System, begins: d.base.beginning(), blankLines: d.desk.settings().KeepBlankLines}
 }
 
 // usable says that a snapshot is of this model.

@@ -51,10 +51,21 @@ type dialogue interface {
 }
 
 // chatDesk gives chat.Desk the shape of desk.
-type chatDesk struct{ *chat.Desk }
+type chatDesk struct {
+	*chat.Desk
+	first *chat.Dialogue // shown first, beside what was open; may be nil
+}
 
 func (k chatDesk) Restore(ctx context.Context) ([]dialogue, int, error) {
 	open, active, err := k.Desk.Restore(ctx)
+	if k.first != nil {
+		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil {
+			k.Desk.Shut(open[0]) // it was opened for want of another one
+			open = nil
+		}
+		active = len(open)
+		open = append(open, k.first)
+	}
 	all := make([]dialogue, len(open))
 	for i, d := range open {
 		all[i] = d

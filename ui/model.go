@@ -57,7 +57,7 @@ type Model struct {
 // New makes a model. It does nothing slow: conversations are opened by Init's
 // command. Settings that are wrong are replaced by the defaults and reported;
 // see Settings.Validate.
-func New(o Options) *Model { return newModel(context.Background(), chatDesk{o.Desk}, o) }
+func New(o Options) *Model { return newModel(context.Background(), chatDesk{o.Desk, o.First}, o) }
 
 func newModel(ctx context.Context, k desk, o Options) *Model {
 	ctx, quit := context.WithCancel(ctx)

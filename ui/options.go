@@ -27,7 +27,8 @@ type Settings struct {
 
 // Options are what the interface runs on.
 type Options struct {
-	Desk     *chat.Desk // stays the caller's, who closes it afterwards
+	Desk     *chat.Desk     // stays the caller's, who closes it afterwards
+	First    *chat.Dialogue // a new conversation to show first, or nil
 	Settings Settings
 	Reload   <-chan Settings // changed settings, or nil
 	Version  string

@@ -23,6 +23,7 @@ type Store struct {
 	owner         map[chat.ID]*conversation // of a turn or journal
 	layout        chat.Layout
 	history       []string
+	states        map[chat.ID]chat.State
 }
 
 type conversation struct {
@@ -36,7 +37,7 @@ var _ chat.Store = (*Store)(nil)
 
 // New is an empty store.
 func New() *Store {
-	return &Store{conversations: map[chat.ID]*conversation{}, owner: map[chat.ID]*conversation{}}
+	return &Store{conversations: map[chat.ID]*conversation{}, owner: map[chat.ID]*conversation{}, states: map[chat.ID]chat.State{}}
 }
 
 // Conversations lists all, newest Updated first.

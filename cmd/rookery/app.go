@@ -22,6 +22,7 @@ import (
 type app struct {
 	configPath string
 	overrides  []func(*config.Config)
+	state      string // name of the state that the chat's new conversation begins from
 }
 
 // flag adds a flag that, when given, is parsed and put over the configuration.
@@ -86,7 +87,7 @@ func (a *app) modelFlags(fs *pflag.FlagSet) {
 	flag(a, fs, "backend", "", "what runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
 	flag(a, fs, "threads", "t", "worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
 	flag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
-	flag(a, fs, "state", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
+	flag(a, fs, "state-width", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
 }
 
 func (a *app) chatFlags(fs *pflag.FlagSet) {
@@ -114,6 +115,15 @@ func (a *app) uiFlags(fs *pflag.FlagSet) {
 		a.overrides = append(a.overrides, func(c *config.Config) { c.UI.ScreenReader = on })
 		return err
 	})
+}
+
+// chatAllFlags are those of the chat.
+func (a *app) chatAllFlags(fs *pflag.FlagSet) {
+	a.modelFlags(fs)
+	a.chatFlags(fs)
+	a.samplingFlags(fs)
+	a.uiFlags(fs)
+	fs.StringVar(&a.state, "state", "", "begin a new conversation from this state of the library")
 }
 
 // config reads the configuration and puts the flags over it.

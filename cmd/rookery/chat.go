@@ -11,6 +11,7 @@ import (
 
 	"rookery/chat"
 	"rookery/config"
+	"rookery/infer/demo"
 	"rookery/sessions"
 	"rookery/ui"
 )
@@ -20,6 +21,13 @@ const closing = 10 * time.Second
 
 // errNoTerminal is what the chat says to a pipe.
 var errNoTerminal = errors.New("the chat needs a terminal for its input and output: `rookery run` answers prompts from a pipe, --screen-reader talks in plain lines")
+
+// chatCommand is the default command by its name.
+func (a *app) chatCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "chat", Short: "Open the chat, as without a command", Args: usageArgs(cobra.NoArgs), RunE: a.chat}
+	a.chatAllFlags(cmd.Flags())
+	return cmd
+}
 
 // chat opens the interface: the default command.
 func (a *app) chat(cmd *cobra.Command, _ []string) error {
@@ -52,7 +60,11 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
 	desk := chat.NewDesk(e, store, d)
 	desk.SetMemory(int64(c.Storage.MemoryBudget))
-	err = a.show(cmd.Context(), desk, store, c, settings)
+	desk.UseStates(demo.States)
+	first, err := beginFrom(cmd.Context(), desk, a.state)
+	if err == nil {
+		err = a.show(cmd.Context(), desk, first, store, c, settings)
+	}
 	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
 	defer cancel()
 	if w := cmd.ErrOrStderr(); isTerminal(w) {
@@ -65,7 +77,7 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 }
 
 // show runs the interface and follows the configuration while it does.
-func (a *app) show(ctx context.Context, desk *chat.Desk, store *sessions.Store, c config.Config, settings ui.Settings) error {
+func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
@@ -74,7 +86,7 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, store *sessions.Store, 
 	}
 	changed := make(chan ui.Settings)
 	go a.follow(ctx, reloads, desk, store, changed)
-	return ui.Run(ctx, ui.Options{Desk: desk, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir})
+	return ui.Run(ctx, ui.Options{Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir})
 }
 
 // follow applies a changed configuration to the desk and the store and passes

@@ -98,11 +98,8 @@ func newRoot() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitWith(exitUsage, err) })
 	a.globalFlags(root.PersistentFlags())
-	a.modelFlags(root.Flags())
-	a.chatFlags(root.Flags())
-	a.samplingFlags(root.Flags())
-	a.uiFlags(root.Flags())
-	root.AddCommand(a.runCommand(), a.logitsCommand(), a.modelsCommand(), a.sessionsCommand(), a.benchCommand(), a.doctorCommand())
+	a.chatAllFlags(root.Flags())
+	root.AddCommand(a.chatCommand(), a.runCommand(), a.logitsCommand(), a.modelsCommand(), a.sessionsCommand(), a.statesCommand(), a.benchCommand(), a.doctorCommand())
 	return root
 }
 

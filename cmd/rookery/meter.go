@@ -39,6 +39,16 @@ func (m *meter) show(what string, done, total int64, unit string) {
 	_, _ = fmt.Fprintf(m.w, "\r\x1b[K%s: %d %% of %d M %s", what, done*100/total, total/1e6, unit)
 }
 
+// count is show for numbers that are written in full.
+func (m *meter) count(what string, done, total int, unit string) {
+	now := time.Now()
+	if m.w == nil || now.Sub(m.started) < patience || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
+		return
+	}
+	m.shown = now
+	_, _ = fmt.Fprintf(m.w, "\r\x1b[K%s: %d of %d %s", what, done, total, unit)
+}
+
 // clear removes the line.
 func (m *meter) clear() {
 	if m.w != nil && !m.shown.IsZero() {

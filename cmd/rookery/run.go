@@ -24,6 +24,7 @@ const maxPrompt = 256 << 20
 type runOptions struct {
 	raw, json bool
 	stops     []string
+	state     string // name of the state to begin from
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -38,6 +39,7 @@ func (a *app) runCommand() *cobra.Command {
 			return a.run(cmd, args, o)
 		},
 	}
+	cmd.Flags().StringVar(&o.state, "state", "", "state of the library that the answer begins from")
 	a.modelFlags(cmd.Flags())
 	a.chatFlags(cmd.Flags())
 	a.samplingFlags(cmd.Flags())
@@ -56,11 +58,17 @@ func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
 	if err != nil {
 		return err
 	}
+	var from *chat.State
+	if o.state != "" {
+		if from, err = findState(cmd.Context(), c, o.state); err != nil {
+			return err
+		}
+	}
 	e, err := openModel(cmd.Context(), cmd, c)
 	if err != nil {
 		return err
 	}
-	err = answer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, o)
+	err = answer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, o)
 	return errors.Join(err, e.Close())
 }
 
@@ -87,7 +95,7 @@ func readPrompt(in io.Reader, args []string) (string, error) {
 }
 
 // answer generates and prints one answer.
-func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, o runOptions) error {
+func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *chat.State, o runOptions) error {
 	d, err := defaults(c, e.Model())
 	if err != nil {
 		return err
@@ -95,9 +103,9 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 	if o.stops != nil {
 		d.Stops = o.stops
 	}
-	req, header := chat.Ask(e.Model(), d, prompt)
-	if o.raw {
-		req.Tokens, header = e.Model().Tokenizer.Encode(nil, prompt), ""
+	req, header, err := ask(e.Model(), d, from, prompt, o.raw)
+	if err != nil {
+		return err
 	}
 	if o.raw && o.stops == nil {
 		req.Stops = c.Chat.Stops
@@ -128,6 +136,24 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 		return err
 	}
 	return context.Cause(ctx)
+}
+
+// ask makes the request, from the zero state or from one of the library.
+func ask(m *infer.Model, d chat.Defaults, from *chat.State, prompt string, raw bool) (infer.Request, string, error) {
+	req, header := chat.Ask(m, d, prompt)
+	var err error
+	if from != nil {
+		req, header, err = chat.AskFrom(m, d, *from, prompt)
+	}
+	if !raw || err != nil {
+		return req, header, err
+	}
+	req.Tokens = nil
+	if from != nil {
+		req.From, req.Tokens, err = chat.BeginFrom(*from, m)
+	}
+	req.Tokens = m.Tokenizer.Encode(req.Tokens, prompt)
+	return req, "", err
 }
 
 // follow prints text as it comes until the answer has ended. When ctx ends,

@@ -24,7 +24,7 @@ import (
 const (
 	ownMagic   = "RKST"
 	ownVersion = 1
-	ownFormat  = "rookery" // "format" in the metadata of what is written as .safetensors
+	ownWriter  = "rookery" // "writer" in the metadata of what is written as .safetensors
 	maxHeader  = 1 << 20
 	// MaxName bounds a state's name in bytes.
 	MaxName = 200

@@ -35,6 +35,12 @@ type State struct {
 	Snapshot *infer.Snapshot
 }
 
+// ShapeOf is what is kept of a model's shape with a state.
+func ShapeOf(m *infer.Model) rwkv.Shape {
+	s := m.Shape
+	return rwkv.Shape{Version: s.Version, Layers: s.Layers, Embed: s.Embed, Heads: s.Heads, HeadSize: s.HeadSize}
+}
+
 // A MismatchError says that a state belongs to another model than the one
 // that runs.
 type MismatchError struct {

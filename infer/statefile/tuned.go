@@ -207,7 +207,7 @@ func (r *tunedReader) order(o Options) Order {
 	switch {
 	case o.Order != OrderAuto:
 		return o.Order
-	case strings.EqualFold(filepath.Ext(r.file.Path()), ".st") && !r.merged && r.file.Metadata()["format"] != ownFormat:
+	case strings.EqualFold(filepath.Ext(r.file.Path()), ".st") && !r.merged && r.file.Metadata()["writer"] != ownWriter:
 		return OrderKeyValue
 	}
 	return OrderValueKey

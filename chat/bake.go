@@ -1,0 +1,145 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rookery/infer"
+	"rookery/infer/statefile"
+)
+
+// A Recipe is a text that becomes a state.
+type Recipe struct {
+	Name   string
+	Source string // where the text came from, for people
+	Text   string
+	System bool // it is a system prompt and not a document
+}
+
+// ErrNoText says that there is nothing to bake.
+var ErrNoText = errors.New("there is no text to read")
+
+// Bake reads a text from the zero state, in chunks between the tokens of
+// what else runs, and keeps the state after it. progress may be nil. When ctx
+// ends the reading is stopped and nothing is kept.
+func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (State, error) {
+	t := templateOf(e.Model())
+	tokens := t.recipe(r)
+	if len(tokens) == 0 {
+		return State{}, ErrNoText
+	}
+	name, err := l.free(ctx, r.Name) // before the work
+	if err != nil {
+		return State{}, err
+	}
+	snap, err := read(ctx, e, infer.Request{Tokens: tokens, Label: "baking " + name}, progress)
+	if err != nil {
+		return State{}, fmt.Errorf("baking %q: %w", name, err)
+	}
+	return l.Add(ctx, statefile.State{
+		Name: name, Kind: statefile.Baked, Source: r.Source, Model: snap.Model, ModelName: t.name,
+		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: snap,
+	})
+}
+
+// recipe is the tokens of a text to be baked, without the separator after it:
+// the first prompt of a conversation brings that.
+func (t template) recipe(r Recipe) []int32 {
+	if r.System {
+		if text := cleanText(r.Text); text != "" {
+			return t.tok.Encode(nil, systemSays+text)
+		}
+		return nil
+	}
+	return t.tok.Encode(nil, strings.TrimSpace(unixLines(r.Text)))
+}
+
+// read reads the tokens of a request, draws nothing, and returns the state
+// after them as a library keeps it: without what only an answer needs.
+func read(ctx context.Context, e Engine, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
+	r.Logits = true
+	stream, err := e.Submit(r)
+	if err != nil {
+		return nil, err
+	}
+	cancelled := ctx.Done()
+	for done := false; !done; {
+		select {
+		case <-cancelled:
+			cancelled = nil
+			stream.Cancel()
+		case <-stream.Changed():
+		case <-stream.Done():
+			done = true
+		}
+		if progress != nil {
+			progress(stream.Progress())
+		}
+	}
+	end := stream.Ending()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case end.Err != nil:
+		return nil, end.Err
+	case end.Reason == infer.ReasonCancelled:
+		return nil, infer.ErrClosed
+	}
+	return bare(end.Snapshot), nil
+}
+
+// bare is a snapshot with the state alone.
+func bare(s *infer.Snapshot) *infer.Snapshot {
+	return &infer.Snapshot{Model: s.Model, Tokenizer: s.Tokenizer, Position: s.Position, State: s.State}
+}
+
+// KeepState keeps the state after an answer in the library, as the
+// conversation would go on from it. It blocks.
+func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, error) {
+	a, title, err := d.reader(turn)
+	if err != nil {
+		return State{}, err
+	}
+	l, e := d.desk.library, d.desk.engine
+	if name, err = l.free(ctx, name); err != nil {
+		return State{}, err
+	}
+	s, err := a.below(ctx)
+	if err != nil {
+		return State{}, err
+	}
+	snap := s.from
+	if snap == nil || len(s.tokens)+len(snap.Pending) > 0 {
+		if snap, err = read(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Label: "keeping " + name}, nil); err != nil {
+			return State{}, fmt.Errorf("keeping the state %q: %w", name, err)
+		}
+	}
+	tokens := []int32{}
+	for _, r := range a.path {
+		tokens = slices.Concat(tokens, a.template.reads(r, a.rendering))
+	}
+	return l.Add(ctx, statefile.State{
+		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.name,
+		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: bare(snap),
+	})
+}
+
+// reader is what finds the state after an answer, and the conversation's title.
+func (d *Dialogue) reader(turn ID) (*answer, string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.tree.nodes[turn]
+	switch {
+	case d.loading:
+		return nil, "", ErrLoading
+	case n == nil:
+		return nil, "", ErrNothing
+	case n.turn.Role != RoleAssistant:
+		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
+	}
+	return &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(turn), base: d.conv.Base}, d.conv.Title, nil
+}

@@ -1,0 +1,99 @@
+package chat
+
+import (
+	"context"
+	"errors"
+
+	"rookery/infer/statefile"
+)
+
+// ErrBegun says that a conversation that has turns cannot begin from another state.
+var ErrBegun = errors.New("the conversation has begun: open a new one from the state")
+
+// SetBase makes an empty conversation begin from a state of the library. A
+// state of another model or shape is a *statefile.MismatchError.
+func (d *Dialogue) SetBase(s State) error {
+	if err := s.Check(d.desk.engine.Model()); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.ready(); err != nil {
+		return err
+	}
+	if len(d.tree.nodes) > 0 {
+		return ErrBegun
+	}
+	d.setBase(s)
+	d.publish()
+	return nil
+}
+
+// setBase begins from a state. One that has read a text was told there what
+// it is to be: the system prompt of new conversations is not for it.
+func (d *Dialogue) setBase(s State) {
+	d.conv.Base, d.base = s.ID, base{s.Name, s.Kind}
+	if s.Kind != statefile.Tuned {
+		d.conv.System = ""
+	}
+}
+
+// base is what is known of a state that a conversation begins from. One that
+// cannot be found is missed when it is needed.
+func (l *Library) base(ctx context.Context, id ID) base {
+	if id == 0 {
+		return base{}
+	}
+	list, err := l.List(ctx)
+	if err != nil {
+		return base{}
+	}
+	for _, s := range list {
+		if s.ID == id {
+			return base{s.Name, s.Kind}
+		}
+	}
+	return base{}
+}
+
+// Library is the states that conversations can begin from.
+func (k *Desk) Library() *Library { return k.library }
+
+// UseStates gives the library the states that come with the program. It is
+// called before anything is opened.
+func (k *Desk) UseStates(builtIn func() ([]*statefile.State, error)) {
+	k.library = NewLibrary(k.store, builtIn)
+}
+
+// DeleteState removes a state from the library for good. One that a
+// conversation begins from, stored or open, stays and is an *InUseError. It
+// blocks.
+func (k *Desk) DeleteState(ctx context.Context, s State) error {
+	k.mu.Lock()
+	var open []*Dialogue
+	for _, d := range k.open {
+		open = append(open, d)
+	}
+	var leaving []chan struct{}
+	for _, saved := range k.leaving {
+		leaving = append(leaving, saved)
+	}
+	k.mu.Unlock()
+	users := 0
+	for _, d := range open {
+		if d.View().Conversation.Base == s.ID {
+			users++
+		}
+	}
+	if users > 0 {
+		return &InUseError{Name: s.Name, Open: users}
+	}
+	for _, saved := range leaving {
+		select {
+		case <-saved:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return k.library.Delete(ctx, s.ID)
+}

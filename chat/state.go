@@ -1,0 +1,103 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"rookery/infer"
+	"rookery/infer/statefile"
+)
+
+// A State is one of the library: a state that conversations begin from.
+type State struct {
+	ID ID
+	statefile.State
+	Read  int   // tokens that it has read, also where Tokens were not asked for
+	Bytes int64 // as stored
+}
+
+// BuiltIn says that a state comes with the program: it is in no store, and
+// can be neither renamed nor deleted.
+func (s *State) BuiltIn() bool { return s.ID > 0 && s.ID <= lastBuiltIn }
+
+// lastBuiltIn is the greatest ID of a state that comes with the program.
+// NewID makes none that is as small.
+const lastBuiltIn = 1 << 10
+
+// ErrNameTaken says that another state of the library has the name.
+var ErrNameTaken = errors.New("another state has this name: choose another one, or rename or delete that state first")
+
+// An InUseError says that conversations begin from a state, which would
+// lose their beginning with it.
+type InUseError struct {
+	Name          string
+	Conversations int // that are stored, those in the bin among them
+	Open          int // that are open and perhaps not stored yet
+}
+
+func (e *InUseError) Error() string {
+	n, where := e.Conversations, "stored"
+	if n == 0 {
+		n, where = e.Open, "open"
+	}
+	what := "conversations begin"
+	if n == 1 {
+		what = "conversation begins"
+	}
+	return fmt.Sprintf("%d %s %s from %q and would lose its beginning: delete or close it first, or keep the state", n, where, what, e.Name)
+}
+
+// A NoStateError says that the library has no such state. It is fs.ErrNotExist.
+type NoStateError struct{ Name string }
+
+func (e *NoStateError) Error() string {
+	return fmt.Sprintf("there is no state %q in the library: `rookery states ls` lists them", e.Name)
+}
+
+// Is makes it fs.ErrNotExist.
+func (e *NoStateError) Is(target error) bool { return target == fs.ErrNotExist }
+
+// A base is what a dialogue knows of the state it begins from. The state
+// itself is read when it is needed.
+type base struct {
+	name string
+	kind statefile.Kind
+}
+
+// beginning says what comes before the first prompt of a conversation.
+type beginning uint8
+
+const (
+	fromZero  beginning = iota // nothing: the zero state
+	tuned                      // a state that was trained and has read nothing
+	afterText                  // a state that has read a text, without the separator after it
+)
+
+func (b base) beginning() beginning {
+	switch b.kind {
+	case "":
+		return fromZero
+	case statefile.Tuned:
+		return tuned
+	default:
+		return afterText
+	}
+}
+
+// BeginFrom is where the first prompt of a conversation is read from: the
+// snapshot of its base and tokens to read before anything else. Where the
+// weights have changed under a conversation that begins from a text, the text
+// is read again from its tokens.
+func BeginFrom(s State, m *infer.Model) (*infer.Snapshot, []int32, error) {
+	from, err := s.Begin(m)
+	if err == nil {
+		return from, nil, nil
+	}
+	var mismatch *statefile.MismatchError
+	readable := s.Kind == statefile.Baked && len(s.Tokens) > 0 && s.Snapshot != nil && s.Snapshot.Tokenizer == m.Tokenizer.Fingerprint()
+	if errors.As(err, &mismatch) && readable {
+		return nil, s.Tokens, nil
+	}
+	return nil, nil, err
+}

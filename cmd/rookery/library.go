@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/config"
+	"rookery/infer/demo"
+	"rookery/sessions"
+)
+
+// readLibrary opens the library of states beside a chat that may be running.
+// Where nothing is stored yet it has those that come with the program.
+func readLibrary(ctx context.Context, c config.Config, use func(*chat.Library) error) error {
+	var store chat.Store
+	s, err := sessions.OpenReadOnly(ctx, c.Storage.DataDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		store = memstore.New()
+	case err != nil:
+		return exitWith(exitStore, err)
+	default:
+		store = s
+	}
+	return exitWith(exitStore, errors.Join(use(chat.NewLibrary(store, demo.States)), store.Close()))
+}
+
+// writeLibrary opens the library of states to change it.
+func writeLibrary(ctx context.Context, c config.Config, use func(*chat.Library) error) error {
+	s, err := sessions.Open(ctx, c.Storage.DataDir)
+	if err != nil {
+		return exitWith(exitStore, err)
+	}
+	return errors.Join(use(chat.NewLibrary(s, demo.States)), s.Close())
+}
+
+// findState reads a state of the library by its name.
+func findState(ctx context.Context, c config.Config, name string) (*chat.State, error) {
+	var s chat.State
+	err := readLibrary(ctx, c, func(l *chat.Library) error {
+		found, err := l.Find(ctx, name)
+		if err == nil {
+			s, err = l.Get(ctx, found.ID)
+		}
+		return err
+	})
+	return &s, err
+}

@@ -1,0 +1,293 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/load"
+	"rookery/infer/statefile"
+)
+
+func (a *app) statesCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "states", Short: "Keep the states that conversations begin from", Args: usageArgs(cobra.NoArgs),
+		Long: "The library of states. A state is what a model remembers: baked from a text, tuned by training,\n" +
+			"or kept after a turn of a conversation. A conversation that begins from one has read all of it.",
+		Example: "rookery states bake book.txt --name book\nrookery chat --state book\nrookery run --state demo-sad 'Tell me a story.'",
+	}
+	var asJSON bool
+	list := &cobra.Command{
+		Use: "ls", Short: "List the states", Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.listStates(cmd, asJSON) },
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.AddCommand(
+		list, a.bakeCommand(), a.importStateCommand(), a.exportStateCommand(), a.inspectStateCommand(), a.distanceCommand(),
+		&cobra.Command{Use: "rename NAME NEW", Short: "Give a state another name", Args: usageArgs(cobra.ExactArgs(2)), RunE: a.renameState},
+		&cobra.Command{Use: "rm NAME...", Short: "Delete states that no conversation begins from", Args: usageArgs(cobra.MinimumNArgs(1)), RunE: a.removeStates},
+	)
+	return cmd
+}
+
+// A stateJSON is a state as `states --json` prints it. docs/states.md documents it.
+type stateJSON struct {
+	ID       int64     `json:"id"`
+	Name     string    `json:"name"`
+	Kind     string    `json:"kind"`
+	Source   string    `json:"source"`
+	Model    string    `json:"model"`
+	Layers   int       `json:"layers"`
+	Embed    int       `json:"embed"`
+	Heads    int       `json:"heads"`
+	HeadSize int       `json:"head_size"`
+	Tokens   int       `json:"tokens"`
+	Bytes    int64     `json:"bytes"`
+	Created  time.Time `json:"created,omitzero"`
+	BuiltIn  bool      `json:"built_in"`
+}
+
+func jsonOf(s chat.State) stateJSON {
+	return stateJSON{
+		ID: int64(s.ID), Name: s.Name, Kind: string(s.Kind), Source: s.Source, Model: s.ModelName,
+		Layers: s.Shape.Layers, Embed: s.Shape.Embed, Heads: s.Shape.Heads, HeadSize: s.Shape.HeadSize,
+		Tokens: s.Read, Bytes: s.Bytes, Created: s.Created, BuiltIn: s.BuiltIn(),
+	}
+}
+
+// printJSON prints a value for programs.
+func printJSON(w io.Writer, v any) error {
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	out.SetEscapeHTML(false)
+	return out.Encode(v)
+}
+
+func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	return readLibrary(cmd.Context(), c, func(l *chat.Library) error {
+		list, err := l.List(cmd.Context())
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			out := make([]stateJSON, len(list))
+			for i, s := range list {
+				out[i] = jsonOf(s)
+			}
+			return printJSON(cmd.OutOrStdout(), out)
+		}
+		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		for _, s := range list {
+			if _, err := fmt.Fprintf(w, "%s\t%s\t%d tokens\t%s\t%s\n", s.Name, s.Kind, s.Read, stateModel(s), bytesText(s.Bytes)); err != nil {
+				return err
+			}
+		}
+		return w.Flush()
+	})
+}
+
+// stateModel names the model of a state.
+func stateModel(s chat.State) string {
+	if s.ModelName != "" {
+		return s.ModelName
+	}
+	return fmt.Sprintf("any of %d layers, %d channels", s.Shape.Layers, s.Shape.Embed)
+}
+
+func (a *app) bakeCommand() *cobra.Command {
+	var name string
+	var system, asJSON bool
+	cmd := &cobra.Command{
+		Use: "bake [FILE]", Short: "Read a text and keep the state after it", Args: usageArgs(cobra.MaximumNArgs(1)),
+		Long: "Read a text file, or standard input, from the zero state and keep the state after it under a name.\n" +
+			"A conversation that begins from it has read the text, at no cost.",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.bake(cmd, args, name, system, asJSON) },
+	}
+	a.modelFlags(cmd.Flags())
+	cmd.Flags().StringVar(&name, "name", "", "name of the state (default that of the file)")
+	cmd.Flags().BoolVar(&system, "system", false, "the text is a system prompt")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was made as JSON")
+	return cmd
+}
+
+func (a *app) bake(cmd *cobra.Command, args []string, name string, system, asJSON bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	r, err := recipe(cmd.InOrStdin(), args, name)
+	if err != nil {
+		return err
+	}
+	r.System = system
+	return writeLibrary(cmd.Context(), c, func(l *chat.Library) error {
+		e, err := openModel(cmd.Context(), cmd, c)
+		if err != nil {
+			return err
+		}
+		started := time.Now()
+		meter := newMeter(cmd.ErrOrStderr())
+		s, err := l.Bake(cmd.Context(), e, r, func(p infer.Progress) {
+			meter.count("reading", p.Read, p.ToRead, "tokens")
+		})
+		meter.clear()
+		if err := errors.Join(err, e.Close()); err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd.OutOrStdout(), jsonOf(s))
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d tokens in %.1f s, %s\n", s.Name, s.Read, time.Since(started).Seconds(), bytesText(s.Bytes))
+		return err
+	})
+}
+
+// recipe reads the text to bake from a file or from standard input.
+func recipe(in io.Reader, args []string, name string) (chat.Recipe, error) {
+	r := chat.Recipe{Name: name, Source: "standard input"}
+	if len(args) > 0 && args[0] != "-" {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return r, exitWith(exitUsage, err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		in, r.Source = f, filepath.Base(args[0])
+		if name == "" {
+			r.Name = strings.TrimSuffix(r.Source, filepath.Ext(r.Source))
+		}
+	}
+	if r.Name == "" {
+		return r, exitWith(exitUsage, errors.New("a text from standard input needs a name: add --name"))
+	}
+	text, err := readText(in)
+	r.Text = text
+	return r, err
+}
+
+// readText reads a text within bounds.
+func readText(in io.Reader) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
+	if err != nil {
+		return "", fmt.Errorf("reading the text: %w", err)
+	}
+	if len(data) > maxPrompt {
+		return "", exitWith(exitUsage, fmt.Errorf("the text is longer than %s", bytesText(int64(maxPrompt))))
+	}
+	return string(data), nil
+}
+
+func (a *app) importStateCommand() *cobra.Command {
+	var name string
+	var transpose, anyModel, asJSON bool
+	cmd := &cobra.Command{
+		Use: "import FILE", Short: "Keep a state from a file", Args: usageArgs(cobra.ExactArgs(1)),
+		Long: "Keep a state from a file: a tuned state of the public trainers (blocks.N.att.time_state as .pth or .safetensors,\n" +
+			"alone or merged into a model), or one that `rookery states export` wrote.\n\n" +
+			"It is kept for the model of --model, the embedded one if not given, which it must fit.",
+	}
+	a.modelFlags(cmd.Flags())
+	cmd.Flags().StringVar(&name, "name", "", "name of the state (default that of the file)")
+	cmd.Flags().BoolVar(&transpose, "transpose", false, "the file has [key, value] matrices; most have [value, key] (default: found from the kind of file)")
+	cmd.Flags().BoolVar(&anyModel, "any-model", false, "let every model of the same shape begin from it")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was kept as JSON")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var o statefile.Options
+		if cmd.Flags().Changed("transpose") {
+			o.Order = statefile.OrderValueKey
+			if transpose {
+				o.Order = statefile.OrderKeyValue
+			}
+		}
+		return a.importState(cmd, args[0], name, o, anyModel, asJSON)
+	}
+	return cmd
+}
+
+func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Options, anyModel, asJSON bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	var m *infer.Model
+	if !anyModel {
+		if m, err = load.Identify(modelSpec(c, nil)); err != nil {
+			return exitWith(exitModel, err)
+		}
+	}
+	return writeLibrary(cmd.Context(), c, func(l *chat.Library) error {
+		s, err := l.Import(cmd.Context(), path, name, o, m)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd.OutOrStdout(), jsonOf(s))
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d layers of %d heads, for %s\n", s.Name, s.Kind, s.Shape.Layers, s.Shape.Heads, stateModel(s))
+		return err
+	})
+}
+
+func (a *app) renameState(cmd *cobra.Command, args []string) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	return writeLibrary(cmd.Context(), c, func(l *chat.Library) error {
+		s, err := l.Find(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		return l.Rename(cmd.Context(), s.ID, args[1])
+	})
+}
+
+func (a *app) removeStates(cmd *cobra.Command, args []string) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	return writeLibrary(cmd.Context(), c, func(l *chat.Library) error {
+		return removeStates(cmd.Context(), l, args)
+	})
+}
+
+func removeStates(ctx context.Context, l *chat.Library, names []string) error {
+	for _, name := range names {
+		s, err := l.Find(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := l.Delete(ctx, s.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// beginFrom opens a conversation that begins from a state, if one is named.
+func beginFrom(ctx context.Context, desk *chat.Desk, name string) (*chat.Dialogue, error) {
+	if name == "" {
+		return nil, nil
+	}
+	s, err := desk.Library().Find(ctx, name)
+	if err != nil {
+		return nil, exitWith(exitUsage, err)
+	}
+	d, err := desk.NewFrom(s)
+	return d, exitWith(exitModel, err)
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/infer/rwkv"
+	"rookery/infer/statefile"
+)
+
+func (a *app) exportStateCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use: "export NAME", Short: "Write a state to a file", Args: usageArgs(cobra.ExactArgs(1)),
+		Long: "Write a state to a file, in the form that its name ends with: .rkstate keeps everything and can be imported again;\n" +
+			".pth and .safetensors hold time_state in fp32, which is the state without the last token's shifts, for trainers\nand other programs.",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.exportState(cmd, args[0], output) },
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write: .rkstate, .pth or .safetensors")
+	return cmd
+}
+
+func (a *app) exportState(cmd *cobra.Command, name, output string) error {
+	format, err := statefile.FormatOf(output)
+	if err != nil {
+		return exitWith(exitUsage, fmt.Errorf("--output: %w", err))
+	}
+	s, err := a.namedState(cmd.Context(), name)
+	if err != nil {
+		return err
+	}
+	if err := writeNew(output, func(w io.Writer) error { return s.Write(w, format) }); err != nil {
+		return err
+	}
+	if lost := s.Lost(format); lost != "" {
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "rookery: %s\n", lost)
+	}
+	return err
+}
+
+func (a *app) namedState(ctx context.Context, name string) (*chat.State, error) {
+	c, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	return findState(ctx, c, name)
+}
+
+func (a *app) inspectStateCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "inspect NAME", Short: "What a state is: where it came from and the norms of its parts", Args: usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.namedState(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), inspectedOf(*s))
+			}
+			return printState(cmd.OutOrStdout(), *s)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// An inspectedJSON is what `states inspect --json` prints.
+type inspectedJSON struct {
+	stateJSON
+	Norms []normsJSON `json:"norms"`
+}
+
+type normsJSON struct {
+	AttShift float64   `json:"att_shift"`
+	FFNShift float64   `json:"ffn_shift"`
+	Heads    []float64 `json:"heads"`
+}
+
+func inspectedOf(s chat.State) inspectedJSON {
+	out := inspectedJSON{stateJSON: jsonOf(s)}
+	for _, n := range s.Shape.Norms(s.Snapshot.State) {
+		out.Norms = append(out.Norms, normsJSON(n))
+	}
+	return out
+}
+
+func printState(out io.Writer, s chat.State) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	var errs []error
+	say := func(format string, args ...any) {
+		_, err := fmt.Fprintf(w, format, args...)
+		errs = append(errs, err)
+	}
+	say("name\t%s\nkind\t%s\nfrom\t%s\nmodel\t%s\ntokens\t%d\n", s.Name, s.Kind, s.Source, stateModel(s), s.Read)
+	say("shape\t%d layers, %d heads of %d\nsize\t%s\n", s.Shape.Layers, s.Shape.Heads, s.Shape.HeadSize, bytesText(s.Bytes))
+	errs = append(errs, w.Flush())
+	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	say("\nlayer\tatt shift\tffn shift\twkv\tlargest head\t\n")
+	for i, n := range s.Shape.Norms(s.Snapshot.State) {
+		most := 0
+		for h, v := range n.Heads {
+			if v > n.Heads[most] {
+				most = h
+			}
+		}
+		say("%d\t%.2f\t%.2f\t%.2f\t%d: %.2f\t\n", i, n.AttShift, n.FFNShift, n.WKV(), most, n.Heads[most])
+	}
+	return errors.Join(append(errs, w.Flush())...)
+}
+
+func (a *app) distanceCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "distance NAME NAME", Short: "How far two states are from each other, layer by layer", Args: usageArgs(cobra.ExactArgs(2)),
+		Long: "How far two states are from each other, layer by layer: the norm of the difference of the WKV parts relative to\n" +
+			"the mean of their norms (0 for equal states, 2 for opposite ones), and the cosine of the angle between them.",
+		RunE: func(cmd *cobra.Command, args []string) error { return a.distance(cmd, args, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// A distanceJSON is what `states distance --json` prints.
+type distanceJSON struct {
+	L2     float64        `json:"relative_l2"`
+	Cosine float64        `json:"cosine"`
+	Layers []distanceJSON `json:"layers,omitempty"`
+}
+
+func distanceOf(d rwkv.Distance) distanceJSON { return distanceJSON{L2: d.L2, Cosine: d.Cosine} }
+
+func (a *app) distance(cmd *cobra.Command, names []string, asJSON bool) error {
+	one, err := a.namedState(cmd.Context(), names[0])
+	if err != nil {
+		return err
+	}
+	two, err := a.namedState(cmd.Context(), names[1])
+	if err != nil {
+		return err
+	}
+	if one.Shape != two.Shape {
+		return fmt.Errorf("%q is of %s and %q of %s: states of different shapes cannot be compared", one.Name, stateModel(*one), two.Name, stateModel(*two))
+	}
+	layers, all := one.Shape.Distances(one.Snapshot.State, two.Snapshot.State)
+	if asJSON {
+		out := distanceOf(all)
+		for _, d := range layers {
+			out.Layers = append(out.Layers, distanceOf(d))
+		}
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', tabwriter.AlignRight)
+	if _, err := fmt.Fprint(w, "layer\trelative L2\tcosine\t\n"); err != nil {
+		return err
+	}
+	for i, d := range layers {
+		if _, err := fmt.Fprintf(w, "%d\t%.4f\t%.4f\t\n", i, d.L2, d.Cosine); err != nil {
+			return err
+		}
+	}
+	if _, err := fmt.Fprintf(w, "all\t%.4f\t%.4f\t\n", all.L2, all.Cosine); err != nil {
+		return err
+	}
+	return w.Flush()
+}

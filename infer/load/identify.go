@@ -1,0 +1,25 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+
+	"rookery/infer"
+	"rookery/infer/rwkv"
+)
+
+// Identify says what a model is without loading its weights: name, shape,
+// tokenizer and the fingerprint of the weights, however they would be rounded.
+func Identify(spec Spec) (*infer.Model, error) {
+	f, err := openFile(spec.Model)
+	if err != nil {
+		return nil, err
+	}
+	m := &infer.Model{Name: modelName(spec.Model), Path: spec.Model, Fingerprint: f.Fingerprint()}
+	if m.Shape, err = rwkv.Detect(f); err != nil {
+		err = fmt.Errorf("%s: %w", f.Path(), err)
+	} else {
+		m.Tokenizer, err = chooseTokenizer(spec, f, m.Shape)
+	}
+	return m, errors.Join(err, f.Close())
+}

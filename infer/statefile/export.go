@@ -1,0 +1,106 @@
+package statefile
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"rookery/infer/checkpoint"
+	"rookery/infer/rwkv"
+)
+
+// A Format is a form that states are written in.
+type Format string
+
+// The formats.
+const (
+	// Own keeps everything; only this program reads it.
+	Own Format = "rkstate"
+	// Safetensors and Pth hold time_state in fp32, as trainers and other
+	// programs read it: the WKV part alone. The token shifts, which are one
+	// token's worth, the tokens and the names are lost.
+	Safetensors Format = "safetensors"
+	Pth         Format = "pth"
+)
+
+// FormatOf tells the format by a file's name.
+func FormatOf(path string) (Format, error) {
+	for _, f := range []Format{Own, Safetensors, Pth} {
+		if end := "." + string(f); len(path) > len(end) && path[len(path)-len(end):] == end {
+			return f, nil
+		}
+	}
+	return "", errors.New("a state is written as .rkstate (everything), .safetensors or .pth (for trainers and other programs)")
+}
+
+// Lost says what a format does not keep of the state; empty if it keeps everything.
+func (s *State) Lost(f Format) string {
+	if f == Own || s.Snapshot == nil {
+		return ""
+	}
+	for _, n := range s.Shape.Norms(s.Snapshot.State) {
+		if n.AttShift != 0 || n.FFNShift != 0 {
+			return "the token shifts (the last token's part of the state) and the tokens are not kept by ." + string(f)
+		}
+	}
+	if len(s.Tokens) > 0 {
+		return "the tokens are not kept by ." + string(f)
+	}
+	return ""
+}
+
+// Write writes the state.
+func (s *State) Write(w io.Writer, f Format) error {
+	if s.Snapshot == nil || len(s.Snapshot.State) != s.Shape.StateLen() {
+		return fmt.Errorf("writing the state %q: it is not complete", s.Name)
+	}
+	switch f {
+	case Own:
+		data, err := s.AppendBinary(nil)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	case Safetensors:
+		return checkpoint.WriteSafetensors(w, s.entries(), map[string]string{"format": "pt", "writer": ownWriter})
+	case Pth:
+		return writePth(w, s.entries())
+	}
+	return fmt.Errorf("there is no format %q for states", f)
+}
+
+// entries are the layers' time_state as they are written.
+func (s *State) entries() []checkpoint.Entry {
+	all := make([]checkpoint.Entry, s.Shape.Layers)
+	for i := range all {
+		values := s.wkv(i)
+		all[i] = checkpoint.Entry{
+			Name: layerPrefix + strconv.Itoa(i) + "." + stateName, Type: "F32",
+			Shape: []int{s.Shape.Heads, s.Shape.HeadSize, s.Shape.HeadSize},
+			Write: func(w io.Writer) error {
+				_, err := w.Write(littleEndian(values))
+				return err
+			},
+		}
+	}
+	return all
+}
+
+// wkv is the WKV part of a layer: [head, value, key].
+func (s *State) wkv(layer int) []float32 {
+	at := s.Shape.WKV(layer)
+	return s.Snapshot.State[at : at+wkvLen(s.Shape)]
+}
+
+func wkvLen(s rwkv.Shape) int { return s.Heads * s.HeadSize * s.HeadSize }
+
+func littleEndian(values []float32) []byte {
+	out := make([]byte, 0, 4*len(values))
+	for _, v := range values {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+	}
+	return out
+}

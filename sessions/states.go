@@ -1,0 +1,127 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/statefile"
+)
+
+const stateColumns = `id, name, kind, source, model, model_name, shape, created, length(tokens), length(data)`
+
+func scanState(row scanner) (chat.State, error) {
+	var s chat.State
+	var shape []byte
+	var created int64
+	if err := row.Scan(&s.ID, &s.Name, &s.Kind, &s.Source, &s.Model, &s.ModelName, &shape, &created, &s.Read, &s.Bytes); err != nil {
+		return s, err
+	}
+	s.Created, s.Read = decodeTime(created), s.Read/4
+	var err error
+	if s.Shape, err = statefile.UnmarshalShape(shape); err != nil {
+		return s, fmt.Errorf("state %d (%s): %w: %w", s.ID, s.Name, ErrDamaged, err)
+	}
+	return s, nil
+}
+
+// States implements chat.Store.
+func (s *Store) States(ctx context.Context) ([]chat.State, error) {
+	const doing = "listing the states"
+	rows, err := s.read.QueryContext(ctx, `SELECT `+stateColumns+` FROM states ORDER BY name`)
+	if err != nil {
+		return nil, explain(doing, err)
+	}
+	list, err := collect(rows, scanState)
+	return list, explain(doing, err)
+}
+
+// State implements chat.Store. One that fails its checksum is ErrDamaged.
+func (s *Store) State(ctx context.Context, id chat.ID) (chat.State, error) {
+	doing := fmt.Sprintf("reading state %d", id)
+	out, err := scanState(s.read.QueryRowContext(ctx, `SELECT `+stateColumns+` FROM states WHERE id = ?`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return out, &chat.NoStateError{Name: id.String()}
+	}
+	if err != nil {
+		return out, explain(doing, err)
+	}
+	var tokens, data []byte
+	if err := s.read.QueryRowContext(ctx, `SELECT tokens, data FROM states WHERE id = ?`, id).Scan(&tokens, &data); err != nil {
+		return out, explain(doing, err)
+	}
+	doing = fmt.Sprintf("reading the state %q", out.Name)
+	if out.Tokens, err = decodeTokens(tokens); err != nil {
+		return out, fmt.Errorf("%s: %w", doing, err)
+	}
+	out.Snapshot = new(infer.Snapshot)
+	if err := out.Snapshot.UnmarshalBinary(data); err != nil {
+		return out, fmt.Errorf("%s: %w: %w", doing, ErrDamaged, err)
+	}
+	return out, nil
+}
+
+// SaveState implements chat.Store.
+func (s *Store) SaveState(ctx context.Context, st chat.State) error {
+	const doing = "saving the state"
+	data, err := st.Snapshot.MarshalBinary()
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	shape, err := statefile.MarshalShape(st.Shape)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	_, err = s.write.ExecContext(ctx, `INSERT INTO states (id, name, kind, source, model, model_name, shape, tokens, created, data)
+		VALUES (?,?,?,?,?,?,?,?,?,?)`,
+		st.ID, st.Name, string(st.Kind), st.Source, st.Model, st.ModelName, string(shape), encodeTokens(st.Tokens), encodeTime(st.Created), data)
+	return stateError(doing, err)
+}
+
+// stateError explains a failure; a name that exists is chat.ErrNameTaken.
+func stateError(doing string, err error) error {
+	var se *sqlite.Error
+	if errors.As(err, &se) && se.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+		return fmt.Errorf("%s: %w", doing, chat.ErrNameTaken)
+	}
+	return explain(doing, err)
+}
+
+// RenameState implements chat.Store.
+func (s *Store) RenameState(ctx context.Context, id chat.ID, name string) error {
+	const doing = "renaming the state"
+	res, err := s.write.ExecContext(ctx, `UPDATE states SET name = ? WHERE id = ?`, name, id)
+	if err != nil {
+		return stateError(doing, err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(&chat.NoStateError{Name: id.String()}, err)
+	}
+	return nil
+}
+
+// DeleteState implements chat.Store.
+func (s *Store) DeleteState(ctx context.Context, id chat.ID) error {
+	return explain("deleting the state", inTx(ctx, s.write, func(tx *sql.Tx) error {
+		var name string
+		var users int
+		err := tx.QueryRowContext(ctx, `SELECT name, (SELECT count(*) FROM conversations WHERE base = states.id)
+			FROM states WHERE id = ?`, id).Scan(&name, &users)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return &chat.NoStateError{Name: id.String()}
+		case err != nil:
+			return err
+		case users > 0:
+			return &chat.InUseError{Name: name, Conversations: users}
+		}
+		_, err = tx.ExecContext(ctx, `DELETE FROM states WHERE id = ?`, id)
+		return err
+	}))
+}
