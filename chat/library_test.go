@@ -155,7 +155,7 @@ func TestDeletingAState(t *testing.T) {
 	// A conversation that was opened from it meanwhile says so.
 	late, err := r.desk.NewFrom(s)
 	must(t, err)
-	if v := ask(t, late, "hello"); !errors.Is(v.Err, fs.ErrNotExist) {
+	if v := ask(t, late, "again"); !errors.Is(v.Err, fs.ErrNotExist) {
 		t.Errorf("an answer without its beginning: %v", v.Err)
 	}
 }
