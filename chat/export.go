@@ -12,9 +12,13 @@ type Format string
 const (
 	Markdown Format = "markdown"
 	JSON     Format = "json"
+
+	// WholeTree is JSON of all turns instead of the visible line.
+	WholeTree Format = "tree"
 )
 
-// Export writes the visible line of a conversation. It does not block on the engine.
+// Export writes the visible line of a conversation, or all turns that are
+// given for a whole tree. It does not block on the engine.
 func Export(w io.Writer, f Format, c Conversation, line []Turn) error {
 	var err error
 	switch f {
@@ -22,8 +26,10 @@ func Export(w io.Writer, f Format, c Conversation, line []Turn) error {
 		_, err = io.WriteString(w, markdownOf(c, line))
 	case JSON:
 		err = writeJSON(w, c, line)
+	case WholeTree:
+		err = writeTree(w, Tree{Conversation: c, Turns: line})
 	default:
-		return fmt.Errorf("there is no export format %q: use %s or %s", f, Markdown, JSON)
+		return fmt.Errorf("there is no export format %q: use %s, %s or %s", f, Markdown, JSON, WholeTree)
 	}
 	if err != nil {
 		return fmt.Errorf("exporting conversation %q: %w", c.Title, err)

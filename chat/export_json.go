@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+	"unicode/utf8"
 
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -39,6 +40,11 @@ type exportConversation struct {
 	Created  time.Time      `json:"created"`
 	Updated  time.Time      `json:"updated"`
 	Head     string         `json:"head"`
+	Bytes    []byte         `json:"system_bytes,omitempty"` // the system prompt, if it is not valid UTF-8
+	Tip      string         `json:"tip,omitempty"`          // of a tree, as what follows
+	Base     string         `json:"base,omitempty"`
+	Pinned   bool           `json:"pinned,omitempty"`
+	Archived bool           `json:"archived,omitempty"`
 }
 
 type exportTurn struct {
@@ -46,8 +52,9 @@ type exportTurn struct {
 	Parent    string          `json:"parent,omitempty"`
 	Role      string          `json:"role"`
 	Text      string          `json:"text"`
+	Bytes     []byte          `json:"text_bytes,omitempty"` // the text, if it is not valid UTF-8
 	Tokens    []int32         `json:"tokens"`
-	Recall    []int32         `json:"recall,omitempty"`
+	Recall    *[]int32        `json:"recall,omitempty"`
 	Open      bool            `json:"open,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
 	Sampling  *exportSampling `json:"sampling,omitempty"` // of an answer
@@ -55,6 +62,11 @@ type exportTurn struct {
 	ModelName string          `json:"model_name"`
 	Created   time.Time       `json:"created"`
 	Usage     *exportUsage    `json:"usage,omitempty"`
+	Base      string          `json:"base,omitempty"`
+	Adapter   string          `json:"adapter,omitempty"`
+	Label     string          `json:"label,omitempty"`
+	Pinned    bool            `json:"pinned,omitempty"`
+	Edited    bool            `json:"edited,omitempty"`
 }
 
 type exportSampling struct {
@@ -80,12 +92,7 @@ type exportUsage struct {
 func writeJSON(w io.Writer, c Conversation, line []Turn) error {
 	file := exportFile{
 		Format: exportFormat, Version: exportVersion,
-		Conversation: exportConversation{
-			ID: c.ID.String(), Title: c.Title, Named: c.Named, System: c.System, Think: c.Think,
-			Preset: c.Preset, Sampling: exportedSampling(c.Sampling),
-			Created: c.Created.UTC(), Updated: c.Updated.UTC(), Head: c.Head.String(),
-		},
-		Turns: make([]exportTurn, len(line)),
+		Conversation: exportedConversation(c), Turns: make([]exportTurn, len(line)),
 	}
 	for i, t := range line {
 		file.Turns[i] = exportedTurn(t)
@@ -95,10 +102,29 @@ func writeJSON(w io.Writer, c Conversation, line []Turn) error {
 	return out.Encode(file)
 }
 
+func exportedConversation(c Conversation) exportConversation {
+	e := exportConversation{
+		ID: c.ID.String(), Title: c.Title, Named: c.Named, System: c.System, Think: c.Think,
+		Preset: c.Preset, Sampling: exportedSampling(c.Sampling),
+		Created: c.Created.UTC(), Updated: c.Updated.UTC(), Head: c.Head.String(),
+	}
+	if !utf8.ValidString(c.System) {
+		e.Bytes = []byte(c.System)
+	}
+	return e
+}
+
 func exportedTurn(t Turn) exportTurn {
 	e := exportTurn{
-		ID: t.ID.String(), Role: t.Role.String(), Text: t.Text, Tokens: t.Tokens, Recall: t.Recall, Open: t.Open,
+		ID: t.ID.String(), Role: t.Role.String(), Text: t.Text, Tokens: t.Tokens, Open: t.Open,
 		Model: t.Model, ModelName: t.ModelName, Created: t.Created.UTC(),
+		Base: t.Base, Adapter: t.Adapter, Label: t.Label, Pinned: t.Pinned, Edited: t.Edited,
+	}
+	if t.Recall != nil {
+		e.Recall = &t.Recall
+	}
+	if !utf8.ValidString(t.Text) {
+		e.Bytes = []byte(t.Text)
 	}
 	if t.Parent != 0 {
 		e.Parent = t.Parent.String()

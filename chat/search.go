@@ -2,7 +2,6 @@ package chat
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,25 +20,12 @@ type Found struct {
 	When         time.Time
 }
 
-// A searcher is a Store that can search the text of all its turns: those of
-// conversations that were thrown away are left out. The best come first.
-type searcher interface {
-	Search(ctx context.Context, query string, limit int) ([]Found, error)
-}
-
-// ErrNoSearch is the answer of a store that cannot search.
-var ErrNoSearch = errors.New("this store cannot be searched")
-
 // Search finds turns that hold a text. It blocks.
 func (k *Desk) Search(ctx context.Context, query string) ([]Found, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
 	}
-	s, ok := k.store.(searcher)
-	if !ok {
-		return nil, ErrNoSearch
-	}
-	found, err := s.Search(ctx, query, foundAtMost)
+	found, err := k.store.Search(ctx, query, foundAtMost)
 	if err != nil {
 		return nil, fmt.Errorf("searching for %q: %w", query, err)
 	}

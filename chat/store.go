@@ -31,6 +31,13 @@ type Store interface {
 	BeginJournal(ctx context.Context, conversation ID, t Turn) error
 	// AppendJournal adds generated tokens and the text they gave; called at most every 100 ms or so.
 	AppendJournal(ctx context.Context, turn ID, tokens []int32, text string) error
+	// Search finds turns, and titles with Turn 0, that hold all words of a
+	// text, the best first; not those of conversations that were thrown away.
+	Search(ctx context.Context, query string, limit int) ([]Found, error)
+	// Import saves whole conversations in one transaction: all or none. What
+	// fails a state's Read fails all. It replaces nothing: a conversation or a
+	// turn whose id is in use is a *TakenError.
+	Import(ctx context.Context, trees []Tree) error
 	// Delete removes a conversation and everything of it.
 	Delete(ctx context.Context, id ID) error
 	// Layout and SaveLayout keep which conversations are open in which order.

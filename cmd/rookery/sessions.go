@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strconv"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,22 +16,10 @@ import (
 )
 
 func (a *app) sessionsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "sessions", Short: "List, export, remove and check stored conversations", Args: usageArgs(cobra.NoArgs)}
-	var format, output string
-	export := &cobra.Command{
-		Use:   "export ID",
-		Short: "Write a conversation as markdown or JSON",
-		Args:  usageArgs(cobra.ExactArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.exportSession(cmd, args[0], format, output)
-		},
-	}
-	export.Flags().StringVarP(&format, "format", "f", string(chat.Markdown), "markdown or json")
-	export.Flags().StringVarP(&output, "output", "o", "", "file to write (default standard output)")
+	cmd := &cobra.Command{Use: "sessions", Short: "List, search, export, import, remove and check stored conversations", Args: usageArgs(cobra.NoArgs)}
+	cmd.AddCommand(a.listCommand(), a.searchCommand(), a.exportCommand(), a.importCommand())
+	cmd.AddCommand(a.shelfCommands()...)
 	cmd.AddCommand(
-		&cobra.Command{Use: "ls", Short: "List the conversations, newest first", Args: usageArgs(cobra.NoArgs), RunE: a.listSessions},
-		export,
-		&cobra.Command{Use: "rm ID...", Short: "Delete conversations for good", Args: usageArgs(cobra.MinimumNArgs(1)), RunE: a.removeSessions},
 		&cobra.Command{Use: "check", Short: "Read everything and report what is damaged", Args: usageArgs(cobra.NoArgs), RunE: a.checkSessions},
 	)
 	return cmd
@@ -54,22 +41,6 @@ func (a *app) reading(ctx context.Context, use func(*sessions.Store) error) erro
 	return exitWith(exitStore, errors.Join(use(s), s.Close()))
 }
 
-func (a *app) listSessions(cmd *cobra.Command, _ []string) error {
-	return a.reading(cmd.Context(), func(s *sessions.Store) error {
-		list, err := s.Conversations(cmd.Context())
-		if err != nil {
-			return err
-		}
-		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-		for _, c := range list {
-			if _, err := fmt.Fprintf(w, "%d\t%s\t%s\n", c.ID, c.Updated.Local().Format(time.DateTime), c.Title); err != nil {
-				return err
-			}
-		}
-		return w.Flush()
-	})
-}
-
 func parseID(text string) (chat.ID, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
@@ -78,62 +49,37 @@ func parseID(text string) (chat.ID, error) {
 	return chat.ID(id), nil
 }
 
-func (a *app) exportSession(cmd *cobra.Command, arg, format, output string) error {
-	id, err := parseID(arg)
-	if err != nil {
-		return err
-	}
-	f := chat.Format(format)
-	if f != chat.Markdown && f != chat.JSON {
-		return exitWith(exitUsage, fmt.Errorf("--format is %q; it must be %s or %s", format, chat.Markdown, chat.JSON))
-	}
-	return a.reading(cmd.Context(), func(s *sessions.Store) error {
-		c, turns, _, err := s.Load(cmd.Context(), id)
-		if err != nil {
-			return err
-		}
-		line := chat.Line(turns, c.Head)
-		if output == "" {
-			return chat.Export(cmd.OutOrStdout(), f, c, line)
-		}
-		return writeNew(output, func(w io.Writer) error { return chat.Export(w, f, c, line) })
-	})
-}
-
-// writeNew writes a file that does not exist yet.
-func writeNew(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s exists: choose another name or remove it first", path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing: %w", err)
-	}
-	return errors.Join(write(f), f.Close())
-}
-
-func (a *app) removeSessions(cmd *cobra.Command, args []string) error {
+// parseIDs reads the numbers of conversations.
+func parseIDs(args []string) ([]chat.ID, error) {
 	ids := make([]chat.ID, len(args))
 	for i, arg := range args {
 		var err error
 		if ids[i], err = parseID(arg); err != nil {
-			return err
+			return nil, err
 		}
 	}
+	return ids, nil
+}
+
+// writing opens the store, which no chat may have open at the same time.
+func (a *app) writing(ctx context.Context, use func(*sessions.Store) error) error {
 	c, err := a.config()
 	if err != nil {
 		return err
 	}
-	s, err := sessions.Open(cmd.Context(), c.Storage.DataDir)
+	s, err := sessions.Open(ctx, c.Storage.DataDir)
 	if err != nil {
 		return exitWith(exitStore, err)
 	}
-	for _, id := range ids {
-		if err = s.Delete(cmd.Context(), id); err != nil {
-			break
-		}
-	}
-	return exitWith(exitStore, errors.Join(err, s.Close()))
+	return exitWith(exitStore, errors.Join(use(s), s.Close()))
+}
+
+// writeJSON writes a value for programs.
+func writeJSON(w io.Writer, v any) error {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	return out.Encode(v)
 }
 
 func (a *app) checkSessions(cmd *cobra.Command, _ []string) error {

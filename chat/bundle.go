@@ -1,0 +1,163 @@
+package chat
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"time"
+
+	"rookery/infer"
+)
+
+// A bundle is a zip file of whole conversations:
+//
+//	conversations/ID.json  the JSON of a tree, deflated
+//	states/TURN.rksn       the snapshot of a turn in its binary form
+//	rookery.json           the manifest, written last
+//
+// The manifest lists every other file with its size and SHA-256. A reader
+// refuses a version it does not know; fields and kinds of files may be added
+// within a version. docs/formats.md describes all of it.
+const (
+	// BundleExt is the ending of a bundle's name.
+	BundleExt = ".rookery"
+
+	bundleFormat   = "rookery-bundle"
+	bundleVersion  = 1
+	bundleManifest = "rookery.json"
+)
+
+type bundleFile struct {
+	Format        string               `json:"format"`
+	Version       int                  `json:"version"`
+	Created       time.Time            `json:"created"`
+	Conversations []bundleConversation `json:"conversations"`
+}
+
+type bundleConversation struct {
+	bundleEntry
+	ID     string        `json:"id"`
+	Title  string        `json:"title"`
+	Turns  int           `json:"turns"`
+	States []bundleState `json:"states,omitempty"`
+}
+
+type bundleState struct {
+	bundleEntry
+	Turn string `json:"turn"`
+}
+
+// A bundleEntry is a file in the bundle.
+type bundleEntry struct {
+	File   string `json:"file"`
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// A BundleWriter writes a bundle, one conversation after the other.
+type BundleWriter struct {
+	zip  *zip.Writer
+	file bundleFile
+}
+
+// NewBundleWriter begins a bundle. Close completes it.
+func NewBundleWriter(w io.Writer) *BundleWriter {
+	return &BundleWriter{zip.NewWriter(w), bundleFile{
+		Format: bundleFormat, Version: bundleVersion, Created: time.Now().UTC(), Conversations: []bundleConversation{},
+	}}
+}
+
+// Add writes a conversation and its states. A state that cannot be read is
+// left out: it is made anew from tokens where it is needed.
+func (b *BundleWriter) Add(t Tree) error {
+	c := bundleConversation{ID: t.Conversation.ID.String(), Title: t.Conversation.Title, Turns: len(t.Turns)}
+	var err error
+	c.bundleEntry, err = b.write("conversations/"+c.ID+".json", zip.Deflate, func(w io.Writer) error { return writeTree(w, t) })
+	if err != nil {
+		return fmt.Errorf("bundling conversation %q: %w", t.Conversation.Title, err)
+	}
+	for _, s := range t.States {
+		snapshot, err := s.Read()
+		if err != nil || snapshot == nil {
+			continue
+		}
+		data, err := snapshot.MarshalBinary()
+		if err != nil {
+			return fmt.Errorf("bundling the state of turn %d: %w", s.Turn, err)
+		}
+		entry, err := b.write("states/"+s.Turn.String()+".rksn", zip.Store, func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("bundling the state of turn %d: %w", s.Turn, err)
+		}
+		c.States = append(c.States, bundleState{entry, s.Turn.String()})
+	}
+	b.file.Conversations = append(b.file.Conversations, c)
+	return nil
+}
+
+// write adds a file and says what it is.
+func (b *BundleWriter) write(name string, method uint16, write func(io.Writer) error) (bundleEntry, error) {
+	w, err := b.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: b.file.Created})
+	if err != nil {
+		return bundleEntry{}, err
+	}
+	sum := summed{w: w, hash: sha256.New()}
+	err = write(&sum)
+	return bundleEntry{name, sum.size, hex.EncodeToString(sum.hash.Sum(nil))}, err
+}
+
+// Close writes the manifest.
+func (b *BundleWriter) Close() error {
+	_, err := b.write(bundleManifest, zip.Deflate, func(w io.Writer) error {
+		out := json.NewEncoder(w)
+		out.SetEscapeHTML(false)
+		out.SetIndent("", "  ")
+		return out.Encode(b.file)
+	})
+	if err == nil {
+		err = b.zip.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("completing the bundle: %w", err)
+	}
+	return nil
+}
+
+// summed counts and hashes what is written.
+type summed struct {
+	w    io.Writer
+	hash hash.Hash
+	size int64
+}
+
+func (s *summed) Write(p []byte) (int, error) {
+	n, err := s.w.Write(p)
+	s.hash.Write(p[:n])
+	s.size += int64(n)
+	return n, err
+}
+
+// ReadStored is a stored conversation as a tree, for a bundle; with the states
+// that are kept of it if they are wanted. They are read when they are written.
+func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, error) {
+	c, turns, _, err := store.Load(ctx, id)
+	if err != nil {
+		return Tree{}, err
+	}
+	t := Tree{Conversation: c, Turns: turns}
+	if !states {
+		return t, nil
+	}
+	for _, turn := range turns {
+		t.States = append(t.States, TreeState{turn.ID, func() (*infer.Snapshot, error) { return store.Snapshot(ctx, turn.ID) }})
+	}
+	return t, nil
+}

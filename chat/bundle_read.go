@@ -1,0 +1,202 @@
+package chat
+
+import (
+	"archive/zip"
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"rookery/infer"
+)
+
+// Bounds of what a bundle may unpack to: what is above them is refused before
+// it is unpacked, whatever the file's own figures say.
+const (
+	bundleManifestBytes = 64 << 20
+	bundleJSONBytes     = 256 << 20 // of a conversation
+	bundleStateBytes    = 1 << 30
+	bundleAllJSONBytes  = 2 << 30
+	bundleFiles         = 1 << 20
+)
+
+// readBundle reads and checks everything but the states, which are checked
+// when they are read. The trees' states read from r.
+func readBundle(r io.ReaderAt, size int64) ([]Tree, error) {
+	z, err := zip.NewReader(r, size)
+	if err != nil {
+		return nil, fmt.Errorf("it is no bundle, or incomplete: %w", err)
+	}
+	b := bundleReader{files: make(map[string]*zip.File, len(z.File))}
+	if len(z.File) > bundleFiles {
+		return nil, fmt.Errorf("it holds %d files; %d can be read", len(z.File), bundleFiles)
+	}
+	for _, f := range z.File {
+		if b.files[f.Name] != nil {
+			return nil, fmt.Errorf("it holds two files named %.60q", f.Name)
+		}
+		b.files[f.Name] = f
+	}
+	file, err := b.manifest()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", bundleManifest, err)
+	}
+	trees := make([]Tree, 0, len(file.Conversations))
+	seen := map[ID]bool{}
+	for _, c := range file.Conversations {
+		t, err := b.conversation(c)
+		if err != nil {
+			return nil, fmt.Errorf("conversation %.80q: %w", c.Title, err)
+		}
+		for _, turn := range t.Turns {
+			if seen[turn.ID] {
+				return nil, fmt.Errorf("conversation %.80q: turn %d belongs to another one, too", c.Title, turn.ID)
+			}
+			seen[turn.ID] = true
+		}
+		trees = append(trees, t)
+	}
+	return trees, nil
+}
+
+// A bundleReader finds the files of a bundle.
+type bundleReader struct {
+	files map[string]*zip.File
+	json  int64 // bytes of conversations so far
+}
+
+func (b *bundleReader) manifest() (bundleFile, error) {
+	var file bundleFile
+	r, err := b.open(bundleEntry{File: bundleManifest}, bundleManifestBytes)
+	if err != nil {
+		return file, err
+	}
+	err = json.NewDecoder(r).Decode(&file)
+	if cerr := r.Close(); err == nil {
+		err = cerr
+	}
+	switch {
+	case err != nil:
+		return file, err
+	case file.Format != bundleFormat:
+		return file, fmt.Errorf("the format is %.60q, not %s", file.Format, bundleFormat)
+	case file.Version != bundleVersion:
+		return file, fmt.Errorf("it has version %d and this rookery reads version %d: update rookery", file.Version, bundleVersion)
+	}
+	return file, nil
+}
+
+func (b *bundleReader) conversation(c bundleConversation) (Tree, error) {
+	if !strings.HasPrefix(c.File, "conversations/") {
+		return Tree{}, fmt.Errorf("its file cannot be %.60q", c.File)
+	}
+	if b.json += c.Size; c.Size < 0 || b.json > bundleAllJSONBytes {
+		return Tree{}, fmt.Errorf("all conversations together have more than %d bytes", int64(bundleAllJSONBytes))
+	}
+	r, err := b.open(c.bundleEntry, bundleJSONBytes)
+	if err != nil {
+		return Tree{}, err
+	}
+	t, err := readTree(bufio.NewReader(r))
+	_, rest := io.Copy(io.Discard, r) // what follows belongs to the checksum
+	if damage := errors.Join(rest, r.Close()); damage != nil {
+		err = damage // explains what was read wrongly
+	}
+	switch {
+	case err != nil:
+		return t, err
+	case t.Conversation.ID.String() != c.ID:
+		return t, fmt.Errorf("it is %d in its file and %.40q in the manifest", t.Conversation.ID, c.ID)
+	case len(t.Turns) != c.Turns:
+		return t, fmt.Errorf("it has %d turns and the manifest says %d", len(t.Turns), c.Turns)
+	}
+	return t, b.states(&t, c.States)
+}
+
+// states says where a tree's states are.
+func (b *bundleReader) states(t *Tree, states []bundleState) error {
+	turns := make(map[ID]bool, len(t.Turns))
+	for _, turn := range t.Turns {
+		turns[turn.ID] = true
+	}
+	for _, s := range states {
+		id, err := parseID(s.Turn)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !turns[id]:
+			return fmt.Errorf("there is a state of turn %d, which is not there or has two", id)
+		case !strings.HasPrefix(s.File, "states/"):
+			return fmt.Errorf("the file of a state cannot be %.60q", s.File)
+		case b.files[s.File] == nil:
+			return fmt.Errorf("%.60q is missing", s.File)
+		case s.Size > bundleStateBytes:
+			return fmt.Errorf("the state of turn %d has %d bytes; %d can be read", id, s.Size, int64(bundleStateBytes))
+		}
+		delete(turns, id)
+		t.States = append(t.States, TreeState{id, func() (*infer.Snapshot, error) { return b.snapshot(s) }})
+	}
+	return nil
+}
+
+func (b *bundleReader) snapshot(s bundleState) (*infer.Snapshot, error) {
+	r, err := b.open(s.bundleEntry, bundleStateBytes)
+	if err != nil {
+		return nil, fmt.Errorf("the state of turn %s: %w", s.Turn, err)
+	}
+	data, err := io.ReadAll(r)
+	if cerr := r.Close(); err == nil {
+		err = cerr
+	}
+	snapshot := new(infer.Snapshot)
+	if err == nil {
+		err = snapshot.UnmarshalBinary(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the state of turn %s: %w", s.Turn, err)
+	}
+	return snapshot, nil
+}
+
+// open reads a file of the bundle. Closing says whether it was what the
+// manifest says, whose own size and checksum are not given.
+func (b *bundleReader) open(e bundleEntry, limit int64) (*checkedFile, error) {
+	f := b.files[e.File]
+	if f == nil {
+		return nil, fmt.Errorf("%.60q is missing", e.File)
+	}
+	if f.UncompressedSize64 > uint64(limit) {
+		return nil, fmt.Errorf("%.60q unpacks to %d bytes; %d can be read", e.File, f.UncompressedSize64, limit)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, fmt.Errorf("%.60q: %w", e.File, err)
+	}
+	sum := &summed{w: io.Discard, hash: sha256.New()}
+	return &checkedFile{io.TeeReader(io.LimitReader(r, limit), sum), r, sum, e}, nil
+}
+
+// A checkedFile compares what was read of a file with what the manifest says.
+type checkedFile struct {
+	io.Reader
+	file  io.Closer
+	sum   *summed
+	entry bundleEntry
+}
+
+// Close says whether the whole file was read and is as it was written.
+func (c *checkedFile) Close() error {
+	err := c.file.Close()
+	if c.entry.SHA256 == "" && c.entry.File == bundleManifest || err != nil {
+		return err
+	}
+	if c.sum.size != c.entry.Size || hex.EncodeToString(c.sum.hash.Sum(nil)) != c.entry.SHA256 {
+		return errors.New("its checksum is not that of the manifest: the file is damaged")
+	}
+	return nil
+}

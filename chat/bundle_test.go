@@ -1,0 +1,460 @@
+package chat_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/infer"
+)
+
+// bundled is a bundle of conversations of a store.
+func bundled(t testing.TB, store chat.Store, states bool, ids ...chat.ID) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := chat.NewBundleWriter(&b)
+	for _, id := range ids {
+		tree, err := chat.ReadStored(context.Background(), store, id, states)
+		if err == nil {
+			err = w.Add(tree)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// imported carries an import out.
+func imported(t *testing.T, store chat.Store, files ...[]byte) []chat.Arrival {
+	t.Helper()
+	var p chat.Import
+	for _, f := range files {
+		must(t, p.Read(bytes.NewReader(f), int64(len(f))))
+	}
+	arrivals, err := p.CarryOut(context.Background(), store)
+	must(t, err)
+	return arrivals
+}
+
+// grown is a conversation with versions, thoughts of its own and a stopped answer.
+func grown(t *testing.T, r *room) *chat.Dialogue {
+	t.Helper()
+	d := r.desk.New()
+	p := d.View().Conversation.Sampling
+	p.Seed, p.Temperature = 7, 1
+	must(t, d.SetSampling(p, ""))
+	must(t, d.SetSystem("Be brief.\x00 And kind: \xff"))
+	ask(t, d, "hello")
+	must(t, d.Retry())
+	settled(t, d)
+	ask(t, d, "story")
+	must(t, d.EditLast("again"))
+	v := settled(t, d)
+	must(t, d.SwitchSibling(v.Turns[2].ID, -1))
+	settled(t, d)
+	must(t, r.desk.SetPinned(context.Background(), d.ID(), true))
+	settled(t, d)
+	return d
+}
+
+// same fails unless two stores hold the same tree and the same states.
+func same(t *testing.T, a, b chat.Store, id chat.ID, states bool) {
+	t.Helper()
+	ctx := context.Background()
+	ca, ta, _, err := a.Load(ctx, id)
+	must(t, err)
+	cb, tb, _, err := b.Load(ctx, id)
+	must(t, err)
+	if d := cmp.Diff(ca, cb) + cmp.Diff(ta, tb); d != "" {
+		t.Errorf("the tree differs:\n%s", d)
+	}
+	for _, turn := range ta {
+		sa, err := a.Snapshot(ctx, turn.ID)
+		must(t, err)
+		sb, err := b.Snapshot(ctx, turn.ID)
+		must(t, err)
+		if !states {
+			sa = nil
+		}
+		// What a state has read is not taken from files: other conversations
+		// would start from a state that a file claims to be theirs.
+		if d := cmp.Diff(sa, sb, cmpopts.IgnoreFields(infer.Snapshot{}, "Prefix")); d != "" {
+			t.Errorf("the state of turn %d differs:\n%s", turn.ID, d)
+		}
+	}
+}
+
+func TestBundleRoundTripIsLossless(t *testing.T) {
+	for _, states := range []bool{true, false} {
+		from := newRoom(t, setup{babble: true})
+		d := grown(t, from)
+		from.desk.Shut(d)
+		must(t, from.desk.SetArchived(context.Background(), d.ID(), true))
+		data := bundled(t, from.store, states, d.ID())
+
+		store := memstore.New()
+		if got := imported(t, store, data); len(got) != 1 || got[0].Fate != chat.FateNew || got[0].ID != d.ID() {
+			t.Fatalf("arrived: %+v", got)
+		}
+		same(t, from.store, store, d.ID(), states)
+		if again := bundled(t, store, states, d.ID()); !equalButTime(t, data, again) {
+			t.Error("a bundle of what was imported is another one")
+		}
+
+		to := newRoom(t, setup{babble: true, store: store})
+		a, b := from.desk.Open(d.ID()), to.desk.Open(d.ID())
+		settled(t, a)
+		settled(t, b)
+		acts := []func(*chat.Dialogue) error{(*chat.Dialogue).Retry, func(d *chat.Dialogue) error { return d.Send("and then?") }}
+		if states { // how many draws a stop has cost is known to the state alone
+			acts = append(acts, (*chat.Dialogue).Continue)
+		}
+		for _, act := range acts {
+			must(t, act(a))
+			must(t, act(b))
+			x, y := last(settled(t, a)), last(settled(t, b))
+			if x.Text != y.Text || !cmp.Equal(x.Tokens, y.Tokens) || len(x.Tokens) == 0 {
+				t.Errorf("states %v: going on gave\n%.80q here and\n%.80q there", states, x.Text, y.Text)
+			}
+		}
+	}
+}
+
+// equalButTime compares bundles file by file, but for when they were made.
+func equalButTime(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	x, y := unzipped(t, a), unzipped(t, b)
+	for _, files := range []map[string]string{x, y} {
+		var m map[string]any
+		must(t, json.Unmarshal([]byte(files["rookery.json"]), &m))
+		delete(m, "created")
+		files["rookery.json"] = fmt.Sprint(m)
+	}
+	return cmp.Equal(x, y)
+}
+
+func unzipped(t testing.TB, data []byte) map[string]string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[f.Name] = string(text)
+	}
+	return files
+}
+
+// zipped makes a bundle of files; sums corrects the manifest's sizes and checksums.
+func zipped(t testing.TB, files map[string]string, sums bool) []byte {
+	t.Helper()
+	if sums {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(files["rookery.json"]), &m); err != nil {
+			t.Fatal(err)
+		}
+		fix := func(e any) {
+			entry := e.(map[string]any)
+			text := files[entry["file"].(string)]
+			sum := sha256.Sum256([]byte(text))
+			entry["size"], entry["sha256"] = len(text), hex.EncodeToString(sum[:])
+		}
+		for _, c := range m["conversations"].([]any) {
+			fix(c)
+			if states, ok := c.(map[string]any)["states"].([]any); ok {
+				for _, s := range states {
+					fix(s)
+				}
+			}
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files["rookery.json"] = string(text)
+	}
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	for name, text := range files {
+		f, err := w.Create(name)
+		if err == nil {
+			_, err = io.WriteString(f, text)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestImportNeverOverwrites(t *testing.T) {
+	ctx := context.Background()
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	short := bundled(t, r.store, true, d.ID())
+	ask(t, d, "story")
+	r.desk.Shut(d)
+	long := bundled(t, r.store, true, d.ID())
+
+	fate := func(a []chat.Arrival) string {
+		var all []string
+		for _, a := range a {
+			all = append(all, string(a.Fate)+" "+a.Note)
+		}
+		return strings.Join(all, ",")
+	}
+	if got := fate(imported(t, r.store, short, long)); got != "present ,present " {
+		t.Errorf("what is stored already: %s", got)
+	}
+	store := memstore.New()
+	if got := fate(imported(t, store, short, short)); got != "new ,present given twice" {
+		t.Errorf("the same twice: %s", got)
+	}
+	before, turns, _, err := store.Load(ctx, d.ID())
+	must(t, err)
+	first := imported(t, store, long) // has more than what is stored
+	if fate(first) != "copy " || first[0].ID == d.ID() {
+		t.Errorf("another version: %+v", first)
+	}
+	second := imported(t, store, long)
+	if fate(second) != "present " || second[0].ID != first[0].ID {
+		t.Errorf("another version twice: %+v", second)
+	}
+	after, kept, _, err := store.Load(ctx, d.ID())
+	must(t, err)
+	if diff := cmp.Diff(before, after) + cmp.Diff(turns, kept); diff != "" {
+		t.Errorf("the import changed what was stored:\n%s", diff)
+	}
+	copied := newRoom(t, setup{store: store})
+	v := settled(t, copied.desk.Open(first[0].ID))
+	if len(v.Turns) != 4 || v.Turns[3].Text != d.View().Turns[3].Text {
+		t.Errorf("the copy holds %q", texts(v))
+	}
+	if s, err := store.Snapshot(ctx, v.Turns[3].ID); err != nil || s == nil {
+		t.Errorf("the copy has no states: %v", err)
+	}
+	must(t, copied.desk.ThrowAway(ctx, first[0].ID))
+	if got := fate(imported(t, store, long)); got != "present in the bin" {
+		t.Errorf("what is in the bin: %s", got)
+	}
+}
+
+func TestHostileBundles(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := grown(t, r)
+	turns := d.View().Turns
+	good := unzipped(t, bundled(t, r.store, true, d.ID()))
+	tree := "conversations/" + d.ID().String() + ".json"
+	state := "states/" + turns[1].ID.String() + ".rksn"
+	parent := func(id chat.ID) string { return `"parent":"` + id.String() + `"` }
+	cases := []struct {
+		name, want string
+		sums       bool
+		change     func(files map[string]string)
+	}{
+		{"no manifest", `"rookery.json" is missing`, false, func(f map[string]string) { delete(f, "rookery.json") }},
+		{"another zip", `the format is ""`, false, func(f map[string]string) { f["rookery.json"] = "{}" }},
+		{"a newer version", "update rookery", false, func(f map[string]string) {
+			f["rookery.json"] = strings.Replace(f["rookery.json"], `"version": 1`, `"version": 2`, 1)
+		}},
+		{"missing tree", "is missing", false, func(f map[string]string) { delete(f, tree) }},
+		{"missing state", "is missing", false, func(f map[string]string) { delete(f, state) }},
+		{"changed tree", "checksum", false, func(f map[string]string) { f[tree] = strings.Replace(f[tree], "hello", "hullo", 1) }},
+		{"more behind the tree", "checksum", false, func(f map[string]string) { f[tree] += " " }},
+		{"changed state", "checksum", false, func(f map[string]string) { f[state] = f[state][:40] + "x" + f[state][41:] }},
+		{"foreign state", "this is not a snapshot", true, func(f map[string]string) { f[state] = strings.Repeat("x", 100) }},
+		{"a path", "its file cannot be", true, func(f map[string]string) {
+			f["../../etc/passwd"] = f[tree]
+			f["rookery.json"] = strings.Replace(f["rookery.json"], tree, "../../etc/passwd", 1)
+		}},
+		{"a cycle", "does not come before it", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], parent(turns[1].ID), parent(turns[3].ID), 1)
+		}},
+		{"its own parent", "does not come before it", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"id":"`+turns[0].ID.String()+`"`, `"id":"`+turns[0].ID.String()+`",`+parent(turns[0].ID), 1)
+		}},
+		{"a missing parent", "does not come before it", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], parent(turns[0].ID), parent(12345), 1)
+		}},
+		{"two of one id", "is also that of an earlier one", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"id":"`+turns[3].ID.String()+`"`, `"id":"`+turns[2].ID.String()+`"`, 1)
+		}},
+		{"an answer to nothing", "an answer to nothing", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"role":"user"`, `"role":"assistant"`, 1)
+		}},
+		{"no such head", "its head is turn 7", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"head":"`, `"head":"7","was":"`, 1)
+		}},
+		{"a huge id", "is no id", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"id":"`+turns[3].ID.String()+`"`, `"id":"99999999999999999999"`, 1)
+		}},
+		{"an id at the end", "too great", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"id":"`+turns[3].ID.String()+`"`, `"id":"9223372036854775807"`, 1)
+		}},
+		{"a bell in the title", "cannot be shown", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"title":"hello"`, `"title":"\u0007\u001b[2J"`, 1)
+		}},
+		{"a long title", "a name has", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"title":"hello"`, `"title":"`+strings.Repeat("x", 1<<20)+`"`, 1)
+		}},
+		{"a negative token", "token below 0", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"tokens":[`, `"tokens":[-5,`, 1)
+		}},
+		{"no turns", "no turns", true, func(f map[string]string) {
+			f[tree] = f[tree][:strings.Index(f[tree], `"turns":[`)] + `"turns":[]}`
+		}},
+		{"many empty turns", "is no id", true, func(f map[string]string) {
+			f[tree] = f[tree][:strings.Index(f[tree], `"turns":[`)] + `"turns":[{}` + strings.Repeat(`,{}`, 1<<20) + `]}`
+		}},
+		{"deep nesting", "exceeded max depth", true, func(f map[string]string) {
+			f[tree] = `{"x":` + strings.Repeat("[", 1<<15)
+		}},
+		{"a zip bomb", "unpacks to", true, func(f map[string]string) { f["rookery.json"] += strings.Repeat(" ", 80<<20) }},
+	}
+	for _, c := range cases {
+		files := map[string]string{}
+		for name, text := range good {
+			files[name] = text
+		}
+		c.change(files)
+		sums := c.sums && c.name != "a zip bomb"
+		store := memstore.New()
+		data := zipped(t, files, sums)
+		var p chat.Import
+		err := p.Read(bytes.NewReader(data), int64(len(data)))
+		if err == nil {
+			_, err = p.CarryOut(context.Background(), store)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n\x1b\a") {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		if list, err := store.Conversations(context.Background()); err != nil || len(list) != 0 {
+			t.Errorf("%s: %d conversations were written, %v", c.name, len(list), err)
+		}
+	}
+	var p chat.Import
+	whole := zipped(t, good, false)
+	for _, n := range []int{0, 2, 30, len(whole) / 2, len(whole) - 1} {
+		if err := p.Read(bytes.NewReader(whole[:n]), int64(n)); err == nil {
+			t.Errorf("%d of %d bytes were read", n, len(whole))
+		}
+	}
+}
+
+func TestTakenTurnsGetNewIDs(t *testing.T) {
+	ctx := context.Background()
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	r.desk.Shut(d)
+	data := bundled(t, r.store, true, d.ID())
+	store := memstore.New()
+	turn := d.View().Turns[0]
+	must(t, store.CommitTurn(ctx, chat.Conversation{ID: 5, Title: "another"}, turn, nil))
+	got := imported(t, store, data)
+	if got[0].Fate != chat.FateCopy || got[0].ID == d.ID() {
+		t.Errorf("arrived %+v", got)
+	}
+	if _, turns, _, err := store.Load(ctx, 5); err != nil || len(turns) != 1 || turns[0].ID != turn.ID {
+		t.Errorf("the other conversation is %v, %v", turns, err)
+	}
+}
+
+func TestDeskImport(t *testing.T) {
+	ctx := context.Background()
+	r := newRoom(t, setup{})
+	file := `[{"title":"Greeting","conversations":[{"from":"human","value":"hello"},{"from":"gpt","value":"Hi!"}]}]`
+	got, err := r.desk.Import(ctx, strings.NewReader(file), int64(len(file)))
+	must(t, err)
+	d := r.desk.Open(got[0].ID)
+	if v := settled(t, d); v.Conversation.Title != "Greeting" || len(v.Turns) != 2 {
+		t.Fatalf("%+v", v)
+	}
+	v := ask(t, d, "again")
+	if last(v).Text != "Hello again." {
+		t.Errorf("went on with %q", last(v).Text)
+	}
+	r.store.set(func(string) error { return errors.New("disk full") })
+	if _, err := r.desk.Import(ctx, strings.NewReader("[{"), 2); err == nil {
+		t.Error("half an object was imported")
+	}
+}
+
+func FuzzImport(f *testing.F) {
+	store := memstore.New()
+	c := chat.Conversation{ID: 1 << 20, Title: "t", Think: chat.ThinkOff, Created: time.Unix(0, 0), Updated: time.Unix(0, 0), Head: 2 << 20, Tip: 2 << 20}
+	ctx := context.Background()
+	for _, turn := range []chat.Turn{
+		{ID: 1<<20 + 1, Role: chat.RoleUser, Text: "hello", Tokens: []int32{1, 2}},
+		{ID: 2 << 20, Parent: 1<<20 + 1, Role: chat.RoleAssistant, Text: "hi", Tokens: []int32{3}, Recall: []int32{}},
+	} {
+		if err := store.CommitTurn(ctx, c, turn, &infer.Snapshot{Model: "m", State: []float32{1, 2}, Position: 2}); err != nil {
+			f.Fatal(err)
+		}
+	}
+	bundle := bundled(f, store, true, c.ID)
+	f.Add(bundle)
+	f.Add([]byte(unzipped(f, bundle)["conversations/1048576.json"]))
+	for _, name := range []string{"sharegpt.json", "openai.jsonl"} {
+		data, err := os.ReadFile("testdata/import/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var p chat.Import
+		if p.Read(bytes.NewReader(data), int64(len(data))) != nil {
+			return
+		}
+		fresh := memstore.New()
+		arrivals, err := p.CarryOut(ctx, fresh)
+		if err != nil {
+			return
+		}
+		list, err := fresh.Conversations(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// What was taken can be opened, exported, and comes back as it was.
+		for _, c := range list {
+			again := memstore.New()
+			if got := imported(t, again, bundled(t, fresh, true, c.ID)); got[0].ID != c.ID {
+				t.Fatalf("%+v of %+v", got, arrivals)
+			}
+			same(t, fresh, again, c.ID, true)
+		}
+	})
+}

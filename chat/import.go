@@ -1,0 +1,223 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A Fate is what becomes of a conversation that is imported.
+type Fate string
+
+// The fates.
+const (
+	FateNew     Fate = "new"
+	FateCopy    Fate = "copy"    // another version of it is stored: it gets new ids
+	FatePresent Fate = "present" // all of it is stored already
+	FateRefused Fate = "refused" // it cannot be a conversation; Note says why
+)
+
+// An Arrival is a conversation of an imported file.
+type Arrival struct {
+	ID            ID // as it is stored, or would be
+	Title         string
+	Turns, States int
+	Fate          Fate
+	Note          string
+}
+
+// A TakenError says that an id of an imported conversation is in use.
+type TakenError struct{ Conversation ID }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("conversation %d, or a turn of it, is stored already", e.Conversation)
+}
+
+// An Import is what files hold, before any of it is stored.
+type Import struct {
+	trees    []Tree
+	arrivals []Arrival // refused ones, whose trees are missing
+}
+
+// Read adds a file: a bundle, the JSON of a tree or of an export, or
+// conversations in the forms of ShareGPT or OpenAI, in JSON or JSON lines.
+// The file must stay open until the import has been carried out. An error
+// leaves the import as it was.
+func (p *Import) Read(r io.ReaderAt, size int64) error {
+	head := make([]byte, sniffed)
+	n, err := r.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	head = head[:n]
+	if bytes.HasPrefix(head, []byte("PK")) {
+		trees, err := readBundle(r, size)
+		p.trees = append(p.trees, trees...)
+		return err
+	}
+	if isTree(head) {
+		t, err := readTree(io.NewSectionReader(r, 0, min(size, bundleJSONBytes)))
+		if err == nil {
+			p.trees = append(p.trees, t)
+		}
+		return err
+	}
+	return p.readForeign(io.NewSectionReader(r, 0, size), size)
+}
+
+// sniffed is how much of a file is looked at to tell what it is.
+const sniffed = 4096
+
+// isTree reports whether JSON that begins like this is one of ours.
+func isTree(head []byte) bool {
+	text := strings.TrimSpace(strings.TrimPrefix(string(head), "\ufeff"))
+	return strings.HasPrefix(text, "{") && strings.Contains(text, `"format"`) &&
+		(strings.Contains(text, `"`+treeFormat+`"`) || strings.Contains(text, `"`+exportFormat+`"`))
+}
+
+// Plan says what would become of every conversation; nothing is stored.
+func (p *Import) Plan(ctx context.Context, store Store) ([]Arrival, error) {
+	arrivals, _, err := p.plan(ctx, store, nil)
+	return arrivals, err
+}
+
+// CarryOut stores in one transaction what is not stored yet. Nothing that is
+// stored is changed.
+func (p *Import) CarryOut(ctx context.Context, store Store) ([]Arrival, error) {
+	const attempts = 8 // an id of a turn is in use elsewhere once in a blue moon
+	avoid := map[ID]bool{}
+	for attempt := 0; ; attempt++ {
+		arrivals, trees, err := p.plan(ctx, store, avoid)
+		if err != nil || len(trees) == 0 {
+			return arrivals, err
+		}
+		err = store.Import(ctx, trees)
+		var taken *TakenError
+		if errors.As(err, &taken) && attempt < attempts {
+			avoid[taken.Conversation] = true
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return arrivals, nil
+	}
+}
+
+// plan finds the ids under which trees are stored, and those that are to be.
+func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arrivals []Arrival, trees []Tree, err error) {
+	list, err := store.Conversations(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	stored := make(map[ID]Conversation, len(list))
+	for _, c := range list {
+		stored[c.ID] = c
+	}
+	coming := map[ID]Tree{}
+	for _, t := range p.trees {
+		a := Arrival{Title: t.Conversation.Title, Turns: len(t.Turns), States: len(t.States), Fate: FateNew}
+		for try := 0; ; try++ {
+			at := t
+			if try > 0 {
+				a.Fate, at = FateCopy, shifted(t, try)
+			}
+			a.ID = at.Conversation.ID
+			if avoid[a.ID] {
+				continue
+			}
+			if c, ok := stored[a.ID]; ok {
+				_, turns, _, err := store.Load(ctx, a.ID)
+				if err != nil {
+					return nil, nil, err
+				}
+				if !covers(turns, at.Turns) {
+					continue
+				}
+				a.Fate = FatePresent
+				if !c.Deleted.IsZero() {
+					a.Note = "in the bin"
+				}
+			} else if same, ok := coming[a.ID]; ok {
+				if !covers(same.Turns, at.Turns) {
+					continue
+				}
+				a.Fate, a.Note = FatePresent, "given twice"
+			} else {
+				coming[a.ID] = at
+				trees = append(trees, at)
+			}
+			break
+		}
+		arrivals = append(arrivals, a)
+	}
+	return append(arrivals, p.arrivals...), trees, nil
+}
+
+// covers reports whether turns that are stored hold all of others. An answer
+// may have been continued since.
+func covers(stored, turns []Turn) bool {
+	have := make(map[ID]Turn, len(stored))
+	for _, t := range stored {
+		have[t.ID] = t
+	}
+	for _, t := range turns {
+		h, ok := have[t.ID]
+		if !ok || h.Parent != t.Parent || h.Role != t.Role || !strings.HasPrefix(h.Text, t.Text) {
+			return false
+		}
+	}
+	return true
+}
+
+// shifted is a tree with other ids: all are greater by the same small number,
+// which keeps their order and follows from what is in the tree, so that the
+// same tree gets the same ids again.
+func shifted(t Tree, try int) Tree {
+	by := ID(t.digest()>>33) + ID(try) // half a second of creation time at most
+	move := func(id *ID) {
+		if *id != 0 {
+			*id += by
+		}
+	}
+	c := &t.Conversation
+	move(&c.ID)
+	move(&c.Head)
+	move(&c.Tip)
+	turns := make([]Turn, len(t.Turns))
+	for i, turn := range t.Turns {
+		move(&turn.ID)
+		move(&turn.Parent)
+		turns[i] = turn
+	}
+	states := make([]TreeState, len(t.States))
+	for i, s := range t.States {
+		move(&s.Turn)
+		states[i] = s
+	}
+	t.Turns, t.States = turns, states
+	return t
+}
+
+// digest is a number that follows from the turns of a tree.
+func (t Tree) digest() uint64 {
+	sum := sha256.New()
+	for _, turn := range t.Turns {
+		_, _ = fmt.Fprintf(sum, "%d %d %d %d\n%s", turn.ID, turn.Parent, turn.Role, len(turn.Text), turn.Text)
+	}
+	return binary.LittleEndian.Uint64(sum.Sum(nil))
+}
+
+// Import stores what a file holds and is not stored yet. It blocks.
+func (k *Desk) Import(ctx context.Context, r io.ReaderAt, size int64) ([]Arrival, error) {
+	var p Import
+	if err := p.Read(r, size); err != nil {
+		return nil, err
+	}
+	return p.CarryOut(ctx, k.store)
+}

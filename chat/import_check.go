@@ -1,0 +1,128 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of what is imported.
+const (
+	importTurns = 1 << 20 // of a conversation
+	importText  = 64 << 20
+	importName  = 64 << 10 // bytes of a title, a label or another name
+	importBans  = 4096
+
+	importLastID = 1 << 62 // leaves room for new ids, which are a little greater
+)
+
+// A treeCheck says what is wrong with a tree, turn by turn. A tree that
+// passes can be opened: parents come before their children and have smaller
+// ids, lines begin with a prompt, and answers answer prompts.
+type treeCheck struct {
+	roles map[ID]Role
+	above map[ID]ID // parents
+}
+
+func (k *treeCheck) turn(t Turn) error {
+	if k.roles == nil {
+		k.roles, k.above = map[ID]Role{}, map[ID]ID{}
+	}
+	role, known := k.roles[t.Parent]
+	switch {
+	case len(k.roles) >= importTurns:
+		return fmt.Errorf("there are more than %d turns", importTurns)
+	case k.roles[t.ID] != 0:
+		return fmt.Errorf("its id %d is also that of an earlier one", t.ID)
+	case t.Parent != 0 && !known:
+		return fmt.Errorf("it answers turn %d, which does not come before it", t.Parent)
+	case t.ID > importLastID:
+		return fmt.Errorf("its id %d is too great", t.ID)
+	case t.Parent >= t.ID:
+		return fmt.Errorf("its id %d is not greater than that of the turn above it, %d", t.ID, t.Parent)
+	case t.Role == RoleAssistant && role != RoleUser:
+		return errors.New("it is an answer to nothing")
+	case len(t.Text) > importText:
+		return fmt.Errorf("its text has %d bytes; %d can be read", len(t.Text), importText)
+	case slices.ContainsFunc(t.Tokens, negative) || slices.ContainsFunc(t.Recall, negative):
+		return errors.New("it has a token below 0")
+	case len(t.Sampling.Ban) > importBans:
+		return fmt.Errorf("it bans %d tokens", len(t.Sampling.Ban))
+	case !aTime(t.Created):
+		return fmt.Errorf("it is of the year %d", t.Created.Year())
+	}
+	for _, name := range []string{t.Model, t.ModelName, t.Base, t.Adapter, t.Label} {
+		if err := aName(name); err != nil {
+			return err
+		}
+	}
+	k.roles[t.ID], k.above[t.ID] = t.Role, t.Parent
+	return nil
+}
+
+// conversation checks what a tree's turns belong to, after them.
+func (k *treeCheck) conversation(c *Conversation) error {
+	switch {
+	case c.ID <= 0 || c.ID > importLastID:
+		return fmt.Errorf("%d is no id for a conversation", c.ID)
+	case len(k.roles) == 0:
+		return errors.New("the conversation has no turns")
+	case c.Head != 0 && k.roles[c.Head] == 0:
+		return fmt.Errorf("its head is turn %d, which is not there", c.Head)
+	case c.Tip != 0 && k.roles[c.Tip] == 0:
+		return fmt.Errorf("its tip is turn %d, which is not there", c.Tip)
+	case len(c.System) > importText:
+		return fmt.Errorf("its system prompt has %d bytes; %d can be read", len(c.System), importText)
+	case !aTime(c.Created) || !aTime(c.Updated):
+		return errors.New("its times are out of range")
+	case len(c.Sampling.Ban) > importBans:
+		return fmt.Errorf("it bans %d tokens", len(c.Sampling.Ban))
+	}
+	switch c.Think {
+	case ThinkOff, ThinkFast, ThinkFree, ThinkShort, ThinkLong, ThinkChinese:
+	case "":
+		c.Think = ThinkOff
+	default:
+		return fmt.Errorf("there is no thinking mode %.40q", c.Think)
+	}
+	if !k.below(c.Head, c.Tip) {
+		c.Tip = c.Head
+	}
+	c.Deleted = time.Time{}
+	return errors.Join(aName(c.Title), aName(c.Preset))
+}
+
+// below reports whether a turn is on the line to tip; the beginning always is.
+func (k *treeCheck) below(turn, tip ID) bool {
+	for at := tip; turn != 0; at = k.above[at] {
+		if at == 0 {
+			return false
+		}
+		if at == turn {
+			return true
+		}
+	}
+	return true
+}
+
+func negative(id int32) bool { return id < 0 }
+
+// aTime reports whether the store can hold a time.
+func aTime(t time.Time) bool { return t.Year() >= 1 && t.Year() < 10000 }
+
+// aName refuses what no title, label or name of a model is.
+func aName(s string) error {
+	switch {
+	case len(s) > importName:
+		return fmt.Errorf("a name has %d bytes; %d can be read", len(s), importName)
+	case !utf8.ValidString(s) || strings.ContainsFunc(s, unprintable):
+		return fmt.Errorf("the name %.60q has characters that cannot be shown", s)
+	}
+	return nil
+}
+
+func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/sessions"
+)
+
+// bundle is the format of whole trees in one file.
+const bundle chat.Format = "bundle"
+
+// An export is what is written, and where.
+type export struct {
+	format, output string
+	tree, states   bool
+}
+
+func (a *app) exportCommand() *cobra.Command {
+	var e export
+	cmd := &cobra.Command{
+		Use:   "export ID...|all",
+		Short: "Write conversations as markdown, JSON or a bundle",
+		Long: "Write a conversation as markdown or JSON, or conversations with all their versions as a bundle.\n" +
+			"The ending of the output file chooses the format: .md, .json or " + chat.BundleExt + ".",
+		Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.export(cmd, args, e) },
+	}
+	cmd.Flags().StringVarP(&e.format, "format", "f", "", "markdown, json or bundle (default: by the output's ending, or markdown)")
+	cmd.Flags().StringVarP(&e.output, "output", "o", "", "file to write (default standard output)")
+	cmd.Flags().BoolVar(&e.tree, "tree", false, "all versions of a conversation in JSON, not the visible line alone; a bundle always has them")
+	cmd.Flags().BoolVar(&e.states, "states", false, "with the states that are kept, in a bundle: it goes on elsewhere without reading anything again")
+	return cmd
+}
+
+// choose settles the format, or says what does not go together.
+func (e export) choose(args []string) (chat.Format, error) {
+	f := chat.Format(e.format)
+	switch {
+	case f == "" && strings.EqualFold(filepath.Ext(e.output), chat.BundleExt), f == "" && e.states:
+		f = bundle
+	case f == "" && (e.tree || strings.EqualFold(filepath.Ext(e.output), ".json")):
+		f = chat.JSON
+	case f == "":
+		f = chat.Markdown
+	}
+	switch {
+	case f != chat.Markdown && f != chat.JSON && f != bundle:
+		return f, fmt.Errorf("--format is %q; it must be markdown, json or bundle", e.format)
+	case f != bundle && e.states:
+		return f, errors.New("--states are written into a bundle only: give -o a name that ends in " + chat.BundleExt)
+	case f == chat.Markdown && e.tree:
+		return f, errors.New("--tree is for JSON and bundles; markdown has the visible line alone")
+	case f != bundle && (len(args) > 1 || args[0] == "all"):
+		return f, errors.New("several conversations go into a bundle: give -o a name that ends in " + chat.BundleExt)
+	case f == bundle && e.output == "" && isTerminal(os.Stdout):
+		return f, errors.New("a bundle is no text for a terminal: give -o a name that ends in " + chat.BundleExt)
+	case f == chat.JSON && e.tree:
+		f = chat.WholeTree
+	}
+	return f, nil
+}
+
+func (a *app) export(cmd *cobra.Command, args []string, e export) error {
+	f, err := e.choose(args)
+	if err != nil {
+		return exitWith(exitUsage, err)
+	}
+	var ids []chat.ID
+	if len(args) != 1 || args[0] != "all" {
+		if ids, err = parseIDs(args); err != nil {
+			return err
+		}
+	}
+	return a.reading(cmd.Context(), func(s *sessions.Store) error {
+		write := func(w io.Writer) error { return writeOne(cmd.Context(), w, s, ids, f) }
+		if f == bundle {
+			write = func(w io.Writer) error { return writeBundle(cmd.Context(), w, s, ids, e.states) }
+		}
+		if e.output == "" {
+			return write(cmd.OutOrStdout())
+		}
+		return writeNew(e.output, write)
+	})
+}
+
+// writeOne writes the one conversation that text formats hold.
+func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []chat.ID, f chat.Format) error {
+	c, turns, _, err := s.Load(ctx, ids[0])
+	if err != nil {
+		return err
+	}
+	if f != chat.WholeTree {
+		turns = chat.Line(turns, c.Head)
+	}
+	return chat.Export(w, f, c, turns)
+}
+
+// writeBundle writes some conversations; all that are not in the bin if none
+// are named.
+func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []chat.ID, states bool) error {
+	if ids == nil {
+		list, err := s.Conversations(ctx)
+		if err != nil {
+			return err
+		}
+		for _, c := range slices.Backward(list) {
+			if c.Deleted.IsZero() {
+				ids = append(ids, c.ID)
+			}
+		}
+	}
+	b := chat.NewBundleWriter(w)
+	for _, id := range ids {
+		t, err := chat.ReadStored(ctx, s, id, states)
+		if err != nil {
+			return err
+		}
+		if len(t.Turns) == 0 {
+			continue
+		}
+		if err := b.Add(t); err != nil {
+			return err
+		}
+	}
+	return b.Close()
+}
+
+// writeNew writes a file that does not exist yet; what could not be written
+// whole is removed.
+func writeNew(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("%s exists: choose another name or remove it first", path)
+	}
+	if err != nil {
+		return fmt.Errorf("writing: %w", err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/sessions"
+)
+
+// arrived is an imported conversation as --json gives it.
+type arrived struct {
+	ID     string    `json:"id,omitempty"`
+	Title  string    `json:"title"`
+	Turns  int       `json:"turns"`
+	States int       `json:"states"`
+	Fate   chat.Fate `json:"fate"` // new, copy, present or refused
+	Note   string    `json:"note,omitempty"`
+}
+
+func (a *app) importCommand() *cobra.Command {
+	var dry, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "import FILE...",
+		Short: "Read conversations from bundles, JSON exports, ShareGPT and OpenAI files",
+		Long: "Read conversations from bundles, JSON exports, and files in the forms of ShareGPT and OpenAI.\n" +
+			"All of them are stored, or none. Nothing that is stored is changed: another version of a\n" +
+			"conversation gets a number of its own, and one that is there already is left out.",
+		Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.importFiles(cmd, args, dry, asJSON) },
+	}
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would come and store nothing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	return cmd
+}
+
+func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (err error) {
+	paths, err := globbed(args)
+	if err != nil {
+		return exitWith(exitUsage, err)
+	}
+	var p chat.Import
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			return fmt.Errorf("importing: %w; nothing was stored", err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		info, err := f.Stat()
+		if err == nil && !info.Mode().IsRegular() {
+			err = errors.New("it is no file")
+		}
+		if err == nil {
+			err = p.Read(f, info.Size())
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w; nothing was stored", path, err)
+		}
+	}
+	if dry {
+		return a.planImport(cmd, &p, asJSON)
+	}
+	return a.writing(cmd.Context(), func(s *sessions.Store) error {
+		arrivals, err := p.CarryOut(cmd.Context(), s)
+		if err != nil {
+			return err
+		}
+		return tell(cmd.OutOrStdout(), arrivals, false, asJSON)
+	})
+}
+
+// planImport says what an import would do, beside a chat that may be running.
+func (a *app) planImport(cmd *cobra.Command, p *chat.Import, asJSON bool) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	var store chat.Store
+	store, err = sessions.OpenReadOnly(cmd.Context(), c.Storage.DataDir)
+	if errors.Is(err, os.ErrNotExist) {
+		store, err = memstore.New(), nil // all of it would be new
+	}
+	if err != nil {
+		return exitWith(exitStore, err)
+	}
+	arrivals, err := p.Plan(cmd.Context(), store)
+	if err = errors.Join(err, store.Close()); err != nil {
+		return exitWith(exitStore, err)
+	}
+	return tell(cmd.OutOrStdout(), arrivals, true, asJSON)
+}
+
+// globbed are the files that patterns name; the shell may have done it already.
+func globbed(args []string) ([]string, error) {
+	var paths []string
+	for _, arg := range args {
+		if _, err := os.Stat(arg); err == nil {
+			paths = append(paths, arg)
+			continue
+		}
+		matches, err := filepath.Glob(arg)
+		if err != nil {
+			return nil, fmt.Errorf("%q is no pattern of files: %w", arg, err)
+		}
+		if len(matches) == 0 {
+			return nil, fmt.Errorf("there is no file %s", arg)
+		}
+		paths = append(paths, matches...)
+	}
+	return slices.Compact(paths), nil
+}
+
+// tell says what became of every conversation.
+func tell(w io.Writer, arrivals []chat.Arrival, dry, asJSON bool) error {
+	all := make([]arrived, len(arrivals))
+	count := map[chat.Fate]int{}
+	for i, a := range arrivals {
+		all[i] = arrived{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Fate, Note: a.Note}
+		if a.ID != 0 {
+			all[i].ID = a.ID.String()
+		}
+		count[a.Fate]++
+	}
+	if asJSON {
+		return writeJSON(w, all)
+	}
+	for _, a := range all {
+		line := fmt.Sprintf("%-8s%s", a.Fate, oneLine(a.Title))
+		if a.Fate != chat.FateRefused {
+			line += fmt.Sprintf(" (%s, %s)", a.ID, counted(a.Turns, "turn"))
+		}
+		if a.Note != "" {
+			line += ": " + a.Note
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	done := "stored"
+	if dry {
+		done = "would be stored"
+	}
+	_, err := fmt.Fprintf(w, "%s %s; %d there already, %d refused\n",
+		counted(count[chat.FateNew]+count[chat.FateCopy], "conversation"), done, count[chat.FatePresent], count[chat.FateRefused])
+	return err
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/sessions"
+)
+
+// listed is a conversation as --json gives it.
+type listed struct {
+	ID       string     `json:"id"`
+	Title    string     `json:"title"`
+	Named    bool       `json:"named"`
+	Pinned   bool       `json:"pinned"`
+	Archived bool       `json:"archived"`
+	Deleted  *time.Time `json:"deleted,omitempty"` // when it was put into the bin
+	Created  time.Time  `json:"created"`
+	Updated  time.Time  `json:"updated"`
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var archive, bin, all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "ls",
+		Short: "List the conversations: pinned ones, then the newest first",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.reading(cmd.Context(), func(s *sessions.Store) error {
+				list, err := s.Conversations(cmd.Context())
+				if err != nil {
+					return err
+				}
+				list = slices.DeleteFunc(list, func(c chat.Conversation) bool {
+					inBin := !c.Deleted.IsZero()
+					return !all && (inBin != bin || !inBin && c.Archived != archive)
+				})
+				slices.SortStableFunc(list, func(a, b chat.Conversation) int { return onOff(b.Pinned) - onOff(a.Pinned) })
+				return writeList(cmd.OutOrStdout(), list, asJSON)
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&archive, "archive", false, "those in the archive")
+	cmd.Flags().BoolVar(&bin, "bin", false, "those in the bin")
+	cmd.Flags().BoolVar(&all, "all", false, "all of them")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	cmd.MarkFlagsMutuallyExclusive("archive", "bin", "all")
+	return cmd
+}
+
+func onOff(on bool) int {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+func writeList(out io.Writer, list []chat.Conversation, asJSON bool) error {
+	if asJSON {
+		all := make([]listed, len(list))
+		for i, c := range list {
+			all[i] = listed{
+				ID: c.ID.String(), Title: c.Title, Named: c.Named, Pinned: c.Pinned, Archived: c.Archived,
+				Created: c.Created.UTC(), Updated: c.Updated.UTC(),
+			}
+			if !c.Deleted.IsZero() {
+				all[i].Deleted = &c.Deleted
+			}
+		}
+		return writeJSON(out, all)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, c := range list {
+		if _, err := fmt.Fprintf(w, "%d\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), oneLine(c.Title), standing(c)); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// standing says what is special about a conversation.
+func standing(c chat.Conversation) string {
+	var marks []string
+	if c.Pinned {
+		marks = append(marks, "pinned")
+	}
+	if c.Archived {
+		marks = append(marks, "archived")
+	}
+	if !c.Deleted.IsZero() {
+		marks = append(marks, "in the bin since "+c.Deleted.Local().Format(time.DateOnly))
+	}
+	if len(marks) == 0 {
+		return ""
+	}
+	return "  (" + strings.Join(marks, ", ") + ")"
+}
+
+// oneLine makes a text safe for a line of the terminal.
+func oneLine(text string) string { return ansi.Strip(strings.Join(strings.Fields(text), " ")) }
+
+// hit is what a search found, as --json gives it.
+type hit struct {
+	Conversation string    `json:"conversation"`
+	Title        string    `json:"title"`
+	Turn         string    `json:"turn,omitempty"` // "" for a title
+	Role         string    `json:"role,omitempty"`
+	Snippet      string    `json:"snippet"`
+	Marks        [][2]int  `json:"marks"` // byte ranges of the snippet
+	When         time.Time `json:"when"`
+}
+
+func (a *app) searchCommand() *cobra.Command {
+	var limit int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "search TEXT...",
+		Short: "Find the messages and titles that hold all words of a text",
+		Args:  usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			query, found := strings.Join(args, " "), 0
+			err := a.reading(cmd.Context(), func(s *sessions.Store) error {
+				hits, err := searchSessions(cmd.Context(), s, query, limit)
+				if err != nil {
+					return err
+				}
+				found = len(hits)
+				return writeHits(cmd.OutOrStdout(), hits, asJSON)
+			})
+			if err == nil && found == 0 && !asJSON {
+				return fmt.Errorf("nothing holds %q", query)
+			}
+			return err
+		},
+	}
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "how many to show at most")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	return cmd
+}
+
+func searchSessions(ctx context.Context, s *sessions.Store, query string, limit int) ([]hit, error) {
+	found, err := s.Search(ctx, query, limit)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.Conversations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	title := make(map[chat.ID]string, len(list))
+	for _, c := range list {
+		title[c.ID] = c.Title
+	}
+	hits := make([]hit, len(found))
+	for i, f := range found {
+		hits[i] = hit{
+			Conversation: f.Conversation.String(), Title: title[f.Conversation],
+			Snippet: f.Snippet, Marks: f.Marks, When: f.When.UTC(),
+		}
+		if f.Turn != 0 {
+			hits[i].Turn, hits[i].Role = f.Turn.String(), f.Role.String()
+		}
+	}
+	return hits, nil
+}
+
+func writeHits(w io.Writer, hits []hit, asJSON bool) error {
+	if asJSON {
+		return writeJSON(w, hits)
+	}
+	for _, h := range hits {
+		line := fmt.Sprintf("%s  %s  %s", h.Conversation, h.When.Local().Format(time.DateOnly), oneLine(h.Title))
+		if h.Turn != "" {
+			line += ": " + oneLine(h.Snippet)
+		}
+		if _, err := fmt.Fprintln(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

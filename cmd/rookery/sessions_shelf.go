@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/sessions"
+)
+
+// shelfCommands change where conversations are listed.
+func (a *app) shelfCommands() []*cobra.Command {
+	var unpin, unarchive, now bool
+	pin := a.alterCommand("pin ID...", "List conversations before the others", func(c *chat.Conversation) { c.Pinned = !unpin })
+	pin.Flags().BoolVar(&unpin, "off", false, "no longer")
+	archive := a.alterCommand("archive ID...", "Take conversations out of the list", func(c *chat.Conversation) { c.Archived = !unarchive })
+	archive.Flags().BoolVar(&unarchive, "off", false, "put them back")
+	restore := a.alterCommand("restore ID...", "Take conversations out of the bin", func(c *chat.Conversation) { c.Deleted = time.Time{} })
+
+	remove := a.alterCommand("rm ID...", "Put conversations into the bin, from which they go after 30 days", func(c *chat.Conversation) {
+		if c.Deleted.IsZero() {
+			c.Deleted = time.Now()
+		}
+	})
+	throw := remove.RunE
+	remove.RunE = func(cmd *cobra.Command, args []string) error {
+		if now {
+			return a.deleteSessions(cmd, args)
+		}
+		return throw(cmd, args)
+	}
+	remove.Flags().BoolVar(&now, "now", false, "delete them for good instead")
+
+	rename := &cobra.Command{
+		Use: "rename ID TITLE...", Short: "Name a conversation", Args: usageArgs(cobra.MinimumNArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			title := oneLine(strings.Join(args[1:], " "))
+			if title == "" {
+				return exitWith(exitUsage, errors.New("a title needs at least one character"))
+			}
+			return a.alter(cmd.Context(), args[:1], func(c *chat.Conversation) { c.Title, c.Named = title, true })
+		},
+	}
+	empty := &cobra.Command{Use: "empty", Short: "Delete everything in the bin for good", Args: usageArgs(cobra.NoArgs), RunE: a.emptyBin}
+	return []*cobra.Command{remove, restore, empty, pin, archive, rename}
+}
+
+func (a *app) alterCommand(use, short string, change func(*chat.Conversation)) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: usageArgs(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.alter(cmd.Context(), args, change) },
+	}
+}
+
+// alter changes conversations: all of them, or none if one is not stored.
+func (a *app) alter(ctx context.Context, args []string, change func(*chat.Conversation)) error {
+	ids, err := parseIDs(args)
+	if err != nil {
+		return err
+	}
+	return a.writing(ctx, func(s *sessions.Store) error {
+		list, err := s.Conversations(ctx)
+		if err != nil {
+			return err
+		}
+		chosen := make([]chat.Conversation, len(ids))
+		for i, id := range ids {
+			at := slices.IndexFunc(list, func(c chat.Conversation) bool { return c.ID == id })
+			if at < 0 {
+				return fmt.Errorf("there is no conversation %d: `rookery sessions ls --all` lists them; nothing was changed", id)
+			}
+			chosen[i] = list[at]
+		}
+		for _, c := range chosen {
+			change(&c)
+			if err := s.SaveConversation(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// deleteSessions deletes for good.
+func (a *app) deleteSessions(cmd *cobra.Command, args []string) error {
+	ids, err := parseIDs(args)
+	if err != nil {
+		return err
+	}
+	return a.writing(cmd.Context(), func(s *sessions.Store) error {
+		for _, id := range ids {
+			if err := s.Delete(cmd.Context(), id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (a *app) emptyBin(cmd *cobra.Command, _ []string) error {
+	return a.writing(cmd.Context(), func(s *sessions.Store) error {
+		list, err := s.Conversations(cmd.Context())
+		if err != nil {
+			return err
+		}
+		n := 0
+		for _, c := range list {
+			if c.Deleted.IsZero() {
+				continue
+			}
+			if err := s.Delete(cmd.Context(), c.ID); err != nil {
+				return err
+			}
+			n++
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s deleted\n", counted(n, "conversation"))
+		return err
+	})
+}
+
+// counted is a number with what is counted.
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
