@@ -166,6 +166,14 @@ int32_t rk_read_slot(rk_engine *e, int32_t slot, float *dst) {
     });
 }
 
+int32_t rk_read_slot_beside(rk_engine *e, int32_t slot, float *dst) {
+    return with(e, [&] {
+        need(dst, "dst");
+        e->stepping();
+        e->slots.read_beside(slot, dst);
+    });
+}
+
 int32_t rk_write_slot(rk_engine *e, int32_t slot, const float *src) {
     return with(e, [&] {
         need(src, "src");

@@ -1,6 +1,7 @@
 // engine.h: everything behind an rk_engine.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -21,7 +22,7 @@ struct rk_engine {
     void tune(double seconds);
 
     const int device;
-    bool lost = false; // the device failed
+    std::atomic<bool> lost{false}; // the device failed
     rk_memory memory = {};
 
   private:

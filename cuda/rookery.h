@@ -7,7 +7,8 @@
  *   no CUDA or HIP type crosses this interface.
  *
  *   An engine is used by one thread at a time, but by any thread: the library
- *   keeps nothing in thread-locals and selects its device in every call.
+ *   keeps nothing in thread-locals and selects its device in every call. Only
+ *   rk_read_slot_beside may be called by another thread meanwhile.
  *   rk_last_error, rk_device_* and rk_abi_version may be called at any time.
  *
  *   Pointers are borrowed for the length of the call. Arrays may lie in
@@ -249,6 +250,12 @@ RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst);
  * the slot does not wait for them. rk_read_slot returns when dst is filled,
  * the others when src may be changed. The counts of a slot are not part of it. */
 RK_API int32_t rk_read_slot(rk_engine *e, int32_t slot, float *dst);
+
+/* rk_read_slot for one more thread, while the engine's own makes any calls but
+ * rk_close that have nothing to do with the slot. What they did with it before
+ * is in what is read; steps go on meanwhile. */
+RK_API int32_t rk_read_slot_beside(rk_engine *e, int32_t slot, float *dst);
+
 RK_API int32_t rk_write_slot(rk_engine *e, int32_t slot, const float *src);
 RK_API int32_t rk_copy_slot(rk_engine *e, int32_t dst, int32_t src);
 RK_API int32_t rk_zero_slot(rk_engine *e, int32_t slot);

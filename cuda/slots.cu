@@ -77,6 +77,8 @@ Slots::Slots(const Shape &shape, const rk_options &o, Arena &arena, int64_t *sta
     view_.count_first = arena.device<float>(n * limit, states, "the penalty counts");
     device_staging_ = arena.device<float>(shape.state_len(), scratch, "the state buffer");
     host_staging_ = arena.pinned<float>(shape.state_len(), pinned, "the state buffer");
+    beside_.device = arena.device<float>(shape.state_len(), scratch, "the state buffer");
+    beside_.host = arena.pinned<float>(shape.state_len(), pinned, "the state buffer");
     host_counts_ = arena.pinned<int32_t>(1 + 3 * limit, pinned, "the count buffer");
 }
 
@@ -108,19 +110,36 @@ void Slots::after_step(const std::vector<int> &slots, const Event *done) {
     for (int s : slots) last_step_[s] = done;
 }
 
+// Queues the reading of a state into pinned memory.
+void Slots::fetch(int slot, gpuStream stream, float *device, float *host) const {
+    Layout a = layout(shape_, view_);
+    if (view_.wkv_half)
+        move_state<half, true><<<grid(shape_), kThreads, 0, stream>>>(a, slot, device);
+    else
+        move_state<float, true><<<grid(shape_), kThreads, 0, stream>>>(a, slot, device);
+    check(gpuMemcpyAsync(host, device, shape_.state_len() * sizeof(float), gpuToHost, stream), "reading a state");
+}
+
 void Slots::read(int slot, float *dst) {
     check_slot(slot);
     order_after_steps(slot);
     staged_.wait();
-    const int64_t bytes = shape_.state_len() * sizeof(float);
-    Layout a = layout(shape_, view_);
-    if (view_.wkv_half)
-        move_state<half, true><<<grid(shape_), kThreads, 0, side_>>>(a, slot, device_staging_);
-    else
-        move_state<float, true><<<grid(shape_), kThreads, 0, side_>>>(a, slot, device_staging_);
-    check(gpuMemcpyAsync(host_staging_, device_staging_, bytes, gpuToHost, side_), "reading a state");
+    fetch(slot, side_, device_staging_, host_staging_);
     side_.wait();
-    memcpy(dst, host_staging_, bytes);
+    memcpy(dst, host_staging_, shape_.state_len() * sizeof(float));
+}
+
+// Touches nothing that other calls change, but what concerns the slot alone: it
+// goes by a stream of its own, behind all that side_ has now.
+void Slots::read_beside(int slot, float *dst) {
+    check_slot(slot);
+    Reader &r = beside_;
+    if (last_step_[slot]) r.stream.wait_for(*last_step_[slot]);
+    r.queued.record(side_);
+    r.stream.wait_for(r.queued);
+    fetch(slot, r.stream, r.device, r.host);
+    r.stream.wait();
+    memcpy(dst, r.host, shape_.state_len() * sizeof(float));
 }
 
 void Slots::write(int slot, const float *src) {

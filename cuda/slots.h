@@ -33,11 +33,15 @@ class Slots {
     Slots(const Shape &shape, const rk_options &options, Arena &arena, int64_t *states, int64_t *scratch, int64_t *pinned);
     Slots(const Slots &) = delete;
     Slots &operator=(const Slots &) = delete;
-    ~Slots() { gpuStreamSynchronize(side_); }
+    ~Slots() {
+        gpuStreamSynchronize(side_);
+        gpuStreamSynchronize(beside_.stream);
+    }
 
     const SlotView &view() const { return view_; }
 
     void read(int slot, float *dst);
+    void read_beside(int slot, float *dst); // by another thread: see rk_read_slot_beside
     void write(int slot, const float *src);
     void copy(int dst, int src);
     void zero(int slot);
@@ -53,13 +57,22 @@ class Slots {
     void after_step(const std::vector<int> &slots, const Event *done);
 
   private:
+    // A way for states to the host: a stream and room for one canonical state.
+    struct Reader {
+        Stream stream;
+        Event queued;
+        float *device, *host;
+    };
+
     void order_after_steps(int slot);
+    void fetch(int slot, gpuStream stream, float *device, float *host) const;
     void changed(int slot);
     void check_slot(int slot) const;
 
     const Shape shape_;
     SlotView view_ = {};
     Stream side_;
+    Reader beside_; // of read_beside alone
     Event queued_, staged_;
     float *device_staging_, *host_staging_; // one canonical state
     int32_t *host_counts_;                  // [1 + 3*limit]

@@ -140,10 +140,11 @@ type api struct {
 	step       func(e handle, rows *row, n int32, tokens *int32, nTokens int32, bans *int32, nBans int32, results *result, candidates *candidate) status
 	readLogits func(e handle, row int32, dst *float32) status
 
-	readSlot  func(e handle, slot int32, dst *float32) status
-	writeSlot func(e handle, slot int32, src *float32) status
-	copySlot  func(e handle, dst, src int32) status
-	zeroSlot  func(e handle, slot int32) status
+	readSlot   func(e handle, slot int32, dst *float32) status
+	readBeside func(e handle, slot int32, dst *float32) status
+	writeSlot  func(e handle, slot int32, src *float32) status
+	copySlot   func(e handle, dst, src int32) status
+	zeroSlot   func(e handle, slot int32) status
 
 	setCounts func(e handle, slot int32, counts *count, n int32) status
 	setExempt func(e handle, tokens *int32, n int32) status
@@ -173,6 +174,7 @@ func (a *api) symbols() []symbol {
 		{"rk_step", &a.step},
 		{"rk_read_logits", &a.readLogits},
 		{"rk_read_slot", &a.readSlot},
+		{"rk_read_slot_beside", &a.readBeside},
 		{"rk_write_slot", &a.writeSlot},
 		{"rk_copy_slot", &a.copySlot},
 		{"rk_zero_slot", &a.zeroSlot},

@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 
 	"rookery/infer"
@@ -24,13 +25,16 @@ type Backend struct {
 	exempt  map[int32]bool
 	memory  memory
 	slots   []slot
-	lost    error // set when the device was lost
+	lost    atomic.Pointer[LostError] // set when the device was lost
 
 	step   batch
 	logits []float32 // of a row that is drawn from on the host
 }
 
-var _ infer.LogitsKeeper = (*Backend)(nil)
+var (
+	_ infer.LogitsKeeper = (*Backend)(nil)
+	_ infer.SideReader   = (*Backend)(nil)
+)
 
 // Name says what runs the model, for people: "cuda, NVIDIA H200, fp16".
 func (b *Backend) Name() string {
@@ -71,6 +75,15 @@ func (b *Backend) ReadSlot(s infer.Slot, dst []float32) error {
 		return fmt.Errorf("read %w", err)
 	}
 	return b.check(b.api.readSlot(b.handle, int32(s), unsafe.SliceData(dst)), "read a state")
+}
+
+// ReadSlotBeside is ReadSlot for one more goroutine, while steps go on with
+// other slots.
+func (b *Backend) ReadSlotBeside(s infer.Slot, dst []float32) error {
+	if err := b.checkState(s, len(dst)); err != nil {
+		return fmt.Errorf("read %w", err)
+	}
+	return b.check(b.api.readBeside(b.handle, int32(s), unsafe.SliceData(dst)), "read a state")
 }
 
 // WriteSlot copies a state in the canonical layout from src. Where states are
@@ -127,7 +140,7 @@ func (b *Backend) Close() error {
 	}
 	e := b.handle
 	b.handle = 0
-	if s := b.api.close(e); b.lost == nil {
+	if s := b.api.close(e); b.lost.Load() == nil {
 		return b.api.check(s, "close the GPU backend")
 	}
 	return nil // of a device that is lost nothing can be given back

@@ -63,11 +63,11 @@ func (a *api) check(s status, doing string) error {
 
 // check makes an error of a status, and remembers a device that was lost.
 func (b *Backend) check(s status, doing string) error {
-	if s == statusDevice && b.lost == nil {
-		b.lost = &LostError{Device: b.device.Name, Reason: b.api.reason()}
+	if s == statusDevice && b.lost.Load() == nil {
+		b.lost.CompareAndSwap(nil, &LostError{Device: b.device.Name, Reason: b.api.reason()})
 	}
-	if b.lost != nil && s != statusOK {
-		return b.lost
+	if lost := b.lost.Load(); lost != nil && s != statusOK {
+		return lost
 	}
 	return b.api.check(s, doing)
 }

@@ -494,6 +494,8 @@ RK_API int32_t rk_read_slot(rk_engine *e, int32_t slot, float *dst)
     return status;
 }
 
+RK_API int32_t rk_read_slot_beside(rk_engine *e, int32_t slot, float *dst) { return rk_read_slot(e, slot, dst); }
+
 RK_API int32_t rk_write_slot(rk_engine *e, int32_t slot, const float *src)
 {
     int32_t status = check_slot(e, slot);
