@@ -15,38 +15,51 @@ import (
 //	magic "RKSN", version u16
 //	model, tokenizer          each u32 length and bytes
 //	position                  u64
-//	flags                     u8: bit 0 State is not nil, bit 1 Logits is not nil
-//	state, pending, logits    each u32 count and that many float32, int32, float32
+//	flags                     u8: bit 0 State is not nil, bit 1 Logits is not nil;
+//	                          in version 2, bits 2 and 3 are the state's Width
+//	state, pending, logits    each u32 count and that many float32 (the state: of
+//	                          its width), int32, float32
 //	draws                     u64
 //	counts                    u32 count and that many (token i32, n f32, first f32)
 //	tail                      u32 length and bytes
 //	crc32c                    u32, of everything before it
 const (
 	snapshotMagic   = "RKSN"
-	snapshotVersion = 1
+	snapshotExact   = 1 // version of one with an exact state
+	snapshotCompact = 2 // and of any other
 	snapshotHeader  = len(snapshotMagic) + 2
 	checksumSize    = 4
 	countSize       = 12
 
 	flagState  = 1 << 0
 	flagLogits = 1 << 1
+	widthShift = 2 // of the width in the flags
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // AppendBinary appends the binary form of s to dst. It keeps every float's bits.
-func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) {
+func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) { return s.AppendWidth(dst, WidthExact) }
+
+// AppendWidth is AppendBinary with the state at a width. A state that does not
+// fit it, for its size or for not being numbers, is written exactly.
+func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
 	start := len(dst)
-	dst = grow(dst, s.binarySize())
+	w = w.Fit(s.State)
+	version := uint16(snapshotExact)
+	if w != WidthExact {
+		version = snapshotCompact
+	}
+	dst = grow(dst, s.binarySize(w))
 	dst = append(dst, snapshotMagic...)
-	dst = binary.LittleEndian.AppendUint16(dst, snapshotVersion)
+	dst = binary.LittleEndian.AppendUint16(dst, version)
 	dst = appendBytes(dst, s.Model)
 	dst = appendBytes(dst, s.Tokenizer)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.Position))
-	dst = append(dst, s.flags())
-	dst = appendFloats(dst, s.State)
+	dst = append(dst, s.flags()|byte(w)<<widthShift)
+	dst = appendFloats(dst, s.State, w)
 	dst = appendInts(dst, s.Pending)
-	dst = appendFloats(dst, s.Logits)
+	dst = appendFloats(dst, s.Logits, WidthExact)
 	dst = binary.LittleEndian.AppendUint64(dst, s.Sampler.Draws)
 	dst = appendCounts(dst, s.Sampler.Counts)
 	dst = appendBytes(dst, s.Tail)
@@ -68,9 +81,9 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	out := Snapshot{Model: string(d.bytes("model")), Tokenizer: string(d.bytes("tokenizer"))}
 	out.Position = d.position()
 	flags := d.byte("flags")
-	out.State = d.floats("state", flags&flagState != 0)
+	out.State = d.floats("state", flags&flagState != 0, d.width(flags, data))
 	out.Pending = d.ints("pending tokens")
-	out.Logits = d.floats("logits", flags&flagLogits != 0)
+	out.Logits = d.floats("logits", flags&flagLogits != 0, WidthExact)
 	out.Sampler = sampler.Memory{Draws: d.uint64("draws"), Counts: d.counts()}
 	if tail := d.bytes("tail"); len(tail) > 0 {
 		out.Tail = append([]byte(nil), tail...)
@@ -90,8 +103,8 @@ func checkedBody(data []byte) ([]byte, error) {
 	if len(data) < snapshotHeader+checksumSize || string(data[:len(snapshotMagic)]) != snapshotMagic {
 		return nil, errors.New("this is not a snapshot")
 	}
-	if v := binary.LittleEndian.Uint16(data[len(snapshotMagic):]); v != snapshotVersion {
-		return nil, fmt.Errorf("version %d, but this program reads version %d", v, snapshotVersion)
+	if v := versionOf(data); v < snapshotExact || v > snapshotCompact {
+		return nil, fmt.Errorf("version %d, but this program reads versions %d to %d", v, snapshotExact, snapshotCompact)
 	}
 	end := len(data) - checksumSize
 	if crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
@@ -99,6 +112,8 @@ func checkedBody(data []byte) ([]byte, error) {
 	}
 	return data[snapshotHeader:end], nil
 }
+
+func versionOf(data []byte) int { return int(binary.LittleEndian.Uint16(data[len(snapshotMagic):])) }
 
 func (s *Snapshot) flags() byte {
 	var f byte
@@ -111,10 +126,10 @@ func (s *Snapshot) flags() byte {
 	return f
 }
 
-func (s *Snapshot) binarySize() int {
+func (s *Snapshot) binarySize(w Width) int {
 	const fixed = 7*4 + 2*8 + 1 // seven lengths, position and draws, flags
 	return snapshotHeader + fixed + len(s.Model) + len(s.Tokenizer) + len(s.Tail) + checksumSize +
-		4*(len(s.State)+len(s.Pending)+len(s.Logits)) + countSize*len(s.Sampler.Counts)
+		w.size(len(s.State)) + 4*(len(s.Pending)+len(s.Logits)) + countSize*len(s.Sampler.Counts)
 }
 
 // grow makes room for n more bytes without changing the length.
@@ -132,11 +147,11 @@ func appendBytes[T string | []byte](dst []byte, v T) []byte {
 	return append(dst, v...)
 }
 
-func appendFloats(dst []byte, v []float32) []byte {
+func appendFloats(dst []byte, v []float32, w Width) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v)))
-	at := len(dst)
-	dst = grow(dst, 4*len(v))[:at+4*len(v)]
-	putFloats(dst[at:], v)
+	at, size := len(dst), w.size(len(v))
+	dst = grow(dst, size)[:at+size]
+	w.put(dst[at:], v)
 	return dst
 }
 
@@ -237,16 +252,29 @@ func (d *snapshotReader) position() int {
 	return int(p)
 }
 
-func (d *snapshotReader) floats(field string, present bool) []float32 {
-	b := d.list(4, field)
+// width is that of the state; a version that has none is exact.
+func (d *snapshotReader) width(flags byte, data []byte) Width {
+	w := Width(flags >> widthShift)
+	if d.err == nil && (w > Width8 || (w != WidthExact) != (versionOf(data) == snapshotCompact)) {
+		d.err = fmt.Errorf("flags %#x are none of version %d", flags, versionOf(data))
+	}
+	return w
+}
+
+func (d *snapshotReader) floats(field string, present bool, w Width) []float32 {
+	n := 0
+	if b := d.take(4, field); b != nil {
+		n = int(binary.LittleEndian.Uint32(b))
+	}
+	b := d.take(uint64(w.size(n)), field)
 	if d.err != nil || !present {
 		if d.err == nil && len(b) > 0 {
 			d.err = fmt.Errorf("%s: marked absent, but %d bytes follow", field, len(b))
 		}
 		return nil
 	}
-	v := make([]float32, len(b)/4)
-	getFloats(v, b)
+	v := make([]float32, n)
+	w.get(v, b)
 	return v
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/infer"
 )
 
 const (
@@ -21,7 +22,8 @@ const (
 
 // Retention says which snapshots are kept.
 type Retention struct {
-	Budget int64 // bytes of snapshots on disk; 0 or less keeps marked turns' alone
+	Budget int64       // bytes of snapshots on disk; 0 or less keeps marked turns' alone
+	Width  infer.Width // that new snapshots' states are written with
 }
 
 // SetRetention changes the rules; they are applied in the background.
@@ -97,6 +99,12 @@ func (s *Store) keepBudget(ctx context.Context) (freed int64, err error) {
 		}
 	}
 	return freed, nil
+}
+
+func (u *upkeep) width() infer.Width {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.retention.Width
 }
 
 func (u *upkeep) budget() int64 {

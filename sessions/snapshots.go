@@ -13,7 +13,7 @@ import (
 )
 
 // saveSnapshot writes a turn's snapshot and what must be known of it.
-func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, snap *infer.Snapshot, data []byte) error {
+func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, snap *infer.Snapshot, width infer.Width, data []byte) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO snapshots (turn, data) VALUES (?,?)
 		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, turn, data); err != nil {
 		return err
@@ -24,7 +24,7 @@ func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, s
 	}
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts
 		(turn, conversation, bytes, width, position, prefix, used) VALUES (?,?,?,?,?,?,?)`,
-		turn, conversation, len(data), "exact", snap.Position, prefix, encodeTime(time.Now()))
+		turn, conversation, len(data), width.String(), snap.Position, prefix, encodeTime(time.Now()))
 	return err
 }
 
@@ -33,7 +33,7 @@ func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, er
 	doing := fmt.Sprintf("reading the state of turn %d", turn)
 	var data, prefix []byte
 	err := s.read.QueryRowContext(ctx, `SELECT s.data, f.prefix FROM snapshots s
-		LEFT JOIN snapshot_facts f ON f.turn = s.turn WHERE s.turn = ?`, turn).Scan(&data, &prefix)
+		LEFT JOIN snapshot_facts f ON f.turn = s.turn AND f.width = 'exact' WHERE s.turn = ?`, turn).Scan(&data, &prefix)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -40,9 +40,11 @@ func scanTurn(row scanner) (chat.Turn, error) {
 // CommitTurn implements chat.Store.
 func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
 	var data []byte
+	var width infer.Width
 	if snap != nil {
 		var err error
-		if data, err = snap.MarshalBinary(); err != nil {
+		width = s.upkeep.width().Fit(snap.State)
+		if data, err = snap.AppendWidth(nil, width); err != nil {
 			return fmt.Errorf("saving the turn: %w", err)
 		}
 	}
@@ -63,7 +65,7 @@ func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn
 			_, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ?`, t.ID)
 			return err
 		}
-		return saveSnapshot(ctx, tx, c.ID, t.ID, snap, data)
+		return saveSnapshot(ctx, tx, c.ID, t.ID, snap, width, data)
 	}); err != nil {
 		return explain("saving the turn", err)
 	}

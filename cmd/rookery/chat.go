@@ -11,6 +11,7 @@ import (
 
 	"rookery/chat"
 	"rookery/config"
+	"rookery/infer"
 	"rookery/infer/demo"
 	"rookery/sessions"
 	"rookery/ui"
@@ -129,7 +130,11 @@ func (a *app) reload(r config.Reload, desk *chat.Desk, store *sessions.Store) (u
 
 // retention is what the configuration says about stored states.
 func retention(c config.Config) sessions.Retention {
-	return sessions.Retention{Budget: int64(c.Storage.SnapshotBudget)}
+	width, err := infer.ParseWidth(c.Storage.SnapshotWidth)
+	if err != nil {
+		width = infer.WidthExact // Config.Validate knows the words
+	}
+	return sessions.Retention{Budget: int64(c.Storage.SnapshotBudget), Width: width}
 }
 
 func uiSettings(c config.Config) ui.Settings {
