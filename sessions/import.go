@@ -55,11 +55,11 @@ func (s *Store) importTree(ctx context.Context, tx *sql.Tx, t chat.Tree) error {
 		if snap == nil {
 			continue
 		}
-		data, err := snap.MarshalBinary()
+		packed, err := s.pack(snap)
 		if err != nil {
 			return fmt.Errorf("the state of turn %d: %w", state.Turn, err)
 		}
-		if err := saveSnapshot(ctx, tx, c.ID, state.Turn, snap, data); err != nil {
+		if err := saveSnapshot(ctx, tx, c.ID, state.Turn, packed); err != nil {
 			return err
 		}
 	}

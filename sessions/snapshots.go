@@ -12,19 +12,37 @@ import (
 	"rookery/infer"
 )
 
-// saveSnapshot writes a turn's snapshot and what must be known of it.
-func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, snap *infer.Snapshot, width infer.Width, data []byte) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO snapshots (turn, data) VALUES (?,?)
-		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, turn, data); err != nil {
-		return err
+// A packed is a snapshot as it is stored. The zero value is none.
+type packed struct {
+	data     []byte
+	width    infer.Width
+	position int
+	prefix   any // what was read, or nil
+}
+
+// pack writes a snapshot down at the width of the settings.
+func (s *Store) pack(snap *infer.Snapshot) (packed, error) {
+	if snap == nil {
+		return packed{}, nil
 	}
-	var prefix any
+	p := packed{width: s.upkeep.width().Fit(snap.State), position: snap.Position}
 	if snap.Prefix != (infer.Prefix{}) {
-		prefix = snap.Prefix[:]
+		p.prefix = snap.Prefix[:]
+	}
+	var err error
+	p.data, err = snap.AppendWidth(nil, p.width)
+	return p, err
+}
+
+// saveSnapshot writes a turn's snapshot and what must be known of it.
+func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, p packed) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO snapshots (turn, data) VALUES (?,?)
+		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, turn, p.data); err != nil {
+		return err
 	}
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts
 		(turn, conversation, bytes, width, position, prefix, used) VALUES (?,?,?,?,?,?,?)`,
-		turn, conversation, len(data), width.String(), snap.Position, prefix, encodeTime(time.Now()))
+		turn, conversation, len(p.data), p.width.String(), p.position, p.prefix, encodeTime(time.Now()))
 	return err
 }
 

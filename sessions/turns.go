@@ -39,14 +39,9 @@ func scanTurn(row scanner) (chat.Turn, error) {
 
 // CommitTurn implements chat.Store.
 func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
-	var data []byte
-	var width infer.Width
-	if snap != nil {
-		var err error
-		width = s.upkeep.width().Fit(snap.State)
-		if data, err = snap.AppendWidth(nil, width); err != nil {
-			return fmt.Errorf("saving the turn: %w", err)
-		}
+	state, err := s.pack(snap)
+	if err != nil {
+		return fmt.Errorf("saving the turn: %w", err)
 	}
 	if err := s.inIndexedTx(ctx, func(tx *sql.Tx) error {
 		if err := s.saveConversation(ctx, tx, c); err != nil {
@@ -61,15 +56,15 @@ func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn
 		if _, err := tx.ExecContext(ctx, `DELETE FROM journals WHERE turn = ?`, t.ID); err != nil {
 			return err
 		}
-		if data == nil {
+		if state.data == nil {
 			_, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ?`, t.ID)
 			return err
 		}
-		return saveSnapshot(ctx, tx, c.ID, t.ID, snap, width, data)
+		return saveSnapshot(ctx, tx, c.ID, t.ID, state)
 	}); err != nil {
 		return explain("saving the turn", err)
 	}
-	if data != nil {
+	if state.data != nil {
 		s.upkeep.grew(c.ID)
 	}
 	return nil
