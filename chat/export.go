@@ -15,6 +15,8 @@ const (
 
 	// WholeTree is JSON of all turns instead of the visible line.
 	WholeTree Format = "tree"
+	// Bundle is whole trees and perhaps their states in one file; see BundleWriter.
+	Bundle Format = "bundle"
 )
 
 // Export writes the visible line of a conversation, or all turns that are

@@ -26,7 +26,7 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
-		keys.System: m.system, keys.Think: m.think, keys.Export: m.export, keys.Conversations: m.pickConversation,
+		keys.System: m.system, keys.Think: m.think, keys.Export: m.export, keys.Import: m.importFiles, keys.Conversations: m.pickConversation,
 		keys.PinConversation: m.pin, keys.ArchiveConversation: m.archive, keys.DeleteConversation: m.throwTabAway, keys.UndeleteConversation: m.takeBackLast,
 
 		keys.HistoryFind: m.searchHistory, keys.Editor: m.openEditor,

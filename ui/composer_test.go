@@ -321,9 +321,12 @@ func TestExport(t *testing.T) {
 		{"json /x/y z", chat.JSON, "/x/y z"},
 		{"/x/y.JSON", chat.JSON, "/x/y.JSON"},
 		{"notes", chat.Markdown, "notes"},
+		{"bundle", chat.Bundle, "a-title-文.rookery"},
+		{"x.rookery", chat.Bundle, "x.rookery"},
+		{"tree", chat.WholeTree, "a-title-文.json"},
 	} {
-		if format, path := exportTarget(c.arg, "A Title: 文!"); format != c.format || path != c.path {
-			t.Errorf("export %q: %s to %q", c.arg, format, path)
+		if e := exportTarget(c.arg, "A Title: 文!"); e.format != c.format || e.path != c.path {
+			t.Errorf("export %q: %s to %q", c.arg, e.format, e.path)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"io"
 
 	"rookery/chat"
 	"rookery/infer"
@@ -27,6 +28,8 @@ type desk interface {
 	ThrowAway(ctx context.Context, id chat.ID) error
 	TakeBack(ctx context.Context, id chat.ID) error
 	EmptyBin(ctx context.Context) (removed int, err error)
+	ExportTree(ctx context.Context, w io.Writer, id chat.ID, f chat.Format, states bool) error
+	Import(ctx context.Context, r io.ReaderAt, size int64) ([]chat.Arrival, error)
 	Delete(ctx context.Context, id chat.ID) error
 	History(ctx context.Context) ([]string, error)
 	Remember(prompt string)

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,16 +16,24 @@ import (
 	"rookery/ui/keys"
 )
 
-// export writes the conversation to a file: "md", "json", a path, or both. It
-// asks for the path when none is given.
+// An exporting is what to write, and where.
+type exporting struct {
+	format chat.Format
+	states bool // in a bundle
+	path   string
+}
+
+// export writes the conversation to a file; see exportTarget. It asks for the
+// path when nothing is given.
 func (m *Model) export(arg string) tea.Cmd {
 	t := m.tab()
 	if len(t.view.Turns) == 0 {
 		return m.fail(errors.New("there is nothing to export yet"))
 	}
-	format, path := exportTarget(arg, t.title())
+	e := exportTarget(arg, t.title())
 	if arg == "" {
-		m.open(newQuestion(m.th, "Export the conversation", "A file that ends in .md or .json.", "write", path, false, func(text string) intent {
+		about := "A file that ends in .md or .json, or in " + chat.BundleExt + " for a bundle with all versions."
+		m.open(newQuestion(m.th, "Export the conversation", about, "write", e.path, false, func(text string) intent {
 			if strings.TrimSpace(text) == "" {
 				return done{}
 			}
@@ -34,31 +43,40 @@ func (m *Model) export(arg string) tea.Cmd {
 	}
 	c, line := t.view.Conversation, t.view.Turns
 	return func() tea.Msg {
-		if err := writeExport(path, format, c, line); err != nil {
+		if err := e.write(m.ctx, m.desk, c, line); err != nil {
 			return noticeMsg{err: err}
 		}
-		return noticeMsg{text: "exported to " + path}
+		return noticeMsg{text: "exported to " + e.path}
 	}
 }
 
-// exportTarget reads "[md|json] [path]".
-func exportTarget(arg, title string) (chat.Format, string) {
-	format, ext := chat.Markdown, ".md"
+// exportTarget reads "[md|json|tree|bundle|states] [path]". Without a word the
+// path's ending says what is written; "tree" is JSON of all versions and
+// "states" a bundle with the states that are kept.
+func exportTarget(arg, title string) exporting {
+	e, ext := exporting{format: chat.Markdown}, ".md"
 	word, path, _ := strings.Cut(strings.TrimSpace(arg), " ")
 	switch word {
 	case "md", "markdown":
 	case "json":
-		format, ext = chat.JSON, ".json"
+		e.format, ext = chat.JSON, ".json"
+	case "tree":
+		e.format, ext = chat.WholeTree, ".json"
+	case "bundle", "states":
+		e.format, ext, e.states = chat.Bundle, chat.BundleExt, word == "states"
 	default:
 		path = strings.TrimSpace(arg)
-		if strings.EqualFold(filepath.Ext(path), ".json") {
-			format = chat.JSON
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".json":
+			e.format = chat.JSON
+		case chat.BundleExt:
+			e.format = chat.Bundle
 		}
 	}
-	if path = strings.TrimSpace(path); path == "" {
-		path = fileName(title) + ext
+	if e.path = strings.TrimSpace(path); e.path == "" {
+		e.path = fileName(title) + ext
 	}
-	return format, path
+	return e
 }
 
 // fileName makes a file name of a title.
@@ -77,14 +95,11 @@ func fileName(title string) string {
 	return name
 }
 
-// writeExport writes a new file; it never replaces one.
-func writeExport(path string, format chat.Format, c chat.Conversation, line []chat.Turn) error {
-	if rest, home := strings.CutPrefix(path, "~/"); home {
-		dir, err := os.UserHomeDir()
-		if err != nil {
-			return fmt.Errorf("exporting to %s: %w", path, err)
-		}
-		path = filepath.Join(dir, rest)
+// write makes a new file; it never replaces one. It blocks.
+func (e exporting) write(ctx context.Context, k desk, c chat.Conversation, line []chat.Turn) error {
+	path, err := fromHome(e.path)
+	if err != nil {
+		return fmt.Errorf("exporting to %s: %w", e.path, err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
@@ -93,7 +108,12 @@ func writeExport(path string, format chat.Format, c chat.Conversation, line []ch
 	if err != nil {
 		return fmt.Errorf("exporting: %w", err)
 	}
-	err = chat.Export(f, format, c, line)
+	switch e.format {
+	case chat.Bundle, chat.WholeTree:
+		err = k.ExportTree(ctx, f, c.ID, e.format, e.states)
+	default:
+		err = chat.Export(f, e.format, c, line)
+	}
 	if closing := f.Close(); err == nil {
 		err = closing
 	}
@@ -101,4 +121,14 @@ func writeExport(path string, format chat.Format, c chat.Conversation, line []ch
 		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
 	}
 	return nil
+}
+
+// fromHome puts the home directory in the place of a leading ~.
+func fromHome(path string) (string, error) {
+	rest, home := strings.CutPrefix(path, "~/")
+	if !home {
+		return path, nil
+	}
+	dir, err := os.UserHomeDir()
+	return filepath.Join(dir, rest), err
 }

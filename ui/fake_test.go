@@ -38,6 +38,8 @@ type fakeDesk struct {
 	found      []chat.Found
 	fail       error // of everything that reads or changes what is stored
 	queries    []string
+	arrivals   []chat.Arrival
+	imports    []int64 // sizes of files
 }
 
 func (k *fakeDesk) Changed() <-chan struct{}                  { return nil }
@@ -140,6 +142,16 @@ func (k *fakeDesk) EmptyBin(ctx context.Context) (removed int, err error) {
 		}
 	}
 	return removed, err
+}
+
+func (k *fakeDesk) ExportTree(_ context.Context, w io.Writer, id chat.ID, f chat.Format, states bool) error {
+	_, err := fmt.Fprintf(w, "%s of %d, states %v", f, id, states)
+	return errors.Join(err, k.fail)
+}
+
+func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]chat.Arrival, error) {
+	k.imports = append(k.imports, size)
+	return k.arrivals, k.fail
 }
 
 func (k *fakeDesk) Delete(_ context.Context, id chat.ID) error {

@@ -126,6 +126,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.onFound(msg)
 	case shelvedMsg:
 		cmd = m.onShelved(msg)
+	case importedMsg:
+		cmd = m.onImported(msg)
 	case takenBackMsg:
 		cmd = m.onTakenBack(msg)
 	case noticeMsg:

@@ -61,6 +61,12 @@ type takenBackMsg struct {
 	err    error
 }
 
+// importedMsg says what has become of the conversations of files.
+type importedMsg struct {
+	arrivals []chat.Arrival
+	err      error
+}
+
 // noticeMsg is the result of something that ran in a command.
 type noticeMsg struct {
 	text string

@@ -47,6 +47,8 @@ func (p *plain) command(name, arg string) error {
 		return p.d.EditLast(arg)
 	case keys.Export:
 		return p.export(arg)
+	case keys.Import:
+		return p.importFiles(arg)
 	case keys.MonitorPanel:
 		p.monitor()
 	case keys.Think, keys.Preset:
@@ -128,11 +130,11 @@ func (p *plain) export(arg string) error {
 	if len(v.Turns) == 0 {
 		return errors.New("there is nothing to export yet")
 	}
-	format, path := exportTarget(arg, titleOf(v.Conversation))
-	if err := writeExport(path, format, v.Conversation, v.Turns); err != nil {
+	e := exportTarget(arg, titleOf(v.Conversation))
+	if err := e.write(p.ctx, p.desk, v.Conversation, v.Turns); err != nil {
 		return err
 	}
-	p.say("Exported to " + path + ".")
+	p.say("Exported to " + e.path + ".")
 	return nil
 }
 

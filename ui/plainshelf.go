@@ -159,3 +159,15 @@ func (p *plain) undelete() error {
 	p.welcome("")
 	return nil
 }
+
+func (p *plain) importFiles(arg string) error {
+	if arg == "" {
+		return errors.New("write /import and a file")
+	}
+	arrivals, err := bringIn(p.ctx, p.desk, arg)
+	if err != nil {
+		return err
+	}
+	p.say(strings.ToUpper(arrived(arrivals)[:1]) + arrived(arrivals)[1:] + ". /open lists the conversations.")
+	return nil
+}

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -288,4 +289,46 @@ func TestConversationActionsOfTheTab(t *testing.T) {
 	if b.m.tab().d.ID() != 1 || !k.stored[0].Deleted.IsZero() {
 		t.Errorf("tab %d, %+v", b.m.tab().d.ID(), k.stored[0])
 	}
+}
+
+func TestExportAndImportOfTrees(t *testing.T) {
+	t.Chdir(t.TempDir())
+	k := shelfDesk()
+	b := newBench(t, k, Settings{}, 100, 40)
+	run := func(command string) {
+		b.typeText(command)
+		b.press("enter")
+	}
+	run("/export states")
+	b.sees("exported to feeding-the-rook.rookery")
+	if data, err := os.ReadFile("feeding-the-rook.rookery"); err != nil || string(data) != "bundle of 1, states true" {
+		t.Errorf("%q, %v", data, err)
+	}
+	run("/export tree all.json")
+	if data, err := os.ReadFile("all.json"); err != nil || string(data) != "tree of 1, states false" {
+		t.Errorf("%q, %v", data, err)
+	}
+	k.fail = errors.New("disk full")
+	run("/export bundle")
+	b.sees("feeding-the-rook.rookery is there already")
+	run("/export x.rookery")
+	b.sees("disk full")
+	if _, err := os.Stat("x.rookery"); err == nil {
+		t.Error("half a bundle was left")
+	}
+	b.press("esc", "ctrl+u")
+	k.fail = nil
+	k.arrivals = []chat.Arrival{{ID: 4, Fate: chat.FateNew}}
+	run("/import all.json")
+	b.sees("1 imported")
+	if b.m.tab().d.ID() != 4 || !slices.Equal(k.imports, []int64{23}) {
+		t.Errorf("tab %d, imported %v", b.m.tab().d.ID(), k.imports)
+	}
+	k.arrivals = []chat.Arrival{{ID: 2, Fate: chat.FateCopy}, {ID: 3, Fate: chat.FatePresent}, {Fate: chat.FateRefused, Note: "it begins with an answer"}}
+	run("/import")
+	b.typeText("*.json")
+	b.press("enter")
+	b.sees("1 imported as another version, 1 there already, 1 left out: it begins with an answer")
+	run("/import nothing")
+	b.sees("importing nothing: open nothing: no such file")
 }

@@ -16,9 +16,6 @@ import (
 	"rookery/sessions"
 )
 
-// bundle is the format of whole trees in one file.
-const bundle chat.Format = "bundle"
-
 // An export is what is written, and where.
 type export struct {
 	format, output string
@@ -47,22 +44,22 @@ func (e export) choose(args []string) (chat.Format, error) {
 	f := chat.Format(e.format)
 	switch {
 	case f == "" && strings.EqualFold(filepath.Ext(e.output), chat.BundleExt), f == "" && e.states:
-		f = bundle
+		f = chat.Bundle
 	case f == "" && (e.tree || strings.EqualFold(filepath.Ext(e.output), ".json")):
 		f = chat.JSON
 	case f == "":
 		f = chat.Markdown
 	}
 	switch {
-	case f != chat.Markdown && f != chat.JSON && f != bundle:
+	case f != chat.Markdown && f != chat.JSON && f != chat.Bundle:
 		return f, fmt.Errorf("--format is %q; it must be markdown, json or bundle", e.format)
-	case f != bundle && e.states:
+	case f != chat.Bundle && e.states:
 		return f, errors.New("--states are written into a bundle only: give -o a name that ends in " + chat.BundleExt)
 	case f == chat.Markdown && e.tree:
 		return f, errors.New("--tree is for JSON and bundles; markdown has the visible line alone")
-	case f != bundle && (len(args) > 1 || args[0] == "all"):
+	case f != chat.Bundle && (len(args) > 1 || args[0] == "all"):
 		return f, errors.New("several conversations go into a bundle: give -o a name that ends in " + chat.BundleExt)
-	case f == bundle && e.output == "" && isTerminal(os.Stdout):
+	case f == chat.Bundle && e.output == "" && isTerminal(os.Stdout):
 		return f, errors.New("a bundle is no text for a terminal: give -o a name that ends in " + chat.BundleExt)
 	case f == chat.JSON && e.tree:
 		f = chat.WholeTree
@@ -83,7 +80,7 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 	}
 	return a.reading(cmd.Context(), func(s *sessions.Store) error {
 		write := func(w io.Writer) error { return writeOne(cmd.Context(), w, s, ids, f) }
-		if f == bundle {
+		if f == chat.Bundle {
 			write = func(w io.Writer) error { return writeBundle(cmd.Context(), w, s, ids, e.states) }
 		}
 		if e.output == "" {

@@ -14,6 +14,7 @@ const (
 	System        ID = "system_prompt"
 	Think         ID = "think_mode"
 	Export        ID = "export"
+	Import        ID = "import"
 	Conversations ID = "conversations"
 
 	PinConversation      ID = "pin_conversation"
@@ -125,7 +126,8 @@ var generalTable = []Action{
 	{ID: NextSibling, Title: "Next version", Help: "show the next version of the selected or last turn", Category: Conversation, Keys: []string{"alt+.", "]"}, Contexts: Global, Slash: "next"},
 	{ID: System, Title: "Edit the system prompt", Help: "set what the model is told before the conversation", Category: Conversation, Keys: []string{"alt+s"}, Contexts: Global, Slash: "system", Args: "[text]"},
 	{ID: Think, Title: "Choose the thinking mode", Help: "how a thinking model is asked to think, from the next turn on", Category: Conversation, Keys: []string{"alt+t"}, Contexts: Global, Slash: "think", Args: "[off, fast, free, short, long or chinese]"},
-	{ID: Export, Title: "Export the conversation", Help: "write the conversation to a markdown or JSON file", Category: Conversation, Keys: []string{"alt+x"}, Contexts: Global, Slash: "export", Args: "[md or json] [path]"},
+	{ID: Export, Title: "Export the conversation", Help: "write the conversation to a markdown or JSON file, or all its versions to a bundle", Category: Conversation, Keys: []string{"alt+x"}, Contexts: Global, Slash: "export", Args: "[md, json, tree, bundle or states] [path]"},
+	{ID: Import, Title: "Import conversations", Help: "read conversations from bundles, JSON exports, ShareGPT and OpenAI files", Category: Conversation, Contexts: Global, Slash: "import", Args: "[file]"},
 	{ID: Conversations, Title: "Open a conversation", Help: "find, open, rename or delete stored conversations", Category: Conversation, Keys: []string{"ctrl+o"}, Contexts: Global, Slash: "open", Args: "[text]", Aliases: []string{"list"}},
 	{ID: PinConversation, Title: "Pin the conversation", Help: "list this conversation before the others, or no longer", Category: Conversation, Contexts: Global, Slash: "pin"},
 	{ID: ArchiveConversation, Title: "Archive the conversation", Help: "take this conversation out of the list, or put it back", Category: Conversation, Contexts: Global, Slash: "archive"},
