@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,8 +11,11 @@ import (
 func (e *Engine) begin(q *sequence) error {
 	q.phase = phaseReading
 	q.takeSampling()
+	if err := e.adapt(q); err != nil {
+		return err
+	}
 	q.logits = make([]float32, e.model.Shape.Vocab)
-	q.lateLogits = e.keeper != nil
+	q.lateLogits = e.keeper != nil && q.mix == nil
 	from := q.req.From
 	if from != nil && from.Logits != nil && q.prompt == 0 {
 		copy(q.logits, from.Logits)
@@ -19,6 +23,9 @@ func (e *Engine) begin(q *sequence) error {
 	}
 	if len(q.unread) > 0 {
 		return nil
+	}
+	if from.Logits == nil { // the mix was changed, and nothing is left to read
+		return errors.New("a mix with other states cannot go on without reading a token: give it one")
 	}
 	return e.firstFromLogits(q)
 }
@@ -28,6 +35,7 @@ func (q *sequence) takeSampling() {
 	if p := q.stream.sampling.Swap(nil); p != nil {
 		q.sampler.SetParams(*p)
 	}
+	q.takeWeights()
 }
 
 // firstFromLogits draws the first token from the snapshot's logits, without a step.
@@ -46,8 +54,13 @@ func (e *Engine) firstFromLogits(q *sequence) error {
 }
 
 // advance takes what came of a row with n tokens in a step.
-func (e *Engine) advance(q *sequence, n int, d Drawn, at span) error {
+func (e *Engine) advance(q *sequence, n int, d Drawn, at span) (err error) {
 	q.position += n
+	if q.mix != nil && q.drawsAfter(n) {
+		if d, err = q.draw(); err != nil {
+			return err
+		}
+	}
 	switch q.phase {
 	case phaseDecoding:
 		q.consumed += n
@@ -100,6 +113,9 @@ func (e *Engine) advanceReading(q *sequence, n int, d Drawn, at span) error {
 func (e *Engine) takeStart(q *sequence) error {
 	s := e.startSnapshot(q)
 	s.Logits = slices.Clone(q.logits)
+	if err := e.readVoices(q, s, true); err != nil {
+		return err
+	}
 	slot, ok := e.pool.take()
 	if !ok {
 		state, err := e.readState(q.slot)
@@ -162,7 +178,11 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 		return e.stop(q, len(q.answer.ids), nil)
 	}
 	text, cut, found := q.answer.push(d.Token)
-	q.stream.publish(Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top}, text)
+	t := Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top}
+	if q.mix != nil {
+		t.Voices = slices.Clone(q.mix.shares)
+	}
+	q.stream.publish(t, text)
 	if found {
 		n, part := q.answer.locate(cut)
 		return e.stop(q, n, part)
@@ -176,4 +196,10 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 	}
 	q.stream.setProgress(q.progress(at.end))
 	return nil
+}
+
+// drawsAfter says whether a token is to be drawn after a row with n tokens,
+// which a backend does for all but mixes.
+func (q *sequence) drawsAfter(n int) bool {
+	return q.phase == phaseDecoding || q.phase == phaseReading && n == len(q.unread) && !q.req.Logits
 }

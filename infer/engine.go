@@ -30,32 +30,35 @@ type Engine struct {
 
 	mu       sync.Mutex
 	mail     []*sequence // submitted, not yet seen by the goroutine
+	calls    []func()    // to be done by the goroutine between two steps
 	closed   bool
 	closeErr error
 
 	// What follows belongs to the engine goroutine.
-	device  device
-	keeper  LogitsKeeper // the same backend if it keeps logits, or nil
-	line    []*sequence  // waiting for a slot, first come first served
-	running []*sequence  // with a slot
-	pool    pool
-	pace    pace
-	plan    plan
-	outs    *readouts
+	device   device
+	adapters map[string]*fitted // by fingerprint
+	keeper   LogitsKeeper       // the same backend if it keeps logits, or nil
+	line     []*sequence        // waiting for a slot, first come first served
+	running  []*sequence        // with a slot
+	pool     pool
+	pace     pace
+	plan     plan
+	outs     *readouts
 }
 
 // NewEngine starts the engine goroutine. The engine owns b from here on and closes it.
 func NewEngine(m *Model, b Backend, o Options) *Engine {
 	e := &Engine{
-		model:  m,
-		name:   b.Name(),
-		slots:  b.Slots(),
-		tokens: b.MaxTokens(),
-		wake:   make(chan struct{}, 1),
-		done:   make(chan struct{}),
-		device: device{b},
-		pool:   newPool(b.Slots(), residentLimit(m, b, o.Resident)),
-		pace:   pace{fixed: max(o.Chunk, 0)},
+		model:    m,
+		name:     b.Name(),
+		slots:    b.Slots(),
+		tokens:   b.MaxTokens(),
+		wake:     make(chan struct{}, 1),
+		done:     make(chan struct{}),
+		device:   device{b},
+		adapters: map[string]*fitted{},
+		pool:     newPool(b.Slots(), residentLimit(m, b, o.Resident)),
+		pace:     pace{fixed: max(o.Chunk, 0)},
 	}
 	e.keeper, _ = b.(LogitsKeeper)
 	e.monitor.snapshots = new(atomic.Int64)
@@ -156,7 +159,14 @@ func (e *Engine) rouse() {
 // sleeps otherwise.
 func (e *Engine) run() {
 	defer close(e.done)
-	for !e.collect() {
+	for {
+		calls, closing := e.collect()
+		if closing {
+			break
+		}
+		for _, do := range calls {
+			do()
+		}
 		e.outs.settle()
 		e.reap()
 		e.admit()
@@ -185,14 +195,16 @@ func (e *Engine) run() {
 
 func ended(q *sequence) bool { return q.phase >= phaseSaving }
 
-// collect moves submitted requests into the line and says whether to close.
-func (e *Engine) collect() (closing bool) {
+// collect moves submitted requests into the line, and gives what was asked to
+// be done and whether to close.
+func (e *Engine) collect() (calls []func(), closing bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.line = append(e.line, e.mail...)
 	clear(e.mail)
 	e.mail = e.mail[:0]
-	return e.closed
+	calls, e.calls = e.calls, nil
+	return calls, e.closed
 }
 
 // reap ends what was cancelled.
@@ -258,6 +270,7 @@ func (e *Engine) report() {
 func (e *Engine) step() {
 	for _, q := range e.running {
 		q.takeSampling()
+		e.takeAdapter(q)
 		q.loseLogits()
 	}
 	p := &e.plan
@@ -272,6 +285,9 @@ func (e *Engine) step() {
 		e.pool.giveUpAll() // who knows what a failing device has left
 	}
 	for i, q := range p.owners {
+		if q == nil {
+			continue
+		}
 		problem := err
 		if problem == nil {
 			q.noteLogits(i, p.rows[i])

@@ -38,7 +38,7 @@ func (e *Engine) setMark(q *sequence) error {
 	m.set, m.index, m.position = true, q.consumed, q.position
 	m.memory = q.memory(q.consumed)
 	m.logits = append(m.logits[:0], q.logits...)
-	if !m.hasSlot {
+	if !m.hasSlot && q.mix == nil { // a mix is read again from its prompt
 		m.slot, m.hasSlot = e.pool.take()
 	}
 	if !m.hasSlot {

@@ -10,6 +10,20 @@ import "slices"
 // others in line begin from it too or if there is room for both; otherwise q
 // goes on in its slot.
 func (e *Engine) place(q *sequence) (ok bool, err error) {
+	if ok, err = e.placeVoices(q); !ok {
+		return false, nil
+	}
+	if err == nil {
+		ok, err = e.placeOwn(q)
+	}
+	if !ok || err != nil {
+		e.dropVoices(q)
+	}
+	return ok, err
+}
+
+// placeOwn is place for the state that every sequence has.
+func (e *Engine) placeOwn(q *sequence) (ok bool, err error) {
 	state := q.req.From.state()
 	if state == nil {
 		if q.slot, q.placed = e.takeSlot(); !q.placed {

@@ -19,8 +19,14 @@ type Request struct {
 	// caller has them and their text already: Stream.Read, Ending.Tokens and
 	// Ending.Text have only what comes after. Stops are matched across the
 	// joint, but cut nothing before it.
-	Replay    []int32
-	Sampling  sampler.Params
+	Replay   []int32
+	Sampling sampler.Params
+	Adapter  string // fingerprint of a loaded one; "" is none
+	// Voices are the further states of a mix, and Weight that of From's own
+	// state. nil goes on with those of From, if it has any; an empty slice that
+	// is not nil goes on without them.
+	Voices    []Voice
+	Weight    float32
 	MaxTokens int      // generated tokens at most; 0 is no limit
 	Stops     []string // byte strings that end the answer; they are never shown. Token 0 always ends it
 	Top       int      // candidates to report with every token
@@ -33,6 +39,9 @@ type Token struct {
 	ID      int32
 	LogProb float32
 	Top     []sampler.Candidate
+	// Voices are, in a mix, the log-probabilities of the token by each of its
+	// states alone, the request's own first.
+	Voices []float32
 }
 
 // A Reason says why a request ended.

@@ -18,7 +18,8 @@ package infer
 //
 // Slots are given in the order of submission and kept until the request ends.
 // A free slot may hold the state before a possible stop (see mark); a waiting
-// request takes it back.
+// request takes it back. A mix has a row for each of its states, all in the
+// same steps, and gets all their slots at once.
 
 // quantum is the unit of prompt tokens: 16 rows of a matrix product.
 const quantum = 16
@@ -52,7 +53,7 @@ func (p *plan) fill(running []*sequence, maxTokens int, pace *pace) {
 	decoding := 0
 	for _, q := range running {
 		if q.phase == phaseDecoding {
-			decoding++
+			decoding += q.rows()
 		} else {
 			p.readers = append(p.readers, reader{q: q, limit: q.next()})
 		}
@@ -67,7 +68,7 @@ func (p *plan) fill(running []*sequence, maxTokens int, pace *pace) {
 	for _, r := range p.readers {
 		if r.granted > 0 {
 			p.add(r.q, r.granted)
-			p.prompt += r.granted
+			p.prompt += r.granted * r.q.rows()
 		}
 	}
 	for len(p.drawn) < len(p.rows) {
@@ -92,12 +93,14 @@ func (p *plan) addDecoding(running []*sequence, decoding, room int) {
 		first = p.turn * room
 	}
 	for i := range running {
-		if len(p.rows) == room {
+		q := running[(first+i)%len(running)]
+		if q.phase != phaseDecoding {
+			continue
+		}
+		if len(p.rows) > 0 && len(p.rows)+q.rows() > room {
 			return
 		}
-		if q := running[(first+i)%len(running)]; q.phase == phaseDecoding {
-			p.add(q, 0)
-		}
+		p.add(q, 0)
 	}
 }
 
@@ -109,13 +112,13 @@ func (p *plan) share(budget int) {
 		progress = false
 		for i := range p.readers {
 			r := &p.readers[(i+p.turn)%len(p.readers)]
-			n := min(quantum, r.limit-r.granted)
-			if n > budget && !started {
-				n = budget
+			n, rows := min(quantum, r.limit-r.granted), r.q.rows()
+			if n*rows > budget && !started {
+				n = budget / rows
 			}
-			if n > 0 && n <= budget {
+			if n > 0 && n*rows <= budget {
 				r.granted += n
-				budget -= n
+				budget -= n * rows
 				progress, started = true, true
 			}
 		}
@@ -129,4 +132,13 @@ func (p *plan) add(q *sequence, n int) {
 	}
 	p.rows = append(p.rows, row)
 	p.owners = append(p.owners, q)
+	if q.mix != nil {
+		p.rows = q.voiceRows(p.rows, row)
+		for len(p.owners) < len(p.rows) {
+			p.owners = append(p.owners, nil) // the first row speaks for all
+		}
+		if row.Logits != nil && (n == 0 || q.drawsAfter(n)) {
+			p.draws++
+		}
+	}
 }

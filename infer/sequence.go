@@ -38,6 +38,7 @@ type sequence struct {
 
 	phase    phase
 	slot     Slot
+	adapter  AdapterID
 	placed   bool      // it has a slot
 	position int       // tokens that the slot's state has consumed since the base state
 	consumed int       // of those, tokens of answer.ids
@@ -54,6 +55,7 @@ type sequence struct {
 	logitsRow  int
 	lateLogits bool // steps are not asked for the logits of drawn tokens: the backend keeps them
 	mark       mark
+	mix        *mix   // nil: one state
 	settled    Ending // in phaseRewinding: the ending, whose snapshot lacks state and logits
 
 	usage     Usage
@@ -63,6 +65,7 @@ type sequence struct {
 }
 
 func newSequence(m *Model, r Request, wake func()) *sequence {
+	r.mixed(m)
 	q := &sequence{req: r, submitted: time.Now(), logitsRow: logitsHere}
 	if r.From != nil {
 		q.input = append(q.input, r.From.Pending...)
@@ -138,17 +141,20 @@ func (q *sequence) next() int {
 func (q *sequence) row(n int) Row {
 	if q.phase == phaseDecoding {
 		q.one[0] = q.answer.ids[q.consumed]
-		r := Row{Slot: q.slot, Tokens: q.one[:], Sampler: q.sampler, Top: q.req.Top, Logits: q.logits}
+		r := Row{Slot: q.slot, Adapter: q.adapter, Tokens: q.one[:], Sampler: q.sampler, Top: q.req.Top, Logits: q.logits}
 		if q.lateLogits {
 			r.Logits = nil
 		}
+		if q.mix != nil {
+			r.Sampler = nil
+		}
 		return r
 	}
-	r := Row{Slot: q.slot, Tokens: q.unread[:n]}
+	r := Row{Slot: q.slot, Adapter: q.adapter, Tokens: q.unread[:n]}
 	if n == q.prompt || n == len(q.unread) { // n is never 0 here
 		r.Logits = q.logits
 	}
-	if n == len(q.unread) && q.phase == phaseReading && !q.req.Logits {
+	if n == len(q.unread) && q.phase == phaseReading && !q.req.Logits && q.mix == nil {
 		r.Sampler, r.Top = q.sampler, q.req.Top
 	}
 	return r

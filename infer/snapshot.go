@@ -18,6 +18,8 @@ type Snapshot struct {
 	// forward pass.
 	Logits  []float32
 	Sampler sampler.Memory // penalties and place in the random stream
+	Weight  float32        // in a mix, that of State
+	Voices  []Voice        // the further states of a mix; they have consumed the same tokens
 	Tail    []byte         // bytes of an incomplete character at the end of the text
 	// Prefix names what State has read; zero where that is not known. Whoever
 	// asks for the tokens to be read knows it; it is no part of the binary form.
@@ -27,5 +29,9 @@ type Snapshot struct {
 // HostBytes is the memory that the snapshot's state and logits take.
 func (s *Snapshot) HostBytes() int64 {
 	const float = 4
-	return float * int64(len(s.State)+len(s.Logits))
+	n := len(s.State) + len(s.Logits)
+	for _, v := range s.Voices {
+		n += len(v.State) + len(v.Logits)
+	}
+	return float * int64(n)
 }

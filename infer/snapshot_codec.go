@@ -16,17 +16,19 @@ import (
 //	model, tokenizer          each u32 length and bytes
 //	position                  u64
 //	flags                     u8: bit 0 State is not nil, bit 1 Logits is not nil;
-//	                          in version 2, bits 2 and 3 are the state's Width
+//	                          from version 2 on, bits 2 and 3 are the state's Width
 //	state, pending, logits    each u32 count and that many float32 (the state: of
 //	                          its width), int32, float32
 //	draws                     u64
 //	counts                    u32 count and that many (token i32, n f32, first f32)
 //	tail                      u32 length and bytes
+//	voices                    in version 3: see appendVoices
 //	crc32c                    u32, of everything before it
 const (
 	snapshotMagic   = "RKSN"
 	snapshotExact   = 1 // version of one with an exact state
-	snapshotCompact = 2 // and of any other
+	snapshotCompact = 2 // of any other width
+	snapshotMix     = 3 // of a mix, whose states are exact or not
 	snapshotHeader  = len(snapshotMagic) + 2
 	checksumSize    = 4
 	countSize       = 12
@@ -46,13 +48,9 @@ func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) { return s.AppendWid
 func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
 	start := len(dst)
 	w = w.Fit(s.State)
-	version := uint16(snapshotExact)
-	if w != WidthExact {
-		version = snapshotCompact
-	}
 	dst = grow(dst, s.binarySize(w))
 	dst = append(dst, snapshotMagic...)
-	dst = binary.LittleEndian.AppendUint16(dst, version)
+	dst = binary.LittleEndian.AppendUint16(dst, s.version(w))
 	dst = appendBytes(dst, s.Model)
 	dst = appendBytes(dst, s.Tokenizer)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.Position))
@@ -63,6 +61,7 @@ func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint64(dst, s.Sampler.Draws)
 	dst = appendCounts(dst, s.Sampler.Counts)
 	dst = appendBytes(dst, s.Tail)
+	dst = s.appendVoices(dst, w)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli)), nil
 }
 
@@ -88,6 +87,9 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	if tail := d.bytes("tail"); len(tail) > 0 {
 		out.Tail = append([]byte(nil), tail...)
 	}
+	if versionOf(data) == snapshotMix {
+		out.Weight, out.Voices = d.voices(data)
+	}
 	if d.err == nil && len(d.data) > 0 {
 		d.err = fmt.Errorf("%d bytes too many", len(d.data))
 	}
@@ -103,8 +105,8 @@ func checkedBody(data []byte) ([]byte, error) {
 	if len(data) < snapshotHeader+checksumSize || string(data[:len(snapshotMagic)]) != snapshotMagic {
 		return nil, errors.New("this is not a snapshot")
 	}
-	if v := versionOf(data); v < snapshotExact || v > snapshotCompact {
-		return nil, fmt.Errorf("version %d, but this program reads versions %d to %d", v, snapshotExact, snapshotCompact)
+	if v := versionOf(data); v < snapshotExact || v > snapshotMix {
+		return nil, fmt.Errorf("version %d, but this program reads versions %d to %d", v, snapshotExact, snapshotMix)
 	}
 	end := len(data) - checksumSize
 	if crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
@@ -255,8 +257,9 @@ func (d *snapshotReader) position() int {
 // width is that of the state; a version that has none is exact.
 func (d *snapshotReader) width(flags byte, data []byte) Width {
 	w := Width(flags >> widthShift)
-	if d.err == nil && (w > Width8 || (w != WidthExact) != (versionOf(data) == snapshotCompact)) {
-		d.err = fmt.Errorf("flags %#x are none of version %d", flags, versionOf(data))
+	v := versionOf(data)
+	if d.err == nil && (w > Width8 || v != snapshotMix && (w != WidthExact) != (v == snapshotCompact)) {
+		d.err = fmt.Errorf("flags %#x are none of version %d", flags, v)
 	}
 	return w
 }

@@ -22,6 +22,8 @@ type Stream struct {
 
 	cancelled atomic.Bool
 	sampling  atomic.Pointer[sampler.Params] // not yet taken over by the engine
+	adapter   atomic.Pointer[string]         // likewise
+	weights   atomic.Pointer[[]float32]      // likewise
 
 	mu       sync.Mutex
 	text     []byte // all of the answer that is certain
@@ -100,6 +102,22 @@ func (s *Stream) SetSampling(p sampler.Params) {
 	}
 	p.Ban = slices.Clone(p.Ban)
 	s.sampling.Store(&p)
+}
+
+// SetAdapter makes a loaded adapter, or with "" none, count from the next step
+// on: what the state has read stays as it was read. A fingerprint that is not
+// loaded changes nothing.
+func (s *Stream) SetAdapter(fingerprint string) { s.adapter.Store(&fingerprint) }
+
+// SetWeights gates a mix anew from the next token on: a weight for each state,
+// the request's own first. Weights that CheckWeights refuses change nothing,
+// and neither does another number of them than the mix has states.
+func (s *Stream) SetWeights(weights []float32) {
+	if CheckWeights(weights) != nil {
+		return
+	}
+	w := slices.Clone(weights)
+	s.weights.Store(&w)
 }
 
 // Cancel ends the request after the running step; the Ending has everything up to then.

@@ -172,10 +172,14 @@ func (b *Backend) CopySlot(dst, src infer.Slot) error { return b.slots.copy(dst,
 // ZeroSlot makes a slot the zero state.
 func (b *Backend) ZeroSlot(s infer.Slot) error { return b.slots.zero(s) }
 
-// Memory is what the backend occupies. States and Scratch grow as slots and
+// Memory is what the backend occupies, adapters among the weights. States and Scratch grow as slots and
 // larger steps are used.
 func (b *Backend) Memory() infer.Memory {
-	return infer.Memory{Weights: b.weightBytes, States: b.slots.bytes, Scratch: b.run.act.bytes()}
+	adapters := int64(0)
+	for id := range b.run.variants {
+		adapters += b.AdapterBytes(id)
+	}
+	return infer.Memory{Weights: b.weightBytes + adapters, States: b.slots.bytes, Scratch: b.run.act.bytes()}
 }
 
 // StepBytes is how many bytes of weights the last step read from memory, each

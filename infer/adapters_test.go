@@ -1,0 +1,175 @@
+package infer_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/cpu"
+	"rookery/infer/rwkv"
+	"rookery/infer/sampler"
+	"rookery/infer/scripted"
+)
+
+// little is a shape that runs in no time; its vocabulary is the scripted one's.
+func little() rwkv.Shape {
+	return rwkv.Shape{
+		Version: rwkv.V7, Layers: 2, Embed: 64, Heads: 1, HeadSize: 64, FFN: 128, Vocab: scripted.Model().Shape.Vocab,
+		RankW: 32, RankA: 32, RankV: 32, RankG: 32,
+	}
+}
+
+// littleBackend runs random weights of that shape.
+func littleBackend(t *testing.T) *cpu.Backend {
+	t.Helper()
+	b, err := cpu.Synthetic(t.Context(), little(), 1, cpu.Options{Threads: 1, Slots: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func littleEngine(t *testing.T) *infer.Engine {
+	t.Helper()
+	m := *scripted.Model()
+	m.Shape = little()
+	e := infer.NewEngine(&m, littleBackend(t), infer.Options{})
+	t.Cleanup(func() {
+		if err := e.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// pull is an adapter that changes every layer's values.
+func pull(name string, strength float32) *adapter.Adapter {
+	a := &adapter.Adapter{Name: name, Fingerprint: name, Shape: little(), Layers: make([]adapter.Layer, little().Layers)}
+	for i := range a.Layers {
+		d := &adapter.Delta{Form: adapter.LoRA, Out: 64, In: 64, Rank: 2, Scale: strength, Down: make([]float32, 128), Up: make([]float32, 128)}
+		for j := range d.Down {
+			d.Down[j], d.Up[j] = float32(j%7)/7-0.4, float32(j%5)/5-0.4
+		}
+		a.Layers[i].Deltas[adapter.Value] = d
+	}
+	return a
+}
+
+func fit(t *testing.T, e *infer.Engine, a *adapter.Adapter) {
+	t.Helper()
+	if err := e.LoadAdapter(t.Context(), a, false); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// swapped generates n tokens on a backend of its own, with an adapter from the
+// first step on whose number is at least from.
+func swapped(t *testing.T, a *adapter.Adapter, prompt []int32, p sampler.Params, n, from int) []int32 {
+	t.Helper()
+	b := littleBackend(t)
+	defer func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	id, err := b.LoadAdapter(a, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sampler.New(scripted.Model().Tokenizer.Size(), p)
+	var out []int32
+	drawn := make([]infer.Drawn, 1)
+	for next := prompt; len(out) < n; next = out[len(out)-1:] {
+		row := infer.Row{Tokens: next, Sampler: s}
+		if len(out) >= from {
+			row.Adapter = id
+		}
+		if err := b.Step([]infer.Row{row}, drawn); err != nil {
+			t.Fatal(err)
+		}
+		s.Observe(drawn[0].Token)
+		out = append(out, drawn[0].Token)
+	}
+	return out
+}
+
+func TestAdaptersOfRequests(t *testing.T) {
+	e := littleEngine(t)
+	prompt, p := numbers(3, 20), lively(4)
+	strong, weak := pull("strong", 4), pull("weak", 1)
+	fit(t, e, strong)
+	fit(t, e, weak)
+	fit(t, e, weak) // once more is nothing
+	plain := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 40})
+	first := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 40, Adapter: "strong"})
+	second := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 40, Adapter: "weak"})
+	got := [][]int32{finish(t, plain).Tokens, finish(t, first).Tokens, finish(t, second).Tokens}
+	want := [][]int32{swapped(t, weak, prompt, p, 40, 99), swapped(t, strong, prompt, p, 40, 0), swapped(t, weak, prompt, p, 40, 0)}
+	for i := range want {
+		if !slices.Equal(got[i], want[i]) {
+			t.Errorf("request %d: tokens %v, want %v", i, got[i], want[i])
+		}
+	}
+	if slices.Equal(want[0], want[1]) || slices.Equal(want[1], want[2]) {
+		t.Error("the adapters change nothing: the test shows nothing")
+	}
+	list, err := e.Adapters(t.Context())
+	if err != nil || len(list) != 2 || list[0].Name != "strong" || list[0].Bytes == 0 {
+		t.Errorf("loaded are %+v, %v", list, err)
+	}
+}
+
+// The adapter is changed in the middle of an answer: exact from the next step.
+func TestAdapterSwap(t *testing.T) {
+	e := littleEngine(t)
+	prompt, p := numbers(3, 20), lively(4)
+	a := pull("swapped in", 4)
+	fit(t, e, a)
+	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 400})
+	for s.Progress().Generated < 20 {
+		<-s.Changed()
+	}
+	s.SetAdapter("nobody has loaded this")
+	s.SetAdapter("swapped in")
+	end := finish(t, s)
+	never := swapped(t, a, prompt, p, 400, 999)
+	same := 0
+	for same < 400 && end.Tokens[same] == never[same] {
+		same++
+	}
+	if same < 20 || same == 400 {
+		t.Fatalf("the first %d tokens are those without an adapter", same)
+	}
+	for from := same; from > same-8; from-- { // draws may agree by chance
+		if slices.Equal(end.Tokens, swapped(t, a, prompt, p, 400, from)) {
+			return
+		}
+	}
+	t.Error("the answer is not one whose adapter changed between two tokens")
+}
+
+func TestAdapterRefusals(t *testing.T) {
+	e := littleEngine(t)
+	fit(t, e, pull("used", 1))
+	s := submit(t, e, infer.Request{Tokens: numbers(1, 5), Sampling: lively(1), Adapter: "used"})
+	if err := e.DropAdapter(t.Context(), "used"); err == nil || !strings.Contains(err.Error(), "in use by 1 answers") {
+		t.Errorf("dropping an adapter in use: %v", err)
+	}
+	s.Cancel()
+	finish(t, s)
+	if err := e.DropAdapter(t.Context(), "used"); err != nil {
+		t.Errorf("dropping an adapter that nobody uses: %v", err)
+	}
+	s = submit(t, e, infer.Request{Tokens: numbers(1, 5), Adapter: "used"})
+	<-s.Done()
+	if end := s.Ending(); end.Err == nil || !strings.Contains(end.Err.Error(), "not loaded") {
+		t.Errorf("an adapter that is gone: %v", end.Err)
+	}
+	other := start(t, scripted.Options{}, infer.Options{})
+	if err := other.LoadAdapter(t.Context(), pull("any", 1), false); !errors.Is(err, infer.ErrNoAdapters) {
+		t.Errorf("a backend without adapters: %v", err)
+	}
+}

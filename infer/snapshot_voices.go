@@ -1,0 +1,67 @@
+package infer
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// version is that of the binary form that holds all of s.
+func (s *Snapshot) version(w Width) uint16 {
+	switch {
+	case len(s.Voices) > 0:
+		return snapshotMix
+	case w != WidthExact:
+		return snapshotCompact
+	}
+	return snapshotExact
+}
+
+// appendVoices appends the further states of a mix: the weight of the
+// snapshot's own state f32, u32 count, and for each name and adapter (u32
+// length and bytes), weight f32, flags, state and logits as the snapshot's.
+func (s *Snapshot) appendVoices(dst []byte, w Width) []byte {
+	if len(s.Voices) == 0 {
+		return dst
+	}
+	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(s.Weight))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s.Voices)))
+	for _, v := range s.Voices {
+		dst = appendBytes(dst, v.Name)
+		dst = appendBytes(dst, v.Adapter)
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v.Weight))
+		w := w.Fit(v.State)
+		dst = append(dst, (&Snapshot{State: v.State, Logits: v.Logits}).flags()|byte(w)<<widthShift)
+		dst = appendFloats(dst, v.State, w)
+		dst = appendFloats(dst, v.Logits, WidthExact)
+	}
+	return dst
+}
+
+func (d *snapshotReader) voices(data []byte) (own float32, voices []Voice) {
+	own = d.float("weight")
+	n := d.take(4, "number of states")
+	if d.err != nil {
+		return 0, nil
+	}
+	count := binary.LittleEndian.Uint32(n)
+	if count < 1 || count > maxVoices {
+		d.err = fmt.Errorf("a mix of %d further states: it can have 1 to %d", count, maxVoices)
+		return 0, nil
+	}
+	for range count {
+		v := Voice{Name: string(d.bytes("name")), Adapter: string(d.bytes("adapter")), Weight: d.float("weight")}
+		flags := d.byte("flags")
+		v.State = d.floats("state", flags&flagState != 0, d.width(flags, data))
+		v.Logits = d.floats("logits", flags&flagLogits != 0, WidthExact)
+		voices = append(voices, v)
+	}
+	return own, voices
+}
+
+func (d *snapshotReader) float(field string) float32 {
+	if b := d.take(4, field); b != nil {
+		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+	}
+	return 0
+}
