@@ -21,18 +21,6 @@ func (d *Dialogue) Send(text string) error {
 	})
 }
 
-// EditLast replaces the last user turn by a sibling with the new text and answers it.
-func (d *Dialogue) EditLast(text string) error {
-	return d.act(text, func() error {
-		last := d.tree.prompt(d.conv.Head)
-		if last == nil {
-			return ErrNothing
-		}
-		d.ask(last.turn.Parent, text)
-		return nil
-	})
-}
-
 // Retry generates another answer to the last user turn, with the next seed;
 // the old one stays as a sibling.
 func (d *Dialogue) Retry() error {
@@ -74,15 +62,23 @@ func (d *Dialogue) Stop() {
 }
 
 func (d *Dialogue) stop() {
-	a := d.run
-	if a == nil {
-		return
+	if d.best != nil {
+		d.best.stop()
 	}
-	a.stopping = true
-	a.cancel()
-	if a.stream != nil {
-		a.stream.Cancel()
+	for _, a := range d.running() {
+		a.stop()
 	}
+}
+
+// running are the answers that run: none, one, or the rows of Best. The caller holds mu.
+func (d *Dialogue) running() []*answer {
+	switch {
+	case d.best != nil:
+		return d.best.running
+	case d.run != nil:
+		return []*answer{d.run}
+	}
+	return nil
 }
 
 // act does something that starts an answer, now or after a stopping answer
@@ -105,6 +101,7 @@ func (d *Dialogue) act(text string, do func() error) error {
 	if err := d.ready(); err != nil {
 		return err
 	}
+	d.best = nil // who goes on without a choice keeps all
 	return do()
 }
 
@@ -126,6 +123,11 @@ func (d *Dialogue) ready() error {
 
 // ask puts a new user turn below a turn (0: at the root) and starts its answer.
 func (d *Dialogue) ask(parent ID, text string) {
+	d.answer(d.prompted(parent, text), d.seed())
+}
+
+// prompted puts a new user turn below a turn and makes it the head.
+func (d *Dialogue) prompted(parent ID, text string) *node {
 	now := time.Now()
 	turn := Turn{ID: NewID(), Parent: parent, Role: RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.name, Created: now}
 	if err := d.tree.add(turn); err != nil { // the parent is a turn of the tree
@@ -137,7 +139,7 @@ func (d *Dialogue) ask(parent ID, text string) {
 		d.conv.Title = titleFrom(text)
 	}
 	d.keep.addHistory(text)
-	d.answer(d.tree.nodes[turn.ID], d.seed())
+	return d.tree.nodes[turn.ID]
 }
 
 // SwitchSibling makes the by-th next (or, negative, previous) sibling of a
@@ -180,8 +182,8 @@ func (d *Dialogue) SetSampling(p sampler.Params, preset string) error {
 		return err
 	}
 	d.conv.Sampling, d.conv.Preset = p, preset
-	if d.run != nil {
-		d.run.setSampling(p)
+	for _, a := range d.running() {
+		a.setSampling(p)
 	}
 	d.saveHead()
 	d.publish()

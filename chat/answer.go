@@ -39,6 +39,7 @@ type answer struct {
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
 	stopping  bool
+	dropped   bool // not to be kept when it has ended, see Keep
 	unsaved   bool // the prompt has no tokens yet and is not on its way to the store
 }
 
@@ -65,6 +66,23 @@ func (d *Dialogue) goOn(head *node) {
 
 // begin runs an answer; after Shut only as far as its prompt is saved.
 func (d *Dialogue) begin(a *answer) {
+	ctx := d.prime(a)
+	d.run = a
+	if d.shut {
+		d.stop()
+	}
+	d.reline()
+	d.work.Go(func() {
+		defer a.cancel()
+		end := a.generate(ctx)
+		end.Snapshot = a.named(end)
+		d.finish(a, end)
+	})
+}
+
+// prime gives an answer what it needs of the dialogue. The caller holds mu and
+// calls a.cancel when the answer has ended.
+func (d *Dialogue) prime(a *answer) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.d, a.cancel, a.started = d, cancel, time.Now()
 	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
@@ -72,17 +90,16 @@ func (d *Dialogue) begin(a *answer) {
 	a.turn.ModelName, a.turn.Base = a.template.name, d.base.name
 	a.sampling = a.turn.Sampling
 	a.unsaved = len(a.path[len(a.path)-1].Tokens) == 0
-	d.run = a
-	if d.shut {
-		d.stop()
+	return ctx
+}
+
+// stop ends the answer with what it has. The caller holds mu.
+func (a *answer) stop() {
+	a.stopping = true
+	a.cancel()
+	if a.stream != nil {
+		a.stream.Cancel()
 	}
-	d.reline()
-	d.work.Go(func() {
-		defer cancel()
-		end := a.generate(ctx)
-		end.Snapshot = a.named(end)
-		d.finish(a, end)
-	})
 }
 
 // live is what a view shows of the answer. The caller holds mu.
@@ -156,12 +173,22 @@ func (a *answer) prepare() {
 // follow submits a request and copies what it gives to the dialogue until it ends.
 func (a *answer) follow(ctx context.Context, s start, limit int, ban []int32) infer.Ending {
 	stream, err := a.submit(ctx, s, limit, ban)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return infer.Ending{Reason: infer.ReasonCancelled}
-	case err != nil:
-		return infer.Ending{Reason: infer.ReasonError, Err: err}
+	if err != nil {
+		return unstarted(err)
 	}
+	return a.watch(ctx, stream, s)
+}
+
+// unstarted is the ending of an answer that did not come to the engine.
+func unstarted(err error) infer.Ending {
+	if errors.Is(err, context.Canceled) {
+		return infer.Ending{Reason: infer.ReasonCancelled}
+	}
+	return infer.Ending{Reason: infer.ReasonError, Err: err}
+}
+
+// watch copies what a stream gives to the dialogue until it ends.
+func (a *answer) watch(ctx context.Context, stream *infer.Stream, s start) infer.Ending {
 	fresh := !s.own && len(s.replay) == 0
 	stopped := ctx.Done()
 	for done := false; !done; {
@@ -260,5 +287,5 @@ func (a *answer) journal(tokens []infer.Token, text string) {
 		a.d.keep.begin(t)
 		a.journaled, tokens, a.unseen = true, a.unseen, nil
 	}
-	a.d.keep.grow(tokens, text)
+	a.d.keep.grow(a.turn.ID, tokens, text)
 }

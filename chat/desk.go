@@ -171,11 +171,15 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 	}
 	c, turns, j, err := d.desk.store.Load(d.keep.ctx, d.id)
 	b := d.desk.library.base(d.keep.ctx, c.Base)
+	var journals []Journal
+	if err == nil && j != nil {
+		journals, err = d.desk.store.Journals(d.keep.ctx, d.id)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.base = b
 	if err == nil {
-		err = d.install(c, turns, j)
+		err = d.install(c, turns, journals)
 	}
 	d.loading = false
 	if err != nil {

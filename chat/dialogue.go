@@ -32,8 +32,10 @@ type Dialogue struct {
 	conv    Conversation
 	base    base // what conv.Base names
 	tree    tree
-	run     *answer // the running answer
+	run     *answer // the running answer; of several the one that is shown
+	best    *best   // several answers to one prompt, until they have ended and were chosen from
 	next    func()  // accepted after Stop, to be done when the answer has ended
+	scope   scope   // of the last looks at tokens
 	turns   []Turn  // the visible line to the head; replaced, never changed
 	undone  []Turn  // of the line, what is ahead of the head
 	sibs    []Siblings
@@ -55,6 +57,7 @@ type View struct {
 	Siblings     []Siblings // for each turn of Turns, then of Ahead
 	Base         string     // name of the state that it begins from; "" for the zero state
 	Live         *Live      // the answer being generated, or nil
+	Best         []Row      // the answers to one prompt that wait for Keep; Live is one of them while any runs
 	Err          error      // the last failure, until the next action; one of the store, until it is mended
 	Loading      bool       // still being read from the store
 	Saved        bool       // everything is on disk, the last moments of a running answer aside
@@ -108,6 +111,7 @@ func (d *Dialogue) publish() {
 		v.Live = d.run.live()
 		v.Saved = v.Saved && !d.run.unsaved
 	}
+	v.Best = d.rows()
 	d.view.Store(v)
 	d.desk.signal()
 }

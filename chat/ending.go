@@ -14,13 +14,20 @@ func (d *Dialogue) finish(a *answer, end infer.Ending) {
 	d.run = nil
 	if a.worthKeeping(end) {
 		d.keepAnswer(a, end)
+		d.goOnFrom(a.turn.ID)
+		d.commitAnswer(a.turn.ID, end.Snapshot)
 	}
+	d.ended(end)
+}
+
+// ended is after every answer.
+func (d *Dialogue) ended(end infer.Ending) {
 	if end.Err != nil {
 		d.err = end.Err
 	}
 	d.reline()
-	if next := d.next; next != nil {
-		d.next = nil
+	if next := d.next; next != nil && d.run == nil {
+		d.next, d.best = nil, nil
 		next()
 	}
 }
@@ -38,7 +45,8 @@ func (a *answer) worthKeeping(end infer.Ending) bool {
 	}
 }
 
-// keepAnswer saves what an ended answer has become. The caller holds mu.
+// keepAnswer puts what an ended answer has become into the tree. The caller
+// holds mu, moves the head where it belongs and commits.
 func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 	t := a.turn
 	t.Tokens = slices.Concat(t.Tokens, end.Tokens)
@@ -48,13 +56,19 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 	t.Reason = end.Reason
 	t.Usage = addUsage(t.Usage, end.Usage)
 	t.Recall = d.recall(a.header, t.Text)
+	if n := d.tree.nodes[t.ID]; n != nil { // may have been marked while it went on
+		t.Label, t.Pinned = n.turn.Label, n.turn.Pinned
+	}
 	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}
-	d.goOnFrom(t.ID)
+}
+
+// commitAnswer saves an answer of the tree with the head as it is now.
+func (d *Dialogue) commitAnswer(id ID, s *infer.Snapshot) {
 	d.conv.Updated = time.Now()
-	d.keep.commit(d.conv, t, end.Snapshot)
-	d.tree.hold(t.ID, end.Snapshot)
+	d.keep.commit(d.conv, d.tree.nodes[id].turn, s)
+	d.tree.hold(id, s)
 }
 
 // recall is what later turns read of an answer that thought; nil if they read all of it.

@@ -15,8 +15,9 @@ const (
 	lastRetry    = 10 * time.Second
 
 	// unsavedSnapshots bounds the memory of a conversation that cannot be
-	// saved: older turns wait without their snapshots, which costs a replay.
-	unsavedSnapshots = 4
+	// saved: older turns wait without their snapshots, which costs a replay. A
+	// prompt and eight answers that end together fit.
+	unsavedSnapshots = 9
 )
 
 // A keeper saves one conversation from its own goroutine, so that neither the
@@ -35,15 +36,15 @@ type keeper struct {
 	wake   chan struct{} // 1 slot
 	gone   chan struct{} // closed when the goroutine has ended
 
-	mu      sync.Mutex
-	commits []commit // parents before children
-	head    *Conversation
-	layout  *Layout
-	prompts []string
-	journal *journal
-	serial  uint64
-	err     error
-	seen    struct { // what idle last said
+	mu       sync.Mutex
+	commits  []commit // parents before children
+	head     *Conversation
+	layout   *Layout
+	prompts  []string
+	journals []*journal // of running answers
+	serial   uint64
+	err      error
+	seen     struct { // what idle last said
 		idle, failed bool
 	}
 	urgent  bool          // someone waits: no pause before the next try
@@ -51,12 +52,17 @@ type keeper struct {
 }
 
 // A commit is a turn to be saved with the conversation as it was then, so
-// that a saved head never points at a turn that is not.
+// that a saved head never points at a turn that is not; or an order, something
+// else that must happen between the turns saved before it and those after.
 type commit struct {
 	serial       uint64
 	conversation Conversation
 	turn         Turn
 	snapshot     *infer.Snapshot
+
+	what string // of an order, for its error
+	do   func(context.Context, Store) error
+	of   map[ID]ID // turns that the order copies: the new ID to the old
 }
 
 // A journal is what a running answer has that is not in the store yet.
@@ -85,17 +91,15 @@ func (k *keeper) commit(c Conversation, t Turn, s *infer.Snapshot) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.serial++
-	next := commit{k.serial, c, t, s}
+	next := commit{serial: k.serial, conversation: c, turn: t, snapshot: s}
 	k.head = nil // what was to be saved is older than c
-	if k.journal != nil && k.journal.turn.ID == t.ID {
-		k.journal = nil
-	}
+	k.forgetJournal(t.ID)
 	k.signal()
 	if s != nil {
 		k.warm.wait(t.ID, 1)
 	}
 	for i := range k.commits {
-		if k.commits[i].turn.ID == t.ID {
+		if k.commits[i].do == nil && k.commits[i].turn.ID == t.ID {
 			k.forget(&k.commits[i])
 			k.commits[i] = next
 			return
@@ -113,6 +117,16 @@ func (k *keeper) forget(c *commit) {
 		k.warm.wait(c.turn.ID, -1)
 		c.snapshot = nil
 	}
+}
+
+// order queues something to be done after all commits so far.
+func (k *keeper) order(what string, of map[ID]ID, do func(context.Context, Store) error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.serial++
+	k.head = nil // what is to be done comes with the conversation as it is
+	k.commits = append(k.commits, commit{serial: k.serial, what: what, do: do, of: of})
+	k.signal()
 }
 
 // saveHead saves the conversation's head data.
@@ -143,32 +157,71 @@ func (k *keeper) addHistory(prompt string) {
 func (k *keeper) begin(t Turn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.journal = &journal{turn: t, tokens: slices.Clone(t.Tokens), text: []byte(t.Text)}
+	k.forgetJournal(t.ID)
+	k.journals = append(k.journals, &journal{turn: t, tokens: slices.Clone(t.Tokens), text: []byte(t.Text)})
 	k.signal()
 }
 
-// grow adds to the journal that was begun.
-func (k *keeper) grow(tokens []infer.Token, text string) {
+// grow adds to the journal of an answer that was begun.
+func (k *keeper) grow(turn ID, tokens []infer.Token, text string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, t := range tokens {
-		k.journal.tokens = append(k.journal.tokens, t.ID)
+	for _, j := range k.journals {
+		if j.turn.ID != turn {
+			continue
+		}
+		for _, t := range tokens {
+			j.tokens = append(j.tokens, t.ID)
+		}
+		j.text = append(j.text, text...)
 	}
-	k.journal.text = append(k.journal.text, text...)
 	k.signal()
+}
+
+// dropJournal forgets the journal of an answer that is not kept.
+func (k *keeper) dropJournal(turn ID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.forgetJournal(turn)
+}
+
+// forgetJournal is for an answer that has ended. The caller holds mu.
+func (k *keeper) forgetJournal(turn ID) {
+	k.journals = slices.DeleteFunc(k.journals, func(j *journal) bool { return j.turn.ID == turn })
+}
+
+// pending is the snapshot of a turn that waits to be saved; ok is false if it
+// is none or none waits.
+func (k *keeper) pending(turn ID) (s *infer.Snapshot, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, c := range k.commits {
+		if c.do == nil && c.turn.ID == turn {
+			return c.snapshot, true
+		}
+	}
+	return nil, false
 }
 
 // snapshot is a turn's as it will be when everything is saved.
 func (k *keeper) snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error) {
+	if s, ok := k.pending(turn); ok {
+		return s, nil
+	}
+	return k.store.Snapshot(ctx, k.origin(turn))
+}
+
+// origin is the turn whose snapshot the store has for a copy that waits to be
+// saved, or the turn itself.
+func (k *keeper) origin(turn ID) ID {
 	k.mu.Lock()
+	defer k.mu.Unlock()
 	for _, c := range k.commits {
-		if c.turn.ID == turn {
-			k.mu.Unlock()
-			return c.snapshot, nil
+		if of, copied := c.of[turn]; copied {
+			return of
 		}
 	}
-	k.mu.Unlock()
-	return k.store.Snapshot(ctx, turn)
+	return turn
 }
 
 // idle says that everything is on disk, a running answer's last moments
@@ -226,7 +279,7 @@ func (k *keeper) stop() {
 
 // empty says that there is nothing to save, not even a journal.
 func (k *keeper) empty() bool {
-	return len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0 && k.journal == nil
+	return len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0 && len(k.journals) == 0
 }
 
 func (k *keeper) signal() {

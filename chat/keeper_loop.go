@@ -44,17 +44,15 @@ func (k *keeper) step() (wait time.Duration, err error) {
 		prompt := k.prompts[0]
 		k.mu.Unlock()
 		return 0, k.writePrompt(prompt)
-	case k.journal != nil && !k.journal.begun:
-		j := k.journal
+	case len(k.journals) > 0:
+		j, rest := k.dueJournal()
 		k.mu.Unlock()
-		return 0, k.beginJournal(j)
-	case k.journal != nil && len(k.journal.tokens) > 0:
-		j := k.journal
-		if rest := journalEvery - time.Since(j.wrote); rest > 0 {
-			k.mu.Unlock()
+		switch {
+		case j == nil:
 			return rest, nil
+		case !j.begun:
+			return 0, k.beginJournal(j)
 		}
-		k.mu.Unlock()
 		return 0, k.writeJournal(j)
 	default:
 		k.mu.Unlock()
@@ -62,7 +60,40 @@ func (k *keeper) step() (wait time.Duration, err error) {
 	}
 }
 
+// dueJournal is one that is to be begun or written now, or nil and how long
+// that can wait. The caller holds mu.
+func (k *keeper) dueJournal() (_ *journal, rest time.Duration) {
+	rest = forever
+	for _, j := range k.journals {
+		switch wait := journalEvery - time.Since(j.wrote); {
+		case !j.begun:
+			return j, 0
+		case len(j.tokens) == 0:
+		case wait <= 0:
+			return j, 0
+		case rest == forever || wait < rest:
+			rest = wait
+		}
+	}
+	return nil, rest
+}
+
+// obey carries out an order.
+func (k *keeper) obey(c commit) error {
+	if err := c.do(k.ctx, k.store); err != nil {
+		return fmt.Errorf("%s: %w", c.what, err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.commits[0] = commit{}
+	k.commits = k.commits[1:]
+	return nil
+}
+
 func (k *keeper) writeCommit(c commit) error {
+	if c.do != nil {
+		return k.obey(c)
+	}
 	err := k.store.CommitTurn(k.ctx, c.conversation, c.turn, c.snapshot)
 	if err != nil && c.snapshot != nil && k.ctx.Err() == nil {
 		// The text is small beside the state, and a state can be made anew: the

@@ -70,6 +70,13 @@ func (w *walk) step() {
 		{3, "edit", func() error { return d.EditLast(w.words()) }},
 		{3, "stop", func() error { d.Stop(); return nil }},
 		{3, "switch", w.switchSibling},
+		{2, "edit any", w.editAny},
+		{2, "edit answer", w.editAnswer},
+		{2, "branch", w.branch},
+		{2, "best", func() error { return d.Best(2 + w.rng.IntN(3)) }},
+		{3, "keep", w.keep},
+		{1, "mark", w.mark},
+		{1, "fork", w.fork},
 		{3, "undo", d.Undo},
 		{3, "redo", d.Redo},
 		{2, "go", w.goAnywhere},
@@ -118,6 +125,86 @@ func (w *walk) switchSibling() error {
 		return nil
 	}
 	return w.d.SwitchSibling(turns[w.rng.IntN(len(turns))].ID, w.rng.IntN(3)-1)
+}
+
+// any is a turn of the visible line; ok is false if it has none of that role.
+func (w *walk) any(role chat.Role) (_ chat.Turn, ok bool) {
+	v := w.d.View()
+	turns := slices.DeleteFunc(slices.Concat(v.Turns, v.Ahead), func(t chat.Turn) bool { return t.Role != role })
+	if len(turns) == 0 {
+		return chat.Turn{}, false
+	}
+	return turns[w.rng.IntN(len(turns))], true
+}
+
+func (w *walk) editAny() error {
+	t, ok := w.any(chat.RoleUser)
+	if !ok {
+		return nil
+	}
+	return w.d.EditTurn(t.ID, w.words())
+}
+
+func (w *walk) editAnswer() error {
+	t, ok := w.any(chat.RoleAssistant)
+	if !ok {
+		return nil
+	}
+	text := strings.ToValidUTF8(t.Text[:w.rng.IntN(len(t.Text)+1)], "")
+	return w.d.EditAnswer(t.ID, strings.TrimSpace(text+" "+w.words()), w.rng.IntN(2) == 0)
+}
+
+func (w *walk) branch() error {
+	t, ok := w.any(chat.RoleAssistant)
+	if !ok {
+		return nil
+	}
+	return w.d.Branch(t.ID, w.rng.IntN(len(t.Tokens)+1), int32(w.rng.IntN(256)))
+}
+
+// keep chooses from several answers, if there are.
+func (w *walk) keep() error {
+	var keep []chat.ID
+	drop := w.rng.IntN(2) == 0
+	v := w.d.View()
+	for _, row := range v.Best {
+		if w.rng.IntN(2) == 0 {
+			keep = append(keep, row.Turn.ID)
+		} else if drop {
+			delete(w.known, row.Turn.ID)
+		}
+	}
+	if len(v.Best) == 0 {
+		return nil
+	}
+	return w.d.Keep(keep, drop)
+}
+
+func (w *walk) mark() error {
+	t, ok := w.any(chat.RoleAssistant)
+	if !ok {
+		return nil
+	}
+	if err := w.d.SetPinned(t.ID, w.rng.IntN(2) == 0); err != nil {
+		return err
+	}
+	return w.d.SetLabel(t.ID, w.words())
+}
+
+// fork goes on with a copy of the line.
+func (w *walk) fork() error {
+	t, ok := w.any(chat.RoleAssistant)
+	if !ok {
+		return nil
+	}
+	settled(w.t, w.d)
+	forks, err := w.room.desk.Fork(w.d, t.ID, 1)
+	if err != nil {
+		return err
+	}
+	w.check() // of what was forked
+	w.d, w.known = forks[0], map[chat.ID]string{}
+	return nil
 }
 
 // goAnywhere makes any turn of the tree the head.

@@ -10,7 +10,7 @@ import (
 )
 
 // install fills a dialogue with what the store has. The caller holds mu.
-func (d *Dialogue) install(c Conversation, turns []Turn, j *Journal) error {
+func (d *Dialogue) install(c Conversation, turns []Turn, journals []Journal) error {
 	for _, t := range turns {
 		if err := d.tree.add(t); err != nil {
 			return err
@@ -18,10 +18,12 @@ func (d *Dialogue) install(c Conversation, turns []Turn, j *Journal) error {
 	}
 	d.conv = c
 	d.mend()
-	if j == nil {
-		return nil
+	for _, j := range journals {
+		if err := d.recover(j); err != nil {
+			return err
+		}
 	}
-	return d.recover(*j)
+	return nil
 }
 
 // mend gives a head that is not in the tree, or not on the line to the tip,

@@ -217,7 +217,7 @@ func (g *gate) before([]infer.Row) error {
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.steps = make(chan struct{}, 1000)
+	g.steps = make(chan struct{}, 100000)
 }
 
 func (g *gate) allow(n int) {

@@ -29,6 +29,9 @@ type Store interface {
 	// so that what it had is appended first. The turn itself stays as it is
 	// until CommitTurn. A journal that exists is emptied.
 	BeginJournal(ctx context.Context, conversation ID, t Turn) error
+	// Journals are those of all answers that a crash interrupted, oldest first:
+	// of several answers to one prompt each has its own.
+	Journals(ctx context.Context, conversation ID) ([]Journal, error)
 	// AppendJournal adds generated tokens and the text they gave; called at most every 100 ms or so.
 	AppendJournal(ctx context.Context, turn ID, tokens []int32, text string) error
 	// Search finds turns, and titles with Turn 0, that hold all words of a
@@ -38,6 +41,17 @@ type Store interface {
 	// fails a state's Read fails all. It replaces nothing: a conversation or a
 	// turn whose id is in use is a *TakenError.
 	Import(ctx context.Context, trees []Tree) error
+	// CopyTurns saves a conversation with turns, parents before children, that
+	// are copies of others, and copies the snapshots of those: turns[i] of the
+	// turn of[i]. It is one transaction.
+	CopyTurns(ctx context.Context, c Conversation, turns []Turn, of []ID) error
+	// DropTurns removes turns that have none below them, with their snapshots
+	// and journals, and saves the conversation, in one transaction. Turns that
+	// are not there are no error.
+	DropTurns(ctx context.Context, c Conversation, turns []ID) error
+	// MarkTurn saves label and pin of a turn and leaves the rest of it alone.
+	// One that is not there is no error.
+	MarkTurn(ctx context.Context, turn ID, label string, pinned bool) error
 	// Delete removes a conversation and everything of it.
 	Delete(ctx context.Context, id ID) error
 	// Layout and SaveLayout keep which conversations are open in which order.

@@ -26,6 +26,7 @@ func (d *Dialogue) SetSystem(text string) error {
 // prompt: a crash before that costs a replay and nothing else.
 func (d *Dialogue) reopen(was Conversation) {
 	t := d.template()
+	d.scope = scope{}
 	for id, n := range d.tree.nodes {
 		d.tree.hold(id, nil)
 		if n.turn.Parent != 0 {

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 )
 
@@ -52,7 +51,7 @@ func (d *Dialogue) Redo() error {
 func (d *Dialogue) GoTo(turn ID) error {
 	return d.act("go", func() error {
 		if turn != 0 && d.tree.nodes[turn] == nil {
-			return fmt.Errorf("turn %d is not in this conversation", turn)
+			return missing(turn)
 		}
 		if turn != 0 && !d.tree.above(turn, d.conv.Tip) {
 			d.conv.Tip = d.tree.newest(turn)

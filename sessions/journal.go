@@ -30,28 +30,60 @@ func (s *Store) AppendJournal(ctx context.Context, turn chat.ID, tokens []int32,
 	return explain("saving the answer as it comes", err)
 }
 
+// Journals implements chat.Store.
+func (s *Store) Journals(ctx context.Context, conversation chat.ID) ([]chat.Journal, error) {
+	const doing = "reading unfinished answers"
+	rows, err := s.read.QueryContext(ctx, `SELECT turn, parent, role, sampling, model, model_name, created
+		FROM journals WHERE conversation = ? ORDER BY turn`, conversation)
+	if err != nil {
+		return nil, explain(doing, err)
+	}
+	all, err := collect(rows, scanJournal)
+	if err != nil {
+		return nil, explain(doing, err)
+	}
+	for i := range all {
+		if err := s.loadParts(ctx, &all[i]); err != nil {
+			return nil, explain(doing, err)
+		}
+	}
+	return all, nil
+}
+
 // loadJournal returns the newest unfinished answer of a conversation, or nil.
 func (s *Store) loadJournal(ctx context.Context, conversation chat.ID) (*chat.Journal, error) {
-	var j chat.Journal
-	var sampling string
-	var created int64
-	t := &j.Turn
-	err := s.read.QueryRowContext(ctx, `SELECT turn, parent, role, sampling, model, model_name, created
-		FROM journals WHERE conversation = ? ORDER BY turn DESC LIMIT 1`, conversation).
-		Scan(&t.ID, &t.Parent, &t.Role, &sampling, &t.Model, &t.ModelName, &created)
+	j, err := scanJournal(s.read.QueryRowContext(ctx, `SELECT turn, parent, role, sampling, model, model_name, created
+		FROM journals WHERE conversation = ? ORDER BY turn DESC LIMIT 1`, conversation))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	t.Created = decodeTime(created)
-	if t.Sampling, err = decodeSampling(sampling); err != nil {
-		return nil, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
+	return &j, s.loadParts(ctx, &j)
+}
+
+func scanJournal(row scanner) (chat.Journal, error) {
+	var j chat.Journal
+	var sampling string
+	var created int64
+	t := &j.Turn
+	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &sampling, &t.Model, &t.ModelName, &created); err != nil {
+		return j, err
 	}
-	rows, err := s.read.QueryContext(ctx, `SELECT tokens, text FROM journal_parts WHERE turn = ? ORDER BY seq`, t.ID)
+	t.Created = decodeTime(created)
+	var err error
+	if t.Sampling, err = decodeSampling(sampling); err != nil {
+		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
+	}
+	return j, nil
+}
+
+// loadParts reads what an unfinished answer has.
+func (s *Store) loadParts(ctx context.Context, j *chat.Journal) error {
+	rows, err := s.read.QueryContext(ctx, `SELECT tokens, text FROM journal_parts WHERE turn = ? ORDER BY seq`, j.Turn.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var text strings.Builder
 	_, err = collect(rows, func(row scanner) (struct{}, error) {
@@ -66,5 +98,5 @@ func (s *Store) loadJournal(ctx context.Context, conversation chat.ID) (*chat.Jo
 		return struct{}{}, err
 	})
 	j.Text = text.String()
-	return &j, err
+	return err
 }

@@ -16,7 +16,7 @@ func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
 	defer s.mu.Unlock()
 	fresh := make([]*conversation, len(trees))
 	for i, t := range trees {
-		c := &conversation{head: t.Conversation, turns: map[chat.ID]chat.Turn{}, snapshots: map[chat.ID]*infer.Snapshot{}}
+		c := &conversation{head: t.Conversation, turns: map[chat.ID]chat.Turn{}, snapshots: map[chat.ID]*infer.Snapshot{}, journals: map[chat.ID]*chat.Journal{}}
 		taken := s.conversations[c.head.ID] != nil
 		for _, turn := range t.Turns {
 			taken = taken || s.owner[turn.ID] != nil

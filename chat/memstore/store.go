@@ -30,7 +30,7 @@ type conversation struct {
 	head      chat.Conversation
 	turns     map[chat.ID]chat.Turn
 	snapshots map[chat.ID]*infer.Snapshot
-	journal   *chat.Journal
+	journals  map[chat.ID]*chat.Journal
 }
 
 var _ chat.Store = (*Store)(nil)
@@ -69,8 +69,8 @@ func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat
 	// Parents are older than their children.
 	slices.SortFunc(turns, func(a, b chat.Turn) int { return cmp.Compare(a.ID, b.ID) })
 	var j *chat.Journal
-	if c.journal != nil {
-		j = &chat.Journal{Turn: c.journal.Turn, Tokens: slices.Clone(c.journal.Tokens), Text: c.journal.Text}
+	if all := c.unfinished(); len(all) > 0 {
+		j = &all[len(all)-1]
 	}
 	return c.head, turns, j, ctx.Err()
 }
@@ -104,16 +104,14 @@ func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn
 	if snap != nil {
 		have.snapshots[t.ID] = snap
 	}
-	if have.journal != nil && have.journal.Turn.ID == t.ID {
-		have.journal = nil
-	}
+	delete(have.journals, t.ID)
 	return nil
 }
 
 func (s *Store) conversation(id chat.ID) *conversation {
 	c := s.conversations[id]
 	if c == nil {
-		c = &conversation{turns: map[chat.ID]chat.Turn{}, snapshots: map[chat.ID]*infer.Snapshot{}}
+		c = &conversation{turns: map[chat.ID]chat.Turn{}, snapshots: map[chat.ID]*infer.Snapshot{}, journals: map[chat.ID]*chat.Journal{}}
 		s.conversations[id] = c
 	}
 	return c
@@ -163,7 +161,7 @@ func (s *Store) BeginJournal(ctx context.Context, id chat.ID, t chat.Turn) error
 		return fmt.Errorf("turn %d answers turn %d, which is not stored", t.ID, t.Parent)
 	}
 	t.Tokens, t.Text = nil, ""
-	c.journal = &chat.Journal{Turn: t}
+	c.journals[t.ID] = &chat.Journal{Turn: t}
 	s.owner[t.ID] = c
 	return nil
 }
@@ -176,11 +174,12 @@ func (s *Store) AppendJournal(ctx context.Context, turn chat.ID, tokens []int32,
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.owner[turn]
-	if c == nil || c.journal == nil || c.journal.Turn.ID != turn {
+	if c == nil || c.journals[turn] == nil {
 		return errors.New("there is no journal of that turn")
 	}
-	c.journal.Tokens = append(c.journal.Tokens, tokens...)
-	c.journal.Text += text
+	j := c.journals[turn]
+	j.Tokens = append(j.Tokens, tokens...)
+	j.Text += text
 	return nil
 }
 

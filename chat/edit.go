@@ -1,0 +1,165 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rookery/infer"
+)
+
+// ErrNotAnAnswer is what operations on answers say of prompts.
+var ErrNotAnAnswer = errors.New("that turn is a prompt: choose an answer")
+
+// EditLast replaces the last user turn by a sibling with the new text and answers it.
+func (d *Dialogue) EditLast(text string) error {
+	return d.act(text, func() error {
+		last := d.tree.prompt(d.conv.Head)
+		if last == nil {
+			return ErrNothing
+		}
+		d.ask(last.turn.Parent, text)
+		return nil
+	})
+}
+
+// EditTurn gives any user turn a sibling with the new text and answers it. The
+// state before it is kept with its parent, so that the new turn alone is read.
+func (d *Dialogue) EditTurn(turn ID, text string) error {
+	return d.act(text, func() error {
+		n := d.tree.nodes[turn]
+		switch {
+		case n == nil:
+			return missing(turn)
+		case n.turn.Role != RoleUser:
+			return errors.New("that turn is an answer: edit it as one")
+		}
+		d.ask(n.turn.Parent, text)
+		return nil
+	})
+}
+
+func missing(turn ID) error { return fmt.Errorf("turn %d is not in this conversation", turn) }
+
+// EditAnswer gives an answer a sibling with the new text, of which the tokens
+// up to the first changed byte are the old ones. With goOn the model continues
+// at its end; otherwise nothing is read before the next prompt.
+func (d *Dialogue) EditAnswer(turn ID, text string, goOn bool) error {
+	return d.act(text, func() error {
+		n, err := d.answerNode(turn)
+		if err != nil {
+			return err
+		}
+		if goOn {
+			text = strings.TrimRight(text, " \t") // the model brings the space itself
+		}
+		t, header := d.template(), d.headerOf(n)
+		if !strings.HasPrefix(text, header) {
+			return fmt.Errorf("the prompt has begun this answer with %q: leave that, or edit the prompt", header)
+		}
+		var old []int32
+		if t.knows(n.turn) {
+			old = n.turn.Tokens
+		}
+		d.graft(n, t.respoken(old, header, text), text, goOn)
+		return nil
+	})
+}
+
+// Branch gives an answer a sibling that has its tokens up to an index, then
+// another token, and goes on from there; a token that ends the answer ends it.
+func (d *Dialogue) Branch(turn ID, index int, token int32) error {
+	return d.act("branch", func() error {
+		n, err := d.answerNode(turn)
+		if err != nil {
+			return err
+		}
+		t := d.template()
+		switch {
+		case !t.knows(n.turn):
+			return otherTokens(n.turn)
+		case index < 0 || index > len(n.turn.Tokens):
+			return fmt.Errorf("the answer has tokens 0 to %d", len(n.turn.Tokens)-1)
+		case token < 0 || int(token) >= d.desk.engine.Model().Shape.Vocab:
+			return fmt.Errorf("the model has no token %d", token)
+		}
+		tokens, stopped := t.beforeStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.desk.stops())
+		d.graft(n, tokens, t.shown(d.headerOf(n), tokens), !stopped)
+		return nil
+	})
+}
+
+// otherTokens refuses what needs an answer's own tokens.
+func otherTokens(t Turn) error {
+	return fmt.Errorf("this answer is of %s, whose tokens the running model does not have: retry it first", t.ModelName)
+}
+
+// answerNode finds an answer. The caller holds mu.
+func (d *Dialogue) answerNode(turn ID) (*node, error) {
+	n := d.tree.nodes[turn]
+	switch {
+	case n == nil:
+		return nil, missing(turn)
+	case n.turn.Role != RoleAssistant:
+		return nil, ErrNotAnAnswer
+	}
+	return n, nil
+}
+
+// headerOf is the beginning of an answer that its prompt gave.
+func (d *Dialogue) headerOf(n *node) string {
+	prompt := d.tree.nodes[n.turn.Parent]
+	if prompt == nil {
+		return ""
+	}
+	return strings.TrimLeft(d.template().headerIn(prompt.turn.Tokens), " ")
+}
+
+// graft adds a sibling of an answer, makes it the head, and goes on with it if
+// it is open. It is saved before: what a person wrote is worth keeping whatever
+// comes of the rest.
+func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
+	t := d.template()
+	sampling := d.conv.Sampling
+	sampling.Seed = d.nextSeed(d.tree.nodes[beside.turn.Parent])
+	turn := Turn{
+		ID: NewID(), Parent: beside.turn.Parent, Role: RoleAssistant, Text: text, Tokens: tokens,
+		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.model, ModelName: t.name,
+		Base: beside.turn.Base, Adapter: beside.turn.Adapter, Edited: true, Created: time.Now(),
+	}
+	if open {
+		turn.Reason = infer.ReasonCancelled
+	}
+	turn.Recall = d.recall(d.headerOf(beside), text)
+	if err := d.tree.add(turn); err != nil { // its parent is a turn of the tree
+		panic("chat: " + err.Error())
+	}
+	d.goOnFrom(turn.ID)
+	d.commitAnswer(turn.ID, nil)
+	if open {
+		d.goOn(d.tree.nodes[turn.ID])
+		return
+	}
+	d.reline()
+}
+
+// respoken is the tokens of an answer's new text: the old ones as long as they
+// spell it, then its own.
+func (t template) respoken(old []int32, header, text string) []int32 {
+	rest := strings.TrimPrefix(text, header)
+	if header == "" && (len(old) == 0 || !strings.HasPrefix(rest, t.decode(old[:1]))) {
+		rest = " " + strings.TrimLeft(rest, " ")
+	}
+	kept := 0
+	for _, id := range old {
+		bytes := string(t.tok.Bytes(id))
+		if !strings.HasPrefix(rest, bytes) || bytes == "" {
+			break
+		}
+		rest = rest[len(bytes):]
+		kept++
+	}
+	return t.tok.Encode(slices.Clone(old[:kept]), rest)
+}

@@ -1,0 +1,123 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"time"
+
+	"rookery/infer"
+)
+
+// MaxForks is how many conversations one Fork makes at most.
+const MaxForks = 32
+
+// Fork opens n new conversations whose tree is the line of a dialogue up to a
+// turn: the same turns under new IDs, with their states. Nothing is read, and
+// nothing of it is shared: what becomes of one changes no other.
+func (k *Desk) Fork(from *Dialogue, turn ID, n int) ([]*Dialogue, error) {
+	if n < 1 || n > MaxForks {
+		return nil, fmt.Errorf("a fork makes 1 to %d conversations, not %d", MaxForks, n)
+	}
+	line, err := from.lineTo(turn)
+	if err != nil {
+		return nil, err
+	}
+	forks := make([]*Dialogue, n)
+	for i := range forks {
+		forks[i] = k.fork(line, i)
+	}
+	k.signal()
+	return forks, nil
+}
+
+// A forking is what a fork takes of a dialogue.
+type forking struct {
+	conversation Conversation
+	base         base
+	turns        []Turn
+	of           []ID              // of each turn, the stored one that it is or will be a copy of
+	held         []*infer.Snapshot // of each turn, what is in memory
+	unsaved      []bool            // of each turn, whether its snapshot is not in the store yet
+}
+
+func (d *Dialogue) lineTo(turn ID) (forking, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case d.broken != nil:
+		return forking{}, d.broken
+	case d.loading:
+		return forking{}, ErrLoading
+	case turn == 0:
+		return forking{}, errors.New("there is nothing to fork yet")
+	case d.tree.nodes[turn] == nil:
+		return forking{}, missing(turn)
+	}
+	f := forking{conversation: d.conv, base: d.base}
+	for _, n := range d.tree.line(turn) {
+		held := d.tree.held(n.turn.ID)
+		s, waits := d.keep.pending(n.turn.ID)
+		if held == nil {
+			held = s
+		}
+		f.of = append(f.of, d.keep.origin(n.turn.ID))
+		f.turns, f.held, f.unsaved = append(f.turns, n.turn), append(f.held, held), append(f.unsaved, waits)
+	}
+	return f, nil
+}
+
+// fork opens the i-th copy.
+func (k *Desk) fork(f forking, i int) *Dialogue {
+	c := f.conversation
+	now := time.Now()
+	c.ID, c.Created, c.Updated = NewID(), now, now
+	c.Title = numbered(c.Title, i)
+	c.Pinned, c.Archived, c.Deleted = false, false, time.Time{}
+	turns, of, origin := make([]Turn, len(f.turns)), f.of, map[ID]ID{}
+	parent := ID(0)
+	for j, t := range f.turns {
+		t.ID, t.Parent, t.Pinned = NewID(), parent, false
+		turns[j], parent, origin[t.ID] = t, t.ID, of[j]
+	}
+	c.Head, c.Tip = parent, parent
+
+	d := newDialogue(k, c, false)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.base = f.base
+	d.keep.order("copying the conversation", origin, func(ctx context.Context, s Store) error {
+		return s.CopyTurns(ctx, c, turns, of)
+	})
+	for j, t := range turns {
+		if err := d.tree.add(t); err != nil { // its parent has just been added
+			panic("chat: " + err.Error())
+		}
+		if f.unsaved[j] {
+			d.keep.commit(c, t, f.held[j])
+		}
+		if f.held[j] != nil {
+			d.tree.hold(t.ID, f.held[j])
+		}
+	}
+	d.reline()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open[c.ID] = d
+	return d
+}
+
+var numberAtEnd = regexp.MustCompile(` \((\d{1,4})\)$`)
+
+// numbered is the title of the i-th fork: "A story (2)".
+func numbered(title string, i int) string {
+	n := 2
+	if at := numberAtEnd.FindStringSubmatchIndex(title); at != nil {
+		n, _ = strconv.Atoi(title[at[2]:at[3]])
+		title = title[:at[0]]
+		n++
+	}
+	return fmt.Sprintf("%s (%d)", title, n+i)
+}

@@ -1,0 +1,49 @@
+package chat
+
+import (
+	"context"
+	"strings"
+)
+
+// longestLabel is how many bytes of a label are kept.
+const longestLabel = 200
+
+// SetLabel gives a turn a name, or takes it away. Named turns keep their states.
+func (d *Dialogue) SetLabel(turn ID, label string) error {
+	label = strings.Join(strings.Fields(label), " ")
+	if len(label) > longestLabel {
+		label = strings.ToValidUTF8(label[:longestLabel], "")
+	}
+	return d.mark(turn, func(t *Turn) { t.Label = label })
+}
+
+// SetPinned keeps a turn's state whatever room snapshots may take, or no longer.
+func (d *Dialogue) SetPinned(turn ID, pinned bool) error {
+	return d.mark(turn, func(t *Turn) { t.Pinned = pinned })
+}
+
+// mark changes what a person has noted about a turn, also while an answer runs.
+func (d *Dialogue) mark(turn ID, change func(*Turn)) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.settable(); err != nil {
+		return err
+	}
+	n := d.tree.nodes[turn]
+	if n == nil {
+		return missing(turn)
+	}
+	change(&n.turn)
+	t := n.turn
+	d.keep.order("marking a turn", nil, func(ctx context.Context, s Store) error {
+		return s.MarkTurn(ctx, t.ID, t.Label, t.Pinned)
+	})
+	// A state in memory that the store has let go is worth having again now.
+	if held := d.tree.held(turn); held != nil && (t.Pinned || t.Label != "") && (d.run == nil || d.run.turn.ID != turn) {
+		d.keep.commit(d.conv, t, held)
+	} else {
+		d.saveHead()
+	}
+	d.reline()
+	return nil
+}

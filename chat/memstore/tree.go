@@ -1,0 +1,84 @@
+package memstore
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"rookery/chat"
+)
+
+// Journals are those of all answers that were not committed, oldest first.
+func (s *Store) Journals(ctx context.Context, id chat.ID) ([]chat.Journal, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.conversations[id]
+	if c == nil {
+		return nil, fmt.Errorf("there is no conversation %d", id)
+	}
+	return c.unfinished(), ctx.Err()
+}
+
+// unfinished are copies of the journals, oldest first.
+func (c *conversation) unfinished() []chat.Journal {
+	var all []chat.Journal
+	for _, j := range c.journals {
+		all = append(all, chat.Journal{Turn: j.Turn, Tokens: slices.Clone(j.Tokens), Text: j.Text})
+	}
+	slices.SortFunc(all, func(a, b chat.Journal) int { return cmp.Compare(a.Turn.ID, b.Turn.ID) })
+	return all
+}
+
+// CopyTurns saves turns with the snapshots of those they are copies of.
+func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat.Turn, of []chat.ID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.conversation(c.ID)
+	have.head = c
+	for i, t := range turns {
+		have.turns[t.ID] = t
+		s.owner[t.ID] = have
+		if from := s.owner[of[i]]; from != nil && from.snapshots[of[i]] != nil {
+			have.snapshots[t.ID] = from.snapshots[of[i]]
+		}
+	}
+	return nil
+}
+
+// DropTurns removes turns.
+func (s *Store) DropTurns(ctx context.Context, c chat.Conversation, turns []chat.ID) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	have := s.conversation(c.ID)
+	have.head = c
+	for _, id := range turns {
+		delete(have.turns, id)
+		delete(have.snapshots, id)
+		delete(have.journals, id)
+		delete(s.owner, id)
+	}
+	return nil
+}
+
+// MarkTurn saves a turn's label and pin.
+func (s *Store) MarkTurn(ctx context.Context, turn chat.ID, label string, pinned bool) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.owner[turn]; c != nil {
+		if t, ok := c.turns[turn]; ok {
+			t.Label, t.Pinned = label, pinned
+			c.turns[turn] = t
+		}
+	}
+	return nil
+}

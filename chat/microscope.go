@@ -1,0 +1,149 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"rookery/infer"
+	"rookery/infer/sampler"
+)
+
+// A Candidate is a token that could have stood at a place of an answer.
+type Candidate struct {
+	Token int32
+	Text  string  // its bytes; those of a part of a character are shown as \x..
+	Model float64 // probability by the model alone
+	Drawn float64 // probability of the draw: after penalties, truncation and temperature
+	Taken bool    // it is the one that the answer has
+}
+
+// A microscope keeps some states between its looks: at least two, one to look
+// at and one to go on from, and more of small models.
+const (
+	scopeBytes  = 64 << 20
+	scopeStates = 16
+)
+
+// scopeLimit is how many states of a model are kept.
+func scopeLimit(m *infer.Model) int {
+	const float = 4 // bytes
+	return min(max(scopeBytes/(float*(m.Shape.StateLen()+m.Shape.Vocab)), 2), scopeStates)
+}
+
+// A scope is the states inside the answer that is looked at, by the number of
+// its tokens that they have read.
+type scope struct {
+	turn   ID
+	tokens []int32 // of the turn, as it was: an answer may grow
+	at     []int   // oldest look first
+	states map[int]*infer.Snapshot
+}
+
+// Candidates looks at one token of an answer: the k likeliest at its place, and
+// the token itself. Index len(Tokens) is what would come next. The state before
+// the token is made again from the nearest one that there is, so that the
+// probabilities are those of the draw; the parameters are those that the
+// answer ended with. It blocks while the state is read.
+func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Candidate, error) {
+	d.mu.Lock()
+	n, err := d.answerNode(turn)
+	if err == nil && index > len(n.turn.Tokens) || index < 0 {
+		err = fmt.Errorf("the answer has no token %d", index)
+	}
+	if err != nil {
+		d.mu.Unlock()
+		return nil, err
+	}
+	t := n.turn
+	a := &answer{d: d, turn: t, template: d.template(), rendering: d.rendering(), path: d.path(t.Parent), base: d.conv.Base, sampling: t.Sampling}
+	d.mu.Unlock()
+	if !a.template.knows(t) {
+		return nil, otherTokens(t)
+	}
+	s, err := a.stateAt(ctx, index)
+	if err != nil {
+		return nil, err
+	}
+	return a.candidates(s, index, k), nil
+}
+
+// stateAt is the state after so many tokens of the answer, with its logits.
+func (a *answer) stateAt(ctx context.Context, index int) (*infer.Snapshot, error) {
+	from, at := a.d.looked(a.turn, index)
+	r := infer.Request{From: from, Replay: a.turn.Tokens[at:index], Sampling: a.drawing(nil)}
+	if from == nil {
+		s, err := a.below(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.From, r.Tokens = s.from, s.tokens
+	}
+	if r.From != nil && r.From.Logits != nil && len(r.Tokens)+len(r.Replay) == 0 {
+		return r.From, nil
+	}
+	s, err := a.d.readLogits(ctx, r, nil)
+	if err == nil {
+		a.d.look(a.turn, index, s)
+	}
+	return s, err
+}
+
+// looked is the nearest state that the last looks have left, and how many
+// tokens of the answer it has read; nil if there is none.
+func (d *Dialogue) looked(t Turn, index int) (*infer.Snapshot, int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.scope.turn != t.ID || !slices.Equal(d.scope.tokens, t.Tokens) {
+		d.scope = scope{turn: t.ID, tokens: t.Tokens, states: map[int]*infer.Snapshot{}}
+	}
+	for at := index; at >= 0; at-- {
+		if s := d.scope.states[at]; s != nil && usable(s, d.desk.engine.Model()) {
+			return s, at
+		}
+	}
+	return nil, 0
+}
+
+// look leaves a state for the next looks.
+func (d *Dialogue) look(t Turn, index int, s *infer.Snapshot) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := &d.scope
+	if c.turn != t.ID || c.states[index] != nil {
+		return
+	}
+	c.states[index] = s
+	if c.at = append(c.at, index); len(c.at) > scopeLimit(d.desk.engine.Model()) {
+		delete(c.states, c.at[0])
+		c.at = slices.Delete(c.at, 0, 1)
+	}
+}
+
+// candidates are the likeliest tokens after a state, and the one that was taken.
+func (a *answer) candidates(s *infer.Snapshot, index, k int) []Candidate {
+	m := a.d.desk.engine.Model()
+	draw := sampler.New(min(m.Tokenizer.Size(), m.Shape.Vocab), a.drawing(nil))
+	draw.Exempt = func(id int32) bool { return sampler.PipExempt(m.Tokenizer.Bytes(id)) }
+	draw.Restore(s.Sampler)
+	taken := int32(-1)
+	if index < len(a.turn.Tokens) {
+		taken = a.turn.Tokens[index]
+	}
+	top := draw.Top(s.Logits, k)
+	if taken >= 0 && !slices.ContainsFunc(top, func(c sampler.Candidate) bool { return c.Token == taken }) {
+		all := draw.Top(s.Logits, len(s.Logits))
+		if i := slices.IndexFunc(all, func(c sampler.Candidate) bool { return c.Token == taken }); i >= 0 {
+			top = append(top, all[i])
+		}
+	}
+	list := make([]Candidate, len(top))
+	for i, c := range top {
+		list[i] = Candidate{
+			Token: c.Token, Text: TokenText(m.Tokenizer.Bytes(c.Token)), Taken: c.Token == taken,
+			Model: math.Exp(float64(c.LogProb)), Drawn: float64(c.Prob),
+		}
+	}
+	return list
+}

@@ -1,0 +1,71 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"rookery/chat"
+)
+
+// CopyTurns implements chat.Store. The snapshots are copied inside the
+// database and pass through nobody's memory.
+func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat.Turn, of []chat.ID) error {
+	if err := s.inIndexedTx(ctx, func(tx *sql.Tx) error {
+		if err := s.saveConversation(ctx, tx, c); err != nil {
+			return err
+		}
+		for i, t := range turns {
+			if err := s.indexTurn(ctx, tx, t.ID, t.Text); err != nil {
+				return err
+			}
+			if err := saveTurn(ctx, tx, c.ID, t); err != nil {
+				return err
+			}
+			if err := copySnapshot(ctx, tx, c.ID, t.ID, of[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return explain("copying the conversation", err)
+	}
+	s.upkeep.grew(c.ID)
+	return nil
+}
+
+// copySnapshot gives a turn the snapshot of another one, if that has any.
+func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, turn, of chat.ID) error {
+	if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshots (turn, data)
+		SELECT ?, data FROM snapshots WHERE turn = ?`, turn, of); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts (turn, conversation, bytes, width, position, prefix, used)
+		SELECT ?, ?, bytes, width, position, prefix, ? FROM snapshot_facts WHERE turn = ?`,
+		turn, conversation, encodeTime(time.Now()), of)
+	return err
+}
+
+// DropTurns implements chat.Store.
+func (s *Store) DropTurns(ctx context.Context, c chat.Conversation, turns []chat.ID) error {
+	return explain("removing answers", s.inIndexedTx(ctx, func(tx *sql.Tx) error {
+		if err := s.saveConversation(ctx, tx, c); err != nil {
+			return err
+		}
+		for _, id := range turns {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM turns WHERE id = ? AND conversation = ?`, id, c.ID); err != nil {
+				return err
+			}
+			if _, err := tx.ExecContext(ctx, `DELETE FROM journals WHERE turn = ? AND conversation = ?`, id, c.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// MarkTurn implements chat.Store.
+func (s *Store) MarkTurn(ctx context.Context, turn chat.ID, label string, pinned bool) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE turns SET label = ?, pinned = ? WHERE id = ?`, label, pinned, turn)
+	return explain("marking the turn", err)
+}
