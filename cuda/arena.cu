@@ -21,8 +21,8 @@ void *Arena::take(int64_t size, int64_t *bytes, const char *what) {
         gpuLastError();
         size_t available = 0, total = 0;
         check(gpuMemGetInfo(&available, &total), "asking for free device memory");
-        fail(RK_ERR_MEMORY, "%s need %.0f MiB on the device, of which %.0f MiB are free of %.0f MiB: use fewer slots or a smaller model",
-             what, size / kMiB, available / kMiB, total / kMiB);
+        fail(RK_ERR_MEMORY, "%s need %.0f MiB or more on the device, where %.0f MiB were left for them of %.0f MiB: use fewer slots or a smaller model",
+             what, (*bytes + size) / kMiB, (*bytes + available) / kMiB, total / kMiB);
     }
     check(error, what);
     device_.push_back(p);

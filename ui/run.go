@@ -23,10 +23,8 @@ func Run(ctx context.Context, o Options) error {
 	defer m.quit()
 	defer m.keepDrafts()
 	m.setASCII(asciiOnly(os.Getenv))
-	// The library looks this often whether there is something to draw; half its
-	// usual rate is what an idle program costs.
 	options := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithFPS(o.Settings.fps()),
+		tea.WithContext(ctx), tea.WithFPS(drawFPS),
 		// Signals end ctx. The library's own handler would wait for ever to tell
 		// a program that ctx has ended first.
 		tea.WithoutSignalHandler(),

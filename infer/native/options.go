@@ -15,8 +15,8 @@ type Options struct {
 	Weights string
 	// State is the width of the WKV state on the device: "fp32" (or empty) or "fp16".
 	State string
-	// Slots is how many states there may be; where the memory does not suffice
-	// for so many, there are fewer. 0: 256.
+	// Slots is how many states there may be, 4096 at most; where the memory does
+	// not suffice for so many, there are fewer. 0: 256.
 	Slots int
 	// TokenLimit is how many ids have a token; those from there up are never
 	// drawn. 0: all that the model has rows for.
@@ -37,6 +37,8 @@ const (
 	defaultTokens = 4096
 	// fewestSlots and fewestTokens are what is given up last for want of memory.
 	fewestSlots, fewestTokens = 1, 256
+	// mostSlots is how many rows the library takes in a step.
+	mostSlots = 4096
 )
 
 // limits are the sizes that an engine is opened with.
@@ -47,6 +49,7 @@ func (o Options) limits() limits {
 	if slots < 1 {
 		slots = defaultSlots
 	}
+	slots = min(slots, mostSlots)
 	return limits{slots, max(slots, defaultTokens)}
 }
 
