@@ -6,7 +6,7 @@ GOLANGCI_VERSION := v2.15.0
 # TAGS=nogpu makes a fully static program without support for GPUs.
 TAGS    ?=
 
-.PHONY: build cuda run test test-race test-cuda sanitize-cuda e2e lint fuzz bench generate notices clean
+.PHONY: build cuda run test test-race test-cuda sanitize-cuda e2e torture lint fuzz bench generate notices clean
 
 build: bin/rookery
 
@@ -47,6 +47,13 @@ sanitize-cuda: cuda
 # Drives the built program in tmux, as a person would.
 e2e: build
 	ROOKERY_E2E=$(CURDIR)/bin/rookery $(GO) test -count=1 -timeout 10m ./e2e
+
+# Kills the program 1,000 times while it streams, saves, thins, deletes and
+# migrates, and looks after each time for what is lost. KILLS=100 make torture:
+# fewer. make test does two dozen.
+KILLS ?= 1000
+torture:
+	ROOKERY_TORTURE_KILLS=$(KILLS) $(GO) test -count=1 -timeout 60m -v -run '^TestTorture$$' ./sessions
 
 lint:
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run ./...

@@ -19,13 +19,22 @@ import (
 const kills = 25
 
 // TestMain makes the test binary its own victim: with ROOKERY_KILL_DIR it
-// writes turns and journals without end, saying what is committed.
+// writes turns and journals without end, saying what is committed, and with
+// ROOKERY_TORTURE_DIR it does everything that can be done.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("ROOKERY_KILL_DIR"); dir != "" {
 		if err := writeForever(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+	}
+	if dir := os.Getenv("ROOKERY_TORTURE_DIR"); dir != "" {
+		seed, err := strconv.ParseUint(os.Getenv("ROOKERY_TORTURE_SEED"), 10, 64)
+		if err == nil {
+			err = tortured(dir, seed)
+		}
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }

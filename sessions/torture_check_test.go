@@ -1,0 +1,288 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// An inquest examines what a killed program left.
+type inquest struct {
+	t       *testing.T
+	engine  *infer.Engine
+	ban     []int32 // what chat bans in every answer
+	schemas int
+
+	checked map[chat.ID]int // tokens of answers that were repeated
+	during  map[string]int  // kills by phase
+
+	idle, conversations, turns, states, repeated, recovered int
+	lag                                                     time.Duration
+}
+
+func newInquest(t *testing.T) *inquest {
+	t.Helper()
+	scripts, err := migrations()
+	must(t, err)
+	e := tortureEngine(0)
+	t.Cleanup(func() { check(t, e.Close()) })
+	asked, _ := chat.Ask(e.Model(), tortureDefaults(0), "x")
+	return &inquest{
+		t: t, engine: e, ban: asked.Sampling.Ban, schemas: len(scripts),
+		checked: map[chat.ID]int{}, during: map[string]int{},
+	}
+}
+
+// examine holds a data directory against what was said of it.
+func (r *inquest) examine(dir string, w *testimony) {
+	t := r.t
+	t.Helper()
+	for name := range w.phases {
+		r.during[name]++
+	}
+	if len(w.phases) == 0 {
+		r.idle++
+	}
+	s, err := Open(t.Context(), dir)
+	if err != nil {
+		t.Errorf("opening after a kill: %v", err)
+		return
+	}
+	problems, err := s.Check(t.Context())
+	for end := time.Now().Add(5 * time.Second); err == nil && filling(problems) && time.Now().Before(end); {
+		time.Sleep(10 * time.Millisecond)
+		problems, err = s.Check(t.Context())
+	}
+	if err != nil || len(problems) > 0 {
+		t.Errorf("the check says %v, %v", problems, err)
+	}
+	stored, journals := map[chat.ID]chat.Turn{}, map[chat.ID]int{}
+	list, err := s.Conversations(t.Context())
+	must(t, err)
+	there := map[chat.ID]bool{}
+	for _, c := range list {
+		there[c.ID] = true
+		r.conversation(s, c.ID, w, stored, journals)
+	}
+	r.nothingLost(w, there, stored)
+	r.journals(stored, journals, w)
+	r.goOn(s, list, w)
+}
+
+// filling says that nothing is wrong but that the index lacks entries, which
+// are being made in the background after an update.
+func filling(problems []Problem) bool {
+	return len(problems) > 0 && !slices.ContainsFunc(problems, func(p Problem) bool {
+		return p.Lost || !strings.HasPrefix(p.What, "the search index is not in step")
+	})
+}
+
+// conversation checks one as it was left: its line, its tokens, its journal.
+func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[chat.ID]chat.Turn, journals map[chat.ID]int) {
+	t := r.t
+	c, turns, j, err := s.Load(t.Context(), id)
+	if err != nil {
+		t.Errorf("loading conversation %d: %v", id, err)
+		return
+	}
+	r.conversations++
+	r.turns += len(turns)
+	for _, turn := range turns {
+		stored[turn.ID] = turn
+		if len(turn.Tokens) == 0 && turn.Text != "" {
+			t.Errorf("turn %d (%q) has no tokens", turn.ID, turn.Text)
+		}
+	}
+	line := chat.Line(turns, c.Tip)
+	if len(turns) > 0 && (len(line) == 0 || c.Head != 0 && !slices.ContainsFunc(line, func(t chat.Turn) bool { return t.ID == c.Head })) {
+		t.Errorf("conversation %d: head %d, tip %d, %d turns on the line of %d", id, c.Head, c.Tip, len(line), len(turns))
+	}
+	if said, ok := w.heads[id]; ok && (said[0] != c.Head || said[1] != c.Tip) && !w.gone[id] {
+		t.Errorf("conversation %d: head %d and tip %d were saved, and %d and %d are there", id, said[0], said[1], c.Head, c.Tip)
+	}
+	if j != nil {
+		journals[j.Turn.ID] = len(j.Text)
+		r.recovered++
+	}
+}
+
+// journals checks that what was seen of a running answer some time before the
+// kill is there, in its journal or as a turn.
+func (r *inquest) journals(stored map[chat.ID]chat.Turn, journals map[chat.ID]int, w *testimony) {
+	for turn, sights := range w.live {
+		if w.gone[sights[0].conversation] {
+			continue
+		}
+		have := max(journals[turn], len(stored[turn].Text))
+		for _, s := range sights {
+			if s.bytes <= have {
+				continue
+			}
+			lag := w.killed.Sub(s.at)
+			r.lag = max(r.lag, lag)
+			if lag > journalLag+busyLag {
+				r.t.Errorf("answer %d had %d bytes %v before the kill, and %d are kept", turn, s.bytes, lag, have)
+			}
+			break
+		}
+	}
+}
+
+// nothingLost checks that every turn that was said to be saved is there.
+func (r *inquest) nothingLost(w *testimony, there map[chat.ID]bool, stored map[chat.ID]chat.Turn) {
+	for id, said := range w.turns {
+		if !there[said.conversation] && w.gone[said.conversation] {
+			delete(w.turns, id)
+			continue
+		}
+		turn, ok := stored[id]
+		if !ok || len(turn.Text) < said.bytes || sumOf(turn.Text[:said.bytes]) != said.sum {
+			r.t.Errorf("turn %d of conversation %d was saved with %d bytes, and has %d: %q", id, said.conversation, said.bytes, len(turn.Text), turn.Text)
+		}
+	}
+}
+
+// goOn opens everything as the program does, and holds it against the model.
+func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
+	t := r.t
+	desk := chat.NewDesk(r.engine, s, tortureDefaults(0))
+	for _, c := range list {
+		d := desk.Open(c.ID)
+		v := d.View()
+		for end := time.Now().Add(10 * time.Second); v.Loading || !v.Saved; v = d.View() {
+			if time.Now().After(end) {
+				t.Fatalf("conversation %d is not ready: loading %v, saved %v, error %v", c.ID, v.Loading, v.Saved, v.Err)
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if v.Err != nil {
+			t.Errorf("conversation %d: %v", c.ID, v.Err)
+		}
+		r.line(s, v)
+		w.heads[c.ID] = [2]chat.ID{v.Conversation.Head, v.Conversation.Tip}
+		desk.Shut(d)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if err := desk.Close(ctx); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+}
+
+// line checks that states are those after the tokens of their line, and that
+// answers are what an uninterrupted run would have given.
+func (r *inquest) line(s *Store, v chat.View) {
+	var read []int32
+	for _, turn := range slices.Concat(v.Turns, v.Ahead) {
+		all := slices.Concat(read, turn.Tokens)
+		if r.checked[turn.ID] != len(all) {
+			r.checked[turn.ID] = len(all)
+			snap, err := s.Snapshot(r.t.Context(), turn.ID)
+			must(r.t, err)
+			if snap != nil {
+				r.states++
+				if got, want := r.state(snap, nil), r.state(nil, all); !slices.Equal(got, want) {
+					r.t.Errorf("the state of turn %d (%q) is not that of its tokens", turn.ID, turn.Text)
+				}
+			}
+			if turn.Role == chat.RoleAssistant {
+				r.repeat(read, turn)
+			}
+		}
+		if turn.Recall != nil {
+			read = append(read, turn.Recall...)
+		} else {
+			read = append(read, turn.Tokens...)
+		}
+	}
+}
+
+// state reads tokens after a snapshot, and what it leaves pending.
+func (r *inquest) state(from *infer.Snapshot, tokens []int32) []float32 {
+	return r.run(infer.Request{From: from, Tokens: tokens, Logits: true}).Snapshot.State
+}
+
+// repeat generates an answer at one go.
+func (r *inquest) repeat(prompt []int32, turn chat.Turn) {
+	if turn.Edited {
+		return
+	}
+	r.repeated++
+	request := infer.Request{Tokens: prompt, Sampling: turn.Sampling, Stops: tortureDefaults(0).Stops}
+	request.Sampling.Ban = slices.Concat(turn.Sampling.Ban, r.ban)
+	if turn.Reason != infer.ReasonStop {
+		request.MaxTokens = len(turn.Tokens)
+	}
+	if got := r.run(request).Tokens; !slices.Equal(got, turn.Tokens) {
+		r.t.Errorf("answer %d (%v, open %v) has the tokens %v, and at one go %v", turn.ID, turn.Reason, turn.Open, turn.Tokens, got)
+	}
+}
+
+func (r *inquest) run(request infer.Request) infer.Ending {
+	r.t.Helper()
+	s, err := r.engine.Submit(request)
+	must(r.t, err)
+	<-s.Done()
+	must(r.t, s.Ending().Err)
+	return s.Ending()
+}
+
+// makeOld makes a database as the program of an earlier schema left it, with
+// one exchange.
+func (r *inquest) makeOld(dir string, version int, w *testimony) {
+	t := r.t
+	scripts, err := migrations()
+	must(t, err)
+	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, File), "_txlock", "immediate"))
+	must(t, err)
+	exec := func(query string, args ...any) {
+		t.Helper()
+		_, err := db.ExecContext(t.Context(), query, args...)
+		must(t, err)
+	}
+	const first = 2 // later ones fill their tables from what is there
+	for _, script := range scripts[:min(version, first)] {
+		exec(script)
+	}
+	m := r.engine.Model()
+	asked, _ := chat.Ask(m, tortureDefaults(0), "an old one")
+	asked.Sampling.Seed = uint64(version)
+	end := r.run(asked)
+	params := *tortureDefaults(0).Sampling
+	params.Seed = asked.Sampling.Seed
+	sampling, err := encodeSampling(params)
+	must(t, err)
+	usage, err := encodeUsage(end.Usage)
+	must(t, err)
+	state, err := end.Snapshot.MarshalBinary()
+	must(t, err)
+	exec(`INSERT INTO conversations (id, title, named, system, think, preset, sampling, created, updated, head)
+		VALUES (1, 'old', 1, 'Be a rook.', 'off', '', ?, 1, 1, 3)`, sampling)
+	if version > 1 {
+		exec(`UPDATE conversations SET tip = head`)
+	}
+	insert := `INSERT INTO turns (conversation, id, parent, role, text, tokens, open, reason, sampling, model, model_name, created, usage)
+		VALUES (1,?,?,?,?,?,?,?,?,?,?,1,?)`
+	exec(insert, 2, 0, chat.RoleUser, "an old one", encodeTokens(asked.Tokens), false, 0, sampling, m.Fingerprint, m.Name, usage)
+	exec(insert, 3, 2, chat.RoleAssistant, end.Text, encodeTokens(end.Tokens), end.Reason != infer.ReasonStop, end.Reason, sampling, m.Fingerprint, m.Name, usage)
+	exec(`INSERT INTO snapshots (turn, data) VALUES (3, ?)`, state)
+	for _, script := range scripts[min(version, first):version] {
+		exec(script)
+	}
+	exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID))
+	exec(fmt.Sprintf("PRAGMA user_version = %d", version))
+	must(t, db.Close())
+	w.turns[2] = spoken{1, len("an old one"), sumOf("an old one")}
+	w.turns[3] = spoken{1, len(end.Text), sumOf(end.Text)}
+	w.heads[1] = [2]chat.ID{3, 3}
+	delete(r.checked, 2)
+	delete(r.checked, 3)
+}

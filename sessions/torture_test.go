@@ -1,0 +1,239 @@
+package sessions
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"rookery/chat"
+)
+
+const (
+	// tortureKills is how often; ROOKERY_TORTURE_KILLS asks for more.
+	tortureKills = 24
+	// tortureLives is after how many kills another data directory is begun.
+	tortureLives = 12
+	// journalLag is how much of a running answer may be lost: the journal is
+	// written every 100 ms, and a busy machine takes its time.
+	journalLag = 100 * time.Millisecond
+	busyLag    = 300 * time.Millisecond
+)
+
+// A testimony is what a victim said before it was killed.
+type testimony struct {
+	turns  map[chat.ID]spoken // by turn
+	heads  map[chat.ID][2]chat.ID
+	live   map[chat.ID][]sight // by turn
+	gone   map[chat.ID]bool
+	phases map[string]bool // running when it was killed
+	killed time.Time
+	seen   bool // it said anything
+}
+
+// spoken is a turn that was said to be saved.
+type spoken struct {
+	conversation chat.ID
+	bytes        int
+	sum          uint32
+}
+
+// A sight is how much of a running answer was seen.
+type sight struct {
+	conversation chat.ID
+	bytes        int
+	at           time.Time
+}
+
+func newTestimony() *testimony {
+	return &testimony{
+		turns: map[chat.ID]spoken{}, heads: map[chat.ID][2]chat.ID{}, live: map[chat.ID][]sight{},
+		gone: map[chat.ID]bool{}, phases: map[string]bool{},
+	}
+}
+
+// hear takes one line; one that was cut short by the kill is no line.
+func (w *testimony) hear(line string) error {
+	w.seen = true
+	switch line[0] {
+	case '+':
+		w.phases[line[1:]] = true
+		return nil
+	case '-':
+		delete(w.phases, line[1:])
+		return nil
+	}
+	word := strings.Fields(line)
+	var n [4]int64
+	for i, text := range word[1:] {
+		v, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return fmt.Errorf("the victim said %q", line)
+		}
+		n[i] = v
+	}
+	c, turn := chat.ID(n[0]), chat.ID(n[1])
+	switch word[0] {
+	case "act":
+		delete(w.heads, c)
+	case "turn":
+		w.turns[turn] = spoken{c, int(n[2]), uint32(n[3])}
+	case "head":
+		w.heads[c] = [2]chat.ID{turn, chat.ID(n[2])}
+	case "live":
+		delete(w.heads, c)
+		w.live[turn] = append(w.live[turn], sight{c, int(n[2]), time.UnixMicro(n[3])})
+	case "gone":
+		w.gone[c] = true
+	default:
+		return fmt.Errorf("the victim said %q", line)
+	}
+	return nil
+}
+
+// A moment is when to kill: so long after the victim's first word, or, if
+// during is set, after it next begins that.
+type moment struct {
+	after  time.Duration
+	during string
+	into   time.Duration // of what it does then
+}
+
+// tormentPatience is how long a moment is waited for.
+const tormentPatience = 400 * time.Millisecond
+
+// targets are aimed at: they take too little time to be met by chance.
+var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "shelf", "layout", "checkpoint", "search"}
+
+// chooseMoment is any: half of them are aimed.
+func chooseMoment(rng *rand.Rand, fresh bool) moment {
+	m := moment{after: time.Duration(rng.IntN(220_000)) * time.Microsecond}
+	switch {
+	case fresh || rng.IntN(8) == 0:
+		m.after = time.Duration(rng.IntN(30_000)) * time.Microsecond
+	case rng.IntN(2) == 0:
+		m.during, m.into = targets[rng.IntN(len(targets))], time.Duration(rng.IntN(2000))*time.Microsecond
+	}
+	return m
+}
+
+// torment runs a victim and kills it. What it says is added to what others
+// have said of the directory.
+func torment(t *testing.T, dir string, seed uint64, when moment, w *testimony) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), "ROOKERY_TORTURE_DIR="+dir, fmt.Sprintf("ROOKERY_TORTURE_SEED=%d", seed))
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.StdoutPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	lines := bufio.NewReader(out)
+	w.live, w.phases, w.seen = map[chat.ID][]sight{}, map[string]bool{}, false
+	killed := make(chan time.Time, 1)
+	var once sync.Once
+	kill := func() {
+		once.Do(func() {
+			killed <- time.Now()
+			_ = cmd.Process.Kill()
+		})
+	}
+	var first time.Time
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF {
+			break
+		}
+		must(t, err)
+		if !w.seen {
+			first = time.Now()
+			after := when.after
+			if when.during != "" {
+				after += tormentPatience
+			}
+			time.AfterFunc(after, kill)
+		}
+		if when.during != "" && line == "+"+when.during+"\n" && time.Since(first) >= when.after {
+			time.AfterFunc(when.into, kill)
+		}
+		if err := w.hear(strings.TrimSuffix(line, "\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Wait(); err == nil || complaint.Len() > 0 {
+		t.Fatalf("the victim ended by itself: %v\n%s", err, complaint.String())
+	}
+	w.killed = <-killed
+}
+
+// TestTorture kills a program that streams, saves, thins, undoes, deletes and
+// migrates at random moments, and checks after each kill that nothing is lost
+// and nothing is half there. ROOKERY_TORTURE_SEED repeats a run as far as
+// the machine's timing lets it.
+func TestTorture(t *testing.T) {
+	kills := number(t, "ROOKERY_TORTURE_KILLS", tortureKills)
+	seed := uint64(number(t, "ROOKERY_TORTURE_SEED", int(time.Now().UnixNano()%1e9)))
+	t.Logf("ROOKERY_TORTURE_SEED=%d", seed)
+	rng := rand.New(rand.NewPCG(seed, 3))
+	r := newInquest(t)
+	started := time.Now()
+	var dir string
+	var w *testimony
+	for n := range kills {
+		if n%tortureLives == 0 {
+			dir, w = t.TempDir(), newTestimony()
+			if rng.IntN(2) == 0 {
+				r.makeOld(dir, 1+rng.IntN(r.schemas), w)
+			}
+		}
+		life, when := rng.Uint64(), chooseMoment(rng, n%tortureLives == 0)
+		if patient(life) { // the journal has to keep up
+			when.after *= 3
+		}
+		torment(t, dir, life, when, w)
+		r.examine(dir, w)
+		if t.Failed() {
+			t.Fatalf("kill %d of ROOKERY_TORTURE_SEED=%d, %+v, during %v", n, seed, when, slices.Sorted(maps.Keys(w.phases)))
+		}
+		if n%tortureLives == tortureLives-1 {
+			must(t, os.RemoveAll(dir))
+		}
+	}
+	t.Log(r.summary(kills, time.Since(started)))
+}
+
+func number(t *testing.T, name string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	must(t, err)
+	return n
+}
+
+// summary is what a run was about.
+func (r *inquest) summary(kills int, took time.Duration) string {
+	names := slices.SortedFunc(maps.Keys(r.during), func(a, b string) int {
+		return cmp.Or(r.during[b]-r.during[a], strings.Compare(a, b))
+	})
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d kills in %v; during", kills, took.Round(time.Second))
+	for _, name := range names {
+		fmt.Fprintf(&b, " %s %d,", name, r.during[name])
+	}
+	fmt.Fprintf(&b, " nothing %d; %d conversations, %d turns and %d states looked at; %d answers repeated; %d taken up from a journal, at most %v behind",
+		r.idle, r.conversations, r.turns, r.states, r.repeated, r.recovered, r.lag.Round(time.Millisecond))
+	return b.String()
+}
