@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -72,9 +73,38 @@ func (r *inquest) examine(dir string, w *testimony) {
 		there[c.ID] = true
 		r.conversation(s, c.ID, w, stored, journals)
 	}
+	for id, turns := range w.coming {
+		if _, all, _, err := s.Load(t.Context(), id); there[id] && (err != nil || len(all) < turns) {
+			t.Errorf("%d turns of conversation %d came in a bundle, and %d are there (%v)", turns, id, len(all), err)
+		} else if !there[id] && !w.gone[id] {
+			t.Errorf("conversation %d came in a bundle, and is not there", id)
+		}
+	}
+	r.library(s, w)
 	r.nothingLost(w, there, stored)
 	r.journals(stored, journals, w)
 	r.goOn(s, list, w)
+}
+
+// library checks that the states that were baked are there, and are those of
+// their tokens.
+func (r *inquest) library(s *Store, w *testimony) {
+	for id, want := range w.baked {
+		st, err := s.State(r.t.Context(), id)
+		var none *chat.NoStateError
+		if errors.As(err, &none) && !want {
+			delete(w.baked, id)
+			continue
+		}
+		if err != nil {
+			r.t.Errorf("state %d of the library: %v", id, err)
+			continue
+		}
+		if got, want := r.state(st.Snapshot), r.state(nil, st.Tokens); !slices.Equal(got, want) {
+			r.t.Errorf("state %d of the library is not that of its tokens", id)
+		}
+		r.states++
+	}
 }
 
 // filling says that nothing is wrong but that the index lacks entries, which
@@ -181,6 +211,15 @@ func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 // answers are what an uninterrupted run would have given.
 func (r *inquest) line(s *Store, v chat.View) {
 	var read []int32
+	var base *infer.Snapshot
+	if id := v.Conversation.Base; id != 0 {
+		st, err := s.State(r.t.Context(), id)
+		if err != nil {
+			r.t.Errorf("conversation %d begins from state %d: %v", v.Conversation.ID, id, err)
+			return
+		}
+		base = st.Snapshot
+	}
 	for _, turn := range slices.Concat(v.Turns, v.Ahead) {
 		all := slices.Concat(read, turn.Tokens)
 		if r.checked[turn.ID] != len(all) {
@@ -189,12 +228,12 @@ func (r *inquest) line(s *Store, v chat.View) {
 			must(r.t, err)
 			if snap != nil {
 				r.states++
-				if got, want := r.state(snap, nil), r.state(nil, all); !slices.Equal(got, want) {
+				if got, want := r.state(snap), r.state(base, read, turn.Tokens); !slices.Equal(got, want) {
 					r.t.Errorf("the state of turn %d (%q) is not that of its tokens", turn.ID, turn.Text)
 				}
 			}
 			if turn.Role == chat.RoleAssistant {
-				r.repeat(read, turn)
+				r.repeat(base, read, turn)
 			}
 		}
 		if turn.Recall != nil {
@@ -206,17 +245,21 @@ func (r *inquest) line(s *Store, v chat.View) {
 }
 
 // state reads tokens after a snapshot, and what it leaves pending.
-func (r *inquest) state(from *infer.Snapshot, tokens []int32) []float32 {
+func (r *inquest) state(from *infer.Snapshot, parts ...[]int32) []float32 {
+	tokens := slices.Concat(parts...)
+	if from != nil && len(from.Pending)+len(tokens) == 0 {
+		return from.State
+	}
 	return r.run(infer.Request{From: from, Tokens: tokens, Logits: true}).Snapshot.State
 }
 
 // repeat generates an answer at one go.
-func (r *inquest) repeat(prompt []int32, turn chat.Turn) {
+func (r *inquest) repeat(base *infer.Snapshot, prompt []int32, turn chat.Turn) {
 	if turn.Edited {
 		return
 	}
 	r.repeated++
-	request := infer.Request{Tokens: prompt, Sampling: turn.Sampling, Stops: tortureDefaults(0).Stops}
+	request := infer.Request{From: base, Tokens: prompt, Sampling: turn.Sampling, Stops: tortureDefaults(0).Stops}
 	request.Sampling.Ban = slices.Concat(turn.Sampling.Ban, r.ban)
 	if turn.Reason != infer.ReasonStop {
 		request.MaxTokens = len(turn.Tokens)

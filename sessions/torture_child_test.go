@@ -63,6 +63,9 @@ func patient(seed uint64) bool { return seed%4 == 3 }
 //	head CONVERSATION HEAD TIP    everything of the conversation is saved
 //	live CONVERSATION TURN BYTES TIME   so much of a running answer is seen
 //	gone CONVERSATION             may be deleted from now on
+//	coming CONVERSATION TURNS     may be there again, with so many turns
+//	arrived CONVERSATION          is there again
+//	baked STATE, unbaked STATE    is in the library; may be removed from it
 type victim struct {
 	store *Store
 	desk  *chat.Desk
@@ -136,7 +139,7 @@ func (v *victim) act(ctx context.Context) error {
 	long := len(view.Turns)+len(view.Ahead) > tortureTurns
 	v.about(id)
 	var err error
-	switch n := v.rng.IntN(100); {
+	switch n := v.rng.IntN(112); {
 	case n < 25:
 		if long {
 			return v.replace(ctx, at, v.desk.New())

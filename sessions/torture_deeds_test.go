@@ -1,13 +1,19 @@
 package sessions
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"rookery/chat"
 )
 
 // others does what a person does less often.
 func (v *victim) others(ctx context.Context, at int) error {
 	id := v.open[at].ID()
-	switch v.rng.IntN(4) {
+	switch v.rng.IntN(7) {
 	case 0:
 		return phase("layout", func() error {
 			v.desk.SaveLayout(v.open, at)
@@ -17,8 +23,12 @@ func (v *victim) others(ctx context.Context, at int) error {
 		return phase("shelf", func() error { return v.desk.SetPinned(ctx, id, v.rng.IntN(2) == 0) })
 	case 2:
 		return v.throwAway(ctx, at)
-	default:
+	case 3:
 		return phase("check", func() error { _, err := v.store.Check(ctx); return err })
+	case 4:
+		return v.bake(ctx, at)
+	default:
+		return v.moveHouse(ctx, at)
 	}
 }
 
@@ -45,4 +55,82 @@ func (v *victim) throwAway(ctx context.Context, at int) error {
 		}
 	}
 	return nil
+}
+
+// moveHouse writes a conversation to a bundle, deletes it, and reads it back:
+// it is there again with everything, or not at all.
+func (v *victim) moveHouse(ctx context.Context, at int) error {
+	d := v.open[at]
+	view := d.View()
+	if view.Live != nil || len(view.Turns) == 0 {
+		return nil
+	}
+	var file bytes.Buffer
+	err := phase("export", func() error { return v.desk.ExportTree(ctx, &file, d.ID(), chat.Bundle, v.rng.IntN(2) == 0) })
+	if errors.Is(err, chat.ErrBusy) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, turns, _, err := v.store.Load(ctx, d.ID())
+	if err != nil {
+		return err
+	}
+	if err := v.delete(ctx, at); err != nil {
+		return err
+	}
+	shout("coming %d %d", d.ID(), len(turns))
+	err = phase("import", func() error {
+		arrivals, err := v.desk.Import(ctx, bytes.NewReader(file.Bytes()), int64(file.Len()))
+		if err == nil && (len(arrivals) != 1 || arrivals[0].ID != d.ID()) {
+			err = fmt.Errorf("conversation %d was imported as %+v", d.ID(), arrivals)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	shout("arrived %d", d.ID())
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.heads, d.ID())
+	for _, t := range turns {
+		delete(v.said, t.ID)
+	}
+	v.open[at] = v.desk.Open(d.ID())
+	return nil
+}
+
+// bake makes a state and begins a conversation from it. The states of
+// conversations that are gone go too.
+func (v *victim) bake(ctx context.Context, at int) error {
+	library := v.desk.Library()
+	states, err := library.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range states[min(len(states), 2):] {
+		shout("unbaked %d", s.ID)
+		err := phase("unbake", func() error { return v.desk.DeleteState(ctx, s) })
+		var used *chat.InUseError
+		if err != nil && !errors.As(err, &used) {
+			return err
+		}
+	}
+	var baked chat.State
+	err = phase("bake", func() error {
+		recipe := chat.Recipe{Name: fmt.Sprint("book ", time.Now().UnixNano()), Source: "torture", Text: v.words() + v.words()}
+		baked, err = library.Bake(ctx, v.desk.Engine(), recipe, nil)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	shout("baked %d", baked.ID)
+	d, err := v.desk.NewFrom(baked)
+	if err != nil {
+		return err
+	}
+	return v.replace(ctx, at, d)
 }

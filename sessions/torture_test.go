@@ -36,7 +36,9 @@ type testimony struct {
 	heads  map[chat.ID][2]chat.ID
 	live   map[chat.ID][]sight // by turn
 	gone   map[chat.ID]bool
-	phases map[string]bool // running when it was killed
+	coming map[chat.ID]int  // turns of conversations that are read from bundles
+	baked  map[chat.ID]bool // states of the library
+	phases map[string]bool  // running when it was killed
 	killed time.Time
 	seen   bool // it said anything
 }
@@ -58,7 +60,7 @@ type sight struct {
 func newTestimony() *testimony {
 	return &testimony{
 		turns: map[chat.ID]spoken{}, heads: map[chat.ID][2]chat.ID{}, live: map[chat.ID][]sight{},
-		gone: map[chat.ID]bool{}, phases: map[string]bool{},
+		gone: map[chat.ID]bool{}, coming: map[chat.ID]int{}, baked: map[chat.ID]bool{}, phases: map[string]bool{},
 	}
 }
 
@@ -95,6 +97,12 @@ func (w *testimony) hear(line string) error {
 		w.live[turn] = append(w.live[turn], sight{c, int(n[2]), time.UnixMicro(n[3])})
 	case "gone":
 		w.gone[c] = true
+	case "coming":
+		w.coming[c] = int(n[1])
+	case "arrived":
+		delete(w.gone, c)
+	case "baked", "unbaked":
+		w.baked[c] = word[0] == "baked"
 	default:
 		return fmt.Errorf("the victim said %q", line)
 	}
@@ -113,7 +121,7 @@ type moment struct {
 const tormentPatience = 400 * time.Millisecond
 
 // targets are aimed at: they take too little time to be met by chance.
-var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "shelf", "layout", "checkpoint", "search"}
+var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "shelf", "layout", "checkpoint", "search", "bake", "unbake", "export", "import"}
 
 // chooseMoment is any: half of them are aimed.
 func chooseMoment(rng *rand.Rand, fresh bool) moment {
