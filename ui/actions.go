@@ -48,6 +48,8 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.SearchNext: m.on(func() { m.tab().transcript.nextMatch(1) }),
 		keys.SearchPrev: m.on(func() { m.tab().transcript.nextMatch(-1) }),
 
+		keys.States: m.pickState, keys.Bake: m.bakeFile, keys.KeepState: m.keep, keys.Drift: m.drift,
+
 		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.ReopenTab: m.reopen, keys.RenameTab: m.renameTab,
 		keys.NextTab:     m.on(func() { m.goTo((m.active + 1) % len(m.tabs)) }),
 		keys.PrevTab:     m.on(func() { m.goTo((m.active + len(m.tabs) - 1) % len(m.tabs)) }),

@@ -21,12 +21,13 @@ type chooser struct {
 	width, height int
 }
 
-// An entry is a row of a chooser. remove and rename may be nil.
+// An entry is a row of a chooser. remove, rename and inspect may be nil.
 type entry struct {
 	title, detail  string
 	current        bool
 	choose         intent
 	remove, rename intent
+	inspect        intent
 }
 
 const chooserWidth = 76
@@ -70,6 +71,8 @@ func (c *chooser) press(id keys.ID, text string) intent {
 		return c.pick(func(e entry) intent { return e.remove })
 	case keys.ListRename:
 		return c.pick(func(e entry) intent { return e.rename })
+	case keys.ListInspect:
+		return c.pick(func(e entry) intent { return e.inspect })
 	case keys.ListUp:
 		c.move(-1)
 	case keys.ListDown:
@@ -159,6 +162,9 @@ func (c *chooser) draw(th theme.Theme, m keys.Map) box {
 	hints := []string{m.Hint(keys.List, keys.ListAccept), c.verb, m.Hint(keys.List, keys.ListCancel), "close"}
 	if c.pick(func(e entry) intent { return e.remove }) != nil {
 		hints = append(hints, m.Hint(keys.List, keys.ListRename), "rename", m.Hint(keys.List, keys.ListDelete), "delete")
+	}
+	if c.pick(func(e entry) intent { return e.inspect }) != nil {
+		hints = append(hints, m.Hint(keys.List, keys.ListInspect), "inspect")
 	}
 	return framed(th, c.title, content, hintLine(th, inner-2, hints...), inner, c.width, c.height).withCursor(x+2, 0)
 }

@@ -33,6 +33,7 @@ type desk interface {
 	Delete(ctx context.Context, id chat.ID) error
 	History(ctx context.Context) ([]string, error)
 	Remember(prompt string)
+	library
 }
 
 // A dialogue is chat.Dialogue. Its methods return at once.
@@ -47,6 +48,7 @@ type dialogue interface {
 	SwitchSibling(turn chat.ID, by int) error
 	Show(turn chat.ID) error
 	treeDialogue
+	stateDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m chat.ThinkMode) error

@@ -45,6 +45,8 @@ func (m *Model) carryOut(i intent) tea.Cmd {
 	case rename:
 		m.shut()
 		return m.rename(i.id, i.title)
+	case stateIntent:
+		return m.carryOutState(i)
 	case closeTab:
 		m.shut()
 		return m.closeTab()

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/atotto/clipboard"
+	"github.com/charmbracelet/colorprofile"
 
 	"rookery/infer"
 	"rookery/ui/keys"
@@ -28,6 +29,8 @@ type Model struct {
 	dark   bool
 	ascii  bool // draw with ASCII characters alone
 	mouse  bool
+	// colourless says that the terminal shows attributes and no colours.
+	colourless bool
 
 	width, height int
 	place         layout
@@ -104,6 +107,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onFocus()
 	case tea.BlurMsg:
 		m.blurred = true
+	case tea.ColorProfileMsg:
+		m.colourless = msg.Profile <= colorprofile.ASCII
 	case tea.BackgroundColorMsg:
 		m.onBackground(msg.IsDark())
 	case frameMsg:
@@ -130,6 +135,20 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onImported(msg)
 	case takenBackMsg:
 		cmd = m.onTakenBack(msg)
+	case statesMsg:
+		cmd = m.onStates(msg)
+	case libraryMsg:
+		cmd = m.onLibrary(msg)
+	case bakeTickMsg:
+		cmd = m.onBakeTick(msg)
+	case bakedMsg:
+		cmd = m.onBaked(msg)
+	case inspectedMsg:
+		cmd = m.onInspected(msg)
+	case compareListMsg:
+		cmd = m.onCompareList(msg)
+	case driftMsg:
+		cmd = m.onDrift(msg)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
 	case noticeEndedMsg:

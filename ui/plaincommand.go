@@ -51,6 +51,8 @@ func (p *plain) command(name, arg string) error {
 		return p.importFiles(arg)
 	case keys.MonitorPanel:
 		p.monitor()
+	case keys.States, keys.Bake, keys.KeepState, keys.Drift:
+		return p.library(a.ID, arg)
 	case keys.Think, keys.Preset:
 		if arg == "" {
 			p.choices(a.ID)

@@ -39,6 +39,9 @@ func (m *Model) drawRule() string {
 	t := m.tab()
 	c := t.view.Conversation
 	var parts []string
+	if t.view.Base != "" {
+		parts = append(parts, "from "+oneLine(t.view.Base))
+	}
 	switch {
 	case t.composer.editing:
 		parts = append(parts, "editing the last prompt")

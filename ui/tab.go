@@ -26,6 +26,8 @@ func (t *tab) title() string {
 		return titleOf(t.view.Conversation)
 	case t.view.Loading:
 		return "Opening"
+	case t.view.Base != "":
+		return oneLine(t.view.Base)
 	}
 	return "New chat"
 }

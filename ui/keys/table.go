@@ -16,6 +16,10 @@ const (
 	Export        ID = "export"
 	Import        ID = "import"
 	Conversations ID = "conversations"
+	States        ID = "states"
+	Bake          ID = "bake"
+	KeepState     ID = "keep_state"
+	Drift         ID = "drift"
 
 	PinConversation      ID = "pin_conversation"
 	ArchiveConversation  ID = "archive_conversation"
@@ -109,6 +113,7 @@ const (
 	ListView     ID = "list_view"
 	ListUndo     ID = "list_undo"
 	ListEmpty    ID = "list_empty_bin"
+	ListInspect  ID = "list_inspect"
 	ListNewline  ID = "list_newline"
 )
 
@@ -133,6 +138,10 @@ var generalTable = []Action{
 	{ID: ArchiveConversation, Title: "Archive the conversation", Help: "take this conversation out of the list, or put it back", Category: Conversation, Contexts: Global, Slash: "archive"},
 	{ID: DeleteConversation, Title: "Delete the conversation", Help: "close this conversation and put it into the bin", Category: Conversation, Contexts: Global, Slash: "delete"},
 	{ID: UndeleteConversation, Title: "Undo deleting a conversation", Help: "take the conversation thrown away last out of the bin", Category: Conversation, Contexts: Global, Slash: "undelete"},
+	{ID: States, Title: "States", Help: "begin a conversation from a state; bake, keep, import, inspect, rename or delete states", Category: Conversation, Keys: []string{"f8", "alt+i"}, Contexts: Global, Slash: "states", Args: "[name]"},
+	{ID: Bake, Title: "Bake a text file", Help: "read a text file once into a state that conversations begin from", Category: Conversation, Contexts: Global, Slash: "bake", Args: "[path]"},
+	{ID: KeepState, Title: "Keep the state", Help: "keep the state after the selected or last answer in the library", Category: Conversation, Contexts: Global, Slash: "keep", Args: "[name]"},
+	{ID: Drift, Title: "Drift", Help: "show how far the conversation has gone from the state it began from", Category: Conversation, Contexts: Global, Slash: "drift"},
 
 	{ID: Newline, Title: "New line", Help: "start a new line; a backslash before enter does it too", Category: Prompt, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: Composer, Hidden: true},
 	{ID: HistoryPrev, Title: "Previous prompt", Help: "fetch an earlier prompt, from the first line", Category: Prompt, Keys: []string{"up"}, Contexts: Composer, Hidden: true},
@@ -221,5 +230,6 @@ var generalTable = []Action{
 	{ID: ListPin, Title: "Pin", Help: "list the selected conversation before the others, or no longer", Category: Lists, Keys: []string{"alt+p"}, Contexts: List, Hidden: true},
 	{ID: ListArchive, Title: "Archive", Help: "take the selected conversation out of the list, or put it back", Category: Lists, Keys: []string{"alt+a"}, Contexts: List, Hidden: true},
 	{ID: ListView, Title: "Archive and bin", Help: "show the archive, the bin, and the conversations again", Category: Lists, Keys: []string{"tab"}, Contexts: List, Hidden: true},
+	{ID: ListInspect, Title: "Inspect", Help: "show what the selected state is made of, and compare it with others", Category: Lists, Keys: []string{"alt+i"}, Contexts: List, Hidden: true},
 	{ID: ListNewline, Title: "New line", Help: "start a new line in a text of several lines", Category: Lists, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: List, Hidden: true},
 }

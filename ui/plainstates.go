@@ -1,0 +1,108 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"rookery/infer"
+	"rookery/ui/keys"
+)
+
+// states lists the library, or begins a new conversation from the state of a name.
+func (p *plain) states(name string) error {
+	list, err := p.desk.States(p.ctx)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		for _, s := range list {
+			p.say(oneLine(s.Name) + ": " + strings.ReplaceAll(aboutState(s), " · ", ", ") + ".")
+		}
+		p.say("/states and a name begins a conversation from a state.")
+		return nil
+	}
+	for _, s := range list {
+		if !strings.EqualFold(s.Name, name) {
+			continue
+		}
+		d, err := p.desk.NewFrom(s)
+		if err != nil {
+			return err
+		}
+		p.use(d)
+		p.say("A new conversation that begins from " + oneLine(s.Name) + ".")
+		return nil
+	}
+	return fmt.Errorf("there is no state %q; /states lists them", name)
+}
+
+// sayEvery is how often progress is told.
+const sayEvery = 10 * time.Second
+
+// bake reads a text file into a state and says how far it is.
+func (p *plain) bake(path string) error {
+	if path == "" {
+		return errors.New("write /bake and the path of a text file")
+	}
+	r, err := readTextFile(path)
+	if err != nil {
+		return err
+	}
+	p.say("Reading " + oneLine(r.Source) + ".")
+	said := time.Now()
+	s, err := p.desk.Bake(p.ctx, r, func(done infer.Progress) {
+		if time.Since(said) >= sayEvery {
+			said = time.Now()
+			p.say(fmt.Sprintf("%s of %s tokens.", count(done.Read), count(done.ToRead)))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	p.say(fmt.Sprintf("Baked %s, %s tokens. /states %s begins from it.", oneLine(s.Name), count(s.Read), oneLine(s.Name)))
+	return nil
+}
+
+// keep keeps the state after the last answer.
+func (p *plain) keep(name string) error {
+	turn, ok := lastAnswer(p.d.View().Turns)
+	switch {
+	case name == "":
+		return errors.New("write /keep and a name for the state")
+	case !ok:
+		return errNoAnswer
+	}
+	s, err := p.d.KeepState(p.ctx, turn, name)
+	if err == nil {
+		p.say("Kept as " + oneLine(s.Name) + ".")
+	}
+	return err
+}
+
+// drift says how far the conversation has gone from its beginning.
+func (p *plain) drift() error {
+	line, from, err := p.d.Drift(p.ctx)
+	if err != nil {
+		return err
+	}
+	p.say("Distance to " + oneLine(from) + ":")
+	for i, d := range line {
+		p.say(fmt.Sprintf("state %d: relative L2 %.3f, cosine %.3f.", i+1, d.Distance.L2, d.Distance.Cosine))
+	}
+	return nil
+}
+
+// library runs the commands about states.
+func (p *plain) library(id keys.ID, arg string) error {
+	switch id {
+	case keys.States:
+		return p.states(arg)
+	case keys.Bake:
+		return p.bake(arg)
+	case keys.KeepState:
+		return p.keep(arg)
+	}
+	return p.drift()
+}
