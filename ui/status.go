@@ -107,10 +107,11 @@ func (m *Model) noticeLines() []string {
 	}
 	last := len(lines) - 1
 	for i, line := range lines {
+		room := m.width // wrapping takes some clusters for narrower than they are
 		if i == last {
-			line = fit(line, m.width-len(hint))
+			room -= len(hint)
 		}
-		lines[i] = style.Render(line)
+		lines[i] = style.Render(fit(line, room))
 	}
 	lines[last] += m.th.Muted.Render(hint)
 	return lines
