@@ -135,9 +135,7 @@ func (d *Dialogue) prompted(parent ID, text string) *node {
 	}
 	d.goOnFrom(turn.ID)
 	d.conv.Updated = now
-	if parent == 0 && !d.conv.Named {
-		d.conv.Title = titleFrom(text)
-	}
+	d.retitle(parent, text)
 	d.keep.addHistory(text)
 	return d.tree.nodes[turn.ID]
 }

@@ -207,7 +207,7 @@ func (f *foreignFile) take(c foreignConversation) error {
 		if title == "" {
 			title = fmt.Sprintf("conversation %d", f.n)
 		}
-		f.p.arrivals = append(f.p.arrivals, Arrival{Title: titleFrom(title), Fate: FateRefused, Note: err.Error()})
+		f.p.arrivals = append(f.p.arrivals, Arrival{Title: givenTitle(title), Fate: FateRefused, Note: err.Error()})
 		return nil
 	}
 	for _, turn := range t.Turns {
@@ -241,7 +241,7 @@ func (c foreignConversation) tree() (Tree, error) {
 	t.number()
 	t.Conversation.Title = titleFrom(t.Turns[0].Text)
 	if c.Title != "" {
-		t.Conversation.Title, t.Conversation.Named = titleFrom(c.Title), true
+		t.Conversation.Title, t.Conversation.Named = givenTitle(c.Title), true
 	}
 	var check treeCheck
 	for i, turn := range t.Turns {

@@ -55,7 +55,7 @@ refused "conversation 3" 0 it begins with an answer
 refused "conversation 4" 0 it has a message by "function_call"
 refused "conversation 5" 0 it has no messages
 `},
-		{"OpenAI lines", read("openai.jsonl"), `new "One. Two." 2 
+		{"OpenAI lines", read("openai.jsonl"), `new "One. Two" 2 
   system "Be kind."
   user "One. Two."
   assistant "Three.\n\nFour."

@@ -161,3 +161,29 @@ func TestThrowingAwayWhatCannotBeSaved(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 }
+
+// titled is the title that a prompt gives a new conversation.
+func titled(t *testing.T, prompts ...string) string {
+	t.Helper()
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	for _, p := range prompts {
+		ask(t, d, p)
+	}
+	return d.View().Conversation.Title
+}
+
+func TestAGreetingIsNoTitleForLong(t *testing.T) {
+	if got := titled(t, "hello", "How do rooks nest?", "And ravens?"); got != "How do rooks nest?" {
+		t.Errorf("the title is %q", got)
+	}
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	ask(t, d, "hello")
+	must(t, d.SetTitle("Mine"))
+	ask(t, d, "How do rooks nest?")
+	must(t, d.EditLast("story"))
+	if got := settled(t, d).Conversation.Title; got != "Mine" {
+		t.Errorf("a named conversation was retitled %q", got)
+	}
+}

@@ -34,7 +34,8 @@ func (m *Model) throwAway(c chat.Conversation) tea.Cmd {
 	}
 	m.forget(c.ID)
 	m.thrown = append(m.thrown, thrown)
-	if m.shelf() != nil {
+	if s := m.shelf(); s != nil {
+		s.alter(c.ID, func(c *chat.Conversation) { c.Deleted = m.clock() })
 		said += m.keymap.Hint(keys.List, keys.ListUndo) + " undoes it"
 	} else {
 		said += m.hintFor(keys.UndeleteConversation) + " undoes it"
@@ -84,6 +85,9 @@ func (m *Model) onTakenBack(msg takenBackMsg) tea.Cmd {
 	if msg.err != nil {
 		m.thrown = append(m.thrown, msg.thrown)
 		return m.fail(msg.err)
+	}
+	if s := m.shelf(); s != nil {
+		s.want = msg.thrown.c.ID
 	}
 	var open tea.Cmd
 	if msg.thrown.at >= 0 {

@@ -152,6 +152,9 @@ func (m *Model) setArchived(c chat.Conversation, archived bool) tea.Cmd {
 	if !archived {
 		said = "“" + titleOf(c) + "” is in the list again"
 	}
+	if s := m.shelf(); s != nil {
+		s.alter(c.ID, func(c *chat.Conversation) { c.Archived = archived })
+	}
 	return m.onShelf(said, func(ctx context.Context) error { return m.desk.SetArchived(ctx, c.ID, archived) })
 }
 

@@ -27,6 +27,7 @@ type shelf struct {
 	searching bool
 	unsought  string // why the text was not searched
 
+	want          chat.ID // to be selected when the list comes; 0: what was
 	rows          []shelfRow
 	selected, top int // a row, and the first line that is seen
 	width, height int
@@ -149,6 +150,17 @@ func (s *shelf) setList(list []chat.Conversation, open map[chat.ID]bool, undo bo
 	s.refill()
 }
 
+// alter shows at once what is about to be stored, so that the next key is
+// about the next conversation.
+func (s *shelf) alter(id chat.ID, change func(*chat.Conversation)) {
+	for i := range s.list {
+		if s.list[i].ID == id {
+			change(&s.list[i])
+		}
+	}
+	s.refill()
+}
+
 // setFound takes over what a search found.
 func (s *shelf) setFound(found []chat.Found, err error) {
 	s.found, s.searching = found, false
@@ -161,17 +173,17 @@ func (s *shelf) setFound(found []chat.Found, err error) {
 // refill makes the rows anew and stays on the selected one.
 func (s *shelf) refill() {
 	was, ok := s.row()
-	at := s.selected
-	s.fill(at)
-	if !ok {
+	s.fill(s.selected)
+	if !ok && s.want == 0 {
 		return
 	}
 	for i, r := range s.rows {
-		if r.same(was) {
+		if s.want != 0 && r.c.ID == s.want || s.want == 0 && r.same(was) {
 			s.selected = i
 			break
 		}
 	}
+	s.want = 0
 	s.scroll()
 }
 
