@@ -2,7 +2,7 @@
 // models so small that the tools of compute-sanitizer finish soon. It prints a
 // sum of all that came back; the same in every run. See sanitize.sh.
 //
-//   drive [-v] [part...]     parts: single, mixed, draws, slots; all without any
+//   drive [-v] [part...]     parts: single, mixed, draws, slots, many; all without any
 //
 // With -v every step's own sums are shown, so that the first that differs is found.
 #include <algorithm>
@@ -250,7 +250,16 @@ int main(int argc, char **argv) {
         {"odd sizes, launched singly", {2, 320, 5, 64, 1064, 301, 8, 24, 8, 40}, RK_F16, RK_F16, RK_OPEN_EAGER},
         {"heads of 16", {2, 64, 4, 16, 256, 200, 8, 8, 8, 16}, RK_F16, RK_F32, RK_OPEN_EAGER},
     };
+    const rk_shape wide = {1, 512, 8, 64, 512, 128, 32, 32, 32, 64};
+    for (int32_t state : {RK_F32, RK_F16}) { // as many heads of rows as fill a card
+        if (!wanted("many")) break;
+        Engine e(wide, {0, state == RK_F32 ? RK_F16 : RK_BF16, state, 272, 272, 272, wide.vocab, RK_OPEN_EAGER, nullptr});
+        for (int n : {97, 200, 257, 272}) e.step(singles(n));
+        e.read(271);
+        printf("%-28s %016llx\n", "many rows", (unsigned long long)sum);
+    }
     for (const auto &m : models) {
+        if (parts.size() == 1 && parts[0] == "many") break;
         Engine e(m.shape, {0, m.weights, m.state, 72, 72, 1200, m.shape.vocab - 3, m.flags, nullptr});
         if (wanted("single")) single(e);
         if (wanted("mixed")) mixed(e);
