@@ -18,7 +18,7 @@ const rk_options &checked(const rk_options &o, const rk_shape &s) {
         fail(RK_ERR_ARGUMENT, "steps of %d tokens: there must be %d to %d", o.max_tokens, o.max_rows, 1 << 20);
     if (o.token_limit < 1 || o.token_limit > s.vocab)
         fail(RK_ERR_ARGUMENT, "a vocabulary of %d tokens: the model has %d", o.token_limit, s.vocab);
-    if (o.flags & ~(RK_OPEN_EAGER | RK_OPEN_ONE_BUCKET)) fail(RK_ERR_ARGUMENT, "unknown flags %x", o.flags);
+    if (o.flags & ~(RK_OPEN_EAGER | RK_OPEN_ONE_BUCKET | RK_OPEN_PORTABLE)) fail(RK_ERR_ARGUMENT, "unknown flags %x", o.flags);
     return o;
 }
 

@@ -17,6 +17,7 @@
 #define gpuDriverTooOld hipErrorInsufficientDriver
 #define gpuNoDevice hipErrorNoDevice
 #define gpuOutOfMemory hipErrorOutOfMemory
+#define gpuNotReady hipErrorNotReady
 #define gpuMallocPinned(p, n) hipHostMalloc((void **)(p), (n), 0)
 #define gpuFreePinned hipHostFree
 #define SHFL_XOR(v, mask) __shfl_xor((v), (mask), 32)
@@ -32,6 +33,7 @@
 #define gpuDriverTooOld cudaErrorInsufficientDriver
 #define gpuNoDevice cudaErrorNoDevice
 #define gpuOutOfMemory cudaErrorMemoryAllocation
+#define gpuNotReady cudaErrorNotReady
 #define gpuMallocPinned(p, n) cudaMallocHost((void **)(p), (n))
 #define gpuFreePinned cudaFreeHost
 #define SHFL_XOR(v, mask) __shfl_xor_sync(0xffffffffu, (v), (mask), 32)
@@ -70,6 +72,7 @@ using gpuGraphExec = GPU_NAME(GraphExec_t);
 #define gpuEventDestroy GPU_NAME(EventDestroy)
 #define gpuEventRecord GPU_NAME(EventRecord)
 #define gpuEventSynchronize GPU_NAME(EventSynchronize)
+#define gpuEventQuery GPU_NAME(EventQuery)
 #define gpuEventElapsed GPU_NAME(EventElapsedTime)
 #define gpuStreamBeginCapture(s) GPU_NAME(StreamBeginCapture)((s), GPU_NAME(StreamCaptureModeThreadLocal))
 #define gpuStreamEndCapture GPU_NAME(StreamEndCapture)

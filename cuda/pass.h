@@ -10,7 +10,7 @@
 #include "slots.h"
 #include "wkv_chunk.h"
 
-// What draws do with the likeliest tokens; see sampler.cu.
+// What draws do with the likeliest tokens; see sampler_draw.cu.
 enum class Draw : int32_t { None, Greedy, Rwkv, Rapid };
 
 // A row as the host describes it, after the parameters that mean the same have
@@ -53,21 +53,16 @@ struct Activations {
     int64_t logits_stride; // V rounded up to whole chunks of the sampler
 };
 
-// Working memory of the draws, per row; see sampler.cu.
+// Working memory of the draws; see sampler.h.
 struct DrawScratch {
-    int chunks;         // of kDrawChunk tokens in the vocabulary
-    float *best;        // [row_room][chunks]: largest z, after penalties
-    float *raw_best;    // [row_room][chunks]: largest logit
-    float *raw_sum;     // [row_room][chunks]: sum of exp(logit - raw_best)
-    uint64_t *mass;     // [row_room][chunks]
-    uint64_t *bucket_mass;  // [row_room][chunks][kBuckets]: of values by their distance from the best
-    int32_t *bucket_count;  // the same: how many there are
-    float *raw;         // [row_room][limit]: raw logits of penalised tokens, by entry
-    float *ban_raw;     // [RK_BANS_MAX]: raw logits of banned tokens
-    int32_t *nan;       // [row_room]: whether a logit is NaN
+    float *z;           // [row_room][logits_stride]: logits as draws see them; null where a team of blocks holds a row
     uint32_t *exempt;   // bit set of tokens
-    rk_result *results; // [row_room]
+    int32_t *arrived;   // rows that have drawn; zero between draws
+
+    // In the host's memory, which the device writes to.
+    rk_result *results;       // [row_room]
     rk_candidate *candidates; // [row_room * RK_TOP_MAX]
+    uint32_t *finished;       // 1 when all results are there
 };
 
 struct Pass {
@@ -82,7 +77,8 @@ struct Pass {
     bool single;
     int outputs;      // rows with logits: the n-th is row output_row[n], or n if that is null
 
-    const RowInput *input;    // [rows]
+    const RowInput *sent;     // [rows], in the host's memory: embed brings them to input; null if they are there
+    RowInput *input;          // [rows]
     int32_t *row_slot;        // [rows]: written by embed; frozen rows have the spare one
     const int32_t *token_ids; // [tokens], of rows with more than one
     const int32_t *row_of;    // [tokens]

@@ -125,6 +125,7 @@ typedef struct rk_options {
 #define RK_OPEN_EAGER 1u      /* no graphs: kernels are launched one by one (for tests) */
 #define RK_OPEN_ONE_BUCKET 2u /* every decoding step runs as one of max_rows rows would: slower,
                                  but a row's results do not depend on how many others there are */
+#define RK_OPEN_PORTABLE 4u   /* draws by one block a row, as on devices without clusters of blocks (for tests) */
 
 /* Reserves everything an engine needs but the tensors' contents: all device
  * and pinned memory is taken here, and nothing is allocated later. On

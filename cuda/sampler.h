@@ -1,21 +1,30 @@
 // sampler.h: drawing tokens on the device, to the bit as infer/sampler defines
-// it. Three kernels for all rows of a step:
+// it, by one kernel: a team of blocks for each row (sampler_team.h) that keeps the
+// row's logits in shared memory from the first look to the draw.
 //
-//   scan    per chunk: penalties and bans in place; largest values
-//   weigh   per chunk: masses
-//   choose  per row: truncation, draw, log-probability, candidates; puts the raw
-//           logits back; counts the token
+//   sampler_mass.h        the arithmetic that is defined to the bit
+//   sampler_team.h        blocks that share a row
+//   sampler_row.h         a block's part of a row: penalties, bans, largest values
+//   sampler_cut.h         where a truncation cuts
+//   sampler_pick.h        which id a running sum reaches
+//   sampler_candidates.h  the likeliest tokens
+//   sampler_counts.h      the slot's counts: penalties, decay, the drawn token
+//   sampler_draw.cu       the kernel
 #pragma once
 
 #include "forward.h"
-#include "sampler_select.h"
+#include "small_device.h"
 
 namespace sampling {
 
+// Ids of a chunk, which one warp goes through in their order.
+constexpr int kDrawChunk = 1024;
+
 struct DrawArgs {
-    float *logits; // [outputs][stride]
+    const float *logits; // [outputs][stride]
     int64_t stride;
-    int vocab;
+    int vocab, outputs;
+    bool early; // inputs and counts may be read before the previous kernel has ended
     const RowInput *input;
     const int32_t *row_slot, *output_row, *bans;
     SlotView slots;
@@ -25,13 +34,8 @@ struct DrawArgs {
     __device__ bool frozen(int row) const { return row_slot[row] != input[row].slot; }
 };
 
-// What a seen token's logit is lowered by.
-__device__ inline float penalty(const RowInput &in, float n, float first) {
-    if (in.rapid_penalty) return in.presence * first + in.frequency * (n - first);
-    return in.presence + in.frequency * n;
-}
-
-void scan_logits(const DrawArgs &a, int outputs, gpuStream stream);
-void choose_tokens(const DrawArgs &a, int outputs, gpuStream stream);
+// Whether this device keeps rows of so many ids in the shared memory of a team.
+// If not, draws need DrawScratch.z.
+bool holds_rows(int vocab);
 
 } // namespace sampling

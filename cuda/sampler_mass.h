@@ -34,19 +34,6 @@ __device__ inline uint64_t mass(float z, float m, float scale) {
     return (uint64_t)__double_as_longlong(biased) - 0x4330000000000000ull;
 }
 
-// Values are sorted roughly into buckets by their distance from the largest one,
-// in powers of two of their mass: four buckets for each octave of distance + 1,
-// the last one open. The order of buckets is that of values.
-constexpr int kBuckets = 24;
-
-__device__ inline int bucket_of(float z, float m, float scale) {
-    const float f = (m - z) * scale + 1.0f;
-    return (int)min((__float_as_uint(f) - 0x3f800000u) >> 21, (uint32_t)kBuckets - 1);
-}
-
-// The distance + 1 at which a bucket begins.
-__device__ inline float bucket_begin(int bucket) { return __uint_as_float(0x3f800000u + ((uint32_t)bucket << 21)); }
-
 // Orders floats as integers; -0 and +0 are one.
 __device__ inline uint32_t key_of(float z) {
     const uint32_t b = __float_as_uint(z + 0.0f);

@@ -163,12 +163,22 @@ template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn)
 
 // One block a token.
 template <typename E>
-__global__ void embed_tokens(float *x, const E *embedding, const float *weight, const float *bias, const RowInput *input,
+__global__ void embed_tokens(float *x, const E *embedding, const float *weight, const float *bias, const RowInput *sent, RowInput *input,
                              int32_t *row_slot, const int32_t *token_ids, const int32_t *row_of, const int32_t *drawn, int spare,
                              int channels, bool single) {
-    begin_early();
+    constexpr int kWords = sizeof(RowInput) / sizeof(uint32_t);
+    static_assert(kWords <= kWarp, "a warp brings a row's input");
+    __shared__ union {
+        uint32_t words[kWords];
+        RowInput row;
+    } shared;
+    let_next_start();
+    if (sent && threadIdx.x < kWords) shared.words[threadIdx.x] = reinterpret_cast<const uint32_t *>(sent + blockIdx.x)[threadIdx.x];
+    wait_for_previous();
     const int t = blockIdx.x, row = single ? t : row_of[t];
-    const RowInput &in = input[row];
+    if (sent && threadIdx.x < kWords) reinterpret_cast<uint32_t *>(input + row)[threadIdx.x] = shared.words[threadIdx.x];
+    __syncthreads();
+    const RowInput &in = sent ? shared.row : input[row];
     int slot = in.slot, id = in.count == 1 ? in.token : token_ids[t];
     if (id == RK_FED_BACK) {
         id = drawn[slot];
@@ -238,7 +248,7 @@ void embed(const Pass &p) {
         using E = decltype(e);
         const int threads = std::min((int)round_up(p.shape->embed / 8, kWarp), 256);
         launch_early(embed_tokens<E>, p.tokens, threads, 0, p.stream, p.act.x, static_cast<const E *>(p.model->embedding),
-                     p.model->ln0_weight, p.model->ln0_bias, p.input, p.row_slot, p.token_ids, p.row_of, p.slots.drawn, p.slots.slots,
+                     p.model->ln0_weight, p.model->ln0_bias, p.sent, p.input, p.row_slot, p.token_ids, p.row_of, p.slots.drawn, p.slots.slots,
                      p.shape->embed, p.single);
     });
 }

@@ -44,6 +44,7 @@ struct DeviceLimits {
     int multiprocessors = 1;
     size_t shared = 48 << 10; // bytes a block can have
     bool starts_early = false;
+    bool clusters = false; // of eight blocks
 };
 
 inline DeviceLimits device_limits() {
@@ -53,7 +54,7 @@ inline DeviceLimits device_limits() {
 #if GPU_CUDA
     if (cudaDeviceGetAttribute(&value, cudaDevAttrMultiProcessorCount, device) == cudaSuccess) limits.multiprocessors = value;
     if (cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) == cudaSuccess) limits.shared = value;
-    if (cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess) limits.starts_early = value >= 9;
+    if (cudaDeviceGetAttribute(&value, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess) limits.starts_early = limits.clusters = value >= 9;
 #else
     if (hipDeviceGetAttribute(&value, hipDeviceAttributeMultiprocessorCount, device) == hipSuccess) limits.multiprocessors = value;
     if (hipDeviceGetAttribute(&value, hipDeviceAttributeMaxSharedMemoryPerBlock, device) == hipSuccess) limits.shared = value;
@@ -61,28 +62,43 @@ inline DeviceLimits device_limits() {
     return limits;
 }
 
-// Launches a kernel with `shared` bytes of dynamic shared memory. All kernels
-// ask for the same division between shared memory and L1 cache, since a
-// multiprocessor must be idle to change it. Errors are kept for gpuLastError.
+// Launches a kernel with `shared` bytes of dynamic shared memory, in teams of so
+// many blocks: clusters, if more than one. All kernels ask for the same division
+// between shared memory and L1 cache, since a multiprocessor must be idle to change
+// it. Errors are kept for gpuLastError.
 template <typename... P, typename... A>
-void launch_early(void (*kernel)(P...), dim3 blocks, int threads, size_t shared, gpuStream stream, A... args) {
+void launch_teams(void (*kernel)(P...), dim3 teams, int team, int threads, size_t shared, gpuStream stream, A... args) {
+    teams.x *= team;
 #if GPU_CUDA
     cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
     if (shared > 0) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-    cudaLaunchAttribute early{};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute attributes[2]{};
     cudaLaunchConfig_t config{};
-    config.gridDim = blocks;
+    config.gridDim = teams;
     config.blockDim = dim3(threads);
     config.dynamicSmemBytes = shared;
     config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = device_limits().starts_early ? 1 : 0;
+    config.attrs = attributes;
+    if (device_limits().starts_early) {
+        cudaLaunchAttribute &early = attributes[config.numAttrs++];
+        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        early.val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (team > 1) {
+        cudaLaunchAttribute &cluster = attributes[config.numAttrs++];
+        cluster.id = cudaLaunchAttributeClusterDimension;
+        cluster.val.clusterDim.x = team;
+        cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    }
     cudaLaunchKernelEx(&config, kernel, P(args)...);
 #else
-    kernel<<<blocks, threads, shared, stream>>>(P(args)...);
+    kernel<<<teams, threads, shared, stream>>>(P(args)...);
 #endif
+}
+
+template <typename... P, typename... A>
+void launch_early(void (*kernel)(P...), dim3 blocks, int threads, size_t shared, gpuStream stream, A... args) {
+    launch_teams(kernel, blocks, 1, threads, shared, stream, args...);
 }
 
 // ---- copies of 16 bytes to shared memory ---------------------------------------

@@ -1,56 +1,29 @@
 #include "step.h"
 
 #include "mid_product.h"
-#include "sampler_select.h"
+#include "sampler.h"
 #include "wkv_chunk_record.h"
 
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 
 namespace {
 
-constexpr float kLeastTemperature = 0.001f, kMostTemperature = 1000;
-
 double now_ms() {
     using namespace std::chrono;
     return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
 }
 
-// A draw's parameters with those that mean the same made the same, as
-// infer/sampler's Params.effective.
-void take_sampling(const rk_row &r, RowInput *in) {
-    float temperature = r.temperature;
-    in->top_p = r.top_p;
-    in->top_k = r.top_k;
-    in->draw = r.mode == RK_MODE_RAPID ? Draw::Rapid : Draw::Rwkv;
-    if (temperature < kLeastTemperature) {
-        if (r.mode == RK_MODE_PIP)
-            temperature = 1, in->top_p = 0;
-        else
-            in->draw = Draw::Greedy;
-    }
-    if (in->draw == Draw::Rapid && in->top_p == 0) in->top_k = 1, in->top_p = 1;
-    in->scale = in->draw == Draw::Greedy ? 1.0f : (float)(M_LOG2E / (double)temperature);
-    in->presence = r.presence;
-    in->frequency = r.frequency;
-    in->decay = r.decay;
-    in->rapid_penalty = r.mode == RK_MODE_RAPID;
-    in->exempt = r.mode == RK_MODE_PIP;
-    in->top = r.top;
-    in->seed = r.seed;
-    in->index = r.draw;
-}
+constexpr int kLooks = 4096; // at a flag, between two at the device
 
-// Copies a row's banned tokens, each once and without those that are none;
-// returns how many there are.
-int take_bans(const int32_t *bans, int n, int limit, int32_t *dst) {
-    std::copy_n(bans, n, dst);
-    std::sort(dst, dst + n);
-    int32_t *end = std::unique(dst, dst + n), *first = std::lower_bound(dst, end, 0);
-    end = std::lower_bound(first, end, limit);
-    std::copy(first, end, dst);
-    return (int)(end - first);
+void rest_briefly() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
 }
 
 template <typename T> void upload_values(T *dst, const T *src, int64_t n, gpuStream stream) {
@@ -80,7 +53,7 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     : model_(model), options_(o), slots_(slots), row_room_(Products::padded(o.max_rows)),
       token_room_(Products::padded(std::max(o.max_tokens, (int)row_room_))), products_(model.shape, token_room_, round_up(model.shape.vocab, sampling::kDrawChunk), arena, scratch) {
     const Shape &s = model.shape;
-    const int64_t t = token_room_, r = row_room_, c = s.embed, limit = o.token_limit;
+    const int64_t t = token_room_, r = row_room_, c = s.embed;
     const char *what = "the activations";
     auto elements = [&](int64_t n) -> void * { return arena.device<uint16_t>(n, scratch, what); };
     act_.token_room = t;
@@ -101,19 +74,9 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     act_.logits_stride = round_up(s.vocab, sampling::kDrawChunk);
     act_.logits = arena.device<float>(r * act_.logits_stride, scratch, what);
 
-    draw_.chunks = (int)ceil_div(s.vocab, sampling::kDrawChunk);
-    draw_.best = arena.device<float>(r * draw_.chunks, scratch, what);
-    draw_.raw_best = arena.device<float>(r * draw_.chunks, scratch, what);
-    draw_.raw_sum = arena.device<float>(r * draw_.chunks, scratch, what);
-    draw_.mass = arena.device<uint64_t>(r * draw_.chunks, scratch, what);
-    draw_.bucket_mass = arena.device<uint64_t>(r * draw_.chunks * sampling::kBuckets, scratch, what);
-    draw_.bucket_count = arena.device<int32_t>(r * draw_.chunks * sampling::kBuckets, scratch, what);
-    draw_.raw = arena.device<float>(r * limit, scratch, what);
-    draw_.ban_raw = arena.device<float>(RK_BANS_MAX, scratch, what);
-    draw_.nan = arena.device<int32_t>(r, scratch, what);
+    if ((o.flags & RK_OPEN_PORTABLE) || !sampling::holds_rows(s.vocab)) draw_.z = arena.device<float>(r * act_.logits_stride, scratch, what);
     draw_.exempt = arena.device<uint32_t>(ceil_div(s.vocab, 32), scratch, what);
-    draw_.results = arena.device<rk_result>(r, scratch, what);
-    draw_.candidates = arena.device<rk_candidate>(r * RK_TOP_MAX, scratch, what);
+    draw_.arrived = arena.device<int32_t>(1, scratch, what);
 
     input_ = arena.device<RowInput>(r, scratch, what);
     row_slot_ = arena.device<int32_t>(r, scratch, what);
@@ -136,6 +99,7 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
         f->bans = arena.pinned<int32_t>(RK_BANS_MAX, pinned, "the step buffers");
         f->results = arena.pinned<rk_result>(r, pinned, "the step buffers");
         f->candidates = arena.pinned<rk_candidate>(r * RK_TOP_MAX, pinned, "the step buffers");
+        f->finished = arena.pinned<uint32_t>(1, pinned, "the step buffers");
         flights_.push_back(std::move(f));
     }
     logits_staging_ = arena.pinned<float>(s.vocab, pinned, "the step buffers");
@@ -147,7 +111,7 @@ int Steps::bucket(int rows) const {
     return Products::padded(options_.flags & RK_OPEN_ONE_BUCKET ? options_.max_rows : rows);
 }
 
-Pass Steps::pass(int rows, int tokens, bool single, int outputs) const {
+Pass Steps::pass(const Flight &f, int rows, int tokens, bool single, int outputs) const {
     Pass p{};
     p.shape = &model_.shape;
     p.model = &model_;
@@ -155,10 +119,14 @@ Pass Steps::pass(int rows, int tokens, bool single, int outputs) const {
     p.slots = slots_.view();
     p.act = act_;
     p.scratch = draw_;
+    p.scratch.results = f.results;
+    p.scratch.candidates = f.candidates;
+    p.scratch.finished = f.finished;
     p.rows = rows;
     p.tokens = tokens;
     p.single = single;
     p.outputs = outputs;
+    p.sent = single ? f.input : nullptr;
     p.input = input_;
     p.row_slot = row_slot_;
     p.token_ids = token_ids_;
@@ -177,13 +145,14 @@ void Steps::capture() {
     if (options_.flags & RK_OPEN_EAGER) return;
     int last = 0;
     for (int n = 1; n <= options_.max_rows; n++)
-        if (int b = bucket(n); b != last) graph(last = b);
+        if (int b = bucket(n); b != last) graph(last = b, *flights_[0]);
 }
 
-const Steps::Graph &Steps::graph(int bucket) {
-    auto &made = graphs_[bucket];
+// Those of the second flight are made when two steps are first in flight.
+const Steps::Graph &Steps::graph(int bucket, const Flight &f) {
+    auto &made = graphs_[{bucket, &f}];
     if (made) return *made;
-    const Pass p = pass(bucket, bucket, true, bucket);
+    const Pass p = pass(f, bucket, bucket, true, bucket);
     auto g = std::make_unique<Graph>();
     products_.prepare(bucket, bucket); // what it asks of the library must not be captured
     ::check(gpuStreamBeginCapture(stream_), "capturing a step");
@@ -225,108 +194,10 @@ void Steps::tune(double seconds) {
     capture();
 }
 
-void Steps::check(const Rows &a) const {
-    if (a.n_rows < 1 || a.n_rows > options_.max_rows)
-        fail(RK_ERR_ARGUMENT, "%d rows in a step: this engine was opened for 1 to %d", a.n_rows, options_.max_rows);
-    if (submitted_ - waited_ >= RK_IN_FLIGHT) fail(RK_ERR_ARGUMENT, "%d steps are in flight already: wait for one first", RK_IN_FLIGHT);
-    std::vector<char> taken(options_.slots);
-    int64_t tokens = 0, bans = 0;
-    for (int i = 0; i < a.n_rows; i++) {
-        check_row(a, i);
-        const rk_row &r = a.rows[i];
-        if (taken[r.slot]) fail(RK_ERR_ARGUMENT, "row %d: slot %d is in this step already", i, r.slot);
-        taken[r.slot] = 1;
-        tokens += r.token_count;
-        if (r.flags & RK_ROW_DRAW) bans += r.ban_count;
-    }
-    if (bans > RK_BANS_MAX) fail(RK_ERR_ARGUMENT, "%lld banned tokens in a step: at most %d", (long long)bans, RK_BANS_MAX);
-    if (tokens > options_.max_tokens)
-        fail(RK_ERR_ARGUMENT, "%lld tokens in a step: this engine was opened for %d", (long long)tokens, options_.max_tokens);
-}
-
-void Steps::check_row(const Rows &a, int i) const {
-    const rk_row &r = a.rows[i];
-    if (r.slot < 0 || r.slot >= options_.slots)
-        fail(RK_ERR_ARGUMENT, "row %d: slot %d; the pool has slots 0 to %d", i, r.slot, options_.slots - 1);
-    if (r.token_count < 1 || r.token_offset < 0 || r.token_offset > a.n_tokens - r.token_count)
-        fail(RK_ERR_ARGUMENT, "row %d: tokens %d to %d of %d", i, r.token_offset, r.token_offset + r.token_count, a.n_tokens);
-    for (int t = 0; t < r.token_count; t++) {
-        const int id = a.tokens[r.token_offset + t];
-        if ((id < 0 || id >= model_.shape.vocab) && !(id == RK_FED_BACK && r.token_count == 1))
-            fail(RK_ERR_ARGUMENT, "row %d: token %d; the model has tokens 0 to %d", i, id, model_.shape.vocab - 1);
-    }
-    if (!(r.flags & RK_ROW_DRAW)) {
-        if (r.top != 0) fail(RK_ERR_ARGUMENT, "row %d: candidates without a draw", i);
-        return;
-    }
-    const char *wrong = nullptr;
-    if (r.top < 0 || r.top > RK_TOP_MAX) wrong = "top";
-    if (r.ban_count < 0 || r.ban_offset < 0 || r.ban_offset > a.n_bans - r.ban_count) wrong = "bans";
-    if (r.mode < RK_MODE_RWKV || r.mode > RK_MODE_RAPID) wrong = "mode";
-    if (!(r.temperature >= 0 && r.temperature <= kMostTemperature)) wrong = "temperature";
-    if (r.top_k < 0) wrong = "top_k";
-    if (!(r.top_p >= 0 && r.top_p <= 1)) wrong = "top_p";
-    if (!std::isfinite(r.presence)) wrong = "presence";
-    if (!std::isfinite(r.frequency)) wrong = "frequency";
-    if (!(r.decay >= 0 && r.decay <= 1)) wrong = "decay";
-    if (wrong) fail(RK_ERR_ARGUMENT, "row %d: its %s is out of range", i, wrong);
-}
-
-// Rows of at least a whole tile go by chunks, where there are kernels for it.
-void Steps::add_chunks(int row, Flight &f) const {
-    RowInput &in = f.input[row];
-    if (in.count < kChunkTokens || model_.shape.head_size != kChunkHead) return;
-    in.chunked = 1;
-    f.chunk_rows[f.chunk_row_count++] = {row, in.first, in.count, f.chunk_tile_count};
-    for (int at = 0; at < in.count; at += kChunkTokens)
-        f.chunk_tiles[f.chunk_tile_count++] = {in.first + at, std::min(kChunkTokens, in.count - at)};
-}
-
-void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
-    f.output_of.assign(a.n_rows, -1);
-    f.tops = f.bans_used = f.chunk_tile_count = f.chunk_row_count = 0;
-    int outputs = 0, first = 0;
-    for (int i = 0; i < a.n_rows; i++) {
-        const rk_row &r = a.rows[i];
-        RowInput in{};
-        in.slot = r.slot;
-        in.first = first;
-        in.count = r.token_count;
-        in.token = a.tokens[r.token_offset];
-        in.flags = r.flags;
-        in.draw = Draw::None;
-        in.top_offset = f.tops;
-        if (r.flags & RK_ROW_DRAW) {
-            take_sampling(r, &in);
-            in.ban_offset = f.bans_used;
-            in.ban_count = take_bans(a.bans + r.ban_offset, r.ban_count, options_.token_limit, f.bans + f.bans_used);
-            f.bans_used += in.ban_count;
-        }
-        f.tops += in.top;
-        f.input[i] = in;
-        add_chunks(i, f);
-        if (!single)
-            for (int t = 0; t < r.token_count; t++) {
-                f.token_ids[first + t] = a.tokens[r.token_offset + t];
-                f.row_of[first + t] = i;
-            }
-        first += r.token_count;
-        if (!(r.flags & (RK_ROW_DRAW | RK_ROW_LOGITS))) continue;
-        f.output_of[i] = single ? i : outputs;
-        f.output_row[outputs++] = i;
-    }
-    f.tokens = first;
-    f.bucket = single ? bucket(a.n_rows) : 0;
-    RowInput none{};
-    none.slot = options_.slots;
-    none.count = 1;
-    for (int i = a.n_rows; i < f.bucket; i++) f.input[i] = none;
-}
-
 void Steps::upload(const Flight &f, const Pass &p) {
-    upload_values(input_, f.input, p.rows, stream_);
     upload_values(bans_, f.bans, f.bans_used, stream_);
     if (p.single) return;
+    upload_values(input_, f.input, p.rows, stream_);
     upload_values(token_ids_, f.token_ids, p.tokens, stream_);
     upload_values(row_of_, f.row_of, p.tokens, stream_);
     upload_values(output_row_, f.output_row, p.outputs, stream_);
@@ -343,42 +214,61 @@ void Steps::submit(const Rows &a) {
         single &= a.rows[i].token_count == 1;
         used.push_back(a.rows[i].slot);
     }
-    Flight &f = *flights_[submitted_ % RK_IN_FLIGHT];
+    Flight &f = submitted_ == waited_ ? *flights_[0] : other(newest_);
+    if (timed_ == &f) timed_ = nullptr;
     fill_rows(a, f, single);
+    *f.finished = 0;
     const int outputs = (int)(f.output_of.size() - std::count(f.output_of.begin(), f.output_of.end(), -1));
-    Pass p = single ? pass(f.bucket, f.bucket, true, f.bucket) : pass(a.n_rows, f.tokens, false, outputs);
+    f.draws = outputs > 0 || single;
+    Pass p = single ? pass(f, f.bucket, f.bucket, true, f.bucket) : pass(f, a.n_rows, f.tokens, false, outputs);
     p.chunk_tile_count = f.chunk_tile_count;
     p.chunk_row_count = f.chunk_row_count;
     slots_.before_step(used, stream_);
     upload(f, p);
     f.begin.record(stream_);
     if (single && !(options_.flags & RK_OPEN_EAGER)) {
-        ::check(gpuGraphLaunch(graph(f.bucket).exec, stream_), "launching a step");
+        ::check(gpuGraphLaunch(graph(f.bucket, f).exec, stream_), "launching a step");
         timing_.graphs++;
     } else {
         run(p);
     }
     f.end.record(stream_);
-    download_values(f.results, draw_.results, p.outputs, stream_);
-    download_values(f.candidates, draw_.candidates, f.tops, stream_);
-    f.done.record(stream_);
-    slots_.after_step(used, &f.done);
+    slots_.after_step(used, &f.end);
+    newest_ = &f;
     submitted_++;
     timing_.steps++;
     f.submitted = now_ms() - began;
 }
 
+// Looks at the flag without rest, as sleeping would take longer than a step of a
+// small model; now and then at whether the device still works.
+void Steps::await(const Flight &f) const {
+    const volatile uint32_t *finished = f.finished;
+    for (int i = 1; f.draws && *finished == 0; i++) {
+        if (i % kLooks == 0) {
+            const gpuError state = gpuEventQuery(f.end);
+            if (state != gpuNotReady) {
+                ::check(state, "waiting for the device");
+                break;
+            }
+            gpuLastError(); // to wait is no error
+        }
+        rest_briefly();
+    }
+    if (!f.draws) f.end.wait();
+    std::atomic_thread_fence(std::memory_order_acquire);
+}
+
 void Steps::wait(rk_result *results, rk_candidate *candidates) {
     if (waited_ == submitted_) fail(RK_ERR_ARGUMENT, "no step is in flight");
     const double began = now_ms();
-    Flight &f = *flights_[waited_++ % RK_IN_FLIGHT];
-    f.done.wait();
+    const Flight &f = submitted_ - waited_ == 1 ? *newest_ : other(newest_);
+    waited_++;
+    await(f);
     const int rows = (int)f.output_of.size();
     for (int i = 0; i < rows; i++) results[i] = f.output_of[i] >= 0 ? f.results[f.output_of[i]] : rk_result{};
     if (f.tops > 0) memcpy(candidates, f.candidates, f.tops * sizeof(rk_candidate));
-    float ms = 0;
-    ::check(gpuEventElapsed(&ms, f.begin, f.end), "timing a step");
-    timing_.device = ms;
+    timed_ = &f;
     timing_.submit = f.submitted;
     timing_.wait = now_ms() - began;
     timing_.rows = rows;
@@ -386,9 +276,21 @@ void Steps::wait(rk_result *results, rk_candidate *candidates) {
     timing_.bucket = f.bucket;
 }
 
+// The device's time is asked for here, as that takes some of the host's.
+void Steps::fill(rk_timing *timing) {
+    if (timed_) {
+        float ms = 0;
+        timed_->end.wait();
+        ::check(gpuEventElapsed(&ms, timed_->begin, timed_->end), "timing a step");
+        timing_.device = ms;
+        timed_ = nullptr;
+    }
+    *timing = timing_;
+}
+
 void Steps::read_logits(int row, float *dst) {
     if (submitted_ == 0) fail(RK_ERR_ARGUMENT, "no step was made yet");
-    const Flight &f = *flights_[(submitted_ - 1) % RK_IN_FLIGHT];
+    const Flight &f = *newest_;
     if (row < 0 || row >= (int)f.output_of.size() || f.output_of[row] < 0)
         fail(RK_ERR_ARGUMENT, "row %d of the last step has no logits", row);
     const int64_t v = model_.shape.vocab;

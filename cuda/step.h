@@ -1,7 +1,9 @@
 // step.h: from the caller's rows to a pass, and back.
 //
 // Each step in flight has a set of pinned buffers: the host fills the inputs of
-// one while the device works on another. A step whose rows have one token each
+// one while the device works on another. Of a step whose rows have one token each
+// the device reads and writes them itself, and a flag says when the results are
+// there: copies and events would take longer than a draw. Such a step whose rows have one token each
 // is replayed from the graph of its bucket: the least number of rows, not below
 // its own, that a graph is made for. Rows that are not there have the spare
 // slot and draw nothing.
@@ -41,7 +43,7 @@ class Steps {
     void wait(rk_result *results, rk_candidate *candidates);
     void read_logits(int row, float *dst);
     void set_exempt(const int32_t *tokens, int n);
-    void fill(rk_timing *timing) const { *timing = timing_; }
+    void fill(rk_timing *timing);
 
   private:
     struct Flight { // a step's pinned buffers and what is known of it
@@ -49,7 +51,8 @@ class Steps {
         int32_t *token_ids, *row_of, *output_row, *bans;
         rk_result *results;
         rk_candidate *candidates;
-        Event begin{true}, end{true}, done;
+        uint32_t *finished; // set by the device when the results are there
+        Event begin{true}, end{true};
         std::vector<int> output_of; // of each row, or -1
         int tops = 0;               // candidates asked for
         int bans_used = 0;
@@ -57,6 +60,7 @@ class Steps {
         ChunkRow *chunk_rows;
         int chunk_tile_count = 0, chunk_row_count = 0;
         int tokens = 0, bucket = 0;
+        bool draws = false; // the flag will be set
         double submitted = 0;
     };
     struct Graph;
@@ -66,9 +70,11 @@ class Steps {
     int bucket(int rows) const;
     void fill_rows(const Rows &rows, Flight &flight, bool single);
     void add_chunks(int row, Flight &flight) const;
-    Pass pass(int rows, int tokens, bool single, int outputs) const;
+    Pass pass(const Flight &flight, int rows, int tokens, bool single, int outputs) const;
     void upload(const Flight &flight, const Pass &p);
-    const Graph &graph(int bucket);
+    const Graph &graph(int bucket, const Flight &flight);
+    Flight &other(const Flight *flight) const { return *flights_[flight == flights_[0].get()]; }
+    void await(const Flight &flight) const;
 
     const Model &model_;
     const rk_options options_;
@@ -88,7 +94,9 @@ class Steps {
 
     std::vector<std::unique_ptr<Flight>> flights_;
     int64_t submitted_ = 0, waited_ = 0;
-    std::map<int, std::unique_ptr<Graph>> graphs_;
+    Flight *newest_ = nullptr;      // submitted last
+    const Flight *timed_ = nullptr; // waited for last, if nobody has asked how long it took
+    std::map<std::pair<int, const Flight *>, std::unique_ptr<Graph>> graphs_; // by bucket and the buffers it reads and writes
     float *logits_staging_; // pinned [V]
     rk_timing timing_ = {};
 };

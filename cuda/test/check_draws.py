@@ -4,7 +4,7 @@ import torch
 
 import native
 from check import check, open_engine, tokens_of
-from draw import Sampler
+from draw import F, Sampler
 from model import make_shape, weights
 
 
@@ -23,14 +23,15 @@ EXEMPT = [3, 11, 12, 40]
 @check
 def draws_by_definition():
     rng = np.random.default_rng(7)
-    for vocab, limit, rounds in ((65536, 65530, 30), (1000, 990, 40), (65, 63, 40), (3000, 3000, 30)):
+    for vocab, limit, rounds, flags in ((65536, 65530, 30, 0), (1000, 990, 40, 0), (65, 63, 40, 0), (3000, 3000, 30, 0),
+                                         (65536, 65536, 8, native.PORTABLE), (3000, 3000, 8, native.PORTABLE)):
         s = make_shape(1, 64, ranks=(8, 8, 8, 8), vocab=vocab)
         w = dict(weights(s))
         w["head.weight"] = (w["head.weight"].float() * float(rng.choice([.3, 1, 4]))).bfloat16()
         if vocab == 3000:  # many ties
             w["head.weight"] = w["head.weight"][torch.arange(vocab) // 40]
         n = 24
-        e = open_engine(s, w.items(), slots=n, token_limit=limit)
+        e = open_engine(s, w.items(), slots=n, token_limit=limit, flags=flags)
         e.call("rk_set_exempt", native.pointer(np.array(EXEMPT, np.int32)), len(EXEMPT))
         wrong = 0
         for r in range(rounds // 4):
@@ -39,6 +40,9 @@ def draws_by_definition():
                 p.draws = int(rng.integers(1 << 40))
                 for t in rng.integers(0, limit, rng.integers(30)):
                     p.observe(int(t))
+                if i % 8 == 7:  # a long conversation
+                    for t in rng.permutation(limit)[:min(limit, 5000)]:
+                        p.counts[int(t)] = (F(rng.random()), F(rng.random() / 2))
                 counts = np.array([(t, *c) for t, c in p.counts.items()], native.COUNT)
                 e.set_counts(i, counts[rng.permutation(len(counts))])
             for step in range(4):

@@ -6,7 +6,7 @@ import numpy as np
 F32, F16, BF16 = 0, 1, 2
 RWKV, PIP, RAPID = 0, 1, 2
 DRAW, OBSERVE, LOGITS, FREEZE = 1, 2, 4, 8
-EAGER, ONE_BUCKET = 1, 2
+EAGER, ONE_BUCKET, PORTABLE = 1, 2, 4
 FED_BACK = -1
 NAN, FROZEN = 1, 2
 BLOCK = ("layers", "embed", "heads", "head_size", "ffn", "vocab", "rank_w", "rank_a", "rank_v", "rank_g")
