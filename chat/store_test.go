@@ -277,7 +277,7 @@ func TestCloseUnsaved(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	err := r.desk.Close(ctx)
-	if err == nil || !strings.Contains(err.Error(), `"again" is not saved`) || !strings.Contains(err.Error(), "the disk is full") {
+	if err == nil || !strings.Contains(err.Error(), `"hello" is not saved`) || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("closing without saving: %v", err)
 	}
 	// The room's own Close finds nothing left to do.

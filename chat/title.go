@@ -43,14 +43,15 @@ func givenTitle(title string) string {
 }
 
 // retitle gives a conversation that no person has named the title of its
-// first prompt, or of the next one if the first was no more than a greeting.
+// first prompt, or of the next one that says more than a word if the first
+// was no more than a greeting.
 func (d *Dialogue) retitle(parent ID, text string) {
 	if d.conv.Named {
 		return
 	}
 	if parent != 0 {
 		first := d.tree.line(parent)[0].turn.Text
-		if !isGreeting(oneLine(first)) || d.conv.Title != titleFrom(first) {
+		if !isGreeting(oneLine(first)) || d.conv.Title != titleFrom(first) || ansi.StringWidth(titleFrom(text)) < titleCells/5 {
 			return
 		}
 	}
