@@ -18,6 +18,11 @@ func (r *reader) bone(at slot, t *checkpoint.Tensor) (*Delta, error) {
 	if err != nil {
 		return nil, err
 	}
+	if k := r.options.strength(); k != 1 {
+		for i := range v {
+			v[i] *= k
+		}
+	}
 	switch len(t.Shape) {
 	case 1: // a leading 1 is dropped: rank 1
 		if t.Shape[0] == out {

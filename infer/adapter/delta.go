@@ -83,9 +83,9 @@ func pairRank(at slot, a, b *checkpoint.Tensor, name string, out, in int) (int, 
 func (r *reader) scale(rank int) (float32, error) {
 	switch o := r.options; {
 	case o.Scale != 0:
-		return o.Scale, nil
+		return o.Scale * o.strength(), nil
 	case o.Alpha != 0:
-		return o.Alpha / float32(rank), nil
+		return o.Alpha / float32(rank) * o.strength(), nil
 	}
 	return 0, &QuestionError{Path: r.path, Asked: "alpha", Problem: fmt.Sprintf("a LoRA file does not say its alpha (its rank is %d)", rank)}
 }
@@ -114,7 +114,7 @@ func (r *reader) pissa(d *Delta, at slot, g *group) error {
 			wide = append(wide, -v)
 		}
 	}
-	d.Form, d.Rank, d.Up, d.Down = PiSSA, 2*rank, wide, append(d.Down, down...)
+	d.Form, d.Scale, d.Rank, d.Up, d.Down = PiSSA, r.options.strength(), 2*rank, wide, append(d.Down, down...)
 	return nil
 }
 

@@ -43,6 +43,15 @@ func Open(path string, s rwkv.Shape, base Base, o Options) (_ *Adapter, err erro
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	return Read(f, s, base, o)
+}
+
+// Read is Open of a file that is open already, without its sidecar.
+func Read(f *checkpoint.File, s rwkv.Shape, base Base, o Options) (_ *Adapter, err error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	path := f.Path()
 	r := reader{file: f, path: path, shape: s, base: base, options: o, groups: map[slot]*group{}}
 	a, err := r.read()
 	for _, c := range r.closers {
@@ -134,7 +143,7 @@ func compareSlots(a, b slot) int {
 // fingerprint is of the file and of the answers that change what it means.
 func (r *reader) fingerprint() string {
 	o := r.options
-	text := fmt.Sprintf("%s alpha=%v scale=%v blocks=%s init=%s", r.file.Fingerprint(), o.Alpha, o.Scale, o.Blocks, filepath.Base(o.Init))
+	text := fmt.Sprintf("%s alpha=%v scale=%v strength=%v blocks=%s init=%s", r.file.Fingerprint(), o.Alpha, o.Scale, o.strength(), o.Blocks, filepath.Base(o.Init))
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }

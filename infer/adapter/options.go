@@ -17,6 +17,9 @@ type Options struct {
 	// Alpha gives LoRA and DoRA the scale Alpha/rank, rank by rank; Scale, if
 	// not 0, is the scale itself and comes first. 0: the sidecar says.
 	Alpha, Scale float32
+	// Strength multiplies the whole change: 0.5 is half an adapter, and 0
+	// stands for 1. It is not in the sidecar.
+	Strength float32
 	// Blocks says which way the blocks of a Bone file lie where its shapes do
 	// not: BlocksColumn (BAT) or BlocksRow (the oldest Bone).
 	Blocks string
@@ -97,11 +100,21 @@ func (o Options) withSidecar(path string) (Options, error) {
 	return o, nil
 }
 
+// strength is Strength, or 1.
+func (o Options) strength() float32 {
+	if o.Strength == 0 {
+		return 1
+	}
+	return o.Strength
+}
+
 func (o Options) check() error {
 	finite := func(v float32) bool { return v-v == 0 }
 	switch {
 	case !finite(o.Alpha) || o.Alpha < 0:
 		return fmt.Errorf("alpha %v: a number above 0 is needed", o.Alpha)
+	case !finite(o.Strength):
+		return fmt.Errorf("strength %v: a number is needed", o.Strength)
 	case !finite(o.Scale):
 		return fmt.Errorf("scale %v: a number is needed", o.Scale)
 	case o.Blocks != "" && !slices.Contains([]string{BlocksColumn, BlocksRow}, o.Blocks):
