@@ -19,10 +19,11 @@ type answer struct {
 	template  template
 	rendering rendering
 	think     ThinkMode
-	path      []Turn       // the line up to the prompt
-	resumed   *Turn        // the answer that goes on; nil for a new one
-	past      bool         // go past the stop that ended it
-	base      ID           // the library's state that the line begins from
+	path      []Turn // the line up to the prompt
+	resumed   *Turn  // the answer that goes on; nil for a new one
+	past      bool   // go past the stop that ended it
+	way       way
+	strange   int          // how many turns at the end of path were read in another way
 	header    string       // what the prompt gave of the answer
 	prompted  bool         // the state after the prompt is kept
 	read      infer.Prefix // what the state after the prompt has read; zero: not known
@@ -34,6 +35,7 @@ type answer struct {
 	text      strings.Builder
 	unseen    []infer.Token // drawn before the first text
 	journaled bool
+	drawn     []infer.Token // since it was begun or went on; grows by appending only
 	progress  infer.Progress
 	sampling  sampler.Params
 	stream    *infer.Stream
@@ -86,8 +88,8 @@ func (d *Dialogue) prime(a *answer) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.d, a.cancel, a.started = d, cancel, time.Now()
 	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
-	a.path, a.base = d.path(a.turn.Parent), d.conv.Base
-	a.turn.ModelName, a.turn.Base = a.template.name, d.base.name
+	a.path, a.turn.ModelName = d.path(a.turn.Parent), a.template.name
+	a.on(d.way(), d.way())
 	a.sampling = a.turn.Sampling
 	a.unsaved = len(a.path[len(a.path)-1].Tokens) == 0
 	return ctx
@@ -104,14 +106,14 @@ func (a *answer) stop() {
 
 // live is what a view shows of the answer. The caller holds mu.
 func (a *answer) live() *Live {
-	return &Live{Turn: a.turn, Text: a.text.String(), Progress: a.progress, Started: a.started}
+	return &Live{Turn: a.turn, Text: a.text.String(), Progress: a.progress, Started: a.started, Drawn: a.drawn}
 }
 
 // generate makes the answer. Its ending is of everything that was drawn since begin.
 func (a *answer) generate(ctx context.Context) infer.Ending {
 	a.prepare()
 	a.read = a.reads()
-	s, err := a.start(ctx)
+	s, err := a.ready(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return infer.Ending{Reason: infer.ReasonCancelled}
@@ -217,7 +219,7 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 	}
 	stream, err := a.d.desk.engine.Submit(infer.Request{
 		From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
-		MaxTokens: limit, Stops: a.d.desk.stops(), Label: a.d.conv.Title,
+		MaxTokens: limit, Stops: a.d.desk.stops(), Label: a.d.conv.Title, Adapter: a.way.adapter,
 	})
 	a.stream, a.ban = stream, ban
 	return stream, err
@@ -269,6 +271,7 @@ func (a *answer) grow(stream *infer.Stream) {
 		text = strings.TrimPrefix(text, " ") // the one after "Assistant:"
 	}
 	a.journal(tokens, text)
+	a.drawn = append(a.drawn, tokens...)
 	a.text.WriteString(text)
 	a.progress = progress
 	a.d.publish()

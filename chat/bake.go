@@ -141,5 +141,10 @@ func (d *Dialogue) reader(turn ID) (*answer, string, error) {
 	case n.turn.Role != RoleAssistant:
 		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
 	}
-	return &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(turn), base: d.conv.Base}, d.conv.Title, nil
+	a := &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(turn)}
+	w := d.way()
+	w.mix = Mix{} // a state of the library is one
+	a.on(w, d.way())
+	a.strange = 0
+	return a, d.conv.Title, nil
 }

@@ -124,11 +124,14 @@ func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []conte
 // readPrompt makes the state after the prompt, from which any number of
 // answers can be drawn.
 func (a *answer) readPrompt(ctx context.Context) (start, error) {
+	if err := a.d.desk.rack.Need(ctx, a.way.adapter); err != nil {
+		return start{}, err
+	}
 	s, err := a.below(ctx)
 	if err != nil || len(s.tokens) == 0 {
 		return s, err
 	}
-	end, err := a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil)}, func(stream *infer.Stream) {
+	end, err := a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil), Adapter: a.way.adapter}, func(stream *infer.Stream) {
 		a.d.mu.Lock()
 		defer a.d.mu.Unlock()
 		a.progress = stream.Progress()

@@ -42,6 +42,7 @@ type Desk struct {
 	engine  Engine
 	store   Store
 	library *Library
+	rack    *Rack
 	keep    *keeper // of the layout
 	warm    *warmth
 	changed chan struct{} // 1 slot
@@ -67,7 +68,7 @@ func NewDesk(e Engine, store Store, d Defaults) *Desk {
 	warm := newWarmth()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Desk{
-		engine: e, store: store, library: NewLibrary(store, nil), keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
+		engine: e, store: store, library: NewLibrary(store, nil), rack: newRack(e, store), keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}
@@ -171,13 +172,14 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 	}
 	c, turns, j, err := d.desk.store.Load(d.keep.ctx, d.id)
 	b := d.desk.library.base(d.keep.ctx, c.Base)
+	adapter := d.desk.rack.name(d.keep.ctx, c.Adapter)
 	var journals []Journal
 	if err == nil && j != nil {
 		journals, err = d.desk.store.Journals(d.keep.ctx, d.id)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.base = b
+	d.base, d.adapter = b, adapter
 	if err == nil {
 		err = d.install(c, turns, journals)
 	}

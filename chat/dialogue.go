@@ -30,7 +30,9 @@ type Dialogue struct {
 
 	mu      sync.Mutex
 	conv    Conversation
-	base    base // what conv.Base names
+	base    base   // what conv.Base names
+	adapter string // what conv.Adapter names
+	drawn   drawn
 	tree    tree
 	run     *answer // the running answer; of several the one that is shown
 	best    *best   // several answers to one prompt, until they have ended and were chosen from
@@ -72,6 +74,7 @@ type Live struct {
 	Text     string // so far; grows by appending only
 	Progress infer.Progress
 	Started  time.Time
+	Drawn    []infer.Token // since it was begun or went on; grows by appending only
 }
 
 // newDialogue is one without turns, or one that is loading them.

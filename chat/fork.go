@@ -37,6 +37,7 @@ func (k *Desk) Fork(from *Dialogue, turn ID, n int) ([]*Dialogue, error) {
 type forking struct {
 	conversation Conversation
 	base         base
+	adapter      string
 	turns        []Turn
 	of           []ID              // of each turn, the stored one that it is or will be a copy of
 	held         []*infer.Snapshot // of each turn, what is in memory
@@ -56,7 +57,7 @@ func (d *Dialogue) lineTo(turn ID) (forking, error) {
 	case d.tree.nodes[turn] == nil:
 		return forking{}, missing(turn)
 	}
-	f := forking{conversation: d.conv, base: d.base}
+	f := forking{conversation: d.conv, base: d.base, adapter: d.adapter}
 	for _, n := range d.tree.line(turn) {
 		held := d.tree.held(n.turn.ID)
 		s, waits := d.keep.pending(n.turn.ID)
@@ -87,7 +88,7 @@ func (k *Desk) fork(f forking, i int) *Dialogue {
 	d := newDialogue(k, c, false)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.base = f.base
+	d.base, d.adapter = f.base, f.adapter
 	d.keep.order("copying the conversation", origin, func(ctx context.Context, s Store) error {
 		return s.CopyTurns(ctx, c, turns, of)
 	})

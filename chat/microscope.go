@@ -57,7 +57,13 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 		return nil, err
 	}
 	t := n.turn
-	a := &answer{d: d, turn: t, template: d.template(), rendering: d.rendering(), path: d.path(t.Parent), base: d.conv.Base, sampling: t.Sampling}
+	a := &answer{d: d, turn: t, template: d.template(), rendering: d.rendering(), path: d.path(t.Parent), sampling: t.Sampling}
+	w := d.way()
+	if w.adapterName != t.Adapter {
+		w.adapter = "" // it is not known any more which one it was
+	}
+	w.mix = t.Mix
+	a.on(w, d.way())
 	d.mu.Unlock()
 	if !a.template.knows(t) {
 		return nil, otherTokens(t)
@@ -72,7 +78,7 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 // stateAt is the state after so many tokens of the answer, with its logits.
 func (a *answer) stateAt(ctx context.Context, index int) (*infer.Snapshot, error) {
 	from, at := a.d.looked(a.turn, index)
-	r := infer.Request{From: from, Replay: a.turn.Tokens[at:index], Sampling: a.drawing(nil)}
+	r := infer.Request{From: from, Replay: a.turn.Tokens[at:index], Sampling: a.drawing(nil), Adapter: a.way.adapter}
 	if from == nil {
 		s, err := a.below(ctx)
 		if err != nil {

@@ -19,11 +19,6 @@ type recaller interface {
 	SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*infer.Snapshot, int, error)
 }
 
-// origin is the prefix of a line of the conversation before its first token.
-func (a *answer) origin() infer.Prefix {
-	return infer.PrefixFrom(a.d.desk.engine.Model(), a.base.String()+"\n"+a.turn.Adapter)
-}
-
 // reads names what the state after the prompt will have read; zero for a line
 // that is too long to be worth it.
 func (a *answer) reads() infer.Prefix {
@@ -72,7 +67,7 @@ func (a *answer) reuse(ctx context.Context, s start) start {
 		prefixes[len(prefixes)-1-i] = p
 	}
 	found, at := a.recall(ctx, prefixes)
-	if !usable(found, a.d.desk.engine.Model()) || !drawable(found) {
+	if found = a.fits(found); !usable(found, a.d.desk.engine.Model()) || !drawable(found) {
 		return s
 	}
 	anew := *found

@@ -28,6 +28,14 @@ func (d *Dialogue) path(to ID) []Turn {
 	return path
 }
 
+// ready is start, with the adapter that it needs.
+func (a *answer) ready(ctx context.Context) (start, error) {
+	if err := a.d.desk.rack.Need(ctx, a.way.adapter); err != nil {
+		return start{}, err
+	}
+	return a.start(ctx)
+}
+
 // start finds the nearest state to go on from. A snapshot that is missing,
 // damaged or of another model costs time and is no error; a base state that
 // is needed and cannot be had is one.
@@ -50,7 +58,7 @@ func (a *answer) below(ctx context.Context) (start, error) {
 	var parts [][]int32
 	for i := len(a.path) - 1; i >= 0; i-- {
 		t := a.path[i]
-		if t.Recall == nil {
+		if t.Recall == nil && i < len(a.path)-a.strange {
 			if s := a.find(ctx, t.ID); s != nil && (len(parts) > 0 || drawable(s)) {
 				anew := *s
 				anew.Sampler, anew.Tail = sampler.Memory{}, nil
@@ -72,20 +80,28 @@ func (a *answer) below(ctx context.Context) (start, error) {
 // beginning is where the line begins: the base state and what is read before
 // the first turn.
 func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error) {
-	if a.base == 0 {
-		return nil, nil, ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
 	}
-	s, err := a.d.desk.library.Get(ctx, a.base)
-	if err != nil {
-		return nil, nil, fmt.Errorf("the state that the conversation begins from: %w", err)
+	var from *infer.Snapshot
+	var text []int32
+	if a.way.base != 0 {
+		s, err := a.d.desk.library.Get(ctx, a.way.base)
+		if err == nil {
+			from, text, err = BeginFrom(s, a.d.desk.engine.Model())
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("the state that the conversation begins from: %w", err)
+		}
 	}
-	return BeginFrom(s, a.d.desk.engine.Model())
+	from, err := a.mixed(ctx, from)
+	return from, text, err
 }
 
 // find is the usable snapshot after a turn, or nil.
 func (a *answer) find(ctx context.Context, turn ID) *infer.Snapshot {
 	model := a.d.desk.engine.Model()
-	if s := a.d.tree.held(turn); usable(s, model) {
+	if s := a.fits(a.d.tree.held(turn)); usable(s, model) {
 		return s
 	}
 	if ctx.Err() != nil {
@@ -96,7 +112,7 @@ func (a *answer) find(ctx context.Context, turn ID) *infer.Snapshot {
 		return nil
 	}
 	a.d.tree.hold(turn, s)
-	return s
+	return a.fits(s)
 }
 
 // drawable says that a token can be drawn after a snapshot before more is read.

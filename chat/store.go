@@ -52,6 +52,11 @@ type Store interface {
 	// MarkTurn saves label and pin of a turn and leaves the rest of it alone.
 	// One that is not there is no error.
 	MarkTurn(ctx context.Context, turn ID, label string, pinned bool) error
+	// Adapters lists those that were used, SaveAdapter remembers one or what
+	// has changed about it, and ForgetAdapter forgets one.
+	Adapters(ctx context.Context) ([]Adapter, error)
+	SaveAdapter(ctx context.Context, a Adapter) error
+	ForgetAdapter(ctx context.Context, fingerprint string) error
 	// Delete removes a conversation and everything of it.
 	Delete(ctx context.Context, id ID) error
 	// Layout and SaveLayout keep which conversations are open in which order.

@@ -47,6 +47,7 @@ type Turn struct {
 	ModelName string
 	Base      string // name of the base state that the line began with; "" for the zero state
 	Adapter   string // name of the adapter it was generated with; "" for none
+	Mix       Mix    // it was drawn from; the zero Mix for none
 	Label     string // a person's name for this turn
 	Pinned    bool   // its snapshot is kept
 	Edited    bool   // an answer of which a person wrote a part
@@ -69,7 +70,9 @@ type Conversation struct {
 	// Tip is the last turn of the visible line. It is Head or a turn below it:
 	// what lies between was undone and can be redone.
 	Tip      ID
-	Base     ID // the library's state that the first turn begins from; 0: the zero state
+	Base     ID     // the library's state that the first turn begins from; 0: the zero state
+	Adapter  string // fingerprint of the adapter in use; "" for none
+	Mix      Mix    // of states, beside the conversation's own; the zero Mix for none
 	Pinned   bool
 	Archived bool      // not listed unless asked for
 	Deleted  time.Time // when it was thrown away; zero: it was not

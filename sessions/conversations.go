@@ -10,22 +10,25 @@ import (
 )
 
 const conversationColumns = `id, title, named, system, think, preset, sampling, created, updated, head,
-	tip, base, pinned, archived, deleted`
+	tip, base, pinned, archived, deleted, adapter, mix`
 
 // scanner is what *sql.Row and *sql.Rows share.
 type scanner interface{ Scan(dest ...any) error }
 
 func scanConversation(row scanner) (chat.Conversation, error) {
 	var c chat.Conversation
-	var sampling string
+	var sampling, mix string
 	var created, updated, deleted int64
 	if err := row.Scan(&c.ID, &c.Title, &c.Named, &c.System, &c.Think, &c.Preset, &sampling, &created, &updated, &c.Head,
-		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted); err != nil {
+		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted, &c.Adapter, &mix); err != nil {
 		return c, err
 	}
 	c.Created, c.Updated, c.Deleted = decodeTime(created), decodeTime(updated), decodeTime(deleted)
 	var err error
 	if c.Sampling, err = decodeSampling(sampling); err != nil {
+		return c, fmt.Errorf("conversation %d (%s): %w", c.ID, c.Title, err)
+	}
+	if c.Mix, err = decodeMix(mix); err != nil {
 		return c, fmt.Errorf("conversation %d (%s): %w", c.ID, c.Title, err)
 	}
 	return c, nil
@@ -70,13 +73,18 @@ func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c chat.Convers
 	if err := s.indexTitle(ctx, tx, c.ID, c.Title); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	mix, err := encodeMix(c.Mix)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET title = excluded.title, named = excluded.named, system = excluded.system,
 			think = excluded.think, preset = excluded.preset, sampling = excluded.sampling,
 			updated = excluded.updated, head = excluded.head, tip = excluded.tip, base = excluded.base,
-			pinned = excluded.pinned, archived = excluded.archived, deleted = excluded.deleted`,
+			pinned = excluded.pinned, archived = excluded.archived, deleted = excluded.deleted,
+			adapter = excluded.adapter, mix = excluded.mix`,
 		c.ID, c.Title, c.Named, c.System, string(c.Think), c.Preset, sampling, encodeTime(c.Created), encodeTime(c.Updated), c.Head,
-		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted))
+		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted), c.Adapter, mix)
 	return err
 }
 

@@ -11,25 +11,26 @@ import (
 )
 
 const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage,
-	base, adapter, label, pinned, edited`
+	base, adapter, label, pinned, edited, mix`
 
 func scanTurn(row scanner) (chat.Turn, error) {
 	var t chat.Turn
 	var tokens []byte
 	var recall sql.Null[[]byte]
-	var sampling, usage string
+	var sampling, usage, mix string
 	var created int64
 	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &t.Text, &tokens, &recall, &t.Open, &t.Reason, &sampling, &t.Model, &t.ModelName, &created, &usage,
-		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited); err != nil {
+		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited, &mix); err != nil {
 		return t, err
 	}
-	var errs [4]error
+	var errs [5]error
 	t.Tokens, errs[0] = decodeTokens(tokens)
 	t.Sampling, errs[1] = decodeSampling(sampling)
 	t.Usage, errs[2] = decodeUsage(usage)
 	if recall.Valid {
 		t.Recall, errs[3] = decodeTokens(recall.V)
 	}
+	t.Mix, errs[4] = decodeMix(mix)
 	t.Created = decodeTime(created)
 	if err := errors.Join(errs[:]...); err != nil {
 		return t, fmt.Errorf("turn %d: %w", t.ID, err)
@@ -79,16 +80,20 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn
 	if err != nil {
 		return err
 	}
+	mix, err := encodeMix(t.Mix)
+	if err != nil {
+		return err
+	}
 	var recall any
 	if t.Recall != nil {
 		recall = encodeTokens(t.Recall)
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET text = excluded.text, tokens = excluded.tokens, recall = excluded.recall, open = excluded.open,
 			reason = excluded.reason, sampling = excluded.sampling, model = excluded.model,
 			model_name = excluded.model_name, usage = excluded.usage, base = excluded.base,
-			adapter = excluded.adapter, label = excluded.label, pinned = excluded.pinned, edited = excluded.edited`,
+			adapter = excluded.adapter, label = excluded.label, pinned = excluded.pinned, edited = excluded.edited, mix = excluded.mix`,
 		conversation, t.ID, t.Parent, t.Role, t.Text, encodeTokens(t.Tokens), recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage,
-		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited)
+		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited, mix)
 	return err
 }

@@ -24,6 +24,7 @@ type Store struct {
 	layout        chat.Layout
 	history       []string
 	states        map[chat.ID]chat.State
+	adapters      map[string]chat.Adapter
 }
 
 type conversation struct {

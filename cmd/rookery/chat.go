@@ -62,6 +62,7 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	desk := chat.NewDesk(e, store, d)
 	desk.SetMemory(int64(c.Storage.MemoryBudget))
 	desk.UseStates(demo.States)
+	useAdapters(desk)
 	first, err := beginFrom(cmd.Context(), desk, a.state)
 	if err == nil {
 		err = a.show(cmd.Context(), desk, first, store, c, settings)

@@ -1,0 +1,217 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"rookery/infer"
+)
+
+// A Fader is one state of a mix.
+type Fader struct {
+	State  ID      `json:"state,omitempty"` // of the library
+	Name   string  `json:"name,omitempty"`
+	Weight float32 `json:"weight"`
+	Mute   bool    `json:"mute,omitempty"`
+	Solo   bool    `json:"solo,omitempty"`
+}
+
+// A Mix gates states of the library: all of them read what the conversation
+// reads, and every token is drawn from their weighted logits. Own is the
+// conversation's own run, from its base. The zero Mix, without faders, is none.
+type Mix struct {
+	Own    Fader   `json:"own"`
+	Faders []Fader `json:"faders,omitempty"`
+}
+
+// Active says whether there is anything to mix.
+func (m Mix) Active() bool { return len(m.Faders) > 0 }
+
+// All are the faders, the own run's first.
+func (m Mix) All() []Fader { return append([]Fader{m.Own}, m.Faders...) }
+
+// With is the mix with another fader in place i of All.
+func (m Mix) With(i int, f Fader) Mix {
+	if i == 0 {
+		m.Own = f
+		return m
+	}
+	m.Faders = slices.Clone(m.Faders)
+	m.Faders[i-1] = f
+	return m
+}
+
+// Weights are what the faders come to, in the order of All: a muted one is 0,
+// and so are those that are not solo where others are.
+func (m Mix) Weights() []float32 {
+	all := m.All()
+	solo := slices.ContainsFunc(all, func(f Fader) bool { return f.Solo })
+	w := make([]float32, len(all))
+	for i, f := range all {
+		if !f.Mute && (!solo || f.Solo) {
+			w[i] = f.Weight
+		}
+	}
+	return w
+}
+
+// Check says why the mix cannot be used, or nil.
+func (m Mix) Check() error {
+	if !m.Active() {
+		return nil
+	}
+	seen := map[ID]bool{}
+	for _, f := range m.Faders {
+		if seen[f.State] {
+			return fmt.Errorf("state %q is twice in the mix", f.Name)
+		}
+		seen[f.State] = true
+	}
+	return infer.CheckWeights(m.Weights())
+}
+
+// Same says whether two mixes have the same states, whatever their weights.
+func (m Mix) Same(other Mix) bool {
+	return slices.EqualFunc(m.Faders, other.Faders, func(a, b Fader) bool { return a.State == b.State })
+}
+
+// String says the mix as `--mix` takes it: "own=1,dialogue=0.7,sad=-0.3".
+func (m Mix) String() string {
+	if !m.Active() {
+		return ""
+	}
+	var parts []string
+	for i, f := range m.All() {
+		name := f.Name
+		if i == 0 {
+			name = ownName
+		}
+		part := name + "=" + strconv.FormatFloat(float64(f.Weight), 'g', 4, 32)
+		switch {
+		case f.Mute:
+			part += " (mute)"
+		case f.Solo:
+			part += " (solo)"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, ",")
+}
+
+// ownName is what the conversation's own run is called in a mix.
+const ownName = "own"
+
+// ParseMix reads "state=weight,..."; "own" is the conversation's own run, whose
+// weight is 0 if it is not named.
+func ParseMix(ctx context.Context, l *Library, text string) (Mix, error) {
+	m := Mix{Own: Fader{Name: ownName}}
+	for part := range strings.SplitSeq(text, ",") {
+		name, number, ok := strings.Cut(part, "=")
+		name = strings.TrimSpace(name)
+		weight, err := strconv.ParseFloat(strings.TrimSpace(number), 32)
+		if !ok || err != nil || name == "" {
+			return Mix{}, fmt.Errorf("mix %q: write state=weight,state=weight", text)
+		}
+		if name == ownName {
+			m.Own.Weight = float32(weight)
+			continue
+		}
+		s, err := l.Find(ctx, name)
+		if err != nil {
+			return Mix{}, err
+		}
+		m.Faders = append(m.Faders, Fader{State: s.ID, Name: s.Name, Weight: float32(weight)})
+	}
+	if !m.Active() {
+		return Mix{}, errors.New("a mix needs a state besides the conversation's own: write state=weight")
+	}
+	return m, m.Check()
+}
+
+// Voices are the states of a mix as requests have them, at their beginning: a
+// mix of another model's states is refused, naming both.
+func (m Mix) Voices(ctx context.Context, l *Library, model *infer.Model, adapter string) ([]infer.Voice, error) {
+	var voices []infer.Voice
+	weights := m.Weights()
+	for i, f := range m.Faders {
+		s, err := l.Get(ctx, f.State)
+		if err != nil {
+			return nil, fmt.Errorf("the mix's state %q: %w", f.Name, err)
+		}
+		from, _, err := BeginFrom(s, model)
+		if err != nil {
+			return nil, err
+		}
+		v := infer.Voice{Name: f.State.String(), Weight: weights[i+1], Adapter: adapter}
+		if from != nil {
+			v.State = from.State
+		}
+		voices = append(voices, v)
+	}
+	return voices, nil
+}
+
+// reweighted are voices with the mix's weights.
+func (m Mix) reweighted(voices []infer.Voice, adapter string) []infer.Voice {
+	w := m.Weights()
+	out := slices.Clone(voices)
+	for i := range out {
+		out[i].Weight, out[i].Adapter = w[i+1], adapter
+	}
+	return out
+}
+
+// holds says whether a snapshot has the states of the mix, after what it read.
+func (m Mix) holds(s *infer.Snapshot) bool {
+	if !m.Active() {
+		return true // of one with more the own is used alone
+	}
+	return slices.EqualFunc(m.Faders, s.Voices, func(f Fader, v infer.Voice) bool { return f.State.String() == v.Name })
+}
+
+// key names the states of the mix: who has read the same tokens with other
+// states beside it has another state.
+func (m Mix) key() string {
+	var ids []string
+	for _, f := range m.Faders {
+		ids = append(ids, f.State.String())
+	}
+	return strings.Join(ids, ",")
+}
+
+// SetMix gates the conversation's states anew. Weights count from the next
+// token on, also of a running answer; other states from the next answer on,
+// which reads the conversation again with all of them.
+func (d *Dialogue) SetMix(m Mix) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.settable(); err != nil {
+		return err
+	}
+	d.conv.Mix = m
+	for _, a := range d.running() {
+		a.setMix(m)
+	}
+	d.saveHead()
+	d.publish()
+	return nil
+}
+
+// setMix moves the weights of a running answer, if it has these states. The
+// caller holds mu.
+func (a *answer) setMix(m Mix) {
+	if !a.turn.Mix.Same(m) {
+		return
+	}
+	a.turn.Mix = m
+	if a.stream != nil && m.Active() {
+		a.stream.SetWeights(m.Weights())
+	}
+}

@@ -1,0 +1,82 @@
+package chat
+
+import (
+	"context"
+
+	"rookery/infer"
+)
+
+// A way is how an answer is made, its sampling aside: what can differ between
+// answers to one prompt.
+type way struct {
+	base        ID     // the library's state that the line begins from; 0: the zero state
+	baseName    string // for people
+	adapter     string // fingerprint; "" is none
+	adapterName string
+	mix         Mix
+}
+
+// way is that of the conversation. The caller holds mu.
+func (d *Dialogue) way() way {
+	return way{base: d.conv.Base, baseName: d.base.name, adapter: d.conv.Adapter, adapterName: d.adapter, mix: d.conv.Mix}
+}
+
+// on gives an answer a way; own is the conversation's. What other ways have
+// read is of no use to it: with another base all of the line, with another
+// adapter or mix the prompt.
+func (a *answer) on(w, own way) {
+	a.way = w
+	a.turn.Base, a.turn.Adapter, a.turn.Mix = w.baseName, w.adapterName, w.mix
+	switch {
+	case w.base != own.base:
+		a.strange = len(a.path)
+	case w.adapter != own.adapter || !w.mix.Same(own.mix):
+		a.strange = 1
+	}
+	a.prompted = a.prompted || a.strange > 0 // the prompt's snapshot is not this one's
+}
+
+// origin is the prefix of a line of the conversation before its first token.
+func (a *answer) origin() infer.Prefix {
+	base := a.way.base.String() + "\n" + a.way.adapter
+	if a.way.mix.Active() {
+		base += "\n" + a.way.mix.key()
+	}
+	return infer.PrefixFrom(a.d.desk.engine.Model(), base)
+}
+
+// fits is a snapshot of the line as this answer can go on from it, or nil: a
+// mix needs all its states, with the weights of now.
+func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
+	m := a.way.mix
+	if s == nil || !m.Active() && len(s.Voices) == 0 {
+		return s
+	}
+	if !m.holds(s) {
+		return nil
+	}
+	out := *s
+	out.Weight, out.Voices = 0, nil
+	if m.Active() {
+		out.Weight, out.Voices = m.Weights()[0], m.reweighted(s.Voices, a.way.adapter)
+	}
+	return &out
+}
+
+// mixed adds the states of the mix to where the line begins.
+func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapshot, error) {
+	m, model := a.way.mix, a.d.desk.engine.Model()
+	if !m.Active() {
+		return from, nil
+	}
+	voices, err := m.Voices(ctx, a.d.desk.library, model, a.way.adapter)
+	if err != nil {
+		return nil, err
+	}
+	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint()}
+	if from != nil {
+		out = *from
+	}
+	out.Weight, out.Voices, out.Logits = m.Weights()[0], voices, nil
+	return &out, nil
+}

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/checkpoint"
+	"rookery/infer/demo"
+)
+
+// useAdapters lets a desk read adapters for its model; those of the embedded
+// model come with it.
+func useAdapters(desk *chat.Desk) {
+	m := desk.Engine().Model()
+	var own []string
+	if m.Path == "" {
+		for _, a := range demo.Adapters {
+			own = append(own, a.Name)
+		}
+	}
+	desk.UseAdapters(func(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
+		return openAdapter(m, path, name, o)
+	}, own)
+}
+
+// openAdapter reads an adapter for a model: of a file, or with an empty path
+// one of the embedded model's own.
+func openAdapter(m *infer.Model, path, name string, o adapter.Options) (a *adapter.Adapter, err error) {
+	if path == "" {
+		return demo.OpenAdapter(name, o)
+	}
+	weights, err := openWeights(m)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, weights.Close()) }()
+	return adapter.Open(path, m.Shape, adapter.BaseOf(weights), o)
+}
+
+// openWeights opens the file of a model once more: some adapters depend on it.
+func openWeights(m *infer.Model) (*checkpoint.File, error) {
+	if m.Path == "" {
+		return demo.Open()
+	}
+	return checkpoint.Open(m.Path)
+}

@@ -1,0 +1,84 @@
+package sessions
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"rookery/chat"
+	"rookery/infer/adapter"
+)
+
+// adapterRecord is adapter.Options as stored. Names are part of the schema.
+type adapterRecord struct {
+	Alpha    float32 `json:"alpha,omitempty"`
+	Scale    float32 `json:"scale,omitempty"`
+	Strength float32 `json:"strength,omitempty"`
+	Blocks   string  `json:"blocks,omitempty"`
+	Init     string  `json:"init,omitempty"`
+	Partial  bool    `json:"partial,omitempty"`
+}
+
+// Adapters implements chat.Store.
+func (s *Store) Adapters(ctx context.Context) ([]chat.Adapter, error) {
+	const doing = "listing the adapters"
+	rows, err := s.read.QueryContext(ctx, `SELECT fingerprint, name, path, options, used FROM adapters ORDER BY used DESC, fingerprint`)
+	if err != nil {
+		return nil, explain(doing, err)
+	}
+	list, err := collect(rows, func(row scanner) (chat.Adapter, error) {
+		var a chat.Adapter
+		var options string
+		var used int64
+		if err := row.Scan(&a.Fingerprint, &a.Name, &a.Path, &options, &used); err != nil {
+			return a, err
+		}
+		var r adapterRecord
+		if err := json.Unmarshal([]byte(options), &r); err != nil {
+			return a, fmt.Errorf("adapter %s: %w: %w", a.Name, ErrDamaged, err)
+		}
+		a.Options, a.Used = adapter.Options(r), decodeTime(used)
+		return a, nil
+	})
+	return list, explain(doing, err)
+}
+
+// SaveAdapter implements chat.Store.
+func (s *Store) SaveAdapter(ctx context.Context, a chat.Adapter) error {
+	options, err := encode(adapterRecord(a.Options))
+	if err != nil {
+		return err
+	}
+	_, err = s.write.ExecContext(ctx, `INSERT INTO adapters (fingerprint, name, path, options, used) VALUES (?,?,?,?,?)
+		ON CONFLICT (fingerprint) DO UPDATE SET name = excluded.name, path = excluded.path, options = excluded.options, used = excluded.used`,
+		a.Fingerprint, a.Name, a.Path, options, encodeTime(a.Used))
+	return explain("remembering the adapter", err)
+}
+
+// ForgetAdapter implements chat.Store.
+func (s *Store) ForgetAdapter(ctx context.Context, fingerprint string) error {
+	_, err := s.write.ExecContext(ctx, `DELETE FROM adapters WHERE fingerprint = ?`, fingerprint)
+	return explain("forgetting the adapter", err)
+}
+
+// encodeMix is a mix as stored: JSON, or nothing for none.
+func encodeMix(m chat.Mix) (string, error) {
+	if !m.Active() {
+		return "", nil
+	}
+	return encode(m)
+}
+
+func decodeMix(text string) (chat.Mix, error) {
+	var m chat.Mix
+	if text == "" {
+		return m, nil
+	}
+	if err := json.Unmarshal([]byte(text), &m); err != nil {
+		return chat.Mix{}, fmt.Errorf("mix: %w (%w)", ErrDamaged, err)
+	}
+	if err := m.Check(); err != nil {
+		return chat.Mix{}, fmt.Errorf("mix: %w (%w)", ErrDamaged, err)
+	}
+	return m, nil
+}
