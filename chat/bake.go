@@ -141,10 +141,5 @@ func (d *Dialogue) reader(turn ID) (*answer, string, error) {
 	case n.turn.Role != RoleAssistant:
 		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
 	}
-	a := &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(turn)}
-	w := d.way()
-	w.mix = Mix{} // a state of the library is one
-	a.on(w, d.way())
-	a.strange = 0
-	return a, d.conv.Title, nil
+	return d.looker(turn), d.conv.Title, nil
 }

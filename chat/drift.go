@@ -22,11 +22,11 @@ var ErrNoStates = errors.New("there are no two states to compare yet: send a pro
 // begins from the zero state. from says with what. It blocks.
 func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err error) {
 	d.mu.Lock()
-	a := &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(d.conv.Head), base: d.conv.Base}
+	a := d.looker(d.conv.Head)
 	from = d.base.name
 	d.mu.Unlock()
 	var reference []float32
-	if a.base != 0 {
+	if a.way.base != 0 {
 		s, _, err := a.beginning(ctx)
 		if err != nil {
 			return nil, "", fmt.Errorf("comparing with %q: %w", from, err)

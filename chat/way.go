@@ -36,6 +36,14 @@ func (a *answer) on(w, own way) {
 	a.prompted = a.prompted || a.strange > 0 // the prompt's snapshot is not this one's
 }
 
+// looker is what finds the states along the line to a turn, of the
+// conversation's own run alone. The caller holds mu.
+func (d *Dialogue) looker(to ID) *answer {
+	w := d.way()
+	w.mix = Mix{}
+	return &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(to), way: w}
+}
+
 // origin is the prefix of a line of the conversation before its first token.
 func (a *answer) origin() infer.Prefix {
 	base := a.way.base.String() + "\n" + a.way.adapter
