@@ -193,7 +193,7 @@ func TestKeepState(t *testing.T) {
 		if !slices.Equal(s.Tokens, line) || !slices.Equal(s.Snapshot.State, r.state(nil, line)) {
 			t.Errorf("%s is not the state after its line", name)
 		}
-		if s.Kind != statefile.Saved || s.Source != "hello" {
+		if s.Kind != statefile.Saved || s.Source != v.Conversation.Title {
 			t.Errorf("%s: %s from %q", name, s.Kind, s.Source)
 		}
 		next, err := r.desk.NewFrom(s)
