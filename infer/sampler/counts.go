@@ -33,6 +33,12 @@ func (c *counts) at(i int) Count {
 	return Count{Token: c.tokens[i], N: c.weights[2*i], First: c.weights[2*i+1]}
 }
 
+// An occurrence is a token that was drawn, with what counting it needs.
+type occurrence struct {
+	token         int32
+	decay, weight float32
+}
+
 // observe lets all counts decay and then counts an occurrence of token, of
 // weight 1 or 0.
 func (c *counts) observe(token int32, decay, weight float32) {
@@ -71,8 +77,25 @@ func (s *Sampler) Observe(token int32) {
 	if token < 0 || int(token) >= s.vocab {
 		return
 	}
-	s.counts.observe(token, s.effective.Decay, s.Weight(token))
+	s.later = append(s.later, occurrence{token, s.effective.Decay, s.Weight(token)})
 	s.revision = s.revision.Then(token)
+	if n := int(s.params.Seed % mostLater); len(s.later) >= mostLater+n {
+		s.settle()
+	}
+}
+
+// mostLater is about how many occurrences wait to be counted. While a device
+// draws in the Sampler's place nobody looks at the counts, and they come from
+// memory once for all that wait. The seed makes it differ, so that conversations
+// that began together do not all count in the same step.
+const mostLater = 64
+
+// settle counts the occurrences that wait.
+func (s *Sampler) settle() {
+	for _, o := range s.later {
+		s.counts.observe(o.token, o.decay, o.weight)
+	}
+	s.later = s.later[:0]
 }
 
 // Skip moves the random stream past n draws (a replayed answer).
@@ -83,7 +106,10 @@ func (s *Sampler) Skip(n int) {
 }
 
 // Memory is what a snapshot keeps; Restore is its inverse.
-func (s *Sampler) Memory() Memory { return Memory{Draws: s.draws, Counts: s.counts.list()} }
+func (s *Sampler) Memory() Memory {
+	s.settle()
+	return Memory{Draws: s.draws, Counts: s.counts.list()}
+}
 
 // Restore continues as the sampler whose Memory this is. Counts that no
 // sampler makes (of tokens out of range, not finite, or a second one of a
@@ -95,7 +121,7 @@ func (s *Sampler) Restore(m Memory) {
 		return e.Token < 0 || int(e.Token) >= s.vocab || !finite(e.N) || !finite(e.First)
 	})
 	slices.SortStableFunc(list, func(a, b Count) int { return cmp.Compare(a.Token, b.Token) })
-	s.counts = counts{}
+	s.counts, s.later = counts{}, nil
 	for _, e := range slices.CompactFunc(list, func(a, b Count) bool { return a.Token == b.Token }) {
 		s.counts.tokens = append(s.counts.tokens, e.Token)
 		s.counts.weights = append(s.counts.weights, e.N, e.First)

@@ -29,3 +29,25 @@ func TestDecay(t *testing.T) {
 		}
 	}
 }
+
+// Counts are the same whenever they are looked at, also where the decay changes
+// in between.
+func TestCountsWhenLookedAt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	p := Params{Temperature: 1, TopP: 1, Presence: 0.1, Frequency: 0.1, Decay: 0.99, Seed: 5}
+	seldom, often := New(300, p), New(300, p)
+	for i := range 1000 {
+		if i == 500 {
+			p.Decay = 0.9
+			seldom.SetParams(p)
+			often.SetParams(p)
+		}
+		token := int32(rng.IntN(300))
+		seldom.Observe(token)
+		often.Observe(token)
+		now := often.Memory()
+		if i%333 == 332 && !slices.Equal(seldom.Memory().Counts, now.Counts) {
+			t.Fatalf("after %d tokens the counts differ", i+1)
+		}
+	}
+}

@@ -22,8 +22,9 @@ type Sampler struct {
 	params    Params // as they were given
 	effective Params // as they are used
 	draws     uint64
-	counts    counts
-	revision  Revision // of counts, and of what params make of the next token
+	counts    counts       // of all tokens but those in later
+	later     []occurrence // tokens observed since, see settle
+	revision  Revision     // of counts, and of what params make of the next token
 }
 
 // maxVocab keeps the sum of all masses below 2^64.
@@ -58,6 +59,7 @@ func (s *Sampler) Sample(logits []float32) (token int32, logProb float32) {
 	logits = s.known(logits)
 	w := borrow()
 	defer w.giveBack()
+	s.settle()
 	d := w.prepare(logits, s.effective, s.counts)
 	if d.total == 0 {
 		return 0, negInf
@@ -77,6 +79,7 @@ func (s *Sampler) Top(logits []float32, k int) []Candidate {
 	w, raw := borrow(), borrow()
 	defer w.giveBack()
 	defer raw.giveBack()
+	s.settle()
 	d := w.prepare(logits, s.effective, s.counts)
 	norm := d.logNormaliser(logits)
 	best := raw.likeliest(logits, k)
