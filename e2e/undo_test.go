@@ -15,9 +15,15 @@ func (x *terminal) say(prompt string, answers int) {
 	x.t.Helper()
 	x.typed(prompt)
 	x.keys("Enter")
-	x.until(fmt.Sprintf("showing %q and %d finished answers", prompt, answers), func(screen string) bool {
-		return strings.Contains(screen, prompt) && len(ended.FindAllString(screen, -1)) == answers &&
-			strings.Contains(screen, composerHint)
+	x.see(prompt)
+	x.ended(answers)
+}
+
+// ended waits until this many answers on the screen have ended, and none runs.
+func (x *terminal) ended(answers int) {
+	x.t.Helper()
+	x.until(fmt.Sprintf("showing %d finished answers", answers), func(screen string) bool {
+		return len(ended.FindAllString(screen, -1)) == answers && strings.Contains(screen, composerHint)
 	})
 }
 

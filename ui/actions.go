@@ -68,8 +68,9 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
+	table[keys.Continue] = m.goOn
 	for _, id := range []keys.ID{
-		keys.Continue, keys.Retry, keys.PrevSibling, keys.NextSibling,
+		keys.Retry, keys.PrevSibling, keys.NextSibling,
 		keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed,
 	} {
 		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
@@ -114,14 +115,20 @@ func (m *Model) send(string) tea.Cmd {
 	if prompt == "" {
 		return nil
 	}
+	if c.editing && c.edits.answer {
+		return m.sendAnswer(prompt, false)
+	}
 	name, arg, text, isCommand := parseCommand(prompt)
 	if isCommand {
 		return m.slash(name, arg)
 	}
 	var err error
-	if c.editing {
+	switch {
+	case c.editing && c.edits.turn != 0:
+		err = t.d.EditTurn(c.edits.turn, text)
+	case c.editing:
 		err = t.d.EditLast(text)
-	} else {
+	default:
 		err = t.d.Send(text)
 	}
 	if err != nil {
@@ -197,14 +204,15 @@ func (m *Model) editLast(arg string) tea.Cmd {
 	if t.generating() {
 		return m.fail(errors.New("an answer is running; stop it first"))
 	}
-	prompt, ok := t.lastPrompt()
+	prompt, ok := t.selectedPrompt()
 	if !ok {
 		return m.fail(errors.New("there is no prompt to edit yet"))
 	}
-	t.composer.fill(prompt)
-	t.composer.editing = true
-	m.setFocus(keys.Composer)
-	m.edited()
+	e := edited{}
+	if t.transcript.selected >= 0 {
+		e.turn = prompt.ID
+	}
+	m.edit(prompt.Text, e)
 	return nil
 }
 

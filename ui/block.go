@@ -75,6 +75,7 @@ func (b *block) read(text string) {
 // usually share memory, which makes the comparison cheap.
 func (b *block) shows(turn chat.Turn, sibling chat.Siblings) bool {
 	return b.live == nil && b.failure == "" && b.divider == "" && b.turn.ID == turn.ID && b.sibling == sibling &&
+		b.turn.Label == turn.Label && b.turn.Pinned == turn.Pinned && b.turn.Edited == turn.Edited &&
 		b.turn.Text == turn.Text && b.turn.Open == turn.Open && b.turn.Reason == turn.Reason
 }
 
@@ -156,15 +157,30 @@ func (b *block) decorate(th theme.Theme, width int, modelName, spin, foldKey str
 		}
 		name = th.Assistant.Render(oneLine(modelName))
 	}
-	mark := ""
-	if b.sibling.Of > 1 {
-		mark = th.Muted.Render(fmt.Sprintf("version %d of %d", b.sibling.N, b.sibling.Of))
-	}
+	mark := b.marks(th)
 	b.head = []string{spread(name, mark, width)}
 	if b.reflection != "" || b.live != nil && b.open {
 		b.thinking = b.thinkingLines(th, width, spin, foldKey)
 	}
 	b.foot = b.footLines(th, width, spin, foldKey)
+}
+
+// marks are what a person has noted about a turn, and which version it is.
+func (b *block) marks(th theme.Theme) string {
+	var marks []string
+	if b.turn.Label != "" {
+		marks = append(marks, th.Accent.Render("“"+fit(oneLine(b.turn.Label), 30)+"”"))
+	}
+	if b.turn.Pinned {
+		marks = append(marks, th.Accent.Render("pinned"))
+	}
+	if b.turn.Edited {
+		marks = append(marks, th.Muted.Render("edited"))
+	}
+	if b.sibling.Of > 1 {
+		marks = append(marks, th.Muted.Render(fmt.Sprintf("version %d of %d", b.sibling.N, b.sibling.Of)))
+	}
+	return strings.Join(marks, th.Muted.Render(" · "))
 }
 
 // thinkingLines are the thought, or the one line that stands for it.

@@ -36,6 +36,18 @@ func command(d dialogue, model *infer.Model, id keys.ID, arg string, turn chat.I
 		return move(d, id)
 	case keys.Scrub:
 		return goToTurn(d, arg)
+	case keys.EditAnswer:
+		return "", editAnswer(d, turn, arg)
+	case keys.Best:
+		n, err := number(arg, defaultBest)
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%d answers to the prompt", n), d.Best(n)
+	case keys.Label:
+		return labelled(arg), d.SetLabel(turn, arg)
+	case keys.PinTurn:
+		return pinTurn(d, turn)
 	case keys.Think:
 		return setThink(d, model, arg)
 	case keys.Preset:

@@ -13,7 +13,8 @@ type composer struct {
 	area
 	held     []pasted
 	serial   int    // of pasted marks
-	editing  bool   // the last prompt is being changed
+	editing  bool   // a turn is being changed
+	edits    edited // which; the zero value is the last prompt
 	recalled int    // how far back in the history, 0 is the draft
 	draft    string // what was there before the history was fetched
 	menu     menu
@@ -46,7 +47,7 @@ func (c *composer) fill(text string) {
 
 // clear is after sending.
 func (c *composer) clear() {
-	c.held, c.recalled, c.draft, c.editing = nil, 0, "", false
+	c.held, c.recalled, c.draft, c.editing, c.edits = nil, 0, "", false, edited{}
 	c.set("")
 }
 

@@ -18,6 +18,7 @@ type desk interface {
 	Restore(ctx context.Context) (open []dialogue, active int, err error)
 	New() dialogue
 	Open(id chat.ID) dialogue
+	Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error)
 	Shut(d dialogue)
 	SaveLayout(open []dialogue, active int)
 	List(ctx context.Context) ([]chat.Conversation, error)
@@ -76,6 +77,19 @@ func (k chatDesk) Restore(ctx context.Context) ([]dialogue, int, error) {
 		all[i] = d
 	}
 	return all, active, err
+}
+
+func (k chatDesk) Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error) {
+	c, ok := d.(*chat.Dialogue)
+	if !ok {
+		return nil, errOpening
+	}
+	forks, err := k.Desk.Fork(c, turn, n)
+	all := make([]dialogue, len(forks))
+	for i, f := range forks {
+		all[i] = f
+	}
+	return all, err
 }
 
 func (k chatDesk) New() dialogue            { return k.Desk.New() }

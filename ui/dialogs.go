@@ -26,6 +26,8 @@ func (m *Model) shut() {
 func (m *Model) carryOut(i intent) tea.Cmd {
 	t := m.tab()
 	switch i := i.(type) {
+	case treeIntent:
+		return i.carryOut(m)
 	case done:
 		m.shut()
 	case run:
@@ -61,17 +63,6 @@ func (m *Model) carryOut(i intent) tea.Cmd {
 		if len(t.transcript.find.matches) > 0 {
 			m.setFocus(keys.Transcript)
 		}
-	case previewHead:
-		m.preview(i.turns)
-	case takeHead:
-		m.shut()
-		err := t.d.GoTo(i.turn)
-		cmd := tea.Batch(m.report("", err), m.look())
-		m.endPreview()
-		return cmd
-	case dropHead:
-		m.shut()
-		m.endPreview()
 	case dropFound:
 		m.shut()
 		t.transcript.find = finder{}

@@ -62,9 +62,9 @@ func (m *Model) onEditorClosed(msg editorClosedMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	editing := m.tab().composer.editing
+	editing, edits := m.tab().composer.editing, m.tab().composer.edits
 	m.tab().composer.fill(strings.ToValidUTF8(normalizePaste(msg.text), "\uFFFD"))
-	m.tab().composer.editing = editing
+	m.tab().composer.editing, m.tab().composer.edits = editing, edits
 	m.edited()
 	return nil
 }

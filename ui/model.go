@@ -149,6 +149,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onCompareList(msg)
 	case driftMsg:
 		cmd = m.onDrift(msg)
+	case candidatesMsg:
+		cmd = m.onCandidates(msg)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
 	case noticeEndedMsg:

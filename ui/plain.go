@@ -34,8 +34,11 @@ type plain struct {
 	spoken  int      // bytes of its answer that have been written
 	failure string   // the error that was last told
 	ended   bool     // standard input has
-	asked   bool     // "You: " is waiting for a line
-	thrown  chat.ID  // the conversation that was deleted last; 0: none
+	// choosing is set while several answers are generated, which are read out
+	// when all have ended.
+	choosing bool
+	asked    bool    // "You: " is waiting for a line
+	thrown   chat.ID // the conversation that was deleted last; 0: none
 }
 
 // runPlain talks until the input ends, the person leaves, or ctx ends.
@@ -237,6 +240,9 @@ func (p *plain) take(text string) error {
 // end of an answer that has ended.
 func (p *plain) speak() {
 	v := p.d.View()
+	if p.choosing && p.choose(v) {
+		return
+	}
 	if p.live != 0 && (v.Live == nil || v.Live.Turn.ID != p.live) {
 		p.finish(v)
 	}

@@ -53,6 +53,13 @@ func (p *plain) command(name, arg string) error {
 		p.monitor()
 	case keys.States, keys.Bake, keys.KeepState, keys.Drift:
 		return p.library(a.ID, arg)
+	case keys.Fork:
+		return p.fork(arg)
+	case keys.Tokens:
+		return p.tokens(arg)
+	case keys.Best:
+		p.choosing = true
+		return p.dialogue(a.ID, arg)
 	case keys.Think, keys.Preset:
 		if arg == "" {
 			p.choices(a.ID)
@@ -109,7 +116,7 @@ func (p *plain) help() {
 func (p *plain) use(d dialogue) {
 	if d.ID() != p.d.ID() {
 		p.desk.Shut(p.d)
-		p.d, p.live = d, 0
+		p.d, p.live, p.choosing = d, 0, false
 	}
 	p.desk.SaveLayout([]dialogue{p.d}, 0)
 }

@@ -36,6 +36,25 @@ func (previewHead) intent() {}
 func (takeHead) intent()    {}
 func (dropHead) intent()    {}
 
+func (i previewHead) carryOut(m *Model) tea.Cmd {
+	m.preview(i.turns)
+	return nil
+}
+
+func (i takeHead) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	err := m.tab().d.GoTo(i.turn)
+	cmd := tea.Batch(m.report("", err), m.look())
+	m.endPreview()
+	return cmd
+}
+
+func (dropHead) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	m.endPreview()
+	return nil
+}
+
 // scrub opens the scrubber, or goes to a turn by its number.
 func (m *Model) scrub(arg string) tea.Cmd {
 	t := m.tab()

@@ -44,7 +44,7 @@ func (m *Model) drawRule() string {
 	}
 	switch {
 	case t.composer.editing:
-		parts = append(parts, "editing the last prompt")
+		parts = append(parts, "editing "+t.composer.edits.what())
 	case c.System != "":
 		parts = append(parts, "system prompt")
 	}
@@ -167,7 +167,7 @@ func (m *Model) nextKeys() []nextKey {
 	case t.generating():
 		first = []nextKey{next("stop", keys.Stop), next("messages", keys.Complete)}
 	case t.composer.editing:
-		first = []nextKey{next("send the edited prompt", keys.Send), next("leave it as it was", keys.Stop)}
+		first = t.composer.edits.nextKeys()
 	case !t.composer.empty():
 		first = []nextKey{next("send", keys.Send), next("new line", keys.Newline), next("editor", keys.Editor)}
 	case t.resumable():

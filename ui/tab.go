@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"slices"
+
 	"rookery/chat"
 	"rookery/ui/theme"
 )
@@ -53,12 +55,20 @@ func (t *tab) unanswered() bool {
 	return n > 0 && t.view.Live == nil && t.view.Turns[n-1].Role == chat.RoleUser
 }
 
-// lastPrompt is the last user turn's text.
-func (t *tab) lastPrompt() (string, bool) {
-	for i := len(t.view.Turns) - 1; i >= 0; i-- {
-		if t.view.Turns[i].Role == chat.RoleUser {
-			return t.view.Turns[i].Text, true
+// selectedPrompt is the user turn at or above the selected one, or the last.
+func (t *tab) selectedPrompt() (chat.Turn, bool) {
+	turns := t.view.Turns
+	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
+		id := t.transcript.blocks[at].turn.ID
+		line := slices.Concat(turns, t.view.Ahead)
+		if i := slices.IndexFunc(line, func(turn chat.Turn) bool { return turn.ID == id }); i >= 0 {
+			turns = line[:i+1]
 		}
 	}
-	return "", false
+	for _, turn := range slices.Backward(turns) {
+		if turn.Role == chat.RoleUser {
+			return turn, true
+		}
+	}
+	return chat.Turn{}, false
 }

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,24 +13,60 @@ import (
 	"rookery/ui/keys"
 )
 
-// A treeDialogue is the part of a dialogue that is about its tree.
+// A treeDialogue is the part of a dialogue that is about its tree. Candidates
+// blocks and is called in commands only.
 type treeDialogue interface {
 	Undo() error
 	Redo() error
 	GoTo(turn chat.ID) error
+	EditTurn(turn chat.ID, text string) error
+	EditAnswer(turn chat.ID, text string, goOn bool) error
+	Branch(turn chat.ID, index int, token int32) error
+	Best(n int) error
+	SendBest(text string, n int) error
+	Keep(keep []chat.ID, drop bool) error
+	SetLabel(turn chat.ID, label string) error
+	SetPinned(turn chat.ID, pinned bool) error
+	Tokens(turn chat.ID) ([]string, error)
+	Candidates(ctx context.Context, turn chat.ID, index, k int) ([]chat.Candidate, error)
 }
 
-func (opening) Undo() error        { return errOpening }
-func (opening) Redo() error        { return errOpening }
-func (opening) GoTo(chat.ID) error { return errOpening }
+func (opening) Undo() error                            { return errOpening }
+func (opening) Redo() error                            { return errOpening }
+func (opening) GoTo(chat.ID) error                     { return errOpening }
+func (opening) EditTurn(chat.ID, string) error         { return errOpening }
+func (opening) EditAnswer(chat.ID, string, bool) error { return errOpening }
+func (opening) Branch(chat.ID, int, int32) error       { return errOpening }
+func (opening) Best(int) error                         { return errOpening }
+func (opening) SendBest(string, int) error             { return errOpening }
+func (opening) Keep([]chat.ID, bool) error             { return errOpening }
+func (opening) SetLabel(chat.ID, string) error         { return errOpening }
+func (opening) SetPinned(chat.ID, bool) error          { return errOpening }
+func (opening) Tokens(chat.ID) ([]string, error)       { return nil, errOpening }
+func (opening) Candidates(context.Context, chat.ID, int, int) ([]chat.Candidate, error) {
+	return nil, errOpening
+}
+
+// A treeIntent carries itself out.
+type treeIntent interface {
+	intent
+	carryOut(m *Model) tea.Cmd
+}
 
 // treeTable says what the actions on the tree of a conversation do.
 func (m *Model) treeTable() map[keys.ID]func(string) tea.Cmd {
 	return map[keys.ID]func(string) tea.Cmd{
-		keys.Undo:    func(string) tea.Cmd { return m.moveHead(keys.Undo) },
-		keys.Redo:    func(string) tea.Cmd { return m.moveHead(keys.Redo) },
-		keys.Scrub:   m.scrub,
-		keys.Suspend: func(string) tea.Cmd { return tea.Suspend },
+		keys.Undo:       func(string) tea.Cmd { return m.moveHead(keys.Undo) },
+		keys.Redo:       func(string) tea.Cmd { return m.moveHead(keys.Redo) },
+		keys.Scrub:      m.scrub,
+		keys.EditAnswer: m.editAnswer,
+		keys.Fork:       m.fork,
+		keys.ForkMany:   m.askForks,
+		keys.Best:       m.best,
+		keys.Tokens:     m.lookAtTokens,
+		keys.Label:      m.label,
+		keys.PinTurn:    func(string) tea.Cmd { return m.command(keys.PinTurn, "") },
+		keys.Suspend:    func(string) tea.Cmd { return tea.Suspend },
 	}
 }
 
@@ -79,7 +117,7 @@ func turnCount(n int) string {
 // goToTurn makes the n-th turn of the line the head; 0 is its beginning.
 func goToTurn(d dialogue, arg string) (said string, err error) {
 	v := d.View()
-	line := append(v.Turns[:len(v.Turns):len(v.Turns)], v.Ahead...)
+	line := slices.Concat(v.Turns, v.Ahead)
 	if len(line) == 0 {
 		return "", errNoTurns
 	}
@@ -92,4 +130,83 @@ func goToTurn(d dialogue, arg string) (said string, err error) {
 		to = line[n-1].ID
 	}
 	return fmt.Sprintf("the conversation goes on after turn %d of %d", n, len(line)), d.GoTo(to)
+}
+
+// number reads the argument of a command.
+func number(arg string, otherwise int) (int, error) {
+	if arg == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number", arg)
+	}
+	return n, nil
+}
+
+// marked is the turn that an action on one is about: the selected one, or the last.
+func (t *tab) marked() (chat.Turn, bool) {
+	line := slices.Concat(t.view.Turns, t.view.Ahead)
+	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
+		id := t.transcript.blocks[at].turn.ID
+		if i := slices.IndexFunc(line, func(turn chat.Turn) bool { return turn.ID == id }); i >= 0 {
+			return line[i], true
+		}
+	}
+	if n := len(t.view.Turns); n > 0 {
+		return t.view.Turns[n-1], true
+	}
+	return chat.Turn{}, false
+}
+
+// label names a turn, or asks for its name.
+func (m *Model) label(arg string) tea.Cmd {
+	if arg != "" {
+		return m.command(keys.Label, arg)
+	}
+	turn, ok := m.tab().marked()
+	if !ok {
+		return m.fail(errNoTurns)
+	}
+	about := "A name for this turn; its state is kept. An empty name takes it away."
+	m.open(newQuestion(m.th, "Name the turn", about, "name", turn.Label, false, func(text string) intent {
+		return setLabel{turn.ID, text}
+	}))
+	return nil
+}
+
+// setLabel names a turn.
+type setLabel struct {
+	turn chat.ID
+	text string
+}
+
+func (setLabel) intent() {}
+
+func (i setLabel) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	err := m.tab().d.SetLabel(i.turn, i.text)
+	return tea.Batch(m.report(labelled(i.text), err), m.look())
+}
+
+func labelled(text string) string {
+	if oneLine(text) == "" {
+		return "the turn has no name any more"
+	}
+	return "the turn is called “" + oneLine(text) + "”, and its state is kept"
+}
+
+// pinTurn pins a turn or lets it go.
+func pinTurn(d dialogue, turn chat.ID) (said string, err error) {
+	v := d.View()
+	for _, t := range slices.Concat(v.Turns, v.Ahead) {
+		if t.ID != turn {
+			continue
+		}
+		if t.Pinned {
+			return "the state of the turn may be thinned out again", d.SetPinned(turn, false)
+		}
+		return "the state of the turn is kept", d.SetPinned(turn, true)
+	}
+	return "", errNoTurns
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,6 +16,43 @@ import (
 func (d *fakeDialogue) Undo() error           { return d.did("undo") }
 func (d *fakeDialogue) Redo() error           { return d.did("redo") }
 func (d *fakeDialogue) GoTo(id chat.ID) error { return d.did("go %d", id) }
+
+func (d *fakeDialogue) EditTurn(id chat.ID, text string) error {
+	return d.did("edit %d %q", id, text)
+}
+
+func (d *fakeDialogue) EditAnswer(id chat.ID, text string, goOn bool) error {
+	return d.did("answer %d %q %v", id, text, goOn)
+}
+
+func (d *fakeDialogue) Branch(id chat.ID, at int, token int32) error {
+	return d.did("branch %d %d %d", id, at, token)
+}
+func (d *fakeDialogue) Best(n int) error                       { return d.did("best %d", n) }
+func (d *fakeDialogue) SendBest(text string, n int) error      { return d.did("best %q %d", text, n) }
+func (d *fakeDialogue) Keep(keep []chat.ID, drop bool) error   { return d.did("keep %v %v", keep, drop) }
+func (d *fakeDialogue) SetLabel(id chat.ID, text string) error { return d.did("label %d %q", id, text) }
+func (d *fakeDialogue) SetPinned(id chat.ID, on bool) error    { return d.did("pin %d %v", id, on) }
+
+func (d *fakeDialogue) Tokens(chat.ID) ([]string, error) {
+	return []string{" one", " two", `\n`, " three", "你"}, d.fail
+}
+
+func (d *fakeDialogue) Candidates(_ context.Context, id chat.ID, at, k int) ([]chat.Candidate, error) {
+	return []chat.Candidate{
+		{Token: 7, Text: fmt.Sprintf(" likely%d", at), Model: 0.5, Drawn: 0.25},
+		{Token: int32(at), Text: " taken", Model: 0.25, Drawn: 0.75, Taken: true},
+		{Token: 9, Text: " rare", Model: 0.00001},
+	}, d.fail
+}
+
+func (k *fakeDesk) Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error) {
+	var all []dialogue
+	for i := range n {
+		all = append(all, newFake(2000+turn+chat.ID(i), "fork"))
+	}
+	return all, k.fail
+}
 
 // undone moves the last turns of a fake ahead of its head.
 func (d *fakeDialogue) undone(turns int) {

@@ -1,0 +1,326 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+	"rookery/ui/theme"
+)
+
+// How many answers are generated to choose from.
+const (
+	defaultBest = 4
+	mostBest    = 8 // fit the grid, and have a number key each
+)
+
+// best generates several answers to what is in the composer, or to the last
+// prompt, and shows them side by side.
+func (m *Model) best(arg string) tea.Cmd {
+	t := m.tab()
+	n, err := number(arg, defaultBest)
+	if err == nil && (n < 2 || n > mostBest) {
+		err = fmt.Errorf("choose from 2 to %d answers, not %d", mostBest, n)
+	}
+	if err != nil {
+		return m.fail(err)
+	}
+	if t.view.Best != nil {
+		m.open(newGrid(t))
+		return nil
+	}
+	prompt := t.composer.prompt()
+	if t.composer.editing || prompt == "" || strings.HasPrefix(prompt, "/") {
+		prompt = ""
+		err = t.d.Best(n)
+	} else {
+		err = t.d.SendBest(prompt, n)
+	}
+	if err != nil {
+		return m.fail(err)
+	}
+	if prompt != "" {
+		t.composer.clear()
+		m.edited()
+		m.remember(prompt)
+		m.saveLayout()
+	}
+	t.transcript.toEnd()
+	cmd := tea.Batch(m.look(), m.tick())
+	m.open(newGrid(t))
+	return cmd
+}
+
+// A grid shows several answers as they grow, to choose from.
+type grid struct {
+	tab           *tab
+	focus         chat.ID
+	kept          map[chat.ID]bool
+	width, height int
+}
+
+func newGrid(t *tab) *grid { return &grid{tab: t, kept: map[chat.ID]bool{}} }
+
+// keepRows ends the choice, stopRows what runs.
+type (
+	keepRows struct {
+		keep []chat.ID
+		drop bool
+	}
+	stopRows struct{}
+)
+
+func (keepRows) intent() {}
+func (stopRows) intent() {}
+
+func (i keepRows) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	err := m.tab().d.Keep(i.keep, i.drop)
+	m.tab().transcript.toEnd()
+	return tea.Batch(m.report("", err), m.look(), m.tick())
+}
+
+func (stopRows) carryOut(m *Model) tea.Cmd {
+	m.tab().d.Stop()
+	return m.look()
+}
+
+func (g *grid) rows() []chat.Row { return g.tab.view.Best }
+
+// at is the index of the focused answer.
+func (g *grid) at() int {
+	return max(0, slices.IndexFunc(g.rows(), func(r chat.Row) bool { return r.Turn.ID == g.focus }))
+}
+
+func (g *grid) press(id keys.ID, text string) intent {
+	rows := g.rows()
+	if len(rows) == 0 {
+		return done{}
+	}
+	columns := g.columns(len(rows))
+	switch id {
+	case keys.ListCancel:
+		if slices.ContainsFunc(rows, func(r chat.Row) bool { return !r.Ended }) {
+			return stopRows{}
+		}
+		return keepRows{keep: g.chosen()}
+	case keys.ListAccept:
+		return keepRows{keep: g.chosen()}
+	case keys.ListDelete:
+		return keepRows{keep: g.chosen(), drop: true}
+	case keys.CharLeft:
+		g.move(-1)
+	case keys.CharRight:
+		g.move(1)
+	case keys.ListUp:
+		g.move(-columns)
+	case keys.ListDown:
+		g.move(columns)
+	case "":
+		g.typed(text)
+	}
+	return nil
+}
+
+// typed marks answers by their numbers, or the focused one by a space.
+func (g *grid) typed(text string) {
+	rows := g.rows()
+	switch {
+	case text == " ":
+		g.toggle(g.at())
+	case len(text) == 1 && text[0] >= '1' && int(text[0]-'1') < len(rows):
+		g.toggle(int(text[0] - '1'))
+	}
+}
+
+func (g *grid) toggle(i int) {
+	g.focus = g.rows()[i].Turn.ID
+	g.kept[g.focus] = !g.kept[g.focus]
+}
+
+func (g *grid) move(by int) {
+	rows := g.rows()
+	to := g.at() + by
+	if to >= 0 && to < len(rows) {
+		g.focus = rows[to].Turn.ID
+	}
+}
+
+// chosen are the marked answers, the focused one first if it is among them; or
+// the focused one if none is marked.
+func (g *grid) chosen() []chat.ID {
+	rows := g.rows()
+	focus := rows[g.at()].Turn.ID
+	var ids []chat.ID
+	for _, r := range rows {
+		if g.kept[r.Turn.ID] && r.Turn.ID != focus {
+			ids = append(ids, r.Turn.ID)
+		}
+	}
+	if g.kept[focus] || len(ids) == 0 {
+		ids = slices.Insert(ids, 0, focus)
+	}
+	return ids
+}
+
+func (g *grid) wheel(by int) intent {
+	if len(g.rows()) > 0 {
+		g.move(by)
+	}
+	return nil
+}
+
+func (g *grid) click(int, int) intent    { return nil }
+func (g *grid) resize(width, height int) { g.width, g.height = width, height }
+
+// columns is how many answers stand beside each other: 1 is a list of which
+// the focused one is shown large.
+func (g *grid) columns(n int) int {
+	const narrowest, lowest = 30, 8
+	columns := 2
+	switch {
+	case n > 6:
+		columns = 4
+	case n > 4:
+		columns = 3
+	}
+	rows := max(1, (n+columns-1)/columns)
+	if (g.width-4)/columns < narrowest || (g.height-6)/rows < lowest {
+		return 1
+	}
+	return columns
+}
+
+func (g *grid) draw(th theme.Theme, m keys.Map) box {
+	inner, height := max(8, g.width-4), max(3, g.height-4)
+	rows := g.rows()
+	var content []string
+	switch columns := g.columns(len(rows)); {
+	case len(rows) == 0:
+		content = []string{"No answer has come. The notice below says why, if there is a reason."}
+	case columns == 1:
+		content = g.list(th, rows, inner, height)
+	default:
+		content = g.panes(th, rows, columns, inner, height)
+	}
+	for len(content) < height {
+		content = append(content, "")
+	}
+	stop := "keep the focused one"
+	if slices.ContainsFunc(rows, func(r chat.Row) bool { return !r.Ended }) {
+		stop = "stop"
+	}
+	hints := hintLine(th, inner-2,
+		fmt.Sprintf("1-%d", max(1, len(rows))), "mark", m.Hint(keys.List, keys.ListAccept), "go on, keep all as versions",
+		m.Hint(keys.List, keys.ListDelete), "drop the rest", m.Hint(keys.List, keys.ListCancel), stop)
+	return framed(th, fmt.Sprintf("Best of %d", len(rows)), content[:height], hints, inner, g.width, g.height)
+}
+
+// list is a line for each answer, and the focused one below.
+func (g *grid) list(th theme.Theme, rows []chat.Row, width, height int) []string {
+	var lines []string
+	at := g.at()
+	const text = 4 // lines for the focused one at least
+	shown := min(len(rows), max(1, height-text))
+	first := min(max(0, at-shown/2), len(rows)-shown)
+	for i, r := range rows[first : first+shown] {
+		i += first
+		line := g.label(i, r)
+		if room := width - len(line) - 4; room > 8 {
+			line += "  " + lastPart(answerOf(r), room)
+		}
+		if i == at {
+			lines = append(lines, th.Selected.Render(pad(line, width)))
+		} else {
+			lines = append(lines, th.Muted.Render(fit(line, width)))
+		}
+	}
+	lines = append(lines, "")
+	return append(lines, tail(answerOf(rows[at]), width, height-len(lines))...)
+}
+
+// panes are all answers side by side.
+func (g *grid) panes(th theme.Theme, rows []chat.Row, columns, width, height int) []string {
+	const gap = 2
+	paneWidth := (width - gap*(columns-1)) / columns
+	paneHeight := height / ((len(rows) + columns - 1) / columns)
+	var lines []string
+	for first := 0; first < len(rows); first += columns {
+		var panes [][]string
+		for i := first; i < min(first+columns, len(rows)); i++ {
+			panes = append(panes, g.pane(th, i, rows[i], paneWidth, paneHeight))
+		}
+		for y := range paneHeight {
+			var parts []string
+			for _, p := range panes {
+				parts = append(parts, pad(p[y], paneWidth))
+			}
+			lines = append(lines, strings.Join(parts, strings.Repeat(" ", gap)))
+		}
+	}
+	return lines
+}
+
+// pane is one answer in exactly height lines: its head, its end, a blank line.
+func (g *grid) pane(th theme.Theme, i int, r chat.Row, width, height int) []string {
+	head := th.Muted.Render(pad(g.label(i, r), width))
+	if i == g.at() {
+		head = th.Selected.Render(pad(g.label(i, r), width))
+	}
+	lines := append([]string{head}, tail(answerOf(r), width, height-2)...)
+	for len(lines) < height {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// label is the number, the mark and the state of an answer.
+func (g *grid) label(i int, r chat.Row) string {
+	mark := " "
+	if g.kept[r.Turn.ID] {
+		mark = "*"
+	}
+	line := fmt.Sprintf("%d%s seed %d · %s tokens", i+1, mark, r.Turn.Sampling.Seed, count(r.Progress.Generated))
+	switch {
+	case !r.Ended && r.Progress.Generated == 0:
+		return line + " · waiting"
+	case !r.Ended:
+		return line + " · " + rate(r.Progress.Rate) + " tok/s"
+	case r.Open:
+		return line + " · open"
+	}
+	return line + " · ended"
+}
+
+func answerOf(r chat.Row) string {
+	thought, answer, open := chat.SplitThought(r.Text)
+	if open {
+		return "(thinking) " + thought
+	}
+	return strings.TrimSpace(answer)
+}
+
+// tail is the end of a text in at most so many lines.
+func tail(text string, width, lines int) []string {
+	if lines <= 0 {
+		return nil
+	}
+	if enough := width * lines * 4; len(text) > enough { // bytes: more than is seen
+		text = strings.ToValidUTF8(text[len(text)-enough:], "")
+	}
+	all := wrapped(text, width)
+	return all[max(0, len(all)-lines):]
+}
+
+// lastPart is the end of a text on one line.
+func lastPart(text string, width int) string {
+	if enough := width * 4; len(text) > enough {
+		text = strings.ToValidUTF8(text[len(text)-enough:], "")
+	}
+	r := []rune(oneLine(text))
+	return fit(string(r[max(0, len(r)-width):]), width)
+}

@@ -1,0 +1,200 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// best puts a choice of answers into a fake.
+func (d *fakeDialogue) choice(n int, ended bool) {
+	d.v.Best = nil
+	for i := range n {
+		text := fmt.Sprintf("row %d says %s", i, strings.Repeat("some words ", 3*i+1))
+		t := chat.Turn{ID: chat.ID(500 + i), Role: chat.RoleAssistant, Text: text}
+		t.Sampling.Seed = uint64(90 + i)
+		d.v.Best = append(d.v.Best, chat.Row{Live: chat.Live{Turn: t, Text: text, Progress: infer.Progress{Generated: 10 + i, Rate: 5}}, Ended: ended})
+	}
+	d.v.Version++
+}
+
+func TestGrid(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}, {120, 40}, {40, 10}} {
+		for _, n := range []int{2, 4, 8} {
+			t.Run(fmt.Sprint(size, n), func(t *testing.T) {
+				d := lecture(1)
+				b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, size[0], size[1])
+				b.typeText(fmt.Sprintf("/best %d", n))
+				b.press("enter")
+				b.did(fmt.Sprintf("best %d", n))
+				b.check()
+				d.choice(n, false)
+				b.send(frameMsg{})
+				b.check()
+				b.sees(fmt.Sprintf("Best of %d", n))
+				b.sees("row 0 says")
+				b.press("2")
+				b.sees("2* seed 91")
+				b.check()
+				b.press("1", "1", "left", "right", "up", "down")
+				b.check()
+				b.press("esc")
+				b.did("stop")
+				d.choice(n, true)
+				b.send(frameMsg{})
+				b.press("enter")
+				if last := d.calls[len(d.calls)-1]; !strings.Contains(last, "501") || !strings.HasSuffix(last, "false") {
+					t.Errorf("asked for %q", last)
+				}
+				b.check()
+			})
+		}
+	}
+}
+
+func TestGridChoices(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string
+		want string
+	}{
+		"the focused one":    {[]string{"enter"}, "keep [500] false"},
+		"another one":        {[]string{"right", "enter"}, "keep [501] false"},
+		"drop the rest":      {[]string{"3", "ctrl+x"}, "keep [502] true"},
+		"several":            {[]string{"1", "3", "space", "space", "1", "4", "ctrl+x"}, "keep [503 502] true"},
+		"closed when ended":  {[]string{"right", "esc"}, "keep [501] false"},
+		"a number too large": {[]string{"9", "enter"}, "keep [500] false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := lecture(1)
+			b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 120, 40)
+			d.choice(4, true)
+			b.send(frameMsg{})
+			b.press("alt+shift+r") // shows the choice that waits
+			b.press(c.keys...)
+			b.did(c.want)
+		})
+	}
+}
+
+func TestBestOfWhatIsWritten(t *testing.T) {
+	d := lecture(1)
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
+	b.typeText("a new prompt")
+	b.press("alt+shift+r")
+	b.did(`best "a new prompt" 4`)
+	b.press("esc")
+	b.typeText("/best 12")
+	b.press("enter")
+	b.sees("choose from 2 to 8")
+}
+
+func TestMicroscope(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}, {40, 10}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			d := lecture(2)
+			b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, size[0], size[1])
+			b.press("alt+shift+i")
+			b.sees("Token 1 of 5")
+			b.sees("likely0")
+			b.check()
+			b.press("right", "right")
+			b.sees("Token 3 of 5")
+			b.press("end")
+			b.sees("Token 5 of 5")
+			b.sees("likely4")
+			b.press("home", "right", "enter") // the one that was taken
+			if len(d.calls) != 0 {
+				t.Errorf("did %q", d.calls)
+			}
+			b.check()
+			b.press("up", "enter")
+			b.did("branch 4 1 7")
+			b.seesNot("Token")
+			b.check()
+		})
+	}
+}
+
+func TestMicroscopeRefusals(t *testing.T) {
+	d := newFake(1, "Empty")
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
+	b.press("alt+shift+i")
+	b.sees("no answer selected")
+	d.say(chat.RoleUser, "q")
+	d.say(chat.RoleAssistant, "a")
+	b.send(frameMsg{})
+	b.typeText("/tokens 9")
+	b.press("enter")
+	b.sees("the answer has tokens 1 to 5")
+}
+
+func TestEditingTurns(t *testing.T) {
+	d := lecture(3)
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
+	b.press("tab", "up", "up", "up", "e") // the second prompt
+	b.sees("editing a prompt")
+	b.typeText("!")
+	b.press("enter")
+	b.did(`edit 3 "question 1!"`)
+	b.press("tab", "up", "up", "E")
+	b.sees("editing an answer")
+	b.typeText(" and more")
+	b.press("enter")
+	b.did(`answer 4 "answer 1, in **bold** and with several words and more" false`)
+	b.press("alt+shift+e")
+	b.typeText("/ ")
+	b.press("f6")
+	b.did(`answer 6 "answer 2, in **bold** and with several words/ " true`)
+	b.press("alt+shift+e", "esc")
+	b.seesNot("editing")
+	b.typeText("/rewrite Another one")
+	b.press("enter")
+	b.did(`answer 6 "Another one" false`)
+	b.press("f6")
+	b.did("continue")
+}
+
+func TestForkOpensTabs(t *testing.T) {
+	d := lecture(2)
+	k := &fakeDesk{open: []*fakeDialogue{d}}
+	b := newBench(t, k, Settings{}, 120, 24)
+	b.press("alt+v")
+	if len(b.m.tabs) != 2 || b.m.active != 1 || b.m.tab().d.ID() != 2004 {
+		t.Errorf("%d tabs, %d is active", len(b.m.tabs), b.m.active)
+	}
+	b.press("alt+1", "tab", "up", "up", "F")
+	b.press("backspace", "3", "enter")
+	if len(b.m.tabs) != 5 || b.m.active != 1 {
+		t.Errorf("%d tabs, %d is active", len(b.m.tabs), b.m.active)
+	}
+	b.press("alt+1")
+	b.typeText("/fork x")
+	b.press("enter")
+	b.sees(`"x" is not a number`)
+	b.check()
+}
+
+func TestLabelsAndPins(t *testing.T) {
+	d := lecture(2)
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 100, 30)
+	b.typeText("/label the best")
+	b.press("enter")
+	b.did(`label 4 "the best"`)
+	b.press("alt+shift+k")
+	b.did("pin 4 true")
+	d.v.Turns[3].Label, d.v.Turns[3].Pinned, d.v.Turns[3].Edited = "the best", true, true
+	d.v.Version++
+	b.send(frameMsg{})
+	b.sees("“the best” · pinned · edited")
+	b.press("tab", "L")
+	b.did("pin 4 false")
+	b.press("l")
+	b.sees("Name the turn")
+	b.typeText("!")
+	b.press("enter")
+	b.did(`label 4 "the best!"`)
+	b.check()
+}

@@ -1,0 +1,91 @@
+package ui
+
+import (
+	"errors"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+)
+
+// edited says which turn the composer changes.
+type edited struct {
+	turn   chat.ID
+	answer bool
+}
+
+func (e edited) what() string {
+	switch {
+	case e.answer:
+		return "an answer"
+	case e.turn != 0:
+		return "a prompt"
+	}
+	return "the last prompt"
+}
+
+// nextKeys are what to do with the changed text.
+func (e edited) nextKeys() []nextKey {
+	if e.answer {
+		return []nextKey{next("keep the edited answer", keys.Send), next("keep and continue it", keys.Continue), next("leave it as it was", keys.Stop)}
+	}
+	return []nextKey{next("send the edited prompt", keys.Send), next("leave it as it was", keys.Stop)}
+}
+
+// edit puts a turn's text into the composer to be changed.
+func (m *Model) edit(text string, e edited) {
+	c := m.tab().composer
+	c.fill(text)
+	c.editing, c.edits = true, e
+	m.setFocus(keys.Composer)
+	m.edited()
+}
+
+// editAnswer puts the selected or last answer into the composer, or gives the
+// answer another text at once.
+func (m *Model) editAnswer(arg string) tea.Cmd {
+	t := m.tab()
+	switch b := t.transcript.target(); {
+	case t.generating():
+		return m.fail(chat.ErrBusy)
+	case b == nil || !b.answers():
+		return m.fail(errNoAnswerYet)
+	case arg != "":
+		return m.command(keys.EditAnswer, arg)
+	default:
+		m.edit(b.turn.Text, edited{turn: b.turn.ID, answer: true})
+	}
+	return nil
+}
+
+var errNoAnswerYet = errors.New("there is no answer selected, and none yet")
+
+// sendAnswer keeps the edited answer, and lets the model go on with it.
+func (m *Model) sendAnswer(text string, goOn bool) tea.Cmd {
+	t := m.tab()
+	if err := t.d.EditAnswer(t.composer.edits.turn, text, goOn); err != nil {
+		return m.fail(err)
+	}
+	t.composer.clear()
+	m.edited()
+	m.notice = notice{}
+	t.transcript.toEnd()
+	return tea.Batch(m.look(), m.tick())
+}
+
+// goOn continues the answer: the one that is being edited, or the last.
+func (m *Model) goOn(arg string) tea.Cmd {
+	if c := m.tab().composer; c.editing && c.edits.answer {
+		return m.sendAnswer(c.expand(c.value()), true)
+	}
+	return m.command(keys.Continue, arg)
+}
+
+// editAnswer gives a turn that is an answer another text.
+func editAnswer(d dialogue, turn chat.ID, text string) error {
+	if text == "" {
+		return errors.New("write /rewrite and the new text of the answer")
+	}
+	return d.EditAnswer(turn, text, false)
+}

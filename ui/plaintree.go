@@ -1,0 +1,90 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"rookery/chat"
+)
+
+// fork goes on with a copy of the conversation; further ones are stored.
+func (p *plain) fork(arg string) error {
+	n, err := number(arg, 1)
+	if err != nil {
+		return err
+	}
+	turns := p.d.View().Turns
+	if len(turns) == 0 {
+		return errNoTurns
+	}
+	forks, err := p.desk.Fork(p.d, turns[len(turns)-1].ID, n)
+	if err != nil {
+		return err
+	}
+	for _, d := range forks[1:] {
+		p.desk.Shut(d)
+	}
+	p.use(forks[0])
+	p.say(fmt.Sprintf("Forked into %d. This is %s; /open lists the others.", n, titleOf(forks[0].View().Conversation)))
+	return nil
+}
+
+// tokens says what could have stood at a token of the last answer, or goes on
+// from one of that.
+func (p *plain) tokens(arg string) error {
+	turn, ok := lastAnswer(p.d.View().Turns)
+	if !ok {
+		return errors.New("there is no answer yet")
+	}
+	tokens, err := p.d.Tokens(turn)
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(arg)
+	if len(words) == 0 {
+		p.say(fmt.Sprintf("The answer has %d tokens. /tokens and a number looks at one.", len(tokens)))
+		return nil
+	}
+	at, err := strconv.Atoi(words[0])
+	if err != nil || at < 1 || at > len(tokens) {
+		return fmt.Errorf("the answer has tokens 1 to %d", len(tokens))
+	}
+	list, err := p.d.Candidates(p.ctx, turn, at-1, mostCandidates)
+	if err != nil {
+		return err
+	}
+	if len(words) > 1 {
+		n, err := strconv.Atoi(words[1])
+		if err != nil || n < 1 || n > len(list) {
+			return fmt.Errorf("there are candidates 1 to %d", len(list))
+		}
+		return p.d.Branch(turn, at-1, list[n-1].Token)
+	}
+	for i, c := range list {
+		taken := ""
+		if c.Taken {
+			taken = " This one was taken."
+		}
+		p.say(fmt.Sprintf("%d: %q, %.2f percent by the model, %.2f in this draw.%s", i+1, c.Text, 100*c.Model, 100*c.Drawn, taken))
+	}
+	p.say(fmt.Sprintf("/tokens %d and a number goes on from that one.", at))
+	return nil
+}
+
+// choose waits for several answers and reads them out. It reports whether the
+// view has nothing else to say.
+func (p *plain) choose(v chat.View) bool {
+	if v.Live != nil {
+		return true
+	}
+	p.choosing = false
+	for i, r := range v.Best {
+		p.say(fmt.Sprintf("Answer %d of %d: %s", i+1, len(v.Best), clean(answerOf(r))))
+	}
+	if len(v.Best) > 0 {
+		p.say("The conversation goes on from the first; /next and /prev choose another.")
+	}
+	return false
+}
