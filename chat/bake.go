@@ -136,6 +136,8 @@ func (d *Dialogue) reader(turn ID) (*answer, string, error) {
 	switch {
 	case d.loading:
 		return nil, "", ErrLoading
+	case d.run != nil && d.run.turn.ID == turn:
+		return nil, "", ErrBusy
 	case n == nil:
 		return nil, "", ErrNothing
 	case n.turn.Role != RoleAssistant:

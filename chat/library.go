@@ -118,11 +118,23 @@ func (l *Library) Add(ctx context.Context, s statefile.State) (State, error) {
 	if s.Created.IsZero() {
 		s.Created = time.Now()
 	}
-	out := State{ID: NewID(), State: s, Read: len(s.Tokens), Bytes: stateBytes(&s)}
+	out := State{ID: l.id(ctx, ID(s.Key)), State: s, Read: len(s.Tokens), Bytes: stateBytes(&s)}
 	if err := l.store.SaveState(ctx, out); err != nil {
 		return State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 	}
 	return out, nil
+}
+
+// id is the one that a state had in the library it was exported from, so that
+// conversations that come from there find their beginning; a new one if that
+// is taken.
+func (l *Library) id(ctx context.Context, had ID) ID {
+	if had > lastBuiltIn {
+		if _, err := l.store.State(ctx, had); errors.Is(err, fs.ErrNotExist) {
+			return had
+		}
+	}
+	return NewID()
 }
 
 // free makes a name fit and refuses one that a state has.

@@ -260,6 +260,15 @@ func TestImportAState(t *testing.T) {
 	if !slices.Equal(s.Snapshot.State, baked.Snapshot.State) || !slices.Equal(s.Tokens, baked.Tokens) || s.Kind != statefile.Baked {
 		t.Error("the copy is another one")
 	}
+	other := chat.NewLibrary(memstore.New(), nil) // of another machine
+	baked.Key = int64(baked.ID)
+	writeState(t, path, baked, statefile.Own)
+	if s, err = other.Import(t.Context(), path, "", statefile.Options{}, m); err != nil || s.ID != baked.ID {
+		t.Errorf("a conversation from elsewhere does not find the state: %d, not %d, %v", s.ID, baked.ID, err)
+	}
+	if s, err = l.Import(t.Context(), path, "third", statefile.Options{}, m); err != nil || s.ID == baked.ID {
+		t.Errorf("a state took the place of another: %v", err)
+	}
 	tuned := filepath.Join(t.TempDir(), "tuned.pth")
 	writeState(t, tuned, baked, statefile.Pth)
 	s, err = l.Import(t.Context(), tuned, "", statefile.Options{}, m)

@@ -106,3 +106,28 @@ func TestDamagedState(t *testing.T) {
 		t.Errorf("the list: %v, %v", list, err)
 	}
 }
+
+// BenchmarkState reads a state of a 7.2B model, which a conversation begins from.
+func BenchmarkState(b *testing.B) {
+	s, err := Open(b.Context(), b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := s.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	st := libraryState(10, "a")
+	st.Shape = rwkv.Shape{Version: rwkv.V7, Layers: 32, Embed: 4096, Heads: 64, HeadSize: 64}
+	st.Snapshot = snapshot(st.Shape.StateLen())
+	if err := s.SaveState(b.Context(), st); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(4 * st.Shape.StateLen()))
+	for b.Loop() {
+		if _, err := s.State(b.Context(), 10); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -34,13 +34,23 @@ const chooserWidth = 76
 
 func newChooser(th theme.Theme, title, verb, empty string, entries []entry) *chooser {
 	c := &chooser{title: title, verb: verb, empty: empty, entries: entries, query: field(th, "type to search", "")}
+	c.fill(entries)
+	return c
+}
+
+// fill replaces the entries. The current one is selected unless something has
+// been typed.
+func (c *chooser) fill(entries []entry) {
+	c.entries = entries
 	c.filter()
 	for i, e := range entries {
-		if e.current {
+		if e.current && c.query.empty() {
 			c.selected = i
 		}
 	}
-	return c
+	if c.height > 0 {
+		c.scroll()
+	}
 }
 
 // String and Len make the entries a source of the fuzzy search.

@@ -130,12 +130,13 @@ func (askCompare) aboutStates()     {}
 func (compareWith) intent()         {}
 func (compareWith) aboutStates()    {}
 
-// statesMsg brings the library, for the dialog or to begin from the state of
-// a name.
+// statesMsg brings the library, for the dialog, or without one to begin from
+// the state of a name.
 type statesMsg struct {
-	list []chat.State
-	name string
-	err  error
+	list   []chat.State
+	dialog *chooser
+	name   string
+	err    error
 }
 
 // libraryMsg says that the library has changed, or why not.
@@ -146,13 +147,18 @@ type libraryMsg struct {
 
 // pickState lists the states, or begins from the one of a name.
 func (m *Model) pickState(name string) tea.Cmd {
+	var c *chooser
+	if name == "" {
+		c = newChooser(m.th, "States to begin from", "choose", "", nil) // takes what is typed meanwhile
+		m.open(c)
+	}
 	return func() tea.Msg {
 		list, err := m.desk.States(m.ctx)
-		return statesMsg{list, name, err}
+		return statesMsg{list, c, name, err}
 	}
 }
 
-// onStates opens the list, or begins from the state that was named.
+// onStates fills the list, or begins from the state that was named.
 func (m *Model) onStates(msg statesMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
@@ -180,8 +186,7 @@ func (m *Model) onStates(msg statesMsg) tea.Cmd {
 		entry{title: "Keep the state after this answer…", detail: "begin from here elsewhere", choose: askKeep{}},
 		entry{title: "Import a file…", detail: "a tuned state, or one of another library", choose: askImport{}},
 	)
-	c := newChooser(m.th, "States to begin from", "choose", "", entries)
-	m.open(c)
+	msg.dialog.fill(entries)
 	return nil
 }
 

@@ -44,6 +44,7 @@ func findState(ctx context.Context, c config.Config, name string) (*chat.State, 
 		found, err := l.Find(ctx, name)
 		if err == nil {
 			s, err = l.Get(ctx, found.ID)
+			s.Key = int64(s.ID)
 		}
 		return err
 	})

@@ -34,6 +34,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // An ownHeader is the JSON of the header. Names are part of the format.
 type ownHeader struct {
+	Key       int64     `json:"id,string,omitempty"`
 	Name      string    `json:"name"`
 	Kind      Kind      `json:"kind"`
 	Source    string    `json:"source"`
@@ -76,7 +77,7 @@ func (s ownShape) shape() (rwkv.Shape, error) {
 // AppendBinary appends the program's own form.
 func (s *State) AppendBinary(dst []byte) ([]byte, error) {
 	header, err := json.Marshal(ownHeader{
-		Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model,
+		Key: s.Key, Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model,
 		Shape:   ownShape{s.Shape.Layers, s.Shape.Embed, s.Shape.Heads, s.Shape.HeadSize},
 		Created: s.Created.UTC(),
 	})
@@ -176,7 +177,7 @@ func parseHeader(data []byte) (State, error) {
 		return State{}, err
 	}
 	return State{
-		Name: h.Name, Kind: h.Kind, Source: h.Source, Model: h.Model, ModelName: h.ModelName, Shape: shape, Created: h.Created,
+		Key: h.Key, Name: h.Name, Kind: h.Kind, Source: h.Source, Model: h.Model, ModelName: h.ModelName, Shape: shape, Created: h.Created,
 	}, nil
 }
 

@@ -21,6 +21,9 @@ const (
 // A State is a state to begin from, with what is known of it. It is immutable
 // once made and may be shared.
 type State struct {
+	// Key is the state's number in the library that it was written from, by
+	// which conversations find it; 0 if it comes from none.
+	Key       int64
 	Name      string
 	Kind      Kind
 	Source    string // the file or conversation it came from, for people

@@ -211,7 +211,7 @@ func TestRefusedTuned(t *testing.T) {
 // kept is a state with all that can be kept.
 func kept() *State {
 	s := &State{
-		Name: "book", Kind: Baked, Source: "book.txt", Model: "f", ModelName: "m", Shape: small, Tokens: []int32{5, 0, 65535},
+		Key: 1 << 60, Name: "book", Kind: Baked, Source: "book.txt", Model: "f", ModelName: "m", Shape: small, Tokens: []int32{5, 0, 65535},
 		Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Snapshot: &infer.Snapshot{Model: "f", Tokenizer: "t", Position: 3, State: make([]float32, small.StateLen())},
 	}
 	for i := range s.Snapshot.State {
@@ -241,7 +241,7 @@ func written(t *testing.T, s *State, format Format) (*State, string) {
 func TestOwnFormKeepsEverything(t *testing.T) {
 	s := kept()
 	got, path := written(t, s, Own)
-	if got.Name != s.Name || got.Kind != s.Kind || got.Source != s.Source || got.Model != s.Model || got.ModelName != s.ModelName ||
+	if got.Key != s.Key || got.Name != s.Name || got.Kind != s.Kind || got.Source != s.Source || got.Model != s.Model || got.ModelName != s.ModelName ||
 		got.Shape != s.Shape || !slices.Equal(got.Tokens, s.Tokens) || !got.Created.Equal(s.Created) ||
 		got.Snapshot.Tokenizer != "t" || got.Snapshot.Position != 3 || !slices.Equal(got.Snapshot.State, s.Snapshot.State) {
 		t.Errorf("read %+v", got)
