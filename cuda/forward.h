@@ -29,6 +29,7 @@ void run(const Pass &p);
 // ---- stages by products of cuBLASLt, for any number of tokens ----------------
 
 void project(const Pass &p, int layer);
+void project_up(const Pass &p, int layer); // its last part: up from low and low_g
 void mix(const Pass &p, int layer);
 void output(const Pass &p, int layer);
 void key(const Pass &p, int layer);

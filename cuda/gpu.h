@@ -148,6 +148,28 @@ template <typename E> struct alignas(16) Pack {
     E v[size];
 };
 
+// What is used once more only in the next step: it need not stay in the caches.
+template <typename E> __device__ inline Pack<E> load_once(const Pack<E> *p) {
+    union {
+        uint4 bits;
+        Pack<E> pack;
+    } u;
+#if GPU_CUDA
+    u.bits = __ldcs(reinterpret_cast<const uint4 *>(p));
+#else
+    u.pack = *p;
+#endif
+    return u.pack;
+}
+
+template <typename E> __device__ inline void store_once(Pack<E> *p, const Pack<E> &v) {
+#if GPU_CUDA
+    __stcs(reinterpret_cast<uint4 *>(p), *reinterpret_cast<const uint4 *>(&v));
+#else
+    *p = v;
+#endif
+}
+
 // Eight values as floats. p must be 16-byte aligned (32 for float is not needed).
 template <typename E> __device__ inline void load8(float (&f)[8], const E *p) {
     constexpr int n = Pack<E>::size;

@@ -48,8 +48,8 @@ struct Activations {
     void *mixed, *rkv, *low, *low_g, *up, *v_first, *y, *hidden, *last;
     float *next_shift; // [row_room][C]: of passes that are not single
     float *logits;     // [row_room][logits_stride]
-    float *partial;        // [mid::kPartialSums]: sums on their way
-    int32_t *arrived;      // [mid::kSharedTiles]: blocks that have left theirs; zero between kernels
+    float *partial;        // [stream::kPartialSums]: sums on their way
+    int32_t *arrived;      // [stream::kSharedTiles]: blocks that have left theirs; zero between kernels
     int64_t logits_stride; // V rounded up to whole chunks of the sampler
 };
 

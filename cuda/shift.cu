@@ -14,6 +14,7 @@ namespace {
 
 constexpr float kNormEps = 1e-5f;
 constexpr int kNormThreads = 512; // at most, each with eight channels at a time
+constexpr int kManyRows = 256, kRowsTogether = 3; // of one token: from where on so many are done together
 
 // Eight channels for each thread, kVectors times.
 template <int kVectors> struct Channels {
@@ -127,6 +128,79 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
     }
 }
 
+// Layer norms of several tokens at once, with two barriers for all of them.
+// shared has 2*kCount*kWarp floats.
+template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], const Norm<1> &norm, int channels, float *shared) {
+    const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
+    const auto sums = [&](float (&v)[kCount], float *to) {
+#pragma unroll
+        for (int i = 0; i < kCount; i++) {
+            v[i] = warp_sum(v[i]);
+            if (lane == 0) to[i * kWarp + warp] = v[i];
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < kCount; i++) v[i] = warp_sum(lane < warps ? to[i * kWarp + lane] : 0.0f);
+    };
+    const bool has = channel<1>(0) < channels;
+    float sum[kCount] = {}, squares[kCount] = {};
+#pragma unroll
+    for (int i = 0; i < kCount; i++)
+#pragma unroll
+        for (int e = 0; e < 8; e++) sum[i] += a[i].v[0][e];
+    sums(sum, shared);
+#pragma unroll
+    for (int i = 0; i < kCount; i++)
+#pragma unroll
+        for (int e = 0; e < 8; e++) {
+            a[i].v[0][e] -= sum[i] / channels;
+            if (has) squares[i] += a[i].v[0][e] * a[i].v[0][e];
+        }
+    sums(squares, shared + kCount * kWarp);
+#pragma unroll
+    for (int i = 0; i < kCount; i++) {
+        const float scale = rsqrtf(squares[i] / channels + kNormEps);
+#pragma unroll
+        for (int e = 0; e < 8; e++) a[i].v[0][e] = a[i].v[0][e] * scale * norm.weight.v[0][e] + norm.bias.v[0][e];
+    }
+}
+
+// The same for many rows of one token: a block does kCount of them together, so
+// that the weights and mixes are read once for all.
+template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(kNormThreads, 1) shift_rows(ShiftArgs a, E *mixed) {
+    __shared__ float shared[2 * kCount * kWarp];
+    let_next_start();
+    const Norm<1> norm(a.ln_weight, a.ln_bias, a.channels);
+    wait_for_previous();
+    const int first = blockIdx.x * kCount, c = channel<1>(0);
+    Channels<1> now[kCount], prev[kCount];
+    float *shift[kCount];
+#pragma unroll
+    for (int i = 0; i < kCount; i++) {
+        const int t = min(first + i, a.tokens - 1);
+        shift[i] = a.shift + (int64_t)a.row_slot[t] * 2 * a.channels;
+        now[i] = load_channels<1>(a.x + (int64_t)t * a.channels, a.channels);
+        prev[i] = load_channels<1>(shift[i], a.channels);
+    }
+    layer_norms(now, norm, a.channels, shared);
+    if (c >= a.channels) return;
+#pragma unroll
+    for (int i = 0; i < kCount; i++)
+        if (first + i < a.tokens) store8(shift[i] + c, now[i].v[0]);
+#pragma unroll
+    for (int m = 0; m < kMixes; m++) {
+        float mix[8];
+        load8(mix, a.mix + m * a.channels + c);
+#pragma unroll
+        for (int i = 0; i < kCount; i++) {
+            float out[8];
+#pragma unroll
+            for (int e = 0; e < 8; e++) out[e] = now[i].v[0][e] + (prev[i].v[0][e] - now[i].v[0][e]) * mix[e];
+            if (first + i < a.tokens) store8(mixed + m * a.stride + (int64_t)(first + i) * a.channels + c, out);
+        }
+    }
+}
+
 // Brings next_shift to the states; a kernel of its own, as another block may
 // still have to read the old shift.
 __global__ void commit_shift(float *shift, const float *next_shift, const int32_t *row_slot, int channels) {
@@ -154,6 +228,8 @@ template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn)
     a.tokens = p.tokens;
     a.group = p.tokens >= 1024 ? 4 : 1;
     const int threads = norm_threads(c), blocks = (int)ceil_div(p.tokens, a.group);
+    if (p.single && p.tokens >= kManyRows && c <= kNormThreads * 8)
+        return launch_early(shift_rows<E, kMixes, kRowsTogether>, (int)ceil_div(p.tokens, kRowsTogether), threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
     const bool ahead = blocks <= device_limits().multiprocessors && a.group == 1;
     auto kernel = shift_tokens<E, kMixes, 2, false>;
     if (c <= kNormThreads * 8) kernel = ahead ? shift_tokens<E, kMixes, 1, true> : shift_tokens<E, kMixes, 1, false>;

@@ -138,6 +138,7 @@ void mix(const Pass &p, int layer) {
     const timemix::Args a = timemix::args(p, layer);
     if (p.chunk_row_count > 0) timemix::mix_chunked(p, a);
     if (p.chunk_row_count == p.rows) return;
+    if (timemix::mix_many(p, a)) return;
     if (p.single && p.shape->head_size == 64) return timemix::mix_single(p, a);
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);

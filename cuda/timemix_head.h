@@ -36,6 +36,9 @@ Args args(const Pass &p, int layer);
 // Tokens that are single rows of heads of 64, the usual step.
 void mix_single(const Pass &p, const Args &a);
 
+// The same, if there are many of them; false if there are not.
+bool mix_many(const Pass &p, const Args &a);
+
 template <int N> constexpr int kEachOf = N > kWarp ? N / kWarp : 1;
 
 // Loads or stores a lane's neighbouring values, aligned to their size together.
@@ -156,6 +159,12 @@ __device__ void finish(const Args &a, int64_t at, int i, const float (&gn_weight
 #pragma unroll
     for (int e = 0; e < kEach; e++) y[e] = (y[e] * scale * gn_weight[e] + gn_bias[e] + token.bonus * token.v[i + e]) * gate[e];
     store_each<kEach>(static_cast<E *>(a.y) + at, y);
+}
+
+// Adds up over the four lanes that share a value row.
+__device__ inline float row_sum(float v) {
+    v += SHFL_XOR(v, 2);
+    return v + SHFL_XOR(v, 1);
 }
 
 // How N x N values of S lie in a block's registers: each value row belongs to

@@ -139,7 +139,9 @@ func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject
 		return subject{}, exitWith(exitUsage, fmt.Errorf("--shape is %q; it must be one of %q", shapeName, slices.Sorted(maps.Keys(shapes))))
 	}
 	meter := newMeter(cmd.ErrOrStderr())
-	b, err := load.Synthetic(cmd.Context(), shape, modelSpec(c, meter.note(cmd.ErrOrStderr())), func(p load.Progress) {
+	spec := modelSpec(c, meter.note(cmd.ErrOrStderr()))
+	spec.Untuned = true // --tune says when
+	b, err := load.Synthetic(cmd.Context(), shape, spec, func(p load.Progress) {
 		meter.show("making random weights", p.Done, p.Total, "weights")
 	})
 	meter.clear()

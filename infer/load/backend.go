@@ -107,7 +107,27 @@ func (s Spec) onGPU(progress func(Progress), load func(*native.Library, native.O
 	if err != nil {
 		return loaded{}, err
 	}
+	s.tune(b)
 	return loaded{b, b.Precision()}, nil
+}
+
+// firstTuning is how long products are measured the first time that a shape is
+// loaded on a GPU, in seconds, and tunedFrom how many bytes of weights make it
+// worth the wait.
+const (
+	firstTuning = 8
+	tunedFrom   = 1 << 30
+)
+
+// tune finds the fastest products, once for each GPU and shape. Without it a
+// model runs too, only slower.
+func (s Spec) tune(b *native.Backend) {
+	if s.Untuned || b.Memory().Weights < tunedFrom || b.Tuned() {
+		return
+	}
+	if err := b.Tune(firstTuning); err != nil && s.Note != nil {
+		s.Note(fmt.Sprintf("products run as cuBLASLt guesses: %v", err))
+	}
 }
 
 // counting passes on progress; nil stays nil.

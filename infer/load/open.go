@@ -23,8 +23,11 @@ type Spec struct {
 	Vocab   string // path of a vocabulary file; empty: choose
 	Slots   int    // sequences that can run at once; 0: the backend's default
 	// Note is told, in one line, why the CPU is used although the library for a
-	// GPU was found. It may be nil.
+	// GPU was found, or why it is slower than it could be. It may be nil.
 	Note func(line string)
+	// Untuned leaves out measuring products when a shape is loaded on a GPU for
+	// the first time.
+	Untuned bool
 }
 
 // Progress is how far loading is.

@@ -198,6 +198,16 @@ func exemptBelow(tokens []int32, limit int) []int32 {
 	return out
 }
 
+// Tuned reports whether there is a file of what tuning found for this device,
+// shape and widths. It need not be of this version of cuBLASLt.
+func (b *Backend) Tuned() bool {
+	if b.tuning == "" {
+		return false
+	}
+	_, err := os.Stat(b.tuning)
+	return err == nil
+}
+
 // Tune measures how each matrix product runs fastest, for about as many
 // seconds, and keeps what it found where Options.Tuning said.
 func (b *Backend) Tune(seconds float64) error {

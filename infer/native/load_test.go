@@ -178,12 +178,18 @@ func TestLoadOptions(t *testing.T) {
 	if m := b.Memory(); m.Weights == 0 || m.States == 0 || m.Scratch == 0 {
 		t.Errorf("memory %+v", m)
 	}
+	if b.Tuned() {
+		t.Error("tuned before anything was measured")
+	}
 	if err := b.Tune(0.5); err != nil {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(tuning)
 	if err != nil || len(files) != 1 || !strings.HasPrefix(files[0].Name(), "fake_g0-1x32x128x320-") {
 		t.Errorf("tuned to %v, %v", files, err)
+	}
+	if !b.Tuned() {
+		t.Error("what tuning found is not found again")
 	}
 	wantError(t, b.Tune(-1), "tuning", "-1 seconds")
 	for _, o := range []Options{{Weights: "int8"}, {Weights: "fp32"}, {State: "int4"}} {
