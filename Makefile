@@ -6,7 +6,7 @@ GOLANGCI_VERSION := v2.15.0
 # TAGS=nogpu makes a fully static program without support for GPUs.
 TAGS    ?=
 
-.PHONY: build cuda run test test-race test-cuda sanitize-cuda e2e torture lint fuzz bench generate notices clean
+.PHONY: build cuda run test test-race test-cuda sanitize-cuda e2e torture bench-tiers lint fuzz bench generate notices clean
 
 build: bin/rookery
 
@@ -54,6 +54,12 @@ e2e: build
 KILLS ?= 1000
 torture:
 	ROOKERY_TORTURE_KILLS=$(KILLS) $(GO) test -count=1 -timeout 60m -v -run '^TestTorture$$' ./sessions
+
+# Switches among 500 conversations with states of 6.4 MB on 64 slots: some
+# minutes and some gigabytes in the temporary directory.
+bench-tiers:
+	ROOKERY_TIERS=full $(GO) test -count=1 -timeout 30m -v -run '^TestTiers$$' ./sessions
+	$(GO) test -run '^$$' -bench SavingBesideSteps -benchtime 10s ./sessions
 
 lint:
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run ./...

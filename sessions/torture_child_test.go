@@ -75,6 +75,7 @@ type victim struct {
 	open  []*chat.Dialogue
 	said  map[chat.ID]string // turns as last said
 	heads map[chat.ID]string // and heads, until something is done to them
+	doing map[chat.ID]bool   // to which something is being done
 }
 
 // tortured is the child's main function.
@@ -92,7 +93,7 @@ func tortured(dir string, seed uint64) error {
 	}
 	v := &victim{
 		store: s, desk: chat.NewDesk(tortureEngine(step), s, tortureDefaults(seed)),
-		rng: rand.New(rand.NewPCG(seed, 7)), said: map[chat.ID]string{}, heads: map[chat.ID]string{},
+		rng: rand.New(rand.NewPCG(seed, 7)), said: map[chat.ID]string{}, heads: map[chat.ID]string{}, doing: map[chat.ID]bool{},
 	}
 	v.desk.SetMemory(1 << 16) // most states have to come from the disk
 	stored, err := v.desk.List(ctx)
@@ -138,6 +139,7 @@ func (v *victim) act(ctx context.Context) error {
 	}
 	long := len(view.Turns)+len(view.Ahead) > tortureTurns
 	v.about(id)
+	defer v.done()
 	var err error
 	switch n := v.rng.IntN(112); {
 	case n < 25:
@@ -190,7 +192,15 @@ func (v *victim) about(id chat.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.heads, id)
+	v.doing[id] = true
 	shout("act %d", id)
+}
+
+// done says that what was begun has been done.
+func (v *victim) done() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	clear(v.doing)
 }
 
 // excuse lets pass what is refused rightly.
@@ -322,7 +332,7 @@ func (v *victim) tell(view chat.View) {
 			shout("%s", line)
 		}
 	}
-	if view.Live == nil && len(view.Turns)+len(view.Ahead) > 0 {
+	if view.Live == nil && !v.doing[c.ID] && len(view.Turns)+len(view.Ahead) > 0 {
 		line := fmt.Sprintf("head %d %d %d", c.ID, c.Head, c.Tip)
 		if v.heads[c.ID] != line {
 			v.heads[c.ID] = line
