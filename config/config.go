@@ -80,6 +80,7 @@ type Storage struct {
 	SnapshotBudget Bytes  `toml:"snapshot_budget"`
 	SnapshotWidth  string `toml:"snapshot_width"`
 	MemoryBudget   Bytes  `toml:"memory_budget"`
+	SlotBudget     Bytes  `toml:"slot_budget"`
 }
 
 // Default is what holds when no file says otherwise.
@@ -89,7 +90,7 @@ func Default() Config {
 		Chat:    Chat{Think: "off"},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
-		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, SnapshotWidth: "exact", MemoryBudget: 1e9},
+		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, SnapshotWidth: "exact", MemoryBudget: 1e9, SlotBudget: 256e6},
 	}
 }
 

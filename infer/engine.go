@@ -12,9 +12,10 @@ import (
 // Options tune an Engine. The zero value is right.
 type Options struct {
 	Chunk int // prompt tokens of all rows together in one step; 0 chooses
-	// Resident is how many bytes of slots may hold states that no request uses
-	// now, for those that go on from them. 0 chooses: the whole pool where the
-	// backend has taken its memory anyway, and otherwise 256 MiB. Less than 0 is none.
+	// Resident is how many bytes slots may take with states that no request
+	// uses now, where a backend takes memory for a slot when it is first used;
+	// 0 is 256 MiB. Where the whole pool has its memory anyway, all of it may
+	// be used. Less than 0 is none.
 	Resident int64
 }
 
@@ -79,7 +80,7 @@ func residentLimit(m *Model, b Backend, bytes int64) int {
 	switch {
 	case bytes < 0 || one == 0:
 		return 0
-	case bytes == 0 && b.Memory().States > 0:
+	case b.Memory().States > 0:
 		return b.Slots()
 	case bytes == 0:
 		bytes = defaultResident

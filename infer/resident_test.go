@@ -22,6 +22,7 @@ type counting struct {
 	reads, writes, copies atomic.Int64
 	onRead                atomic.Pointer[func() error]
 	ruin                  bool // a failed step garbles all slots
+	lazy                  bool // memory is said to be taken when a slot is used
 }
 
 func (c *counting) ReadSlot(s infer.Slot, dst []float32) error {
@@ -46,6 +47,13 @@ func (c *counting) CopySlot(dst, src infer.Slot) error {
 	return c.Backend.CopySlot(dst, src)
 }
 
+func (c *counting) Memory() infer.Memory {
+	if c.lazy {
+		return infer.Memory{}
+	}
+	return c.Backend.Memory()
+}
+
 func (c *counting) Step(rows []infer.Row, drawn []infer.Drawn) error {
 	err := c.Backend.Step(rows, drawn)
 	if err != nil && c.ruin {
@@ -66,7 +74,7 @@ type serial struct{ infer.Backend }
 // count runs an engine on a counting backend until the test ends.
 func count(t *testing.T, o scripted.Options, eo infer.Options, beside bool) (*infer.Engine, *counting) {
 	t.Helper()
-	c := &counting{Backend: scripted.New(scripted.Model(), o)}
+	c := &counting{Backend: scripted.New(scripted.Model(), o), lazy: eo.Resident > 0}
 	var b infer.Backend = c
 	if !beside {
 		b = serial{c}
@@ -212,6 +220,9 @@ func TestSwitchingLosesNothing(t *testing.T) {
 					group.Wait()
 				}
 				checkKinds(t, e, slots)
+				if k := e.Stats().Kinds; limit < 0 && k.Resident > 0 || limit > 0 && k.Resident > 2 {
+					t.Errorf("%d resident states, with room for %d bytes", k.Resident, limit)
+				}
 			})
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func openModel(ctx context.Context, cmd *cobra.Command, c config.Config) (*infer
 	if err != nil {
 		return nil, err
 	}
-	return infer.NewEngine(m, backend, infer.Options{Chunk: c.Engine.Chunk}), nil
+	return infer.NewEngine(m, backend, infer.Options{Chunk: c.Engine.Chunk, Resident: cmp.Or(int64(c.Storage.SlotBudget), -1)}), nil
 }
 
 // loadModel loads the configured model, showing progress on a terminal.

@@ -103,6 +103,9 @@ func (m *Monitor) graphs(now *sample, width, rows int) [][]string {
 	if s.Waiting > 0 {
 		inUse += fmt.Sprintf(", %d waiting", s.Waiting)
 	}
+	if s.Kinds.Resident > 0 {
+		inUse += fmt.Sprintf(", %d resident", s.Kinds.Resident)
+	}
 	return [][]string{
 		m.graph(curve{
 			"decode", m.th.Muted.Render("last "+shortSpan(spans[m.span])) + "  " + rate(s.DecodeRate) + " tok/s", m.th.Graph1,
