@@ -87,7 +87,7 @@ func TestTiers(t *testing.T) {
 	}
 	for some := range slices.Chunk(open, 16) {
 		for i, d := range some {
-			must(t, d.Send(fmt.Sprint("rook ", i, d.ID())))
+			must(t, d.Send(fmt.Sprint("rook ", i)))
 		}
 		for _, d := range some {
 			quiet(t, d)
