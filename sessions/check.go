@@ -2,6 +2,8 @@ package sessions
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -33,11 +35,33 @@ var invariants = []string{
 
 // Check reads everything and reports what is wrong. It changes nothing.
 func (s *Store) Check(ctx context.Context) ([]Problem, error) {
-	var found []Problem
-	for _, query := range invariants {
-		rows, err := s.read.QueryContext(ctx, query)
+	found, err := s.checkInvariants(ctx)
+	if err != nil {
+		return found, explain("checking "+s.path, err)
+	}
+	for _, check := range []func(context.Context) ([]Problem, error){s.checkSums, s.checkSnapshots, s.checkFacts, s.checkIndex} {
+		bad, err := check(ctx)
+		found = append(found, bad...)
 		if err != nil {
 			return found, explain("checking "+s.path, err)
+		}
+	}
+	return found, nil
+}
+
+// checkInvariants uses a connection of its own: the search index of one that
+// has been used holds pages in memory, which its check takes for those on disk
+// also when another connection has changed them since.
+func (s *Store) checkInvariants(ctx context.Context) (found []Problem, err error) {
+	db, err := sql.Open("sqlite", s.reader)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	for _, query := range invariants {
+		rows, err := db.QueryContext(ctx, query)
+		if err != nil {
+			return found, err
 		}
 		list, err := collect(rows, func(row scanner) (Problem, error) {
 			p := Problem{Lost: true}
@@ -47,14 +71,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 		})
 		found = append(found, list...)
 		if err != nil {
-			return found, explain("checking "+s.path, err)
-		}
-	}
-	for _, check := range []func(context.Context) ([]Problem, error){s.checkSnapshots, s.checkFacts, s.checkIndex} {
-		bad, err := check(ctx)
-		found = append(found, bad...)
-		if err != nil {
-			return found, explain("checking "+s.path, err)
+			return found, err
 		}
 	}
 	return found, nil

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"unicode"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -30,6 +32,7 @@ func explain(doing string, err error) error {
 	if !errors.As(err, &se) {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
+	err = brief{err}
 	switch se.Code() & 0xff {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("%s: %w: free some space; nothing that was stored is lost", doing, ErrFull)
@@ -45,6 +48,25 @@ func explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 }
+
+// A brief is a database error on one line: a damaged schema is quoted in full.
+type brief struct{ error }
+
+func (b brief) Error() string {
+	const most = 200
+	text := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, strings.Join(strings.Fields(b.error.Error()), " "))
+	if len(text) > most {
+		text = strings.ToValidUTF8(text[:most], "") + "..."
+	}
+	return text
+}
+
+func (b brief) Unwrap() error { return b.error }
 
 // notFound is the error of a conversation that is not stored. It is
 // fs.ErrNotExist.

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// DefaultBudget is what snapshots may take on disk when nobody says otherwise.
-	DefaultBudget = 2e9
+	// NoBudget lets snapshots take what they take.
+	NoBudget = -1
 	// slack is the part of the budget (1/slack) that thinning makes free
 	// beyond it, so that not every turn after it has to thin again.
 	slack = 16
@@ -22,7 +22,7 @@ const (
 
 // Retention says which snapshots are kept.
 type Retention struct {
-	Budget int64       // bytes of snapshots on disk; 0 or less keeps marked turns' alone
+	Budget int64       // bytes of snapshots on disk; 0 keeps those of marked turns alone
 	Width  infer.Width // that new snapshots' states are written with
 }
 
@@ -72,6 +72,9 @@ func (s *Store) noteUse(ctx context.Context, used map[chat.ID]time.Time) error {
 // what a person marked, which stays whatever it takes.
 func (s *Store) keepBudget(ctx context.Context) (freed int64, err error) {
 	budget := s.upkeep.budget()
+	if budget < 0 {
+		return 0, nil
+	}
 	var total int64
 	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(sum(bytes), 0) FROM snapshot_facts`).Scan(&total); err != nil {
 		return 0, err
@@ -110,7 +113,7 @@ func (u *upkeep) width() infer.Width {
 func (u *upkeep) budget() int64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return max(u.retention.Budget, 0)
+	return u.retention.Budget
 }
 
 // byUse lists the conversations with snapshots, the first to be thinned first.

@@ -132,7 +132,7 @@ func TestWidthOfStoredStates(t *testing.T) {
 	read := infer.Prefix{1, 2, 3}
 	sizes := map[infer.Width]int64{}
 	for w, id := range map[infer.Width]chat.ID{infer.WidthExact: 10, infer.Width16: 20, infer.Width8: 30} {
-		s.SetRetention(Retention{Budget: DefaultBudget, Width: w})
+		s.SetRetention(Retention{Budget: NoBudget, Width: w})
 		snap := snapshot(6400)
 		snap.Prefix = read
 		must(t, s.CommitTurn(t.Context(), conversation(id), turn(id+1, 0, "x"), snap))

@@ -213,7 +213,7 @@ func TestCheckSeesAnIndexOutOfStep(t *testing.T) {
 		t.Fatalf("in step, but %v", found)
 	}
 	for _, damage := range []string{
-		`UPDATE turns SET text = 'some next' WHERE id = 101`,
+		`UPDATE turns SET text = 'some next', sum = NULL WHERE id = 101`,
 		`DELETE FROM search WHERE rowid = -100`,
 		`INSERT INTO search (rowid, text) VALUES (777, 'abcdef')`,
 	} {

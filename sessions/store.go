@@ -25,6 +25,7 @@ type Store struct {
 	lock   *os.File // nil when read-only
 	write  *sql.DB  // one connection; nil when read-only
 	read   *sql.DB
+	reader string // what read was opened with
 	upkeep *upkeep
 	stop   context.CancelFunc // ends the upkeep
 	worker sync.WaitGroup
@@ -84,7 +85,8 @@ func (s *Store) settled() bool {
 // openReadOnly opens and identifies the database, or closes it again.
 func (s *Store) openReadOnly(ctx context.Context, key, value string) error {
 	var err error
-	if s.read, err = sql.Open("sqlite", dsn(s.path, key, value)); err != nil {
+	s.reader = dsn(s.path, key, value)
+	if s.read, err = sql.Open("sqlite", s.reader); err != nil {
 		return explain("opening "+s.path, err)
 	}
 	scripts, err := migrations()
@@ -113,11 +115,7 @@ func (s *Store) open(ctx context.Context) error {
 	if err := migrate(ctx, s.write, s.path); err != nil {
 		return err
 	}
-	if s.read, err = sql.Open("sqlite", dsn(s.path, "_pragma", "query_only(1)")); err != nil {
-		return explain("opening "+s.path, err)
-	}
-	s.read.SetMaxOpenConns(4)
-	return nil
+	return s.openReaders()
 }
 
 // dsn names the database with the settings of every connection and one more.

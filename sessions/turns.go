@@ -85,15 +85,17 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn
 		return err
 	}
 	var recall any
+	sum := sealed{parent: t.Parent, role: t.Role, text: t.Text, sampling: sampling, model: t.Model, tokens: encodeTokens(t.Tokens)}
 	if t.Recall != nil {
-		recall = encodeTokens(t.Recall)
+		sum.recall = encodeTokens(t.Recall)
+		recall = sum.recall
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
-		ON CONFLICT (id) DO UPDATE SET text = excluded.text, tokens = excluded.tokens, recall = excluded.recall, open = excluded.open,
+	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, sum, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+		ON CONFLICT (id) DO UPDATE SET sum = excluded.sum, text = excluded.text, tokens = excluded.tokens, recall = excluded.recall, open = excluded.open,
 			reason = excluded.reason, sampling = excluded.sampling, model = excluded.model,
 			model_name = excluded.model_name, usage = excluded.usage, base = excluded.base,
 			adapter = excluded.adapter, label = excluded.label, pinned = excluded.pinned, edited = excluded.edited, mix = excluded.mix`,
-		conversation, t.ID, t.Parent, t.Role, t.Text, encodeTokens(t.Tokens), recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage,
+		conversation, sum.checksum(), t.ID, t.Parent, t.Role, t.Text, sum.tokens, recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage,
 		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited, mix)
 	return err
 }

@@ -29,8 +29,8 @@ type upkeep struct {
 
 func newUpkeep() *upkeep {
 	return &upkeep{
-		retention: Retention{Budget: DefaultBudget},
-		used:      map[chat.ID]time.Time{}, grown: map[chat.ID]bool{}, over: true,
+		retention: Retention{Budget: NoBudget}, // until someone sets one
+		used:      map[chat.ID]time.Time{}, grown: map[chat.ID]bool{},
 	}
 }
 

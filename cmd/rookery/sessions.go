@@ -19,6 +19,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "sessions", Short: "List, search, export, import, remove and check stored conversations", Args: usageArgs(cobra.NoArgs)}
 	cmd.AddCommand(a.listCommand(), a.searchCommand(), a.exportCommand(), a.importCommand())
 	cmd.AddCommand(a.shelfCommands()...)
+	cmd.AddCommand(a.compactCommand())
 	cmd.AddCommand(
 		&cobra.Command{Use: "check", Short: "Read everything and report what is damaged", Args: usageArgs(cobra.NoArgs), RunE: a.checkSessions},
 	)

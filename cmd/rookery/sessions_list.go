@@ -26,6 +26,9 @@ type listed struct {
 	Deleted  *time.Time `json:"deleted,omitempty"` // when it was put into the bin
 	Created  time.Time  `json:"created"`
 	Updated  time.Time  `json:"updated"`
+	Turns    int        `json:"turns"`
+	Bytes    int64      `json:"bytes"`  // on disk: text, tokens and states
+	States   int64      `json:"states"` // of them the states
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -45,7 +48,11 @@ func (a *app) listCommand() *cobra.Command {
 					return !all && (inBin != bin || !inBin && c.Archived != archive)
 				})
 				slices.SortStableFunc(list, func(a, b chat.Conversation) int { return onOff(b.Pinned) - onOff(a.Pinned) })
-				return writeList(cmd.OutOrStdout(), list, asJSON)
+				costs, err := s.Costs(cmd.Context())
+				if err != nil {
+					return err
+				}
+				return writeList(cmd.OutOrStdout(), list, costs, asJSON)
 			})
 		},
 	}
@@ -64,13 +71,14 @@ func onOff(on bool) int {
 	return 0
 }
 
-func writeList(out io.Writer, list []chat.Conversation, asJSON bool) error {
+func writeList(out io.Writer, list []chat.Conversation, costs map[chat.ID]chat.Cost, asJSON bool) error {
 	if asJSON {
 		all := make([]listed, len(list))
 		for i, c := range list {
 			all[i] = listed{
 				ID: c.ID.String(), Title: c.Title, Named: c.Named, Pinned: c.Pinned, Archived: c.Archived,
 				Created: c.Created.UTC(), Updated: c.Updated.UTC(),
+				Turns: costs[c.ID].Turns, Bytes: costs[c.ID].Bytes(), States: costs[c.ID].SnapshotBytes,
 			}
 			if !c.Deleted.IsZero() {
 				all[i].Deleted = &c.Deleted
@@ -80,7 +88,7 @@ func writeList(out io.Writer, list []chat.Conversation, asJSON bool) error {
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, c := range list {
-		if _, err := fmt.Fprintf(w, "%d\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), oneLine(c.Title), standing(c)); err != nil {
+		if _, err := fmt.Fprintf(w, "%d\t%s\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), bytesText(costs[c.ID].Bytes()), oneLine(c.Title), standing(c)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"rookery/sessions"
+)
+
+func (a *app) compactCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "compact",
+		Short: "Thin states to the configured budget and give free room back to the disk",
+		Args:  usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := a.config()
+			if err != nil {
+				return err
+			}
+			return a.writing(cmd.Context(), func(s *sessions.Store) error {
+				s.SetRetention(retention(c))
+				done, err := s.Compact(cmd.Context())
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, was %s; %s of states thinned\n",
+					s.Path(), bytesText(done.After), bytesText(done.Before), bytesText(done.Snapshots))
+				return err
+			})
+		},
+	}
+}

@@ -1,0 +1,87 @@
+package sessions
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/sampler"
+)
+
+// fixtureState is the state of the i-th turn of a fixture.
+func fixtureState(i int) []float32 {
+	state := make([]float32, 128)
+	for k := range state {
+		state[k] = float32(i*k) / 3
+	}
+	return state
+}
+
+// TestMakeFixture writes a database for testdata; testdata/README.md says how.
+func TestMakeFixture(t *testing.T) {
+	dir := os.Getenv("ROOKERY_FIXTURE")
+	if dir == "" {
+		t.Skip("ROOKERY_FIXTURE names no folder")
+	}
+	s := open(t, dir)
+	fillFixture(t, s)
+	must(t, s.Close())
+	s.lock = nil
+}
+
+func fillFixture(t *testing.T, s *Store) {
+	t.Helper()
+	ctx := t.Context()
+	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	for n := range chat.ID(2) {
+		c := chat.Conversation{
+			ID: 1000 * (n + 1), Title: fmt.Sprintf("conversation %d 乌鸦", n+1), Think: chat.ThinkOff,
+			Sampling: sampler.Params{Temperature: 1, TopP: 0.5, Decay: 0.996, Seed: 7},
+			Created:  at, Updated: at.Add(time.Duration(n) * time.Hour),
+		}
+		for i := 1; i <= 6; i++ {
+			turn := chat.Turn{
+				ID: c.ID + chat.ID(i), Role: chat.Role(2 - i%2), Text: fmt.Sprintf("turn %d of the rooks' nest 高树", i),
+				Tokens: []int32{int32(i), 2, 3}, Sampling: c.Sampling, Model: "m", ModelName: "rookery-demo", Created: at,
+			}
+			switch i {
+			case 1:
+			case 6:
+				turn.Parent = c.ID + 3
+			default:
+				turn.Parent = turn.ID - 1
+			}
+			c.Head = turn.ID
+			must(t, s.CommitTurn(ctx, c, turn, &infer.Snapshot{
+				Model: "m", Tokenizer: "t", Position: 3 * i, State: fixtureState(i), Logits: []float32{1, 2},
+			}))
+		}
+	}
+	must(t, s.BeginJournal(ctx, 2000, chat.Turn{
+		ID: 2007, Parent: 2005, Role: chat.RoleAssistant, Sampling: sampler.Params{TopP: 1}, Model: "m", ModelName: "rookery-demo", Created: at,
+	}))
+	must(t, s.AppendJournal(ctx, 2007, []int32{5, 6}, "half an answer"))
+	must(t, s.AddHistory(ctx, "a prompt"))
+	must(t, s.SaveLayout(ctx, chat.Layout{Open: []chat.ID{2000, 1000}, Active: 1}))
+}
+
+// unpack puts a fixture into a new data directory.
+func unpack(t *testing.T, name string) (dir string) {
+	t.Helper()
+	f, err := os.Open(name)
+	must(t, err)
+	defer func() { check(t, f.Close()) }()
+	z, err := gzip.NewReader(f)
+	must(t, err)
+	data, err := io.ReadAll(z)
+	must(t, err)
+	dir = t.TempDir()
+	must(t, os.WriteFile(filepath.Join(dir, File), data, 0o600))
+	return dir
+}

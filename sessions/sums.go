@@ -1,0 +1,54 @@
+package sessions
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+
+	"rookery/chat"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// A sealed is the columns of a turn that its checksum is of.
+type sealed struct {
+	id, parent     chat.ID
+	role           chat.Role
+	text, sampling string
+	model          string
+	tokens         []byte
+	recall         []byte // nil: none
+	sum            sql.Null[uint32]
+}
+
+// checksum is CRC-32C of the columns, each behind its length.
+func (t sealed) checksum() uint32 {
+	var b []byte
+	b = binary.LittleEndian.AppendUint64(b, uint64(t.parent))
+	b = append(b, byte(t.role))
+	for _, part := range [][]byte{[]byte(t.text), []byte(t.sampling), []byte(t.model), t.tokens, t.recall} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(len(part)))
+		b = append(b, part...)
+	}
+	return crc32.Checksum(b, castagnoli)
+}
+
+// checkSums compares turns with their checksums.
+func (s *Store) checkSums(ctx context.Context) ([]Problem, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT id, parent, role, text, sampling, model, tokens, recall, sum FROM turns WHERE sum IS NOT NULL ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	var bad []Problem
+	_, err = collect(rows, func(row scanner) (struct{}, error) {
+		var t sealed
+		err := row.Scan(&t.id, &t.parent, &t.role, &t.text, &t.sampling, &t.model, &t.tokens, &t.recall, &t.sum)
+		if err == nil && t.checksum() != t.sum.V {
+			bad = append(bad, Problem{What: fmt.Sprintf("turn %d is not as it was written: its checksum does not match", t.id), Lost: true})
+		}
+		return struct{}{}, err
+	})
+	return bad, err
+}
