@@ -221,12 +221,12 @@ func (v *victim) words() string {
 	return b.String() + "?"
 }
 
-// thin applies a budget that is much too small, and then the usual one.
+// thin applies a budget that is much too small, and then none.
 func (v *victim) thin(ctx context.Context) func() error {
 	budget := int64(v.rng.IntN(1 << 17))
 	return func() error {
 		v.store.SetRetention(Retention{Budget: budget})
-		defer v.store.SetRetention(Retention{Budget: DefaultBudget})
+		defer v.store.SetRetention(Retention{Budget: NoBudget})
 		return v.store.retain(ctx)
 	}
 }
