@@ -37,6 +37,7 @@ type answer struct {
 	journaled bool
 	drawn     []infer.Token // since it was begun or went on; grows by appending only
 	progress  infer.Progress
+	swapped   string // Live.Swapped
 	sampling  sampler.Params
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
@@ -106,14 +107,15 @@ func (a *answer) stop() {
 
 // live is what a view shows of the answer. The caller holds mu.
 func (a *answer) live() *Live {
-	return &Live{Turn: a.turn, Text: a.text.String(), Progress: a.progress, Started: a.started, Drawn: a.drawn}
+	return &Live{Turn: a.turn, Text: a.text.String(), Progress: a.progress, Started: a.started, Drawn: a.drawn, Swapped: a.swapped}
 }
 
 // generate makes the answer. Its ending is of everything that was drawn since begin.
 func (a *answer) generate(ctx context.Context) infer.Ending {
 	a.prepare()
-	a.read = a.reads()
 	s, err := a.ready(ctx)
+	a.read = a.reads(s)
+	a.noteSwap(s)
 	switch {
 	case ctx.Err() != nil:
 		return infer.Ending{Reason: infer.ReasonCancelled}
@@ -248,7 +250,9 @@ func (a *answer) keepPrompt(s *infer.Snapshot, anew bool) {
 		return
 	}
 	a.prompted = true
-	s = naming(s, a.read)
+	if len(s.Pending) == 0 {
+		s = naming(s, a.read)
+	}
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	prompt := a.d.tree.nodes[a.turn.Parent]

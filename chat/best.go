@@ -96,12 +96,14 @@ func (d *Dialogue) bestOf(prompt *node, n int) error {
 // follows them.
 func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []context.Context) {
 	rows[0].prepare()
-	rows[0].read = rows[0].reads()
 	for _, a := range rows[1:] {
-		a.path, a.read, a.prompted = rows[0].path, rows[0].read, true
+		a.path, a.prompted = rows[0].path, true
 		a.prepare()
 	}
 	s, err := rows[0].readPrompt(ctx)
+	for _, a := range rows[1:] {
+		a.read = rows[0].read
+	}
 	limit := d.desk.settings().MaxTokens
 	for i, a := range rows {
 		stream, failed := (*infer.Stream)(nil), err
@@ -128,9 +130,10 @@ func (a *answer) readPrompt(ctx context.Context) (start, error) {
 		return start{}, err
 	}
 	s, err := a.below(ctx)
-	if err != nil || len(s.tokens) == 0 {
+	if a.read = a.reads(s); err != nil || len(s.tokens) == 0 {
 		return s, err
 	}
+	a.noteSwap(s)
 	end, err := a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil), Adapter: a.way.adapter}, func(stream *infer.Stream) {
 		a.d.mu.Lock()
 		defer a.d.mu.Unlock()

@@ -75,6 +75,7 @@ type Live struct {
 	Progress infer.Progress
 	Started  time.Time
 	Drawn    []infer.Token // since it was begun or went on; grows by appending only
+	Swapped  string        // the model that the line was made with, when it is read again for the one that runs now
 }
 
 // newDialogue is one without turns, or one that is loading them.

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"slices"
 
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -19,34 +20,51 @@ type recaller interface {
 	SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*infer.Snapshot, int, error)
 }
 
-// reads names what the state after the prompt will have read; zero for a line
-// that is too long to be worth it.
-func (a *answer) reads() infer.Prefix {
-	p := a.origin()
+// reads names what the state after the prompt will have read when the answer
+// begins at s; zero when nobody can say. Every name goes back to the beginning
+// of a line: where a state on the way has none, because the line was read with
+// other adapters in turn, or came back from the disk rounded, what follows has
+// none either. A line that is too long to be worth it has none.
+func (a *answer) reads(s start) infer.Prefix {
+	read := a.origin()
 	n := 0
 	for _, t := range a.path {
 		tokens := a.template.reads(t, a.rendering)
 		if n += len(tokens); n > reusedTokens {
 			return infer.Prefix{}
 		}
-		p = p.After(tokens)
+		read = read.After(tokens)
 	}
-	return p
+	begun, reached := a.origin(), read
+	if s.from != nil {
+		begun = s.from.Prefix.After(s.from.Pending)
+	}
+	if s.own {
+		reached = read.After(a.turn.Tokens)
+	}
+	if begun.After(s.tokens) != reached {
+		return infer.Prefix{}
+	}
+	return read
 }
 
-// named is the ending's snapshot with the name of what it has read.
+// named is the ending's snapshot with the name of what it has read: all but
+// the tokens that it leaves pending.
 func (a *answer) named(end infer.Ending) *infer.Snapshot {
-	if a.read == (infer.Prefix{}) || len(a.turn.Tokens)+len(end.Tokens) > reusedTokens {
-		return end.Snapshot
-	}
-	return naming(end.Snapshot, a.read.After(a.turn.Tokens).After(end.Tokens))
-}
-
-// naming gives a name to a snapshot that a conversation can go on from.
-func naming(s *infer.Snapshot, p infer.Prefix) *infer.Snapshot {
-	if s == nil || s.Logits == nil || len(s.Pending) > 0 {
+	all := slices.Concat(a.turn.Tokens, end.Tokens)
+	s := end.Snapshot
+	if s == nil || a.read == (infer.Prefix{}) || len(all) > reusedTokens {
 		return s
 	}
+	has := len(all) - len(s.Pending)
+	if has < 0 || !slices.Equal(all[has:], s.Pending) {
+		return s
+	}
+	return naming(s, a.read.After(all[:has]))
+}
+
+// naming gives a snapshot a name.
+func naming(s *infer.Snapshot, p infer.Prefix) *infer.Snapshot {
 	named := *s
 	named.Prefix = p
 	return &named
@@ -67,12 +85,19 @@ func (a *answer) reuse(ctx context.Context, s start) start {
 		prefixes[len(prefixes)-1-i] = p
 	}
 	found, at := a.recall(ctx, prefixes)
-	if found = a.fits(found); !usable(found, a.d.desk.engine.Model()) || !drawable(found) {
+	if found = a.fits(found); !usable(found, a.d.desk.engine.Model()) {
 		return s
 	}
 	anew := *found
 	anew.Sampler, anew.Tail = sampler.Memory{}, nil
-	return start{from: &anew, tokens: s.tokens[len(prefixes)-at:], replay: s.replay, reused: true}
+	rest := s.tokens[len(prefixes)-at:]
+	if anew.Pending != nil {
+		anew.Pending, anew.Logits = nil, nil // they are not of this line
+	}
+	if len(rest) == 0 && !drawable(&anew) {
+		return s
+	}
+	return start{from: &anew, tokens: rest, replay: s.replay, reused: true}
 }
 
 // recall looks for the first of the prefixes in memory and in the store.

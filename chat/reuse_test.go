@@ -98,7 +98,7 @@ func TestNoReuseOfWhatIsNotTheSame(t *testing.T) {
 }
 
 // A line that begins with another conversation goes on from its last state. The
-// last answer was cut short, so that its own state waits for a token.
+// last answer was cut short, so that its state has not read the last token.
 func TestReuseOfALongerBeginning(t *testing.T) {
 	store := memstore.New()
 	r := babbling(t, store, nil, "")
@@ -119,7 +119,7 @@ func TestReuseOfALongerBeginning(t *testing.T) {
 	copied := r.desk.Open(c.ID)
 	settled(t, copied)
 	v := ask(t, copied, "three")
-	if got, want := r.fed()-before, len(v.Turns[3].Tokens)+len(v.Turns[4].Tokens); got != want {
+	if got, want := r.fed()-before, 1+len(v.Turns[4].Tokens); got != want {
 		t.Errorf("%d tokens were read, want %d", got, want)
 	}
 	r.checkStates(v, -1)
@@ -158,4 +158,60 @@ func TestMemoryTier(t *testing.T) {
 		t.Errorf("when it is saved %+v", m)
 	}
 	r.checkStates(v, 6)
+}
+
+// What follows a state without a name, as one that came back from the disk
+// rounded, has none either: it does not stand for what it has read.
+func TestNamesGoBackToTheBeginning(t *testing.T) {
+	store := memstore.New()
+	d := newRoom(t, setup{store: store}).desk.New()
+	ask(t, d, "hello")
+	r := newRoom(t, setup{store: store})
+	r.store.replace(func(s *infer.Snapshot) (*infer.Snapshot, error) {
+		if s == nil {
+			return nil, nil
+		}
+		unnamed := *s
+		unnamed.Prefix = infer.Prefix{}
+		return &unnamed, nil
+	})
+	d = r.desk.Open(d.ID())
+	settled(t, d)
+	v := ask(t, d, "again")
+	for i, turn := range v.Turns {
+		s, err := store.Snapshot(t.Context(), turn.ID)
+		must(t, err)
+		if named := s.Prefix != (infer.Prefix{}); named != (i < 2) {
+			t.Errorf("turn %d of %d: named %v", i, len(v.Turns), named)
+		}
+	}
+}
+
+// With other weights the line is read again from its tokens, and the view says so.
+func TestSwappedWeights(t *testing.T) {
+	store := memstore.New()
+	d := newRoom(t, setup{store: store}).desk.New()
+	ask(t, d, "hello")
+	other := modelNamed("another")
+	other.Fingerprint += " of other weights"
+	r := newRoom(t, setup{store: store, model: other})
+	d = r.desk.Open(d.ID())
+	settled(t, d)
+	r.gate.shut()
+	must(t, d.Send("again"))
+	v := until(t, d, "the notice", func(v chat.View) bool { return v.Live != nil && v.Live.Swapped != "" })
+	if v.Live.Swapped != "rookery-demo" {
+		t.Errorf("the line was made with %q", v.Live.Swapped)
+	}
+	r.gate.open()
+	v = settled(t, d)
+	r.checkStates(v, 2)
+	if line := len(v.Turns[0].Tokens) + len(v.Turns[1].Tokens) + len(v.Turns[2].Tokens); r.fed() < line || v.Err != nil {
+		t.Errorf("%d of %d tokens were read, %v", r.fed(), line, v.Err)
+	}
+	must(t, d.Send("hello"))
+	if v = until(t, d, "the next answer", func(v chat.View) bool { return v.Live != nil || len(v.Turns) == 6 }); v.Live != nil && v.Live.Swapped != "" {
+		t.Errorf("read again a second time: %q", v.Live.Swapped)
+	}
+	settled(t, d)
 }

@@ -74,6 +74,11 @@ func (a *answer) below(ctx context.Context) (start, error) {
 		return s, ctx.Err()
 	}
 	from, text, err := a.beginning(ctx)
+	if from != nil && len(text) == 0 {
+		begun := *from
+		begun.Prefix = a.origin()
+		from = &begun
+	}
 	return start{from: from, tokens: slices.Concat(text, line)}, err
 }
 
@@ -118,4 +123,20 @@ func (a *answer) find(ctx context.Context, turn ID) *infer.Snapshot {
 // drawable says that a token can be drawn after a snapshot before more is read.
 func drawable(s *infer.Snapshot) bool {
 	return s != nil && (s.Logits != nil || len(s.Pending) > 0)
+}
+
+// noteSwap lets the view say that the line is read again because the weights
+// under it are others now.
+func (a *answer) noteSwap(s start) {
+	last := a.resumed
+	if n := len(a.path); last == nil && n > 1 {
+		last = &a.path[n-2]
+	}
+	if last == nil || last.Model == "" || last.Model == a.template.model || len(s.tokens) == 0 {
+		return
+	}
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	a.swapped = last.ModelName
+	a.d.publish()
 }

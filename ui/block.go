@@ -206,7 +206,7 @@ func (b *block) thinkingLines(th theme.Theme, width int, spin, foldKey string) [
 func (b *block) footLines(th theme.Theme, width int, spin, foldKey string) []string {
 	switch {
 	case b.live != nil:
-		return []string{th.Muted.Render(fit(liveLine(b.live.Progress, spin), width))}
+		return []string{th.Muted.Render(fit(liveLine(b.live, spin), width))}
 	case b.turn.Role == chat.RoleAssistant:
 		return []string{fit(b.endLine(th), width)}
 	case b.longPrompt() && b.folded:
@@ -220,10 +220,15 @@ func (b *block) footLines(th theme.Theme, width int, spin, foldKey string) []str
 }
 
 // liveLine says where a running answer is.
-func liveLine(p infer.Progress, spin string) string {
+func liveLine(live *chat.Live, spin string) string {
+	p := live.Progress
 	if p.Generated == 0 {
 		if p.ToRead <= 0 {
 			return spin + " waiting"
+		}
+		if live.Swapped != "" {
+			return fmt.Sprintf("%s another model than %s runs now: reading again, %s of %s tokens (%d %%)",
+				spin, live.Swapped, count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
 		}
 		return fmt.Sprintf("%s reading %s of %s tokens (%d %%)", spin, count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
 	}
