@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
 	"time"
 
 	"rookery/infer"
@@ -18,6 +20,7 @@ import (
 //
 //	conversations/ID.json  the JSON of a tree, deflated
 //	states/TURN.rksn       the snapshot of a turn in its binary form
+//	bases/ID.rkst          a library's state that conversations begin from
 //	rookery.json           the manifest, written last
 //
 // The manifest lists every other file with its size and SHA-256. A reader
@@ -37,6 +40,12 @@ type bundleFile struct {
 	Version       int                  `json:"version"`
 	Created       time.Time            `json:"created"`
 	Conversations []bundleConversation `json:"conversations"`
+	Bases         []bundleBase         `json:"bases,omitempty"`
+}
+
+type bundleBase struct {
+	bundleEntry
+	ID string `json:"id"`
 }
 
 type bundleConversation struct {
@@ -63,18 +72,24 @@ type bundleEntry struct {
 type BundleWriter struct {
 	zip  *zip.Writer
 	file bundleFile
+	have map[ID]bool // conversations, and states that they begin from
 }
 
 // NewBundleWriter begins a bundle. Close completes it.
 func NewBundleWriter(w io.Writer) *BundleWriter {
 	return &BundleWriter{zip.NewWriter(w), bundleFile{
 		Format: bundleFormat, Version: bundleVersion, Created: time.Now().UTC(), Conversations: []bundleConversation{},
-	}}
+	}, map[ID]bool{}}
 }
 
 // Add writes a conversation and its states. A state that cannot be read is
-// left out: it is made anew from tokens where it is needed.
+// left out: it is made anew from tokens where it is needed. A conversation that
+// is in the bundle already is not written again.
 func (b *BundleWriter) Add(t Tree) error {
+	if b.have[t.Conversation.ID] {
+		return nil
+	}
+	b.have[t.Conversation.ID] = true
 	c := bundleConversation{ID: t.Conversation.ID.String(), Title: t.Conversation.Title, Turns: len(t.Turns)}
 	var err error
 	c.bundleEntry, err = b.write("conversations/"+c.ID+".json", zip.Deflate, func(w io.Writer) error { return writeTree(w, t) })
@@ -100,6 +115,32 @@ func (b *BundleWriter) Add(t Tree) error {
 		c.States = append(c.States, bundleState{entry, s.Turn.String()})
 	}
 	b.file.Conversations = append(b.file.Conversations, c)
+	return b.addBase(t)
+}
+
+// addBase writes the state that a conversation begins from, once in a bundle.
+func (b *BundleWriter) addBase(t Tree) error {
+	id := t.Conversation.Base
+	if t.Base == nil || b.have[id] {
+		return nil
+	}
+	s, err := t.Base()
+	var data []byte
+	if err == nil {
+		data, err = s.AppendBinary(nil)
+	}
+	var entry bundleEntry
+	if err == nil {
+		entry, err = b.write("bases/"+id.String()+".rkst", zip.Store, func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("bundling the state that %q begins from: %w", t.Conversation.Title, err)
+	}
+	b.have[id] = true
+	b.file.Bases = append(b.file.Bases, bundleBase{entry, id.String()})
 	return nil
 }
 
@@ -153,6 +194,13 @@ func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, err
 		return Tree{}, err
 	}
 	t := Tree{Conversation: c, Turns: turns}
+	if c.Base > lastBuiltIn {
+		if _, err := store.State(ctx, c.Base); err == nil {
+			t.Base = func() (State, error) { return store.State(ctx, c.Base) }
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return Tree{}, err
+		}
+	}
 	if !states {
 		return t, nil
 	}

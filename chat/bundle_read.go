@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"rookery/infer"
+	"rookery/infer/statefile"
 )
 
 // Bounds of what a bundle may unpack to: what is above them is refused before
@@ -45,6 +46,9 @@ func readBundle(r io.ReaderAt, size int64) ([]Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", bundleManifest, err)
 	}
+	if b.bases, err = b.listBases(file.Bases); err != nil {
+		return nil, err
+	}
 	trees := make([]Tree, 0, len(file.Conversations))
 	seen := map[ID]bool{}
 	for _, c := range file.Conversations {
@@ -66,7 +70,54 @@ func readBundle(r io.ReaderAt, size int64) ([]Tree, error) {
 // A bundleReader finds the files of a bundle.
 type bundleReader struct {
 	files map[string]*zip.File
+	bases map[ID]bundleBase
 	json  int64 // bytes of conversations so far
+}
+
+// listBases are the states that conversations begin from.
+func (b *bundleReader) listBases(list []bundleBase) (map[ID]bundleBase, error) {
+	bases := map[ID]bundleBase{}
+	for _, e := range list {
+		id, err := parseID(e.ID)
+		switch {
+		case err != nil:
+			return nil, err
+		case id <= lastBuiltIn || id > importLastID:
+			return nil, fmt.Errorf("%d is no id for a state", id)
+		case !strings.HasPrefix(e.File, "bases/"):
+			return nil, fmt.Errorf("the file of a state cannot be %.60q", e.File)
+		case b.files[e.File] == nil:
+			return nil, fmt.Errorf("%.60q is missing", e.File)
+		}
+		bases[id] = e
+	}
+	return bases, nil
+}
+
+func (b *bundleReader) base(id ID) (State, error) {
+	s := State{ID: id}
+	data, err := b.all(b.bases[id].bundleEntry)
+	if err == nil {
+		err = s.UnmarshalBinary(data)
+	}
+	if err == nil {
+		s.Name, err = statefile.CleanName(s.Name)
+	}
+	if err != nil {
+		return s, fmt.Errorf("the state %d that conversations begin from: %w", id, err)
+	}
+	s.Read, s.Bytes = len(s.Tokens), stateBytes(&s.State)
+	return s, nil
+}
+
+// all is a state's file, checked.
+func (b *bundleReader) all(e bundleEntry) ([]byte, error) {
+	r, err := b.open(e, bundleStateBytes)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r)
+	return data, errors.Join(err, r.Close())
 }
 
 func (b *bundleReader) manifest() (bundleFile, error) {
@@ -114,6 +165,9 @@ func (b *bundleReader) conversation(c bundleConversation) (Tree, error) {
 	case len(t.Turns) != c.Turns:
 		return t, fmt.Errorf("it has %d turns and the manifest says %d", len(t.Turns), c.Turns)
 	}
+	if base := t.Conversation.Base; b.bases[base].ID != "" {
+		t.Base = func() (State, error) { return b.base(base) }
+	}
 	return t, b.states(&t, c.States)
 }
 
@@ -145,14 +199,7 @@ func (b *bundleReader) states(t *Tree, states []bundleState) error {
 }
 
 func (b *bundleReader) snapshot(s bundleState) (*infer.Snapshot, error) {
-	r, err := b.open(s.bundleEntry, bundleStateBytes)
-	if err != nil {
-		return nil, fmt.Errorf("the state of turn %s: %w", s.Turn, err)
-	}
-	data, err := io.ReadAll(r)
-	if cerr := r.Close(); err == nil {
-		err = cerr
-	}
+	data, err := b.all(s.bundleEntry)
 	snapshot := new(infer.Snapshot)
 	if err == nil {
 		err = snapshot.UnmarshalBinary(data)

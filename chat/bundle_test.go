@@ -139,6 +139,57 @@ func TestBundleRoundTripIsLossless(t *testing.T) {
 	}
 }
 
+// A conversation that begins from a state of the library brings it along.
+func TestBundleOfABeginning(t *testing.T) {
+	ctx := context.Background()
+	from := newRoom(t, setup{babble: true})
+	d, err := from.desk.NewFrom(bake(t, from, "book"))
+	must(t, err)
+	p := d.View().Conversation.Sampling
+	p.Seed, p.Temperature = 7, 1
+	must(t, d.SetSampling(p, ""))
+	ask(t, d, "hello")
+	data := bundled(t, from.store, false, d.ID(), d.ID())
+	to := newRoom(t, setup{babble: true})
+	mine := bake(t, to, "book") // another one of that name
+	arrivals := imported(t, to.store, data)
+	if arrivals[0].Fate != chat.FateNew || arrivals[0].Note != "" {
+		t.Errorf("arrived %+v", arrivals)
+	}
+	s, err := to.store.State(ctx, d.View().Conversation.Base)
+	must(t, err)
+	if s.Name != "book (2)" || s.ID == mine.ID || len(s.Tokens) == 0 {
+		t.Errorf("the library has %q, %d tokens", s.Name, len(s.Tokens))
+	}
+	there := to.desk.Open(d.ID())
+	settled(t, there)
+	for _, d := range []*chat.Dialogue{d, there} {
+		must(t, d.Send("and then?"))
+	}
+	if a, b := last(settled(t, d)), last(settled(t, there)); a.Text != b.Text || len(a.Tokens) == 0 {
+		t.Errorf("going on gave\n%.80q here and\n%.80q there", a.Text, b.Text)
+	}
+
+	files := unzipped(t, data)
+	for name, text := range files {
+		if strings.HasPrefix(name, "bases/") {
+			files[name] = text[:len(text)-9] + "x" + text[len(text)-8:]
+		}
+	}
+	broken := zipped(t, files, false)
+	store := memstore.New()
+	var imp chat.Import
+	must(t, imp.Read(bytes.NewReader(broken), int64(len(broken))))
+	if _, err := imp.CarryOut(ctx, store); err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("a damaged state: %v", err)
+	}
+	states, err := store.States(ctx)
+	must(t, err)
+	if list, err := store.Conversations(ctx); err != nil || len(list)+len(states) != 0 {
+		t.Errorf("%d conversations and %d states were written, %v", len(list), len(states), err)
+	}
+}
+
 // equalButTime compares bundles file by file, but for when they were made.
 func equalButTime(t *testing.T, a, b []byte) bool {
 	t.Helper()

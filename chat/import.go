@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"strings"
 )
 
@@ -96,7 +97,15 @@ func (p *Import) CarryOut(ctx context.Context, store Store) ([]Arrival, error) {
 		if err != nil || len(trees) == 0 {
 			return arrivals, err
 		}
-		err = store.Import(ctx, trees)
+		added, err := addBases(ctx, store, trees)
+		if err == nil {
+			err = store.Import(ctx, trees)
+		}
+		if err != nil {
+			for _, id := range added { // nothing begins from them yet
+				err = errors.Join(err, store.DeleteState(ctx, id))
+			}
+		}
 		var taken *TakenError
 		if errors.As(err, &taken) && attempt < attempts {
 			avoid[taken.Conversation] = true
@@ -107,6 +116,39 @@ func (p *Import) CarryOut(ctx context.Context, store Store) ([]Arrival, error) {
 		}
 		return arrivals, nil
 	}
+}
+
+// addBases adds to the library what trees begin from and it does not have. A
+// name that is taken gets a number behind it.
+func addBases(ctx context.Context, store Store, trees []Tree) (added []ID, err error) {
+	for _, t := range trees {
+		if t.Base == nil {
+			continue
+		}
+		if _, err := store.State(ctx, t.Conversation.Base); !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
+				return added, err
+			}
+			continue
+		}
+		s, err := t.Base()
+		if err != nil {
+			return added, err
+		}
+		name := s.Name
+		for n := 2; ; n++ {
+			err = store.SaveState(ctx, s)
+			if !errors.Is(err, ErrNameTaken) {
+				break
+			}
+			s.Name = fmt.Sprintf("%s (%d)", name, n)
+		}
+		if err != nil {
+			return added, err
+		}
+		added = append(added, s.ID)
+	}
+	return added, nil
 }
 
 // plan finds the ids under which trees are stored, and those that are to be.
@@ -151,6 +193,11 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 			} else {
 				coming[a.ID] = at
 				trees = append(trees, at)
+				if base := at.Conversation.Base; base > lastBuiltIn && at.Base == nil {
+					if _, err := store.State(ctx, base); errors.Is(err, fs.ErrNotExist) {
+						a.Note = "the state that it begins from is missing"
+					}
+				}
 			}
 			break
 		}

@@ -29,6 +29,9 @@ type Tree struct {
 	Conversation Conversation
 	Turns        []Turn
 	States       []TreeState
+	// Base reads the library's state that the conversation begins from. It is
+	// nil if there is none, it comes with the program, or it is missing.
+	Base func() (State, error)
 }
 
 // A TreeState is the snapshot of a turn. Read reads it anew
