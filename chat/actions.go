@@ -62,19 +62,29 @@ func (d *Dialogue) Stop() {
 }
 
 func (d *Dialogue) stop() {
-	if d.best != nil {
-		d.best.stop()
+	if d.choice != nil {
+		d.choice.stop()
 	}
 	for _, a := range d.running() {
 		a.stop()
 	}
 }
 
-// running are the answers that run: none, one, or the rows of Best. The caller holds mu.
+// following are the running answers that take over what is set for the
+// conversation: variants stay what they are. The caller holds mu.
+func (d *Dialogue) following() []*answer {
+	running := d.running()
+	if c := d.choice; c != nil && c.compared {
+		running = slices.DeleteFunc(slices.Clone(running), func(a *answer) bool { return a.turn.ID != c.lead })
+	}
+	return running
+}
+
+// running are the answers that run: none, one, or several to one prompt. The caller holds mu.
 func (d *Dialogue) running() []*answer {
 	switch {
-	case d.best != nil:
-		return d.best.running
+	case d.choice != nil:
+		return d.choice.running
 	case d.run != nil:
 		return []*answer{d.run}
 	}
@@ -101,7 +111,7 @@ func (d *Dialogue) act(text string, do func() error) error {
 	if err := d.ready(); err != nil {
 		return err
 	}
-	d.best = nil // who goes on without a choice keeps all
+	d.choice = nil // who goes on without a choice keeps all
 	return do()
 }
 
@@ -180,7 +190,7 @@ func (d *Dialogue) SetSampling(p sampler.Params, preset string) error {
 		return err
 	}
 	d.conv.Sampling, d.conv.Preset = p, preset
-	for _, a := range d.running() {
+	for _, a := range d.following() {
 		a.setSampling(p)
 	}
 	d.saveHead()

@@ -24,11 +24,13 @@ type answer struct {
 	past      bool   // go past the stop that ended it
 	way       way
 	strange   int          // how many turns at the end of path were read in another way
+	based     bool         // it begins from another base than the conversation
 	header    string       // what the prompt gave of the answer
 	prompted  bool         // the state after the prompt is kept
 	read      infer.Prefix // what the state after the prompt has read; zero: not known
 	started   time.Time
 	cancel    context.CancelFunc
+	variant   Variant // of several answers: what was asked for
 
 	// under d.mu
 	turn      Turn // as begun: of an answer that goes on, with what it has
@@ -42,8 +44,10 @@ type answer struct {
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
 	stopping  bool
-	dropped   bool // not to be kept when it has ended, see Keep
-	unsaved   bool // the prompt has no tokens yet and is not on its way to the store
+	first     time.Duration // from started to the first token; 0 before
+	agreed    agreement     // with the first of several answers
+	dropped   bool          // not to be kept when it has ended, see Keep
+	unsaved   bool          // the prompt has no tokens yet and is not on its way to the store
 }
 
 // answer starts a new answer to a prompt. The caller holds mu.
@@ -114,8 +118,6 @@ func (a *answer) live() *Live {
 func (a *answer) generate(ctx context.Context) infer.Ending {
 	a.prepare()
 	s, err := a.ready(ctx)
-	a.read = a.reads(s)
-	a.noteSwap(s)
 	switch {
 	case ctx.Err() != nil:
 		return infer.Ending{Reason: infer.ReasonCancelled}
@@ -276,6 +278,9 @@ func (a *answer) grow(stream *infer.Stream) {
 	}
 	a.journal(tokens, text)
 	a.drawn = append(a.drawn, tokens...)
+	if a.first == 0 && len(tokens) > 0 {
+		a.first = time.Since(a.started)
+	}
 	a.text.WriteString(text)
 	a.progress = progress
 	a.d.publish()

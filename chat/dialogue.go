@@ -35,7 +35,7 @@ type Dialogue struct {
 	drawn   drawn
 	tree    tree
 	run     *answer // the running answer; of several the one that is shown
-	best    *best   // several answers to one prompt, until they have ended and were chosen from
+	choice  *choice // several answers to one prompt, until they have ended and were chosen from
 	next    func()  // accepted after Stop, to be done when the answer has ended
 	scope   scope   // of the last looks at tokens
 	turns   []Turn  // the visible line to the head; replaced, never changed

@@ -27,7 +27,7 @@ func (d *Dialogue) ended(end infer.Ending) {
 	}
 	d.reline()
 	if next := d.next; next != nil && d.run == nil {
-		d.next, d.best = nil, nil
+		d.next, d.choice = nil, nil
 		next()
 	}
 }
@@ -57,7 +57,7 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 	t.Usage = addUsage(t.Usage, end.Usage)
 	t.Recall = d.recall(a.header, t.Text)
 	d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)
-	t.Pinned = a.strange == len(a.path)    // only its own state knows its base
+	t.Pinned = a.based                     // only its own state knows its base
 	if n := d.tree.nodes[t.ID]; n != nil { // may have been marked while it went on
 		t.Label, t.Pinned = n.turn.Label, n.turn.Pinned
 	}

@@ -38,6 +38,7 @@ type forking struct {
 	conversation Conversation
 	base         base
 	adapter      string
+	rendering    rendering // of its first turn
 	turns        []Turn
 	of           []ID              // of each turn, the stored one that it is or will be a copy of
 	held         []*infer.Snapshot // of each turn, what is in memory
@@ -57,7 +58,7 @@ func (d *Dialogue) lineTo(turn ID) (forking, error) {
 	case d.tree.nodes[turn] == nil:
 		return forking{}, missing(turn)
 	}
-	f := forking{conversation: d.conv, base: d.base, adapter: d.adapter}
+	f := forking{conversation: d.conv, base: d.base, adapter: d.adapter, rendering: d.rendering()}
 	for _, n := range d.tree.line(turn) {
 		held := d.tree.held(n.turn.ID)
 		s, waits := d.keep.pending(n.turn.ID)

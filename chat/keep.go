@@ -2,7 +2,7 @@ package chat
 
 import (
 	"context"
-	"errors"
+	"reflect"
 	"slices"
 )
 
@@ -10,59 +10,78 @@ import (
 // first of keep, and all of keep stay, or go on running. The others are
 // stopped; with drop they are removed, otherwise what they have stays beside
 // the rest. Without any to keep, and with drop, everything is as it was before.
+//
+// Of compared variants, the conversation takes over the adapter, mix and
+// sampling of the one that it goes on from. It goes on from that one's base,
+// too, with its state; only other answers to earlier prompts begin from the
+// conversation's own. Desk.ForkRows makes conversations of all variants.
 func (d *Dialogue) Keep(keep []ID, drop bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	b := d.best
-	if b == nil || b.chosen {
-		return errors.New("there are no answers to choose from")
+	c := d.choice
+	if c == nil || c.chosen {
+		return errNoChoice
 	}
 	for _, id := range keep {
-		if !slices.Contains(b.rows, id) {
+		if !slices.Contains(c.rows, id) {
 			return missing(id)
 		}
 	}
-	b.chosen = true
+	c.chosen = true
 	if len(keep) > 0 {
-		b.lead = keep[0]
+		c.lead = keep[0]
+		d.adopt(c)
 	}
-	gone := b.stopOthers(keep, drop)
+	gone := c.stopOthers(keep, drop)
 	switch {
-	case len(keep) > 0 && d.tree.nodes[b.lead] != nil:
-		d.goOnFrom(b.lead)
-	case drop && slices.Contains(b.rows, d.conv.Head):
-		d.goOnFrom(b.prompt) // until the chosen one ends
-		if before := b.before; len(keep) == 0 && d.tree.nodes[before.Head] != nil {
+	case len(keep) > 0 && d.tree.nodes[c.lead] != nil:
+		d.goOnFrom(c.lead)
+	case drop && slices.Contains(c.rows, d.conv.Head):
+		d.goOnFrom(c.prompt) // until the chosen one ends
+		if before := c.before; len(keep) == 0 && d.tree.nodes[before.Head] != nil {
 			d.conv.Head, d.conv.Tip = before.Head, before.Tip
 		}
 	}
 	d.drop(gone)
 	if len(keep) == 0 {
-		b.stop()
+		c.stop()
 	}
-	if i := slices.IndexFunc(b.running, func(a *answer) bool { return a.turn.ID == b.lead }); i >= 0 {
-		d.run = b.running[i]
+	if i := slices.IndexFunc(c.running, func(a *answer) bool { return a.turn.ID == c.lead }); i >= 0 {
+		d.run = c.running[i]
 	}
-	if len(b.running) == 0 {
-		d.best = nil
+	if len(c.running) == 0 {
+		d.choice = nil
 	}
 	d.saveHead()
 	d.reline()
 	return nil
 }
 
+// adopt makes the way of the variant that was chosen the conversation's. The
+// caller holds mu.
+func (d *Dialogue) adopt(c *choice) {
+	if !c.compared {
+		return
+	}
+	v, seed := c.answers[c.lead].variant, d.conv.Sampling.Seed
+	d.conv.Adapter, d.adapter, d.conv.Mix = v.Adapter.Fingerprint, v.Adapter.Name, v.Mix
+	if v.Sampling.Seed = seed; !reflect.DeepEqual(v.Sampling, d.conv.Sampling) {
+		d.conv.Sampling, d.conv.Preset = v.Sampling, ""
+	}
+}
+
 // stopOthers stops the rows that are not kept, and returns those that have
 // ended and are to be dropped.
-func (b *best) stopOthers(keep []ID, drop bool) (gone []ID) {
-	for _, id := range b.rows {
+func (c *choice) stopOthers(keep []ID, drop bool) (gone []ID) {
+	for _, id := range c.rows {
 		if slices.Contains(keep, id) {
 			continue
 		}
-		i := slices.IndexFunc(b.running, func(a *answer) bool { return a.turn.ID == id })
+		i := slices.IndexFunc(c.running, func(a *answer) bool { return a.turn.ID == id })
 		switch {
 		case i >= 0:
-			b.running[i].dropped = drop
-			b.running[i].stop()
+			c.running[i].dropped = drop
+			c.running[i].stop()
 		case drop:
 			gone = append(gone, id)
 		}
@@ -79,7 +98,7 @@ func (d *Dialogue) drop(turns []ID) {
 	for _, id := range turns {
 		d.tree.remove(id)
 		d.keep.dropJournal(id)
-		d.best.forget(id)
+		d.choice.forget(id)
 	}
 	c := d.conv
 	d.keep.order("removing answers", nil, func(ctx context.Context, s Store) error {

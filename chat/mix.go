@@ -196,7 +196,7 @@ func (d *Dialogue) SetMix(m Mix) error {
 		return err
 	}
 	d.conv.Mix = m
-	for _, a := range d.running() {
+	for _, a := range d.following() {
 		a.setMix(m)
 	}
 	d.saveHead()

@@ -253,7 +253,7 @@ func (d *Dialogue) SetAdapter(a Adapter) error {
 		return err
 	}
 	d.conv.Adapter, d.adapter = a.Fingerprint, a.Name
-	for _, run := range d.running() {
+	for _, run := range d.following() {
 		run.turn.Adapter, run.way.adapter = a.Name, a.Fingerprint
 		if run.stream != nil {
 			run.stream.SetAdapter(a.Fingerprint)

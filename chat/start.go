@@ -28,12 +28,15 @@ func (d *Dialogue) path(to ID) []Turn {
 	return path
 }
 
-// ready is start, with the adapter that it needs.
+// ready is start, with the adapter that it needs; it names what will be read.
 func (a *answer) ready(ctx context.Context) (start, error) {
 	if err := a.d.desk.rack.Need(ctx, a.way.adapter); err != nil {
 		return start{}, err
 	}
-	return a.start(ctx)
+	s, err := a.start(ctx)
+	a.read = a.reads(s)
+	a.noteSwap(s)
+	return s, err
 }
 
 // start finds the nearest state to go on from. A snapshot that is missing,

@@ -2,8 +2,10 @@ package chat
 
 import (
 	"context"
+	"slices"
 
 	"rookery/infer"
+	"rookery/infer/statefile"
 )
 
 // A way is how an answer is made, its sampling aside: what can differ between
@@ -11,6 +13,7 @@ import (
 type way struct {
 	base        ID     // the library's state that the line begins from; 0: the zero state
 	baseName    string // for people
+	baseKind    statefile.Kind
 	adapter     string // fingerprint; "" is none
 	adapterName string
 	mix         Mix
@@ -18,14 +21,19 @@ type way struct {
 
 // way is that of the conversation. The caller holds mu.
 func (d *Dialogue) way() way {
-	return way{base: d.conv.Base, baseName: d.base.name, adapter: d.conv.Adapter, adapterName: d.adapter, mix: d.conv.Mix}
+	v := d.variant()
+	return v.way()
 }
+
+// reads is what of a way decides what its states become: ways that are equal
+// in it can share what they read.
+func (w *way) reads() string { return w.base.String() + "\n" + w.adapter + "\n" + w.mix.key() }
 
 // on gives an answer a way; own is the conversation's. What other ways have
 // read is of no use to it: with another base all of the line, with another
 // adapter or mix the prompt.
 func (a *answer) on(w, own way) {
-	a.way = w
+	a.way, a.based = w, w.base != own.base
 	a.turn.Base, a.turn.Adapter, a.turn.Mix = w.baseName, w.adapterName, w.mix
 	switch {
 	case w.base != own.base:
@@ -34,6 +42,33 @@ func (a *answer) on(w, own way) {
 		a.strange = 1
 	}
 	a.prompted = a.prompted || a.strange > 0 // the prompt's snapshot is not this one's
+}
+
+// open renders the beginning of the line for the base of the answer's way,
+// where that is not the conversation's. It comes after prepare.
+func (a *answer) open() {
+	if !a.based {
+		return
+	}
+	was := a.rendering
+	a.rendering.begins = base{a.way.baseName, a.way.baseKind}.beginning()
+	if a.rendering.begins == afterText {
+		a.rendering.system = "" // as for conversations that begin from it, see setBase
+	}
+	a.path = slices.Clone(a.path)
+	a.path[0] = a.template.opened(a.path[0], was, a.rendering)
+}
+
+// opened is a first turn with the opening of another rendering.
+func (t template) opened(first Turn, was, now rendering) Turn {
+	old := t.opening(was.system, was.begins)
+	if t.knows(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
+		first.Tokens = slices.Concat(t.opening(now.system, now.begins), first.Tokens[len(old):])
+		return first
+	}
+	first.Tokens = t.rerender(first, now)
+	first.Model, first.ModelName = t.model, t.name
+	return first
 }
 
 // looker is what finds the states along the line to a turn, of the

@@ -1,0 +1,211 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rookery/infer"
+)
+
+// How many variants are compared at most, and at least.
+const (
+	MinCompare = 2
+	MaxCompare = 8
+)
+
+// Compare answers the last prompt again, once in the way of each variant. All
+// answers are rows of the same steps; variants that read the same share what
+// they read. View.Best has a Row for each, in the order of the variants, until
+// Keep, or going on otherwise, ends the comparison; every answer is journaled
+// and stored as a sibling meanwhile. A running comparison is stopped by Stop,
+// and does not follow what is set for the conversation while it runs.
+func (d *Dialogue) Compare(variants []Variant) error {
+	return d.act("compare", func() error {
+		last := d.tree.prompt(d.conv.Head)
+		if last == nil {
+			return ErrNothing
+		}
+		if err := d.checkCompare(variants); err != nil {
+			return err
+		}
+		d.compare(last, variants, true)
+		return nil
+	})
+}
+
+// SendCompare is Compare with a new user turn below the head.
+func (d *Dialogue) SendCompare(text string, variants []Variant) error {
+	return d.act(text, func() error {
+		if err := d.checkCompare(variants); err != nil {
+			return err
+		}
+		d.compare(d.prompted(d.conv.Head, text), variants, true)
+		return nil
+	})
+}
+
+func (d *Dialogue) checkCompare(variants []Variant) error {
+	if n := len(variants); n < MinCompare || n > MaxCompare {
+		return fmt.Errorf("compare from %d to %d variants, not %d", MinCompare, MaxCompare, n)
+	}
+	for i := range variants {
+		if err := variants[i].Check(d.desk.engine.Model()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compare starts an answer to a prompt for each variant. own says that they
+// are ways of their own, and not the conversation's. The caller holds mu.
+func (d *Dialogue) compare(prompt *node, variants []Variant, own bool) {
+	c := &choice{prompt: prompt.turn.ID, before: d.conv, answers: map[ID]*answer{}, compared: own}
+	seed := d.nextSeed(prompt)
+	ctxs := make([]context.Context, len(variants))
+	for i, v := range variants {
+		if v.Sampling.Seed == 0 {
+			v.Sampling.Seed = seed
+		}
+		a := &answer{turn: Turn{ID: NewID(), Parent: c.prompt, Role: RoleAssistant, Sampling: v.Sampling, Created: time.Now()}, variant: v}
+		ctxs[i] = d.prime(a)
+		a.on(v.way(), d.way())
+		c.rows, c.running, c.answers[a.turn.ID] = append(c.rows, a.turn.ID), append(c.running, a), a
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.stop = cancel
+	d.choice, d.run = c, c.running[0]
+	if d.shut {
+		d.stop()
+	}
+	d.reline()
+	rows := slices.Clone(c.running)
+	d.work.Go(func() {
+		defer c.stop()
+		d.generateAll(ctx, rows, ctxs)
+	})
+}
+
+// generateAll makes the prompt, has it read once for all rows that can share
+// what was read, and follows the rows. ctx is of reading, ctxs of the rows.
+func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []context.Context) {
+	for i, a := range rows {
+		if i > 0 {
+			a.path = rows[0].path
+		}
+		a.prepare()
+	}
+	for _, a := range rows {
+		a.open()
+	}
+	var reading sync.WaitGroup
+	for _, group := range together(rows) {
+		reading.Go(func() {
+			first, start := rows[group[0]], (*answer).readPrompt
+			if len(group) == 1 {
+				start = (*answer).ready
+			}
+			s, err := start(first, ctx)
+			for _, i := range group {
+				rows[i].prompted = rows[i].prompted || i != group[0]
+				rows[i].read = first.read
+				d.work.Go(func() { d.generateRow(ctxs[i], rows[i], s, err) })
+			}
+		})
+	}
+	reading.Wait()
+}
+
+// together groups answers, by their places, that read the same.
+func together(rows []*answer) [][]int {
+	var groups [][]int
+	at := map[string]int{}
+	for i, a := range rows {
+		key := a.way.reads()
+		g, ok := at[key]
+		if !ok {
+			g = len(groups)
+			at[key], groups = g, append(groups, nil)
+		}
+		groups[g] = append(groups[g], i)
+	}
+	return groups
+}
+
+// generateRow makes one answer of several from where its prompt was read.
+func (d *Dialogue) generateRow(ctx context.Context, a *answer, s start, err error) {
+	defer a.cancel()
+	var stream *infer.Stream
+	if err == nil {
+		s.from = a.fits(s.from) // of a mix: its own weights
+		stream, err = a.submit(ctx, s, d.desk.settings().MaxTokens, nil)
+	}
+	if err != nil {
+		d.finishRow(a, unstarted(err))
+		return
+	}
+	end := a.watch(ctx, stream, s)
+	end.Snapshot = a.named(end)
+	d.finishRow(a, end)
+}
+
+// readPrompt makes the state after the prompt, from which any number of
+// answers can be drawn.
+func (a *answer) readPrompt(ctx context.Context) (start, error) {
+	s, err := a.ready(ctx)
+	if err != nil || len(s.tokens) == 0 {
+		return s, err
+	}
+	end, err := a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil), Adapter: a.way.adapter}, func(stream *infer.Stream) {
+		a.d.mu.Lock()
+		defer a.d.mu.Unlock()
+		a.progress = stream.Progress()
+		a.d.publish()
+	})
+	if err != nil {
+		return start{}, err
+	}
+	if !a.prompted {
+		a.keepPrompt(end, true)
+	}
+	return start{from: end}, nil
+}
+
+// readLogits reads what a request says and returns the state after it, with
+// its logits. progress may be nil.
+func (d *Dialogue) readLogits(ctx context.Context, r infer.Request, progress func(*infer.Stream)) (*infer.Snapshot, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	r.Label = d.conv.Title
+	d.mu.Unlock()
+	r.Logits = true
+	stream, err := d.desk.engine.Submit(r)
+	if err != nil {
+		return nil, err
+	}
+	stopped := ctx.Done()
+	for {
+		select {
+		case <-stream.Changed():
+			if progress != nil {
+				progress(stream)
+			}
+		case <-stopped:
+			stopped = nil
+			stream.Cancel()
+		case <-stream.Done():
+			end := stream.Ending()
+			switch {
+			case end.Err != nil:
+				return nil, end.Err
+			case end.Reason == infer.ReasonCancelled:
+				return nil, context.Canceled
+			}
+			return end.Snapshot, nil
+		}
+	}
+}

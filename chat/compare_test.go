@@ -1,0 +1,153 @@
+package chat_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/demo"
+	"rookery/infer/load"
+)
+
+// demoRoom is a room with the embedded model, its states and adapters.
+func demoRoom(t testing.TB, store chat.Store, d chat.Defaults) (*chat.Desk, *infer.Engine) {
+	t.Helper()
+	m, b, err := load.Open(t.Context(), load.Spec{Slots: 32}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := infer.NewEngine(m, b, infer.Options{})
+	desk := chat.NewDesk(e, store, d)
+	desk.UseStates(demo.States)
+	desk.UseAdapters(func(_ context.Context, _, name string, o adapter.Options) (*adapter.Adapter, error) {
+		return demo.OpenAdapter(name, o)
+	}, []string{"demo-pirate", "demo-excited"})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		if err := desk.Close(ctx); err != nil {
+			t.Errorf("closing the desk: %v", err)
+		}
+		if err := e.Close(); err != nil {
+			t.Errorf("closing the engine: %v", err)
+		}
+	})
+	return desk, e
+}
+
+// variants are the bare model, two adapters, two states and a mix, with the
+// same sampling.
+func demoVariants(t *testing.T, desk *chat.Desk, tokens uint64) []chat.Variant {
+	t.Helper()
+	vs := make([]chat.Variant, 6)
+	for i, name := range []string{"bare", "pirate", "excited", "sad", "animals", "mixed"} {
+		vs[i] = chat.Variant{Name: name, Sampling: *seeded(0.8, tokens)}
+	}
+	var err error
+	for i, name := range []string{"demo-pirate", "demo-excited"} {
+		vs[1+i].Adapter, err = desk.Rack().Find(t.Context(), name, adapter.Options{})
+		must(t, err)
+	}
+	for i, name := range []string{"demo-sad", "demo-animals"} {
+		vs[3+i].Base, err = desk.Library().Find(t.Context(), name)
+		must(t, err)
+	}
+	vs[5].Mix, err = chat.ParseMix(t.Context(), desk.Library(), "own=0.5,demo-sad=0.5")
+	must(t, err)
+	return vs
+}
+
+// alone is the answer of a variant in a conversation that has nothing else.
+func alone(t *testing.T, desk *chat.Desk, v chat.Variant, prompts ...string) chat.Turn {
+	t.Helper()
+	d := desk.New()
+	if v.Base.ID != 0 {
+		var err error
+		d, err = desk.NewFrom(v.Base)
+		must(t, err)
+	}
+	must(t, d.SetAdapter(v.Adapter))
+	must(t, d.SetMix(v.Mix))
+	must(t, d.SetSampling(v.Sampling, ""))
+	for _, p := range prompts {
+		ask(t, d, p)
+	}
+	return last(d.View())
+}
+
+// All variants in one comparison give exactly what each gives alone, each
+// reads its own line, and forks of them go on as if they had always been so.
+func TestCompareIsWhatEachGivesAlone(t *testing.T) {
+	settings := chat.Defaults{Sampling: seeded(0.8, 7), MaxTokens: 24}
+	desk, _ := demoRoom(t, memstore.New(), settings)
+	vs := demoVariants(t, desk, 7)
+	const prompt, next = "Tell me a story about a brave cat.", "Tell me another story."
+	d := desk.New()
+	must(t, d.SendCompare(prompt, vs))
+	v := finished(t, d)
+	if len(v.Best) != len(vs) {
+		t.Fatalf("%d rows, error %v", len(v.Best), v.Err)
+	}
+	for i, row := range v.Best {
+		want := alone(t, desk, vs[i], prompt)
+		if row.Text != want.Text || !slices.Equal(row.Turn.Tokens, want.Tokens) {
+			t.Errorf("%s says %q, alone %q", vs[i].Name, row.Text, want.Text)
+		}
+		if row.Variant.Name != vs[i].Name || !row.Ended || row.Rate <= 0 || row.FirstToken <= 0 || row.Usage.Generated == 0 {
+			t.Errorf("row %d is %+v", i, row)
+		}
+		if i > 0 {
+			checkDifference(t, desk, v.Best[0], row)
+		}
+	}
+	forks, err := desk.ForkRows(d)
+	must(t, err)
+	for i, f := range forks {
+		if got := f.View().Conversation.Title; !strings.HasSuffix(got, vs[i].Name) {
+			t.Errorf("fork %d is called %q", i, got)
+		}
+		want := alone(t, desk, vs[i], prompt, next)
+		if got := last(ask(t, f, next)); got.Text != want.Text {
+			t.Errorf("the fork of %s goes on with %q, alone %q", vs[i].Name, got.Text, want.Text)
+		}
+	}
+	must(t, d.Keep([]chat.ID{v.Best[2].Turn.ID}, false))
+	kept := settled(t, d)
+	if c := kept.Conversation; c.Adapter != vs[2].Adapter.Fingerprint || c.Head != v.Best[2].Turn.ID || kept.Siblings[1].Of != len(vs) {
+		t.Errorf("after Keep the conversation is %+v, %+v", c, kept.Siblings[1])
+	}
+	want := alone(t, desk, vs[2], prompt, next)
+	if got := last(ask(t, d, next)); got.Text != want.Text {
+		t.Errorf("the kept one goes on with %q, alone %q", got.Text, want.Text)
+	}
+}
+
+// checkDifference says that two rows agree up to where they are said to
+// differ, in tokens and in text, and no further.
+func checkDifference(t *testing.T, desk *chat.Desk, a, b chat.Row) {
+	t.Helper()
+	at := b.Differs
+	if !at.Found || at.Token >= len(b.Drawn) {
+		t.Fatalf("%s differs from %s: %+v", b.Variant.Name, a.Variant.Name, at)
+	}
+	for i := range at.Token {
+		if a.Drawn[i].ID != b.Drawn[i].ID {
+			t.Fatalf("%s differs at token %d, not %d", b.Variant.Name, i, at.Token)
+		}
+	}
+	tok := desk.Engine().Model().Tokenizer
+	if a.Drawn[at.Token].ID == b.Drawn[at.Token].ID {
+		t.Errorf("token %d is the same", at.Token)
+	}
+	if a.Text[:at.Byte] != b.Text[:at.Byte] {
+		t.Errorf("before byte %d: %q and %q", at.Byte, a.Text[:at.Byte], b.Text[:at.Byte])
+	}
+	if word := string(tok.Bytes(b.Drawn[at.Token].ID)); !strings.HasPrefix(b.Text[at.Byte:], strings.TrimPrefix(word, " ")) && !strings.HasPrefix(b.Text[at.Byte:], word) {
+		t.Errorf("%q begins with %q at byte %d", b.Text, word, at.Byte)
+	}
+}

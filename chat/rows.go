@@ -1,0 +1,180 @@
+package chat
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+
+	"rookery/infer"
+	"rookery/infer/tokenizer"
+)
+
+// A choice is several answers to one prompt that are generated together. Each
+// is journaled by itself and committed when it ends, so that a crash loses none.
+type choice struct {
+	prompt   ID
+	rows     []ID           // of the answers, in their order
+	answers  map[ID]*answer // all of rows, also those that have ended
+	running  []*answer      // of those, the ones that have not
+	compared bool           // they are variants, each in a way of its own
+	chosen   bool           // Keep was called: what still runs is kept
+	lead     ID             // the head goes to it when it ends; 0: the first that is there
+	before   Conversation
+	stop     context.CancelFunc // of reading the prompt, which is for all rows
+}
+
+// A Row is one answer of several to the same prompt.
+type Row struct {
+	Live    // of one that has ended as well
+	Variant Variant
+	Ended   bool
+	Reason  infer.Reason // once it has ended
+	Open    bool         // it can be continued
+	Usage   infer.Usage  // once it has ended
+	// FirstToken is how long it took to the first token, reading included; 0
+	// before.
+	FirstToken time.Duration
+	// Rate is tokens a second: of the last second while it runs, then of all.
+	Rate    float64
+	Differs Difference // from the first row
+
+	lead int // by how many bytes its text is longer before its first token's
+}
+
+// complete says that the model itself has ended the answer.
+func (r *Row) complete() bool { return r.Ended && r.Reason == infer.ReasonStop }
+
+// A Difference is where an answer begins to differ from another one.
+type Difference struct {
+	Found bool // otherwise they agree as far as both have come, or to their end
+	Token int  // place of the first token that differs, in the order of drawing
+	Byte  int  // where its text begins in the answer's text
+}
+
+// An agreement is how far an answer was found to be as another one. It only
+// grows.
+type agreement struct {
+	tokens, bytes int
+	text          tokenizer.Assembler
+	found         bool
+}
+
+// grow compares what is new. Where one has come to its end and the other goes
+// on, they differ.
+func (g *agreement) grow(tok *tokenizer.Tokenizer, row, other Row) {
+	a, b := row.Drawn, other.Drawn
+	for !g.found && g.tokens < min(len(a), len(b)) {
+		if a[g.tokens].ID != b[g.tokens].ID {
+			g.found = true
+			return
+		}
+		g.bytes += len(g.text.Push(tok.Bytes(a[g.tokens].ID)))
+		g.tokens++
+	}
+	g.found = g.found || row.complete() && len(b) > len(a) || other.complete() && len(a) > len(b)
+}
+
+// FirstDifference compares two rows, by the tokens that were drawn.
+func (d *Dialogue) FirstDifference(row, other Row) Difference {
+	var g agreement
+	g.grow(d.desk.engine.Model().Tokenizer, row, other)
+	return g.difference(row.Text, row.lead)
+}
+
+// difference is where they part in a text that begins with lead bytes more, or
+// less, than its tokens.
+func (g *agreement) difference(text string, lead int) Difference {
+	return Difference{Found: g.found, Token: g.tokens, Byte: min(max(g.bytes+lead, 0), len(text))}
+}
+
+// finishRow puts one answer of several into the tree.
+func (d *Dialogue) finishRow(a *answer, end infer.Ending) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.choice
+	c.running = slices.DeleteFunc(c.running, func(r *answer) bool { return r == a })
+	if d.run = nil; len(c.running) > 0 {
+		d.run = c.running[0]
+	}
+	switch {
+	case a.dropped:
+		d.drop([]ID{a.turn.ID})
+	case a.worthKeeping(end):
+		d.keepAnswer(a, end)
+		if c.leads(a.turn.ID, d.conv.Head) {
+			d.goOnFrom(a.turn.ID)
+		}
+		d.commitAnswer(a.turn.ID, end.Snapshot)
+	default:
+		c.forget(a.turn.ID)
+	}
+	if len(c.running) == 0 && (c.chosen || len(c.rows) == 0) {
+		d.choice = nil
+	}
+	d.ended(end)
+}
+
+// leads says whether the head goes to a row that has ended: before Keep to the
+// first of those that are there, afterwards to the one that was chosen.
+func (c *choice) leads(row, head ID) bool {
+	if c.lead != 0 {
+		return row == c.lead
+	}
+	at := slices.Index(c.rows, head)
+	return at < 0 || slices.Index(c.rows, row) < at
+}
+
+func (c *choice) forget(row ID) {
+	c.rows = slices.DeleteFunc(c.rows, func(id ID) bool { return id == row })
+	delete(c.answers, row)
+	for _, a := range c.answers {
+		a.agreed = agreement{} // it may have been the first
+	}
+}
+
+// rows are what a view shows of several answers, until they were chosen from.
+// The caller holds mu.
+func (d *Dialogue) rows() []Row {
+	c := d.choice
+	if c == nil || c.chosen {
+		return nil
+	}
+	rows := make([]Row, 0, len(c.rows))
+	for _, id := range c.rows {
+		if row, ok := d.row(c.answers[id]); ok {
+			rows = append(rows, row)
+		}
+	}
+	for i := range rows {
+		if i == 0 {
+			continue
+		}
+		g := &c.answers[rows[i].Turn.ID].agreed
+		g.grow(d.desk.engine.Model().Tokenizer, rows[i], rows[0])
+		rows[i].Differs = g.difference(rows[i].Text, rows[i].lead)
+	}
+	return rows
+}
+
+// row is what a view shows of one of several answers. The caller holds mu.
+func (d *Dialogue) row(a *answer) (Row, bool) {
+	r := Row{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, lead: len(a.header)}
+	if a.header == "" && len(a.drawn) > 0 && bytes.HasPrefix(a.template.tok.Bytes(a.drawn[0].ID), []byte(" ")) {
+		r.lead = -1 // the space after "Assistant:" is not shown
+	}
+	if slices.Contains(d.choice.running, a) {
+		return r, true
+	}
+	n := d.tree.nodes[a.turn.ID]
+	if n == nil {
+		return Row{}, false
+	}
+	t := n.turn
+	r.Turn, r.Text, r.Progress.Generated = t, t.Text, t.Usage.Generated
+	r.Ended, r.Reason, r.Open, r.Usage, r.Rate = true, t.Reason, t.Open, t.Usage, 0
+	if seconds := t.Usage.DecodeTime.Seconds(); seconds > 0 {
+		r.Rate = float64(t.Usage.Generated) / seconds
+	}
+	return r, true
+}

@@ -1,0 +1,68 @@
+package chat
+
+import (
+	"fmt"
+
+	"rookery/infer"
+	"rookery/infer/sampler"
+	"rookery/infer/statefile"
+)
+
+// A Variant is one way to answer a prompt, to be compared with others. The
+// zero Variant is the bare model, from the zero state, drawing greedily.
+type Variant struct {
+	Name    string  // for people; names of one comparison differ
+	Base    State   // of the library, what it holds left out; the zero State is the zero state
+	Adapter Adapter // of the rack; it is loaded when it is needed. The zero Adapter is none
+	Mix     Mix     // of states, beside the run from Base; the zero Mix is none
+	// Sampling has the seed as well. Variants with the seed 0 get the same
+	// fresh one, so that they differ in nothing but what was meant to differ.
+	Sampling sampler.Params
+}
+
+// Check says why a model cannot answer in this way, or nil.
+func (v *Variant) Check(m *infer.Model) error {
+	if err := v.check(m); err != nil {
+		return fmt.Errorf("variant %q: %w", v.Name, err)
+	}
+	return nil
+}
+
+func (v *Variant) check(m *infer.Model) error {
+	if v.Base.ID != 0 && v.Base.Shape.Layers > 0 { // what is known by name alone is checked when it is read
+		if err := v.Base.Check(m); err != nil {
+			return err
+		}
+	}
+	if v.Adapter.Fingerprint == "" && v.Adapter.Name != "" {
+		return fmt.Errorf("adapter %s is not loaded: load it first", v.Adapter.Name)
+	}
+	if err := v.Mix.Check(); err != nil {
+		return err
+	}
+	return v.Sampling.Validate()
+}
+
+// way is the variant's, its sampling aside.
+func (v *Variant) way() way {
+	return way{
+		base: v.Base.ID, baseName: v.Base.Name, baseKind: v.Base.Kind,
+		adapter: v.Adapter.Fingerprint, adapterName: v.Adapter.Name, mix: v.Mix,
+	}
+}
+
+// Variant is how the conversation answers now: what comparisons begin with.
+func (d *Dialogue) Variant() Variant {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.variant()
+}
+
+func (d *Dialogue) variant() Variant {
+	return Variant{
+		Base:     State{ID: d.conv.Base, State: statefile.State{Name: d.base.name, Kind: d.base.kind}},
+		Adapter:  Adapter{Fingerprint: d.conv.Adapter, Name: d.adapter},
+		Mix:      d.conv.Mix,
+		Sampling: d.conv.Sampling,
+	}
+}
