@@ -100,7 +100,9 @@ func TestMixIsItsDefinition(t *testing.T) {
 			t.Errorf("weights %v: %v by the one state that counts, %v by the mix", w, tokens[9].Voices[only], tokens[9].LogProb)
 		}
 	}
-	idle(t, e)
+	if k := e.Stats().Kinds; k.Running != 0 {
+		t.Errorf("%d slots are still in use", k.Running)
+	}
 }
 
 func countZeros(w []float64) int {
@@ -232,5 +234,7 @@ func TestMixRefusals(t *testing.T) {
 			t.Errorf("request %d ended with %v after %d tokens: %v", i, end.Reason, len(end.Tokens), end.Err)
 		}
 	}
-	idle(t, e)
+	if k := e.Stats().Kinds; k.Running != 0 {
+		t.Errorf("%d slots are still in use", k.Running)
+	}
 }
