@@ -66,8 +66,8 @@ func (k *Desk) UseStates(builtIn func() ([]*statefile.State, error)) {
 }
 
 // DeleteState removes a state from the library for good. One that a
-// conversation begins from, stored or open, stays and is an *InUseError. It
-// blocks.
+// conversation begins from or mixes, stored or open, or that a saved mix has,
+// stays and is an *InUseError. It blocks.
 func (k *Desk) DeleteState(ctx context.Context, s State) error {
 	k.mu.Lock()
 	var open []*Dialogue
@@ -79,14 +79,18 @@ func (k *Desk) DeleteState(ctx context.Context, s State) error {
 		leaving = append(leaving, saved)
 	}
 	k.mu.Unlock()
-	users := 0
+	used := &InUseError{Name: s.Name}
 	for _, d := range open {
-		if d.View().Conversation.Base == s.ID {
-			users++
+		c := d.View().Conversation
+		if c.Base == s.ID {
+			used.Open++
+		}
+		if c.Mix.Has(s.ID) {
+			used.Mixing++
 		}
 	}
-	if users > 0 {
-		return &InUseError{Name: s.Name, Open: users}
+	if used.Open+used.Mixing > 0 {
+		return used
 	}
 	for _, saved := range leaving {
 		select {

@@ -83,7 +83,7 @@ func (l *Library) Get(ctx context.Context, id ID) (State, error) {
 			return s, nil
 		}
 	}
-	return State{}, &NoStateError{id.String()}
+	return State{}, &NoStateError{Name: id.String()}
 }
 
 // Find looks a state up by its name, without regard to case if there is only
@@ -105,7 +105,11 @@ func (l *Library) Find(ctx context.Context, name string) (State, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return State{}, &NoStateError{name}
+	missing := &NoStateError{Name: name}
+	for _, s := range list {
+		missing.Have = append(missing.Have, s.Name)
+	}
+	return State{}, missing
 }
 
 // Add keeps a state under its name.

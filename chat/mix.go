@@ -165,6 +165,11 @@ func (m Mix) reweighted(voices []infer.Voice, adapter string) []infer.Voice {
 	return out
 }
 
+// Has says whether a state of the library is in the mix.
+func (m Mix) Has(state ID) bool {
+	return slices.ContainsFunc(m.Faders, func(f Fader) bool { return f.State == state })
+}
+
 // holds says whether a snapshot has the states of the mix, after what it read.
 func (m Mix) holds(s *infer.Snapshot) bool {
 	if !m.Active() {

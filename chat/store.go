@@ -57,6 +57,12 @@ type Store interface {
 	Adapters(ctx context.Context) ([]Adapter, error)
 	SaveAdapter(ctx context.Context, a Adapter) error
 	ForgetAdapter(ctx context.Context, fingerprint string) error
+	// Mixes lists those that were saved under a name, the one used last first;
+	// SaveMix keeps one and replaces another of its name, and DeleteMix forgets
+	// one. A name that is not there is no error.
+	Mixes(ctx context.Context) ([]NamedMix, error)
+	SaveMix(ctx context.Context, m NamedMix) error
+	DeleteMix(ctx context.Context, name string) error
 	// Delete removes a conversation and everything of it.
 	Delete(ctx context.Context, id ID) error
 	// Layout and SaveLayout keep which conversations are open in which order.
@@ -76,8 +82,9 @@ type Store interface {
 	SaveState(ctx context.Context, s State) error
 	// RenameState changes a state's name, with the errors of State and SaveState.
 	RenameState(ctx context.Context, id ID, name string) error
-	// DeleteState removes a state. One that conversations begin from, deleted
-	// ones in the bin among them, stays and is an *InUseError.
+	// DeleteState removes a state. One that conversations begin from or mix,
+	// deleted ones in the bin among them, or that a saved mix has, stays and is
+	// an *InUseError.
 	DeleteState(ctx context.Context, id ID) error
 	Close() error
 }

@@ -66,6 +66,11 @@ func (e *Engine) advance(q *sequence, n int, d Drawn, at span) (err error) {
 		q.consumed += n
 		q.rate.add(at, 1)
 		return e.accept(q, d, at)
+	case phaseScoring:
+		q.usage.Read += n
+		q.rate.add(at, n)
+		q.stream.setProgress(q.progress(at.end))
+		return e.score(q)
 	case phaseReading:
 		return e.advanceReading(q, n, d, at)
 	case phaseRewinding:

@@ -67,6 +67,8 @@ func (e *Engine) finishRewinding(q *sequence) error {
 // finishReading ends a request that only reads.
 func (e *Engine) finishReading(q *sequence) error {
 	switch {
+	case len(q.req.Score) > 0:
+		return e.score(q)
 	case len(q.req.Replay) > 0:
 		s := e.newSnapshot(q)
 		s.Sampler = q.memory(0)
@@ -106,6 +108,8 @@ func (e *Engine) cancel(q *sequence) {
 		e.end(q, Ending{Reason: ReasonCancelled, Snapshot: s})
 	case phaseRewinding: // the answer is complete; only its state is behind
 		err = e.finishRewinding(q)
+	case phaseScoring:
+		e.end(q, Ending{Reason: ReasonCancelled})
 	case phaseReading, phaseDecoding:
 		err = e.finishOpen(q, ReasonCancelled)
 	}

@@ -331,3 +331,14 @@ func TestSetSamplingTakesEffect(t *testing.T) {
 		}
 	}
 }
+
+// idle waits until the engine says that no request has a slot: it does so
+// after the last one has ended.
+func idle(t testing.TB, e *infer.Engine) {
+	t.Helper()
+	for end := time.Now().Add(5 * time.Second); e.Stats().Kinds.Running != 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d slots are still in use", e.Stats().Kinds.Running)
+		}
+	}
+}

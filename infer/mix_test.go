@@ -100,9 +100,7 @@ func TestMixIsItsDefinition(t *testing.T) {
 			t.Errorf("weights %v: %v by the one state that counts, %v by the mix", w, tokens[9].Voices[only], tokens[9].LogProb)
 		}
 	}
-	if k := e.Stats().Kinds; k.Running != 0 {
-		t.Errorf("%d slots are still in use", k.Running)
-	}
+	idle(t, e)
 }
 
 func countZeros(w []float64) int {
@@ -234,7 +232,5 @@ func TestMixRefusals(t *testing.T) {
 			t.Errorf("request %d ended with %v after %d tokens: %v", i, end.Reason, len(end.Tokens), end.Err)
 		}
 	}
-	if k := e.Stats().Kinds; k.Running != 0 {
-		t.Errorf("%d slots are still in use", k.Running)
-	}
+	idle(t, e)
 }

@@ -32,6 +32,10 @@ type Request struct {
 	Top       int      // candidates to report with every token
 	Label     string   // whose request this is, for Stats
 	Logits    bool     // only read and return the logits in Ending.Snapshot; generate nothing (ReasonLength)
+	// Score are tokens that were generated elsewhere, to be judged: after Tokens
+	// they are read, one a step, and Ending.Scores says how likely each was.
+	// Nothing is generated (ReasonLength), and there is no snapshot.
+	Score []int32
 }
 
 // A Token is one generated token as it was drawn.
@@ -86,7 +90,11 @@ type Ending struct {
 	// known to be good, with what must be read again in Pending; it is nil when
 	// there is none.
 	Snapshot *Snapshot
-	Usage    Usage
+	// Scores are the natural logarithms of the probabilities of Request.Score,
+	// each after the tokens before it, under the model's own softmax, or the
+	// mix's: as Token.LogProb.
+	Scores []float32
+	Usage  Usage
 }
 
 // Progress is where a running request is.

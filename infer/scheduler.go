@@ -52,7 +52,7 @@ func (p *plan) fill(running []*sequence, maxTokens int, pace *pace) {
 	p.turn++
 	decoding := 0
 	for _, q := range running {
-		if q.phase == phaseDecoding {
+		if q.steps() {
 			decoding += q.rows()
 		} else {
 			p.readers = append(p.readers, reader{q: q, limit: q.next()})
@@ -94,7 +94,7 @@ func (p *plan) addDecoding(running []*sequence, decoding, room int) {
 	}
 	for i := range running {
 		q := running[(first+i)%len(running)]
-		if q.phase != phaseDecoding {
+		if !q.steps() {
 			continue
 		}
 		if len(p.rows) > 0 && len(p.rows)+q.rows() > room {
@@ -125,6 +125,9 @@ func (p *plan) share(budget int) {
 	}
 }
 
+// steps says that q brings one token to every step.
+func (q *sequence) steps() bool { return q.phase == phaseDecoding || q.phase == phaseScoring }
+
 func (p *plan) add(q *sequence, n int) {
 	row := q.row(n)
 	if row.Sampler != nil {
@@ -137,7 +140,7 @@ func (p *plan) add(q *sequence, n int) {
 		for len(p.owners) < len(p.rows) {
 			p.owners = append(p.owners, nil) // the first row speaks for all
 		}
-		if row.Logits != nil && (n == 0 || q.drawsAfter(n)) {
+		if row.Logits != nil && q.drawsAfter(n) {
 			p.draws++
 		}
 	}

@@ -14,6 +14,7 @@ const (
 	phaseWaiting   phase = iota // for a slot
 	phaseReading                // Pending, Tokens and Replay, in chunks
 	phaseDecoding               // one token a step
+	phaseScoring                // one given token a step
 	phaseRewinding              // reading again up to where a stop began, then ending
 	phaseSaving                 // without a row: its last state is being read
 	phaseEnded
@@ -55,7 +56,8 @@ type sequence struct {
 	logitsRow  int
 	lateLogits bool // steps are not asked for the logits of drawn tokens: the backend keeps them
 	mark       mark
-	mix        *mix   // nil: one state
+	mix        *mix // nil: one state
+	scores     []float32
 	settled    Ending // in phaseRewinding: the ending, whose snapshot lacks state and logits
 
 	usage     Usage
@@ -66,6 +68,7 @@ type sequence struct {
 
 func newSequence(m *Model, r Request, wake func()) *sequence {
 	r.mixed(m)
+	r.Logits = r.Logits || len(r.Score) > 0
 	q := &sequence{req: r, submitted: time.Now(), logitsRow: logitsHere}
 	if r.From != nil {
 		q.input = append(q.input, r.From.Pending...)
@@ -150,6 +153,9 @@ func (q *sequence) row(n int) Row {
 		}
 		return r
 	}
+	if q.phase == phaseScoring {
+		return q.scoringRow()
+	}
 	r := Row{Slot: q.slot, Adapter: q.adapter, Tokens: q.unread[:n]}
 	if n == q.prompt || n == len(q.unread) { // n is never 0 here
 		r.Logits = q.logits
@@ -173,7 +179,7 @@ func (q *sequence) memory(count int) sampler.Memory {
 func (q *sequence) progress(now time.Time) Progress {
 	return Progress{
 		Read:      q.usage.Read,
-		ToRead:    len(q.input),
+		ToRead:    len(q.input) + max(len(q.req.Score)-1, 0),
 		Generated: q.usage.Generated,
 		Rate:      q.rate.rate(now),
 	}

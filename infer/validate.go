@@ -50,6 +50,12 @@ func (r *Request) check(m *Model) error {
 	if err := checkTokens("replayed token", r.Replay, m.Shape.Vocab); err != nil {
 		return err
 	}
+	if err := checkTokens("token to score", r.Score, min(m.Tokenizer.Size(), m.Shape.Vocab)); err != nil {
+		return err
+	}
+	if len(r.Score) > 0 && (len(r.Replay) > 0 || r.Logits) {
+		return errors.New("tokens are scored for themselves: ask for the logits, or for what comes after a replay, in another request")
+	}
 	return r.checkStart()
 }
 

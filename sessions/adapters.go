@@ -9,7 +9,7 @@ import (
 	"rookery/infer/adapter"
 )
 
-// adapterRecord is how an adapter is used, as stored. Names are part of the schema.
+// adapterRecord is adapter.Options as stored. Names are part of the schema.
 type adapterRecord struct {
 	Alpha    float32 `json:"alpha,omitempty"`
 	Scale    float32 `json:"scale,omitempty"`
@@ -17,7 +17,6 @@ type adapterRecord struct {
 	Blocks   string  `json:"blocks,omitempty"`
 	Init     string  `json:"init,omitempty"`
 	Partial  bool    `json:"partial,omitempty"`
-	Merged   bool    `json:"merged,omitempty"`
 }
 
 // Adapters implements chat.Store.
@@ -38,8 +37,7 @@ func (s *Store) Adapters(ctx context.Context) ([]chat.Adapter, error) {
 		if err := json.Unmarshal([]byte(options), &r); err != nil {
 			return a, fmt.Errorf("adapter %s: %w: %w", a.Name, ErrDamaged, err)
 		}
-		a.Options = adapter.Options{Alpha: r.Alpha, Scale: r.Scale, Strength: r.Strength, Blocks: r.Blocks, Init: r.Init, Partial: r.Partial}
-		a.Merged, a.Used = r.Merged, decodeTime(used)
+		a.Options, a.Used = adapter.Options(r), decodeTime(used)
 		return a, nil
 	})
 	return list, explain(doing, err)
@@ -47,10 +45,7 @@ func (s *Store) Adapters(ctx context.Context) ([]chat.Adapter, error) {
 
 // SaveAdapter implements chat.Store.
 func (s *Store) SaveAdapter(ctx context.Context, a chat.Adapter) error {
-	o := a.Options
-	options, err := encode(adapterRecord{
-		Alpha: o.Alpha, Scale: o.Scale, Strength: o.Strength, Blocks: o.Blocks, Init: o.Init, Partial: o.Partial, Merged: a.Merged,
-	})
+	options, err := encode(adapterRecord(a.Options))
 	if err != nil {
 		return err
 	}
@@ -64,26 +59,4 @@ func (s *Store) SaveAdapter(ctx context.Context, a chat.Adapter) error {
 func (s *Store) ForgetAdapter(ctx context.Context, fingerprint string) error {
 	_, err := s.write.ExecContext(ctx, `DELETE FROM adapters WHERE fingerprint = ?`, fingerprint)
 	return explain("forgetting the adapter", err)
-}
-
-// encodeMix is a mix as stored: JSON, or nothing for none.
-func encodeMix(m chat.Mix) (string, error) {
-	if !m.Active() {
-		return "", nil
-	}
-	return encode(m)
-}
-
-func decodeMix(text string) (chat.Mix, error) {
-	var m chat.Mix
-	if text == "" {
-		return m, nil
-	}
-	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		return chat.Mix{}, fmt.Errorf("mix: %w (%w)", ErrDamaged, err)
-	}
-	if err := m.Check(); err != nil {
-		return chat.Mix{}, fmt.Errorf("mix: %w (%w)", ErrDamaged, err)
-	}
-	return m, nil
 }

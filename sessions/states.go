@@ -109,17 +109,18 @@ func (s *Store) RenameState(ctx context.Context, id chat.ID, name string) error 
 // DeleteState implements chat.Store.
 func (s *Store) DeleteState(ctx context.Context, id chat.ID) error {
 	return explain("deleting the state", inTx(ctx, s.write, func(tx *sql.Tx) error {
-		var name string
-		var users int
-		err := tx.QueryRowContext(ctx, `SELECT name, (SELECT count(*) FROM conversations WHERE base = states.id)
-			FROM states WHERE id = ?`, id).Scan(&name, &users)
+		var used chat.InUseError
+		const mixed = ` WHERE json_valid(mix) AND EXISTS (SELECT 1 FROM json_each(mix, '$.faders') WHERE json_extract(value, '$.state') = states.id)`
+		err := tx.QueryRowContext(ctx, `SELECT name, (SELECT count(*) FROM conversations WHERE base = states.id),
+			(SELECT count(*) FROM conversations`+mixed+`), (SELECT count(*) FROM mixes`+mixed+`)
+			FROM states WHERE id = ?`, id).Scan(&used.Name, &used.Conversations, &used.Mixing, &used.Saved)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return &chat.NoStateError{Name: id.String()}
 		case err != nil:
 			return err
-		case users > 0:
-			return &chat.InUseError{Name: name, Conversations: users}
+		case used.Conversations+used.Mixing+used.Saved > 0:
+			return &used
 		}
 		_, err = tx.ExecContext(ctx, `DELETE FROM states WHERE id = ?`, id)
 		return err

@@ -35,6 +35,7 @@ type desk interface {
 	History(ctx context.Context) ([]string, error)
 	Remember(prompt string)
 	library
+	mixDesk
 }
 
 // A dialogue is chat.Dialogue. Its methods return at once.
@@ -50,6 +51,7 @@ type dialogue interface {
 	Show(turn chat.ID) error
 	treeDialogue
 	stateDialogue
+	mixDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m chat.ThinkMode) error

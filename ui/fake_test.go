@@ -25,6 +25,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // fakeDesk is a desk whose dialogues are what a test makes them.
 type fakeDesk struct {
 	fakeLibrary
+	fakeMixes
 	remembered []string
 	open       []*fakeDialogue
 	active     int
@@ -176,6 +177,7 @@ func (e fakeEngine) Stats() infer.Stats                          { return e.k.st
 // fakeDialogue records what it is asked, and shows what the test put in.
 type fakeDialogue struct {
 	drift []chat.Drift
+	drawn map[chat.ID][]infer.Token
 	id    chat.ID
 	v     chat.View
 	calls []string

@@ -149,6 +149,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onCompareList(msg)
 	case driftMsg:
 		cmd = m.onDrift(msg)
+	case mixMsg:
+		cmd = m.onMix(msg)
+	case mixStatesMsg:
+		cmd = m.onMixStates(msg)
+	case mixesMsg:
+		cmd = m.onMixes(msg)
+	case nameTakenMsg:
+		cmd = m.onNameTaken(msg)
 	case candidatesMsg:
 		cmd = m.onCandidates(msg)
 	case noticeMsg:

@@ -26,8 +26,14 @@ func (m *Model) onMouse(msg tea.MouseMsg) tea.Cmd {
 	case tea.MouseClickMsg:
 		return m.onClick(mouse, x, y)
 	case tea.MouseMotionMsg:
+		if p, x, y := m.pointed(mouse); p != nil && !t.marked.dragging {
+			return m.panelAsks(p.Drag(x, y))
+		}
 		t.drag(x, y)
 	case tea.MouseReleaseMsg:
+		if p, _, _ := m.pointed(mouse); p != nil {
+			p.Release()
+		}
 		if !t.marked.dragging {
 			return nil
 		}
@@ -65,6 +71,9 @@ func (m *Model) onClick(mouse tea.Mouse, x, y int) tea.Cmd {
 		return nil
 	case m.panel.open() && m.place.panel.has(mouse.X, mouse.Y):
 		m.setFocus(keys.Panel)
+		if p, x, y := m.pointed(mouse); p != nil {
+			return m.panelAsks(p.Press(x, y))
+		}
 	case m.place.text.has(mouse.X, mouse.Y):
 		if place := t.locate(t.top() + y); place.block < len(t.blocks) && t.top()+y < t.total() && t.toggleAt(place) {
 			return nil

@@ -31,6 +31,7 @@ const (
 	noPanel panelKind = iota
 	samplingPanel
 	monitorPanel
+	mixerPanel
 )
 
 // A sidePanel is the place for one panel: beside the messages on a wide
@@ -40,6 +41,7 @@ type sidePanel struct {
 	kind          panelKind
 	sampling      *panel.Sampling
 	monitor       *panel.Monitor
+	mixer         *panel.Mixer
 	width, height int
 }
 
@@ -48,7 +50,7 @@ func newSidePanel(th theme.Theme, model *infer.Model) sidePanel {
 	if model != nil && model.Tokenizer != nil {
 		name = func(id int32) string { return string(model.Tokenizer.Bytes(id)) }
 	}
-	return sidePanel{sampling: panel.NewSampling(th, chat.Presets(model), name), monitor: panel.NewMonitor(th)}
+	return sidePanel{sampling: panel.NewSampling(th, chat.Presets(model), name), monitor: panel.NewMonitor(th), mixer: panel.NewMixer(th)}
 }
 
 // current is the open panel, or nil.
@@ -58,6 +60,8 @@ func (p *sidePanel) current() panel.Panel {
 		return p.sampling
 	case monitorPanel:
 		return p.monitor
+	case mixerPanel:
+		return p.mixer
 	}
 	return nil
 }
@@ -70,6 +74,7 @@ func (p *sidePanel) watches() bool { return p.kind == monitorPanel }
 func (p *sidePanel) setTheme(th theme.Theme) {
 	p.sampling.SetTheme(th)
 	p.monitor.SetTheme(th)
+	p.mixer.SetTheme(th)
 }
 
 // setSize gives the panel its place; a title and an edge go off.
@@ -106,7 +111,7 @@ func (m *Model) togglePanel(kind panelKind) tea.Cmd {
 	}
 	m.panel.kind = kind
 	m.syncPanel()
-	if kind == samplingPanel {
+	if kind != monitorPanel {
 		m.setFocus(keys.Panel)
 	}
 	m.measure()
@@ -141,18 +146,48 @@ func (m *Model) panelKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		return nil, false
 	}
 	action, taken := p.HandleKey(msg)
+	return m.panelAsks(action), taken
+}
+
+// panelAsks does what a panel asks for.
+func (m *Model) panelAsks(action panel.Action) tea.Cmd {
 	switch action := action.(type) {
 	case panel.Close:
 		m.closePanel()
 	case panel.SetSampling:
 		err := m.tab().d.SetSampling(action.Params, action.Preset)
-		return tea.Batch(m.report("", err), m.look()), true
+		return tea.Batch(m.report("", err), m.look())
+	case panel.SetMix:
+		return m.setMix(action.Mix)
+	case panel.AddState:
+		return m.addToMix()
+	case panel.MixPresets:
+		return m.savedMixes("")
+	case panel.SaveMix:
+		return m.saveMix("")
 	}
-	return nil, taken
+	return nil
 }
 
-// syncPanel tells the sampling panel what the conversation uses.
+// pointed is the panel under the pointer if the mouse can change it, with the
+// pointer's cell of it.
+func (m *Model) pointed(mouse tea.Mouse) (p panel.Pointer, x, y int) {
+	if !m.panel.open() {
+		return nil, 0, 0
+	}
+	p, ok := m.panel.current().(panel.Pointer)
+	if !ok {
+		return nil, 0, 0
+	}
+	const edge, title = 2, 1
+	return p, mouse.X - m.place.panel.x - edge, mouse.Y - m.place.panel.y - title
+}
+
+// syncPanel tells the open panel what the conversation uses.
 func (m *Model) syncPanel() {
+	if m.panel.kind == mixerPanel {
+		m.syncMixer()
+	}
 	if m.panel.kind != samplingPanel {
 		return
 	}

@@ -162,8 +162,11 @@ func (m *Model) drawText(l layout) []string {
 // drawPanel is the panel with the key that closes it.
 func (m *Model) drawPanel() []string {
 	id := keys.SamplingPanel
-	if m.panel.kind == monitorPanel {
+	switch m.panel.kind {
+	case monitorPanel:
 		id = keys.MonitorPanel
+	case mixerPanel:
+		id = keys.Mix
 	}
 	return m.panel.draw(m.th, m.focus == keys.Panel, hintLine(m.th, 20, m.keymap.Hint(keys.Composer, id), "closes"))
 }

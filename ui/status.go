@@ -51,6 +51,9 @@ func (m *Model) drawRule() string {
 	if c.Think != "" && c.Think != chat.ThinkOff {
 		parts = append(parts, "think "+string(c.Think))
 	}
+	if c.Mix.Active() {
+		parts = append(parts, "mix "+oneLine(c.Mix.String()))
+	}
 	if c.ID != 0 {
 		preset := c.Preset
 		if preset == "" {

@@ -74,7 +74,7 @@ func (s *Store) taken(name string, by chat.ID) bool {
 	return false
 }
 
-// DeleteState removes a state that no conversation begins from.
+// DeleteState removes a state that nothing uses.
 func (s *Store) DeleteState(ctx context.Context, id chat.ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -85,14 +85,22 @@ func (s *Store) DeleteState(ctx context.Context, id chat.ID) error {
 	if !ok {
 		return &chat.NoStateError{Name: id.String()}
 	}
-	users := 0
+	used := &chat.InUseError{Name: st.Name}
 	for _, c := range s.conversations {
 		if c.head.Base == id {
-			users++
+			used.Conversations++
+		}
+		if c.head.Mix.Has(id) {
+			used.Mixing++
 		}
 	}
-	if users > 0 {
-		return &chat.InUseError{Name: st.Name, Conversations: users}
+	for _, m := range s.mixes {
+		if m.Mix.Has(id) {
+			used.Saved++
+		}
+	}
+	if used.Conversations+used.Mixing+used.Saved > 0 {
+		return used
 	}
 	delete(s.states, id)
 	return nil

@@ -25,6 +25,7 @@ type Store struct {
 	history       []string
 	states        map[chat.ID]chat.State
 	adapters      map[string]chat.Adapter
+	mixes         map[string]chat.NamedMix
 }
 
 type conversation struct {

@@ -118,7 +118,7 @@ const (
 )
 
 // table is the order of the help screen and of the palette.
-var table = slices.Concat(generalTable, treeTable)
+var table = slices.Concat(generalTable, treeTable, mixTable)
 
 // generalTable is the part of the table that has no file of its own.
 var generalTable = []Action{

@@ -25,7 +25,7 @@ type Panel interface {
 	HandleKey(tea.KeyPressMsg) (Action, bool)
 }
 
-// An Action is what a panel asks the program to do: SetSampling or Close.
+// An Action is what a panel asks the program to do.
 type Action interface{ action() }
 
 // SetSampling asks to sample with these parameters from the next token on.
@@ -40,10 +40,23 @@ type Close struct{}
 func (SetSampling) action() {}
 func (Close) action()       {}
 
-// Both panels keep the contract.
+// A Pointer is a panel that the mouse can change. Places are cells of what
+// Draw returns.
+type Pointer interface {
+	// Press is the left button going down.
+	Press(x, y int) Action
+	// Drag is the pointer moving while it is down.
+	Drag(x, y int) Action
+	// Release is the button going up.
+	Release()
+}
+
+// The panels keep the contract.
 var (
-	_ Panel = (*Sampling)(nil)
-	_ Panel = (*Monitor)(nil)
+	_ Panel   = (*Sampling)(nil)
+	_ Panel   = (*Monitor)(nil)
+	_ Panel   = (*Mixer)(nil)
+	_ Pointer = (*Mixer)(nil)
 )
 
 // A frame is what all panels have: a size and a theme.

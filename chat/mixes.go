@@ -1,0 +1,146 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rookery/infer"
+	"rookery/infer/statefile"
+)
+
+// A NamedMix is one that a person has saved.
+type NamedMix struct {
+	Name string
+	Mix  Mix
+	Used time.Time // saved or taken last
+}
+
+// Mixes are those that were saved, the one used last first, with the names
+// that their states have now.
+func (k *Desk) Mixes(ctx context.Context) ([]NamedMix, error) {
+	list, err := k.store.Mixes(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing the saved mixes: %w", err)
+	}
+	states, err := k.library.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		list[i].Mix = list[i].Mix.renamed(states)
+	}
+	return list, nil
+}
+
+// renamed is the mix with the names that its states have now.
+func (m Mix) renamed(states []State) Mix {
+	m.Faders = slices.Clone(m.Faders)
+	for i, f := range m.Faders {
+		if at := slices.IndexFunc(states, func(s State) bool { return s.ID == f.State }); at >= 0 {
+			m.Faders[i].Name = states[at].Name
+		}
+	}
+	return m
+}
+
+// SaveMix keeps a mix under a name; one that has the name is replaced.
+func (k *Desk) SaveMix(ctx context.Context, name string, m Mix) (NamedMix, error) {
+	name, err := statefile.CleanName(name)
+	switch {
+	case err != nil:
+		return NamedMix{}, fmt.Errorf("a saved mix needs a name of 1 to %d bytes", statefile.MaxName)
+	case !m.Active():
+		return NamedMix{}, errors.New("there is no mix to save: add a state to it first")
+	}
+	if err := m.Check(); err != nil {
+		return NamedMix{}, err
+	}
+	named := NamedMix{Name: name, Mix: m, Used: time.Now()}
+	if err := k.store.SaveMix(ctx, named); err != nil {
+		return NamedMix{}, fmt.Errorf("saving the mix %q: %w", name, err)
+	}
+	return named, nil
+}
+
+// TakeMix is a saved mix that the model can use, by its name without regard
+// to case.
+func (k *Desk) TakeMix(ctx context.Context, name string) (Mix, error) {
+	list, err := k.Mixes(ctx)
+	if err != nil {
+		return Mix{}, err
+	}
+	i := slices.IndexFunc(list, func(m NamedMix) bool { return m.Name == name })
+	if i < 0 {
+		i = slices.IndexFunc(list, func(m NamedMix) bool { return strings.EqualFold(m.Name, name) })
+	}
+	if i < 0 {
+		return Mix{}, noMix(name, list)
+	}
+	taken := list[i]
+	if err := taken.Mix.Fits(ctx, k.library, k.engine.Model()); err != nil {
+		return Mix{}, err
+	}
+	taken.Used = time.Now()
+	if err := k.store.SaveMix(ctx, taken); err != nil {
+		return Mix{}, fmt.Errorf("taking the mix %q: %w", taken.Name, err)
+	}
+	return taken.Mix, nil
+}
+
+// noMix says which mixes there are.
+func noMix(name string, list []NamedMix) error {
+	if len(list) == 0 {
+		return fmt.Errorf("there is no saved mix %q: none was saved yet", name)
+	}
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = m.Name
+	}
+	return fmt.Errorf("there is no saved mix %q: there %s", name, named(names))
+}
+
+// DeleteMix forgets a saved mix. Conversations that use it keep it.
+func (k *Desk) DeleteMix(ctx context.Context, name string) error {
+	if err := k.store.DeleteMix(ctx, name); err != nil {
+		return fmt.Errorf("deleting the mix %q: %w", name, err)
+	}
+	return nil
+}
+
+// ParseMix reads "state=weight,..." with states of the library that the model
+// can use; "off" is no mix.
+func (k *Desk) ParseMix(ctx context.Context, text string) (Mix, error) {
+	if strings.EqualFold(strings.TrimSpace(text), "off") {
+		return Mix{}, nil
+	}
+	m, err := ParseMix(ctx, k.library, text)
+	if err != nil {
+		return Mix{}, err
+	}
+	return m, m.Fits(ctx, k.library, k.engine.Model())
+}
+
+// Fits says why a model cannot use a mix of the library's states, or nil.
+func (m Mix) Fits(ctx context.Context, l *Library, model *infer.Model) error {
+	_, err := m.Voices(ctx, l, model, "")
+	return err
+}
+
+// named lists names in a sentence: "is a", "are a, b and c", "are a, b and 12 more".
+func named(names []string) string {
+	const most = 8
+	if len(names) == 1 {
+		return "is " + names[0]
+	}
+	last := names[len(names)-1]
+	names = names[:len(names)-1]
+	if len(names) >= most {
+		last = fmt.Sprintf("%d more", len(names)+1-most)
+		names = names[:most]
+	}
+	return "are " + strings.Join(names, ", ") + " and " + last
+}

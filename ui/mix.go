@@ -1,0 +1,304 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/ui/keys"
+)
+
+// A mixDesk is what the interface needs of mixes. It blocks and is called in
+// commands only.
+type mixDesk interface {
+	ParseMix(ctx context.Context, text string) (chat.Mix, error)
+	Mixes(ctx context.Context) ([]chat.NamedMix, error)
+	TakeMix(ctx context.Context, name string) (chat.Mix, error)
+	SaveMix(ctx context.Context, name string, m chat.Mix) (chat.NamedMix, error)
+	DeleteMix(ctx context.Context, name string) error
+}
+
+// A mixDialogue is the part of a dialogue that is about its mix.
+type mixDialogue interface {
+	SetMix(m chat.Mix) error
+	// Drawn is an answer's tokens as they were drawn, or nil.
+	Drawn(turn chat.ID) []infer.Token
+}
+
+func (opening) SetMix(chat.Mix) error       { return errOpening }
+func (opening) Drawn(chat.ID) []infer.Token { return nil }
+
+// mixTable says what the actions on mixes do.
+func (m *Model) mixTable() map[keys.ID]func(string) tea.Cmd {
+	return map[keys.ID]func(string) tea.Cmd{
+		keys.Mix: m.mix, keys.MixPresets: m.savedMixes, keys.SaveMix: m.saveMix,
+	}
+}
+
+// A mixMsg brings a mix to use in a dialogue.
+type mixMsg struct {
+	d     dialogue
+	mix   chat.Mix
+	typed string // the command that asked for it
+	err   error
+}
+
+// mix opens the mixer, or uses the mix that was written.
+func (m *Model) mix(arg string) tea.Cmd {
+	if arg == "" {
+		return m.togglePanel(mixerPanel)
+	}
+	d := m.tab().d
+	return func() tea.Msg {
+		mix, err := m.desk.ParseMix(m.ctx, arg)
+		return mixMsg{d, mix, "/mix " + arg, err}
+	}
+}
+
+// onMix uses a mix.
+func (m *Model) onMix(msg mixMsg) tea.Cmd {
+	err := msg.err
+	if err == nil {
+		err = msg.d.SetMix(msg.mix)
+	}
+	if c := m.tab().composer; err != nil && c.empty() {
+		c.fill(msg.typed) // to be put right
+		m.edited()
+	}
+	return tea.Batch(m.report(saidMix(msg.mix), err), m.look())
+}
+
+// saidMix says what a change of the mix does.
+func saidMix(mix chat.Mix) string {
+	if !mix.Active() {
+		return "no mix: the conversation's own run alone"
+	}
+	return "mix " + oneLine(mix.String())
+}
+
+// setMix uses a mix from the next token on.
+func (m *Model) setMix(mix chat.Mix) tea.Cmd {
+	err := m.tab().d.SetMix(mix)
+	return tea.Batch(m.report("", err), m.look())
+}
+
+// syncMixer tells the mixer what the conversation uses.
+func (m *Model) syncMixer() {
+	v := &m.tab().view
+	playing := v.Live != nil && !v.Live.Turn.Mix.Same(v.Conversation.Mix)
+	m.panel.mixer.Set(v.Conversation.Mix, v.Rereads(), playing)
+}
+
+// addedWeight is what a state gets that is added to a mix.
+const addedWeight = 0.5
+
+// mixStatesMsg brings the library, for the dialog that adds to the mix.
+type mixStatesMsg struct {
+	dialog *chooser
+	list   []chat.State
+	err    error
+}
+
+// addToMix asks which state to add.
+func (m *Model) addToMix() tea.Cmd {
+	c := newChooser(m.th, "Add a state to the mix", "add", "There are no other states for this model.", nil)
+	m.open(c)
+	return func() tea.Msg {
+		list, err := m.desk.States(m.ctx)
+		return mixStatesMsg{c, list, err}
+	}
+}
+
+// onMixStates fills the list of states to add.
+func (m *Model) onMixStates(msg mixStatesMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	mix := m.tab().view.Conversation.Mix
+	list := msg.list
+	if m.model != nil {
+		list = chat.Fitting(list, m.model)
+	}
+	var entries []entry
+	for _, s := range list {
+		if !mix.Has(s.ID) {
+			entries = append(entries, entry{title: oneLine(s.Name), detail: aboutState(s), choose: addState{s}})
+		}
+	}
+	msg.dialog.fill(entries)
+	return nil
+}
+
+// addState adds a state to the mix of the conversation.
+type addState struct{ s chat.State }
+
+func (addState) intent() {}
+
+func (i addState) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	mix := m.tab().view.Conversation.Mix
+	if !mix.Active() {
+		mix = chat.Mix{Own: chat.Fader{Weight: 1}}
+	}
+	mix.Faders = append(slices.Clone(mix.Faders), chat.Fader{State: i.s.ID, Name: i.s.Name, Weight: addedWeight})
+	return m.setMix(mix)
+}
+
+// mixesMsg brings the saved mixes for their dialog.
+type mixesMsg struct {
+	dialog *chooser
+	list   []chat.NamedMix
+	err    error
+}
+
+// savedMixes lists the saved mixes, or uses the one of a name.
+func (m *Model) savedMixes(name string) tea.Cmd {
+	if name != "" {
+		d := m.tab().d
+		return func() tea.Msg {
+			mix, err := m.desk.TakeMix(m.ctx, name)
+			return mixMsg{d, mix, "/mixes " + name, err}
+		}
+	}
+	c := newChooser(m.th, "Saved mixes", "use", "", nil)
+	m.open(c)
+	return m.listMixes(c)
+}
+
+func (m *Model) listMixes(c *chooser) tea.Cmd {
+	return func() tea.Msg {
+		list, err := m.desk.Mixes(m.ctx)
+		return mixesMsg{c, list, err}
+	}
+}
+
+// onMixes fills the list of saved mixes.
+func (m *Model) onMixes(msg mixesMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	mix := m.tab().view.Conversation.Mix
+	var entries []entry
+	for _, saved := range msg.list {
+		entries = append(entries, entry{
+			title: oneLine(saved.Name), detail: oneLine(saved.Mix.String()), current: saved.Mix.String() == mix.String(),
+			choose: takeMix{saved.Name}, remove: askDeleteMix{saved.Name},
+		})
+	}
+	if mix.Active() {
+		entries = append(entries, entry{title: "Save the mix of this conversation…", detail: oneLine(mix.String()), choose: askSaveMix{}})
+	}
+	msg.dialog.fill(entries)
+	if len(entries) == 0 {
+		msg.dialog.empty = "None yet. " + m.hintFor(keys.SaveMix) + " saves that of the conversation."
+	}
+	return nil
+}
+
+type (
+	// takeMix uses a saved mix, askDeleteMix and deleteMix forget one.
+	takeMix      struct{ name string }
+	askDeleteMix struct{ name string }
+	deleteMix    struct{ name string }
+	// askSaveMix asks for a name to save the conversation's mix under, and
+	// askSaveOver whether that of a name is replaced, which saveMixAs does.
+	askSaveMix  struct{}
+	askSaveOver struct{ name string }
+	nameMix     struct{ name string }
+	saveMixAs   struct{ name string }
+)
+
+func (takeMix) intent()      {}
+func (askDeleteMix) intent() {}
+func (deleteMix) intent()    {}
+func (askSaveMix) intent()   {}
+func (askSaveOver) intent()  {}
+func (nameMix) intent()      {}
+func (saveMixAs) intent()    {}
+
+func (i takeMix) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	return m.savedMixes(i.name)
+}
+
+func (i askDeleteMix) carryOut(m *Model) tea.Cmd {
+	m.open(&confirmation{title: "Delete the mix?", text: fmt.Sprintf("“%s” is removed from the saved mixes. Conversations that use it keep it.", oneLine(i.name)), verb: "delete", accept: deleteMix(i)})
+	return nil
+}
+
+func (i deleteMix) carryOut(m *Model) tea.Cmd {
+	m.dialogs = nil
+	return func() tea.Msg {
+		return noticeMsg{"deleted the mix “" + oneLine(i.name) + "”", m.desk.DeleteMix(m.ctx, i.name)}
+	}
+}
+
+func (askSaveMix) carryOut(m *Model) tea.Cmd {
+	m.open(newQuestion(m.th, "Save the mix", "States and weights of this conversation's mix, for any conversation.", "save", "", false, func(name string) intent {
+		return nameMix{strings.TrimSpace(name)}
+	}))
+	return nil
+}
+
+func (i askSaveOver) carryOut(m *Model) tea.Cmd {
+	mix := m.tab().view.Conversation.Mix
+	m.open(&confirmation{
+		title: "Replace the mix?", text: fmt.Sprintf("“%s” becomes that of this conversation: %s.", oneLine(i.name), oneLine(mix.String())),
+		verb: "replace", accept: saveMixAs(i),
+	})
+	return nil
+}
+
+func (i nameMix) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	return m.saveMix(i.name)
+}
+
+func (i saveMixAs) carryOut(m *Model) tea.Cmd {
+	m.dialogs = nil
+	mix := m.tab().view.Conversation.Mix
+	return func() tea.Msg {
+		saved, err := m.desk.SaveMix(m.ctx, i.name, mix)
+		return noticeMsg{"saved the mix “" + oneLine(saved.Name) + "”", err}
+	}
+}
+
+// nameTakenMsg says whether a saved mix has the name that another is to have.
+type nameTakenMsg struct {
+	name  string
+	taken bool
+	err   error
+}
+
+// saveMix keeps the conversation's mix under a name, and asks for one if there
+// is none; what has the name is replaced after a question.
+func (m *Model) saveMix(name string) tea.Cmd {
+	if !m.tab().view.Conversation.Mix.Active() {
+		return m.fail(errNoMix)
+	}
+	if name == "" {
+		return askSaveMix{}.carryOut(m)
+	}
+	return func() tea.Msg {
+		list, err := m.desk.Mixes(m.ctx)
+		return nameTakenMsg{name, slices.ContainsFunc(list, func(n chat.NamedMix) bool { return n.Name == name }), err}
+	}
+}
+
+var errNoMix = errors.New("there is no mix to save: add a state to it first")
+
+func (m *Model) onNameTaken(msg nameTakenMsg) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		return m.fail(msg.err)
+	case msg.taken:
+		return askSaveOver{msg.name}.carryOut(m)
+	}
+	return saveMixAs{msg.name}.carryOut(m)
+}

@@ -1,0 +1,166 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/ui/keys"
+)
+
+func sadMix() chat.Mix {
+	return chat.Mix{Own: chat.Fader{Weight: 1}, Faders: []chat.Fader{{State: 2001, Name: "demo-sad", Weight: 0.5}}}
+}
+
+// mixed is a desk with a conversation that has a mix, and one more state.
+func mixed() *fakeDesk {
+	d := talk()
+	d.v.Conversation.Mix = sadMix()
+	for i := range d.v.Turns {
+		d.v.Turns[i].Tokens = make([]int32, 10)
+	}
+	k := &fakeDesk{open: []*fakeDialogue{d}, stats: busy()}
+	for i, name := range []string{"demo-sad", "demo-animals"} {
+		s := chat.State{ID: chat.ID(2001 + i)}
+		s.Name = name
+		k.states = append(k.states, s)
+	}
+	return k
+}
+
+func TestMixerPanel(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {140, 40}} {
+		b := newBench(t, mixed(), Settings{}, size[0], size[1])
+		b.sees("mix own=1,demo-sad=0.5")
+		b.press("f9")
+		b.sees("Mixer")
+		b.sees("2 rows a step; the next answer reads")
+		if b.m.focus != keys.Panel {
+			t.Fatal("the mixer does not have the keyboard")
+		}
+		b.press("down", "right")
+		b.did("mix own=1,demo-sad=0.55")
+		b.press("0", "up", "0")
+		b.sees("add up to 0")
+		b.check()
+		b.press("f9")
+		b.seesNot("Mixer")
+	}
+}
+
+func TestMixerMouse(t *testing.T) {
+	b := newBench(t, mixed(), Settings{Mouse: true}, 80, 24)
+	b.press("f9")
+	lines := strings.Split(b.screen(), "\n")
+	y := 0
+	for i, l := range lines {
+		if strings.Contains(l, "demo-sad ") && strings.Contains(l, "33%") {
+			y = i
+		}
+	}
+	at := func(x int) tea.Mouse { return tea.Mouse{X: x, Y: y, Button: tea.MouseLeft} }
+	b.send(tea.MouseClickMsg(at(77)))
+	b.send(tea.MouseMotionMsg(at(70)))
+	calls := b.m.tab().d.(*fakeDialogue).calls
+	if len(calls) != 2 || !strings.HasPrefix(calls[0], "mix own=1,demo-sad=1.8") || !strings.HasPrefix(calls[1], "mix own=1,demo-sad=1.") {
+		t.Fatalf("asked %q on line %d", calls, y)
+	}
+	b.send(tea.MouseReleaseMsg(at(70)))
+	b.send(tea.MouseMotionMsg(at(60)))
+	if got := b.m.tab().d.(*fakeDialogue).calls; len(got) != 2 {
+		t.Errorf("a fader that was let go moves: %q", got)
+	}
+	if b.m.tab().transcript.marked.active {
+		t.Error("moving a fader marks text")
+	}
+}
+
+func TestMixStates(t *testing.T) {
+	b := newBench(t, mixed(), Settings{}, 100, 30)
+	b.press("f9", "a")
+	b.sees("Add a state to the mix")
+	b.sees("demo-animals")
+	b.press("enter")
+	b.did("mix own=1,demo-sad=0.5,demo-animals=0.5")
+	b.sees("3 rows a step")
+	b.press("a")
+	b.sees("There are no other states for this model.")
+	b.press("esc", "down", "x")
+	b.did("mix own=1,demo-animals=0.5")
+	b.press("o")
+	b.sees("No mix.")
+	b.press("f9")
+	b.m.tab().composer.set("/mix demo-sad=1")
+	b.press("enter")
+	b.sees(`there is no state "demo-sad=1"`)
+	b.k.mix = sadMix()
+	b.press("enter")
+	b.did("mix own=1,demo-sad=0.5")
+	b.m.tab().composer.set("/mix off")
+	b.press("enter")
+	b.did("mix ")
+}
+
+func TestSavedMixes(t *testing.T) {
+	b := newBench(t, mixed(), Settings{}, 100, 30)
+	run := func(line string) {
+		b.m.tab().composer.set(line)
+		b.press("enter")
+	}
+	run("/save_mix gloom")
+	b.sees("saved the mix “gloom”")
+	run("/mix off")
+	run("/save_mix gloom")
+	b.sees("there is no mix to save")
+	run("/mixes gloom")
+	b.did("mix own=1,demo-sad=0.5")
+	b.press("f9", "down", "m", "w")
+	b.typeText("gloom")
+	b.press("enter")
+	b.sees("Replace the mix?")
+	b.sees("own=1,demo-sad=0.5 (mute)")
+	b.press("enter")
+	if len(b.k.saved) != 1 || b.k.saved[0].Mix.String() != "own=1,demo-sad=0.5 (mute)" {
+		t.Fatalf("saved %v", b.k.saved)
+	}
+	b.press("m", "p")
+	b.sees("Saved mixes")
+	b.press("enter")
+	b.did("mix own=1,demo-sad=0.5 (mute)")
+	b.press("p", "ctrl+x")
+	b.sees("Delete the mix?")
+	b.press("enter")
+	if len(b.k.saved) != 0 {
+		t.Errorf("still saved: %v", b.k.saved)
+	}
+	run("/mixes nobody")
+}
+
+// A mix that changed its states does not reach the running answer.
+func TestMixerBesideAnAnswer(t *testing.T) {
+	k := mixed()
+	k.open[0].generate("Hm", infer.Progress{Generated: 1})
+	k.open[0].v.Live.Turn.Mix = sadMix()
+	b := newBench(t, k, Settings{}, 140, 40)
+	b.press("f9")
+	b.seesNot("running answer keeps")
+	b.press("a", "enter")
+	b.sees("the running answer keeps")
+	b.press("esc")
+	b.check()
+}
+
+func TestPlainMix(t *testing.T) {
+	got := converse(t, 0, "/mix", "/mix off", "/mix nobody=1", "/mix x", "/mixes", "/save_mix", "/save_mix gloom", "/mixes gloom")
+	for _, want := range []string{
+		"No mix: the conversation's own run alone.\n", "state=weight", `Error: there is no state "nobody"`, `Error: mix "x": write state=weight,state=weight`,
+		"No mix was saved yet.", "Error: write /save_mix and a name", "Error: there is no mix to save", `there is no saved mix "gloom": none was saved yet`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}
