@@ -58,6 +58,7 @@ type View struct {
 	Ahead        []Turn     // what goes on behind the head: undone, and can be redone; none while an answer runs
 	Siblings     []Siblings // for each turn of Turns, then of Ahead
 	Base         string     // name of the state that it begins from; "" for the zero state
+	Adapter      string     // name of the adapter in use; "" for none
 	Live         *Live      // the answer being generated, or nil
 	Best         []Row      // the answers to one prompt that wait for Keep; Live is one of them while any runs
 	Err          error      // the last failure, until the next action; one of the store, until it is mended
@@ -102,7 +103,7 @@ func (d *Dialogue) View() View { return *d.view.Load() }
 func (d *Dialogue) publish() {
 	d.version++
 	v := &View{
-		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs, Base: d.base.name,
+		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs, Base: d.base.name, Adapter: d.adapter,
 		Err: d.err, Loading: d.loading,
 	}
 	v.Conversation.Head = d.shown()

@@ -5,30 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"rookery/infer"
 	"rookery/infer/adapter"
 )
-
-// An Adapter is one that conversations can use: where it is, and what a person
-// said about it that its file does not.
-type Adapter struct {
-	Fingerprint string // of the file and of Options
-	Name        string
-	Path        string // "" for one that comes with the program, by its name
-	Options     adapter.Options
-	Used        time.Time
-}
-
-// A Racked adapter is one of the rack.
-type Racked struct {
-	Adapter
-	Loaded *infer.LoadedAdapter // nil: it is loaded when it is needed
-}
 
 // An adapterEngine is an Engine whose requests can use adapters.
 type adapterEngine interface {
@@ -45,8 +30,9 @@ type Rack struct {
 	open    AdapterOpener
 	builtIn []string
 
-	mu    sync.Mutex // held while one is loaded
-	known map[string]Adapter
+	loading sync.Mutex // held while one is read and loaded
+	mu      sync.Mutex
+	known   map[string]Adapter // by fingerprint
 }
 
 // An AdapterOpener reads an adapter for the model in use: of a file, or, with
@@ -71,26 +57,17 @@ func newRack(e Engine, s Store) *Rack {
 	}
 }
 
-// List is all adapters that are known by name: loaded ones, those of the
-// store, and those that come with the program.
+// List is all adapters that are known, by name and strength: loaded ones,
+// those of the store, and those that come with the program.
 func (r *Rack) List(ctx context.Context) ([]Racked, error) {
-	stored, err := r.store.Adapters(ctx)
+	all, err := r.remembered(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("listing the adapters: %w", err)
+		return nil, err
 	}
 	loaded, err := r.loaded(ctx)
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	all := map[string]Adapter{}
-	for _, a := range stored {
-		all[a.Fingerprint] = a
-	}
-	for print, a := range r.known {
-		all[print] = a
-	}
-	r.mu.Unlock()
 	var list []Racked
 	for print, a := range all {
 		l := Racked{Adapter: a}
@@ -100,14 +77,31 @@ func (r *Rack) List(ctx context.Context) ([]Racked, error) {
 		list = append(list, l)
 	}
 	for _, name := range r.builtIn {
-		if !slices.ContainsFunc(list, func(l Racked) bool { return l.Path == "" && l.Name == name }) {
-			list = append(list, Racked{Adapter: Adapter{Name: name}})
+		own := Adapter{Name: name}
+		if !slices.ContainsFunc(list, func(l Racked) bool { return l.Kin(own) && l.Strength() == 1 }) {
+			list = append(list, Racked{Adapter: own})
 		}
 	}
-	slices.SortFunc(list, func(a, b Racked) int {
-		return strings.Compare(strings.ToLower(a.Name)+a.Fingerprint, strings.ToLower(b.Name)+b.Fingerprint)
-	})
+	slices.SortFunc(list, compareRacked)
 	return list, nil
+}
+
+// remembered are those of the store and those loaded since, by fingerprint.
+func (r *Rack) remembered(ctx context.Context) (map[string]Adapter, error) {
+	stored, err := r.store.Adapters(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing the adapters: %w", err)
+	}
+	all := map[string]Adapter{}
+	for _, a := range stored {
+		if a.Path != "" || slices.Contains(r.builtIn, a.Name) {
+			all[a.Fingerprint] = a
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.Copy(all, r.known)
+	return all, nil
 }
 
 func (r *Rack) loaded(ctx context.Context) ([]infer.LoadedAdapter, error) {
@@ -118,51 +112,91 @@ func (r *Rack) loaded(ctx context.Context) ([]infer.LoadedAdapter, error) {
 	return e.Adapters(ctx)
 }
 
+// isLoaded says whether the engine has an adapter.
+func (r *Rack) isLoaded(ctx context.Context, fingerprint string) (bool, error) {
+	loaded, err := r.loaded(ctx)
+	return slices.ContainsFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == fingerprint }), err
+}
+
 // Load reads an adapter of a file, or with an empty path one that comes with
 // the program, gives it to the engine and remembers it. What the file does not
 // say is asked for by an *adapter.QuestionError.
 func (r *Rack) Load(ctx context.Context, path, name string, o adapter.Options, merged bool) (Adapter, error) {
+	return r.load(ctx, Adapter{Name: name, Path: path, Options: o, Merged: merged})
+}
+
+// load is Load of a; if a has a fingerprint, what is read must have it too.
+func (r *Rack) load(ctx context.Context, a Adapter) (Adapter, error) {
 	e, ok := r.engine.(adapterEngine)
 	if !ok {
 		return Adapter{}, infer.ErrNoAdapters
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	read, err := r.open(ctx, path, name, o)
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	read, err := r.read(ctx, &a)
 	if err != nil {
 		return Adapter{}, err
 	}
-	if err := e.LoadAdapter(ctx, read, merged); err != nil {
+	if err := e.LoadAdapter(ctx, read, a.Merged); err != nil {
 		return Adapter{}, err
 	}
-	a := Adapter{Fingerprint: read.Fingerprint, Name: read.Name, Path: path, Options: o, Used: time.Now()}
-	if k := o.Strength; k != 0 && k != 1 {
-		a.Name = fmt.Sprintf("%s × %.3g", read.Name, k)
-	}
-	r.known[a.Fingerprint] = a
-	if err := r.store.SaveAdapter(ctx, a); err != nil {
-		return a, fmt.Errorf("remembering adapter %s: %w", a.Name, err)
-	}
-	return a, nil
+	return a, r.remember(ctx, a)
 }
 
-// Find looks an adapter up by name or fingerprint; what looks like a file is
-// read as one. It is loaded if it is not.
+// read opens the file of a and completes a by what is in it.
+func (r *Rack) read(ctx context.Context, a *Adapter) (*adapter.Adapter, error) {
+	if a.Path != "" {
+		path, err := filepath.Abs(a.Path)
+		if err != nil {
+			return nil, fmt.Errorf("adapter %s: %w", a.Path, err)
+		}
+		a.Path = path
+	}
+	if a.Strength() == 1 {
+		a.Options.Strength = 0 // the same by its other name
+	}
+	read, err := r.open(ctx, a.Path, a.Name, a.Options)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && a.Fingerprint != "":
+		return nil, fmt.Errorf("the file of adapter %s is gone (%w): put it back, or choose another adapter, or none", a.Title(), err)
+	case err != nil:
+		return nil, err
+	case a.Fingerprint != "" && a.Fingerprint != read.Fingerprint:
+		return nil, fmt.Errorf("%s has changed since it was used: choose the adapter again", a.Path)
+	}
+	a.Fingerprint, a.Name, a.Used = read.Fingerprint, read.Name, time.Now()
+	return read, nil
+}
+
+func (r *Rack) remember(ctx context.Context, a Adapter) error {
+	r.mu.Lock()
+	r.known[a.Fingerprint] = a
+	r.mu.Unlock()
+	if err := r.store.SaveAdapter(ctx, a); err != nil {
+		return fmt.Errorf("remembering adapter %s: %w", a.Title(), err)
+	}
+	return nil
+}
+
+// Find looks an adapter up by name, with or without its strength, by
+// fingerprint, or by its file, and loads it if it is not loaded. What o leaves
+// open is as it was when the adapter was used last.
 func (r *Rack) Find(ctx context.Context, name string, o adapter.Options) (Adapter, error) {
 	list, err := r.List(ctx)
 	if err != nil {
 		return Adapter{}, err
 	}
-	for _, l := range list {
-		if l.Name != name && l.Fingerprint != name {
-			continue
-		}
-		if l.Fingerprint == "" || o != (adapter.Options{}) {
-			return r.Load(ctx, l.Path, strings.TrimSpace(strings.Split(l.Name, "×")[0]), o, false)
-		}
-		return l.Adapter, r.Need(ctx, l.Fingerprint)
+	a, ok, err := choose(list, name)
+	switch {
+	case err != nil:
+		return Adapter{}, err
+	case ok && o == (adapter.Options{}) && a.Fingerprint != "":
+		return a, r.Need(ctx, a.Fingerprint)
+	case ok:
+		a = a.answering(o)
+		return r.load(ctx, a)
 	}
-	a, err := r.Load(ctx, name, "", o, false)
+	a, err = r.Load(ctx, name, "", o, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, fmt.Errorf("there is no adapter %q, and no such file: `rookery adapters ls` lists them", name)
 	}
@@ -174,39 +208,19 @@ func (r *Rack) Need(ctx context.Context, fingerprint string) error {
 	if fingerprint == "" {
 		return nil
 	}
-	loaded, err := r.loaded(ctx)
-	if err != nil || slices.ContainsFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == fingerprint }) {
+	if loaded, err := r.isLoaded(ctx, fingerprint); loaded || err != nil {
 		return err
 	}
-	a, err := r.named(ctx, fingerprint)
+	all, err := r.remembered(ctx)
 	if err != nil {
 		return err
 	}
-	now, err := r.Load(ctx, a.Path, strings.TrimSpace(strings.Split(a.Name, "×")[0]), a.Options, false)
-	if err == nil && now.Fingerprint != fingerprint {
-		return fmt.Errorf("%s has changed since the conversation used it: choose the adapter again", a.Path)
+	a, ok := all[fingerprint]
+	if !ok {
+		return errors.New("the adapter of this conversation is not known here: load it, choose another one, or none")
 	}
+	_, err = r.load(ctx, a)
 	return err
-}
-
-// named is what is known of a fingerprint.
-func (r *Rack) named(ctx context.Context, fingerprint string) (Adapter, error) {
-	r.mu.Lock()
-	a, ok := r.known[fingerprint]
-	r.mu.Unlock()
-	if ok {
-		return a, nil
-	}
-	stored, err := r.store.Adapters(ctx)
-	if err != nil {
-		return Adapter{}, fmt.Errorf("looking for an adapter: %w", err)
-	}
-	for _, a := range stored {
-		if a.Fingerprint == fingerprint {
-			return a, nil
-		}
-	}
-	return Adapter{}, errors.New("the adapter of this conversation is not known any more: choose another one, or none")
 }
 
 // name is what people call an adapter; one that is not known is missed when
@@ -215,51 +229,9 @@ func (r *Rack) name(ctx context.Context, fingerprint string) string {
 	if fingerprint == "" {
 		return ""
 	}
-	a, err := r.named(ctx, fingerprint)
-	if err != nil {
-		return "unknown adapter"
+	all, err := r.remembered(ctx)
+	if a, ok := all[fingerprint]; ok && err == nil {
+		return a.Title()
 	}
-	return a.Name
-}
-
-// Drop takes an adapter off the engine; it stays known. It is refused while
-// answers use it.
-func (r *Rack) Drop(ctx context.Context, fingerprint string) error {
-	e, ok := r.engine.(adapterEngine)
-	if !ok {
-		return nil
-	}
-	return e.DropAdapter(ctx, fingerprint)
-}
-
-// Forget takes it off the engine and out of the list.
-func (r *Rack) Forget(ctx context.Context, fingerprint string) error {
-	if err := r.Drop(ctx, fingerprint); err != nil {
-		return err
-	}
-	r.mu.Lock()
-	delete(r.known, fingerprint)
-	r.mu.Unlock()
-	return r.store.ForgetAdapter(ctx, fingerprint)
-}
-
-// SetAdapter makes a loaded adapter, or with the zero Adapter none, the
-// conversation's. It counts from the next token on, also of a running answer;
-// what has been read stays as it was read.
-func (d *Dialogue) SetAdapter(a Adapter) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if err := d.settable(); err != nil {
-		return err
-	}
-	d.conv.Adapter, d.adapter = a.Fingerprint, a.Name
-	for _, run := range d.following() {
-		run.turn.Adapter, run.way.adapter = a.Name, a.Fingerprint
-		if run.stream != nil {
-			run.stream.SetAdapter(a.Fingerprint)
-		}
-	}
-	d.saveHead()
-	d.publish()
-	return nil
+	return "unknown adapter"
 }

@@ -121,8 +121,8 @@ func (e *Engine) adapterID(fingerprint string) (AdapterID, error) {
 	return f.id, nil
 }
 
-// takeAdapter takes over what Stream.SetAdapter left. An adapter that is not
-// loaded is left alone.
+// takeAdapter takes over what Stream.SetAdapter left, for all states of a mix.
+// An adapter that is not loaded is left alone.
 func (e *Engine) takeAdapter(q *sequence) {
 	p := q.stream.adapter.Swap(nil)
 	if p == nil {
@@ -133,6 +133,11 @@ func (e *Engine) takeAdapter(q *sequence) {
 	if e.adapt(q) != nil {
 		q.req.Adapter = was
 		_ = e.adapt(q) // it is in use, and therefore loaded
+	} else if q.mix != nil {
+		for i := range q.mix.voices {
+			v := &q.mix.voices[i]
+			v.Adapter, v.adapter = *p, q.adapter
+		}
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"rookery/infer/adapter"
 )
 
-// adapterRecord is adapter.Options as stored. Names are part of the schema.
+// adapterRecord is how an adapter is used, as stored. Names are part of the schema.
 type adapterRecord struct {
 	Alpha    float32 `json:"alpha,omitempty"`
 	Scale    float32 `json:"scale,omitempty"`
@@ -17,6 +17,7 @@ type adapterRecord struct {
 	Blocks   string  `json:"blocks,omitempty"`
 	Init     string  `json:"init,omitempty"`
 	Partial  bool    `json:"partial,omitempty"`
+	Merged   bool    `json:"merged,omitempty"`
 }
 
 // Adapters implements chat.Store.
@@ -37,7 +38,8 @@ func (s *Store) Adapters(ctx context.Context) ([]chat.Adapter, error) {
 		if err := json.Unmarshal([]byte(options), &r); err != nil {
 			return a, fmt.Errorf("adapter %s: %w: %w", a.Name, ErrDamaged, err)
 		}
-		a.Options, a.Used = adapter.Options(r), decodeTime(used)
+		a.Options = adapter.Options{Alpha: r.Alpha, Scale: r.Scale, Strength: r.Strength, Blocks: r.Blocks, Init: r.Init, Partial: r.Partial}
+		a.Merged, a.Used = r.Merged, decodeTime(used)
 		return a, nil
 	})
 	return list, explain(doing, err)
@@ -45,7 +47,10 @@ func (s *Store) Adapters(ctx context.Context) ([]chat.Adapter, error) {
 
 // SaveAdapter implements chat.Store.
 func (s *Store) SaveAdapter(ctx context.Context, a chat.Adapter) error {
-	options, err := encode(adapterRecord(a.Options))
+	o := a.Options
+	options, err := encode(adapterRecord{
+		Alpha: o.Alpha, Scale: o.Scale, Strength: o.Strength, Blocks: o.Blocks, Init: o.Init, Partial: o.Partial, Merged: a.Merged,
+	})
 	if err != nil {
 		return err
 	}

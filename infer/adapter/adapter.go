@@ -184,6 +184,24 @@ func (a *Adapter) Bytes() int64 {
 	return n
 }
 
+// Touched is how many of the model's own weights the adapter changes, replaced
+// tensors aside: what a copy with the changes in it needs.
+func (a *Adapter) Touched() int64 {
+	n := int64(0)
+	count := func(d *Delta) {
+		if d != nil {
+			n += int64(d.Out) * int64(d.In)
+		}
+	}
+	for _, l := range a.Layers {
+		for _, d := range l.Deltas {
+			count(d)
+		}
+	}
+	count(a.Head)
+	return n
+}
+
 // deltas yields every change, those of experts included.
 func (a *Adapter) deltas() func(func(*Delta) bool) {
 	return func(yield func(*Delta) bool) {

@@ -1,0 +1,115 @@
+package chat
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"rookery/infer"
+)
+
+// Drop takes an adapter off the engine; it stays known. It is refused while
+// answers use it.
+func (r *Rack) Drop(ctx context.Context, fingerprint string) error {
+	e, ok := r.engine.(adapterEngine)
+	if !ok {
+		return nil
+	}
+	return e.DropAdapter(ctx, fingerprint)
+}
+
+// Forget takes an adapter off the engine and out of the list, at all its
+// strengths. It is refused while answers use any of them.
+func (r *Rack) Forget(ctx context.Context, a Adapter) error {
+	all, err := r.remembered(ctx)
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(all, func(_ string, k Adapter) bool { return !k.Kin(a) })
+	loaded, err := r.loaded(ctx)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(loaded, func(a, b infer.LoadedAdapter) int { return b.Rows - a.Rows }) // what is refused comes first
+	for _, l := range loaded {
+		if _, ok := all[l.Fingerprint]; !ok {
+			continue
+		}
+		if err := r.Drop(ctx, l.Fingerprint); err != nil {
+			return err
+		}
+	}
+	for print := range all {
+		if err := r.store.ForgetAdapter(ctx, print); err != nil {
+			return err
+		}
+		r.mu.Lock()
+		delete(r.known, print)
+		r.mu.Unlock()
+	}
+	return nil
+}
+
+// Strengthen loads an adapter at another strength, which is not 0. That at the
+// old one stays until Tidy finds nobody who uses it.
+func (r *Rack) Strengthen(ctx context.Context, a Adapter, strength float32) (Adapter, error) {
+	if strength == a.Strength() && a.Fingerprint != "" {
+		return a, r.Need(ctx, a.Fingerprint)
+	}
+	a.Fingerprint, a.Options.Strength = "", strength
+	return r.load(ctx, a)
+}
+
+// Tidy takes those off the engine that are a but for their strength and that
+// no answer uses. They stay known.
+func (r *Rack) Tidy(ctx context.Context, a Adapter) error {
+	loaded, err := r.loaded(ctx)
+	if err != nil {
+		return err
+	}
+	all, err := r.remembered(ctx)
+	if err != nil {
+		return err
+	}
+	for _, l := range loaded {
+		k, known := all[l.Fingerprint]
+		if known && l.Rows == 0 && l.Fingerprint != a.Fingerprint && k.Kin(a) {
+			if err := r.Drop(ctx, l.Fingerprint); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Merge gives an adapter weights of its own, or takes them away again. It is
+// refused while answers use it.
+func (r *Rack) Merge(ctx context.Context, a Adapter, merged bool) (Adapter, error) {
+	if err := r.Drop(ctx, a.Fingerprint); err != nil {
+		return a, err
+	}
+	a.Merged = merged
+	return r.load(ctx, a)
+}
+
+// SetAdapter makes a loaded adapter, or with the zero Adapter none, the
+// conversation's. It counts from the next token on, also of a running answer;
+// what has been read stays as it was read.
+func (d *Dialogue) SetAdapter(a Adapter) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.settable(); err != nil {
+		return err
+	}
+	d.conv.Adapter, d.adapter = a.Fingerprint, a.Title()
+	for _, run := range d.following() {
+		run.read = infer.Prefix{} // not all is read by one adapter
+		run.turn.Adapter, run.way.adapter, run.way.adapterName = a.Title(), a.Fingerprint, a.Title()
+		if run.stream != nil {
+			run.stream.SetAdapter(a.Fingerprint)
+		}
+	}
+	d.saveHead()
+	d.publish()
+	return nil
+}
