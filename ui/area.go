@@ -97,6 +97,15 @@ func (a *area) before() string {
 	return line.text[:line.offset(a.col)]
 }
 
+// upToCursor is the text before the cursor.
+func (a *area) upToCursor() string {
+	var b strings.Builder
+	for _, l := range a.lines[:a.row] {
+		b.WriteString(l.text + "\n")
+	}
+	return b.String() + a.before()
+}
+
 // A position is a place between two characters.
 type position struct{ row, col int }
 

@@ -45,6 +45,13 @@ func (c *composer) fill(text string) {
 	c.set(text)
 }
 
+// open replaces everything by a text that is to be changed: all of it stands
+// there, whatever its size.
+func (c *composer) open(text string) {
+	c.held, c.recalled = nil, 0
+	c.set(text)
+}
+
 // clear is after sending.
 func (c *composer) clear() {
 	c.held, c.recalled, c.draft, c.editing, c.edits = nil, 0, "", false, edited{}

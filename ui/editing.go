@@ -28,7 +28,7 @@ func (e edited) what() string {
 // nextKeys are what to do with the changed text.
 func (e edited) nextKeys() []nextKey {
 	if e.answer {
-		return []nextKey{next("keep the edited answer", keys.Send), next("keep and continue it", keys.Continue), next("leave it as it was", keys.Stop)}
+		return []nextKey{next("keep the edited answer", keys.Send), next("continue from the cursor", keys.Continue), next("leave it as it was", keys.Stop)}
 	}
 	return []nextKey{next("send the edited prompt", keys.Send), next("leave it as it was", keys.Stop)}
 }
@@ -36,7 +36,7 @@ func (e edited) nextKeys() []nextKey {
 // edit puts a turn's text into the composer to be changed.
 func (m *Model) edit(text string, e edited) {
 	c := m.tab().composer
-	c.fill(text)
+	c.open(text)
 	c.editing, c.edits = true, e
 	m.setFocus(keys.Composer)
 	m.edited()
@@ -74,10 +74,11 @@ func (m *Model) sendAnswer(text string, goOn bool) tea.Cmd {
 	return tea.Batch(m.look(), m.tick())
 }
 
-// goOn continues the answer: the one that is being edited, or the last.
+// goOn continues the answer: the one that is being edited from the cursor on,
+// without what stands behind it, or the last.
 func (m *Model) goOn(arg string) tea.Cmd {
 	if c := m.tab().composer; c.editing && c.edits.answer {
-		return m.sendAnswer(c.expand(c.value()), true)
+		return m.sendAnswer(c.upToCursor(), true)
 	}
 	return m.command(keys.Continue, arg)
 }

@@ -193,7 +193,7 @@ func readText(in io.Reader) (string, error) {
 
 func (a *app) importStateCommand() *cobra.Command {
 	var name string
-	var transpose, anyModel, asJSON bool
+	var transpose, anyModel, withoutOffset, asJSON bool
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Keep a state from a file", Args: usageArgs(cobra.ExactArgs(1)),
 		Long: "Keep a state from a file: a tuned state of the public trainers (blocks.N.att.time_state as .pth or .safetensors,\n" +
@@ -203,10 +203,11 @@ func (a *app) importStateCommand() *cobra.Command {
 	a.modelFlags(cmd.Flags())
 	cmd.Flags().StringVar(&name, "name", "", "name of the state (default that of the file)")
 	cmd.Flags().BoolVar(&transpose, "transpose", false, "the file has [key, value] matrices; most have [value, key] (default: found from the kind of file)")
+	cmd.Flags().BoolVar(&withoutOffset, "without-offset", false, "leave time_offset aside: use the file as an adapter too (--adapter)")
 	cmd.Flags().BoolVar(&anyModel, "any-model", false, "let every model of the same shape begin from it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was kept as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		var o statefile.Options
+		o := statefile.Options{WithoutOffset: withoutOffset}
 		if cmd.Flags().Changed("transpose") {
 			o.Order = statefile.OrderValueKey
 			if transpose {

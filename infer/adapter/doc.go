@@ -14,6 +14,7 @@
 //	DiSHA   y = W x + Dᵀ Σ_q x_q                x in pieces x_q of r, the last padded
 //	BAT     y = W (x+z) + tile(Σ_b z_b),        z_b = D_b x_b, tile repeats to out
 //	Bone    W_ab += W_ab D_a + D_a              the oldest form, blocks by output row
+//	offset  y ⊙ (1 + time_offset)               post-wkv tuning: of the heads' outputs before their norm
 //
 // s is alpha/r. It is in no file, and neither is which way square Bone blocks
 // lie: where it matters and nobody says, reading ends with a QuestionError.

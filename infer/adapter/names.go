@@ -20,8 +20,13 @@ const (
 	partRouter
 	partMoleInfo
 	partState
+	partOffset
 	partReplaced
 )
+
+// TimeOffset is what post-wkv tuning trains in every layer, beside a tuned
+// state: y ← y⊙(1+offset) before the heads' norm. No model has it.
+const TimeOffset = "att.time_offset"
 
 // A place says where a tensor belongs. Layer is -1 for the head, expert -1
 // where there are no experts.
@@ -76,8 +81,11 @@ func locate(name string, known func(string) bool) place {
 	case "ffn.moe_info":
 		at.part = partMoleInfo
 		return at
-	case "att.time_state", "att.time_offset":
+	case "att.time_state":
 		at.part = partState
+		return at
+	case TimeOffset:
+		at.part = partOffset
 		return at
 	}
 	weight, suffix, ok := cutLast(name)

@@ -171,6 +171,10 @@ func (r *reader) sort() error {
 			}
 		case partState:
 			r.out.HasState = true
+		case partOffset:
+			if err := r.replace(strings.TrimPrefix(name, "model."), t, []int{r.shape.Embed}); err != nil {
+				return err
+			}
 		case partRouter:
 			r.routers[at.layer] = t
 		case partMoleInfo:

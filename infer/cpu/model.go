@@ -41,6 +41,7 @@ type timeMix struct {
 	kk, ka []float32 // k_k, k_a [C]
 	rk     []float32 // r_k [H*N], the bonus
 	lnX    norm      // of the heads' outputs
+	scale  []float32 // of those before the norm [C]; nil: ones. No model has it, adapters do
 }
 
 // A lowRank is the branch bias + act(x·down)·up.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"rookery/infer/adapter"
 	"rookery/infer/cpu/kernel"
 	"rookery/infer/rwkv"
 )
@@ -16,11 +17,25 @@ func (m *variantMaker) replace(tensors map[string][]float32) {
 		switch {
 		case m.err != nil:
 			return
-		case m.vector(name, v), m.weight(name, v), m.lowRank(name, v):
+		case m.offset(name, v), m.vector(name, v), m.weight(name, v), m.lowRank(name, v):
 		default:
 			m.err = fmt.Errorf("tensor %s: nothing in the model to replace", name)
 		}
 	}
+}
+
+// offset takes in the time_offset of post-wkv tuning, y ← y⊙(1+offset), and
+// says whether the name is one.
+func (m *variantMaker) offset(name string, v []float32) bool {
+	l, rest := m.inLayer(name)
+	if l == nil || rest != adapter.TimeOffset {
+		return false
+	}
+	l.att.scale = make([]float32, len(v))
+	for i, x := range v {
+		l.att.scale[i] = 1 + x
+	}
+	return true
 }
 
 // vector replaces a vector and says whether the name is one.

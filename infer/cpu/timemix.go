@@ -143,7 +143,7 @@ func (r *runner) kernelMix(att *timeMix) kernel.TimeMix {
 		Size: r.model.shape.HeadSize,
 		W0:   att.decay.bias, A0: att.rate.bias,
 		KK: att.kk, KA: att.ka, RK: att.rk,
-		NormWeight: att.lnX.weight, NormBias: att.lnX.bias,
+		NormWeight: att.lnX.weight, NormBias: att.lnX.bias, Scale: att.scale,
 		R: a.r, K: a.k, V: a.vFirst, W: a.xw, A: a.xa, G: a.xg, B: a.xk, Y: a.xr,
 	}
 	if r.layer > 0 {

@@ -184,7 +184,7 @@ func TestRefusedTuned(t *testing.T) {
 		{"not square", []tensor{a, changed(b, func(x *tensor) { x.shape = []int{2, 2, 8} })}, []string{`"blocks.1.att.time_state"`, "[2 2 8]"}},
 		{"other heads", []tensor{a, changed(b, func(x *tensor) { x.shape, x.values = []int{1, 4, 4}, x.values[:16] })}, []string{`"blocks.1.att.time_state"`, "1 heads of 4, and layer 0 has 2 of 4"}},
 		{"whole numbers", []tensor{changed(a, func(x *tensor) { x.dtype = "U8" }), b}, []string{`"blocks.0.att.time_state"`, "uint8"}},
-		{"post-wkv tuning", []tensor{a, b, {"blocks.1.att.time_offset", "F32", []int{8}, []float32{0, 0, 0, 0, 0, 0, 0, 0.5}}}, []string{`"blocks.1.att.time_offset"`, "not supported"}},
+		{"post-wkv tuning", []tensor{a, b, {"blocks.1.att.time_offset", "F32", []int{8}, []float32{0, 0, 0, 0, 0, 0, 0, 0.5}}}, []string{`"blocks.1.att.time_offset"`, "--without-offset"}},
 		{"nothing", []tensor{{"emb.weight", "F32", []int{1}, []float32{1}}}, []string{"emb.weight"}},
 		{"a model alone", []tensor{{"emb.weight", "F32", []int{1}, []float32{1}}, {"blocks.0.att.key.weight", "F32", []int{1}, []float32{1}}}, []string{"no tuned state"}},
 		{"layers without end", []tensor{{"blocks.99999.att.time_state", "F32", []int{2, 2}, make([]float32, 4)}}, []string{"more than 512 layers"}},

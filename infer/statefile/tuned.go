@@ -29,6 +29,8 @@ const (
 // Options say how a file is to be read. The zero value is right for most.
 type Options struct {
 	Order Order
+	// WithoutOffset takes the state of a file with a time_offset alone.
+	WithoutOffset bool
 }
 
 // Bounds of a state; the largest released models have 61 layers of 64 heads.
@@ -56,7 +58,7 @@ func (e *TensorError) Error() string {
 // readTuned takes the time_state of every layer out of an open checkpoint: a
 // file of nothing else, or a model that it was merged into.
 func readTuned(f *checkpoint.File, o Options) (*State, error) {
-	r := tunedReader{file: f, merged: isModel(f)}
+	r := tunedReader{file: f, merged: isModel(f), withoutOffset: o.WithoutOffset}
 	if err := r.survey(); err != nil {
 		return nil, err
 	}
@@ -95,7 +97,9 @@ func nameOf(path string) string {
 type tunedReader struct {
 	file   *checkpoint.File
 	merged bool
-	layers []*checkpoint.Tensor
+	// withoutOffset leaves time_offset aside
+	withoutOffset bool
+	layers        []*checkpoint.Tensor
 }
 
 func (r *tunedReader) refuse(tensor, format string, args ...any) error {
@@ -114,7 +118,7 @@ func (r *tunedReader) survey() error {
 		case ok && rest == stateName:
 			found[layer] = t
 		case ok && rest == offsetName:
-			if err := r.checkOffset(t); err != nil {
+			if err := r.checkOffset(t); err != nil && !r.withoutOffset {
 				return err
 			}
 		case !r.merged:
@@ -148,7 +152,8 @@ func splitLayer(name string) (layer int, rest string, ok bool) {
 }
 
 // checkOffset refuses a time_offset that would do anything: it scales what a
-// layer reads from its state, which no backend does.
+// layer reads from its state, for as long as the conversation lasts, and is an
+// adapter's business.
 func (r *tunedReader) checkOffset(t *checkpoint.Tensor) error {
 	if !floating(t.DType) {
 		return r.refuse(t.Name, "its values are %s; only floating point is read", t.DType)
@@ -161,7 +166,7 @@ func (r *tunedReader) checkOffset(t *checkpoint.Tensor) error {
 		}
 		for _, v := range part {
 			if v != 0 {
-				return r.refuse(t.Name, "post-wkv tuning (time_offset) changes how the model computes, which is not supported; use a state that was tuned without it")
+				return r.refuse(t.Name, "post-wkv tuning (time_offset) changes how the model computes: import the state with --without-offset, and use the same file as an adapter too")
 			}
 		}
 	}

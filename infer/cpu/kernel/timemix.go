@@ -16,12 +16,13 @@ const GroupNormEps = 64e-5
 //	v = V + (VFirst - V)⊙σ(V0 + VGate)          (layers above 0)
 //	κ = K⊙KK / max(‖K⊙KK‖, 1e-12)    k = K⊙(1 + (a-1)⊙KA)
 //	S ← S·diag(w) - (Sκ)(κ⊙a)ᵀ + v kᵀ    y = S r
-//	Y = (groupnorm(y) + (Σ r⊙k⊙RK) v) ⊙ G
+//	Y = (groupnorm(y⊙Scale) + (Σ r⊙k⊙RK) v) ⊙ G
 type TimeMix struct {
 	Size int // of a head
 
 	W0, A0, V0, KK, KA, RK []float32 // V0 is nil in layer 0
 	NormWeight, NormBias   []float32 // ln_x
+	Scale                  []float32 // nil: ones
 
 	// Read: R, W and A (outputs of the low-rank branches without their bias),
 	// G, VGate and VFirst (nil in layer 0). Read and overwritten: K by k, V by
@@ -53,6 +54,7 @@ func (p Path) RunHead(t *TimeMix, head, first, last int, state []float32) {
 		p.gate(&h)
 		w := h.wkv(state)
 		p.wkv(&w)
+		h.scale()
 		p.outNorm(&h)
 		first = h.last
 	}
@@ -83,6 +85,19 @@ func (h *timeMixHead) wkv(state []float32) wkvHead {
 	return wkvHead{
 		size: h.Size, rows: h.last - h.first, stride: h.Y.stride, state: state,
 		r: from(h.R), w: from(h.W), k: from(h.K), v: from(h.V), a: from(h.A), b: from(h.B), y: from(h.Y),
+	}
+}
+
+// scale multiplies what was read from the state.
+func (h *timeMixHead) scale() {
+	if h.Scale == nil {
+		return
+	}
+	for t := h.first; t < h.last; t++ {
+		y := h.Y.Row(t)[h.lo:h.hi]
+		for j, s := range h.Scale[h.lo:h.hi] {
+			y[j] *= s
+		}
 	}
 }
 

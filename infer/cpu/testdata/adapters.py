@@ -165,7 +165,19 @@ def mole(z, r=4, alpha=8.0, experts=3, active=2):
     return a, {"alpha": alpha, "patch": channel_mix}
 
 
-def logits(z, folder, patch):
+def offset(z):
+    """Post-wkv tuning: the heads' outputs are scaled before their norm."""
+    a = {f"blocks.{i}.att.time_offset": rand(C, std=0.3) for i in range(LAYERS)}
+    plain = torch.nn.functional.group_norm
+
+    def group_norm(x, num_groups, weight, bias, eps):
+        i = next(i for i in range(LAYERS) if torch.equal(weight.flatten(), z[f"blocks.{i}.att.ln_x.weight"].flatten()))
+        return plain(x * (1 + a[f"blocks.{i}.att.time_offset"].float()), num_groups, weight, bias, eps)
+
+    return a, {"norm": group_norm}
+
+
+def logits(z, folder, patch, norm):
     path = os.path.join(folder, "model")
     torch.save(z, path + ".pth")
     from rwkv import model as package
@@ -173,11 +185,14 @@ def logits(z, folder, patch):
     was = package.RWKV_x070_CMix_one
     if patch:
         package.RWKV_x070_CMix_one = patch
+    plain = torch.nn.functional.group_norm
+    if norm:
+        torch.nn.functional.group_norm = norm
     m = package.RWKV(path, "cpu fp32")
     state = None
     for i in range(LENGTH):
         x, state = m.forward([g.token(i, VOCAB)], state)
-    package.RWKV_x070_CMix_one = was
+    package.RWKV_x070_CMix_one, torch.nn.functional.group_norm = was, plain
     return x.numpy().astype(np.float32)
 
 
@@ -190,7 +205,7 @@ def main():
     torch.jit.ScriptModule, torch.jit.script_method, torch.jit.script = torch.nn.Module, lambda f: f, lambda f: f
     cases = []
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        for seed, make in enumerate([lora, pissa, dora, disha, bat, bone, mixed, mole]):
+        for seed, make in enumerate([lora, pissa, dora, disha, bat, bone, mixed, mole, offset]):
             torch.manual_seed(seed)
             z = weights()
             a, how = make(z)
@@ -198,7 +213,7 @@ def main():
             torch.save(a, f"adapters/{name}.pth")
             if "init" in how:
                 torch.save(how["init"], f"adapters/{name}-init.pth")
-            x = logits(z, folder, how.get("patch"))
+            x = logits(z, folder, how.get("patch"), how.get("norm"))
             cases.append({
                 "name": name, "alpha": how.get("alpha", 0), "blocks": how.get("blocks", ""), "init": "init" in how,
                 "after": LENGTH, "std": float(x.std()), "logits": base64.b64encode(x.astype("<f4").tobytes()).decode(),

@@ -1,0 +1,23 @@
+package ui
+
+import "testing"
+
+// An answer that is edited goes on from the cursor; what stands behind it is
+// left out, and a long one stands there as it is.
+func TestEditedAnswerGoesOnFromTheCursor(t *testing.T) {
+	long := ""
+	for range 200 {
+		long += "A line of a long answer.\n"
+	}
+	c := newComposer(defaultTheme(true))
+	c.open(long + "The end. And more.")
+	if c.value() != long+"The end. And more." {
+		t.Error("a long answer is not there to be edited")
+	}
+	for range len(" And more.") {
+		c.col--
+	}
+	if got := c.upToCursor(); got != long+"The end." {
+		t.Errorf("up to the cursor: %q", got[max(0, len(got)-40):])
+	}
+}
