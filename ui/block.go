@@ -235,7 +235,7 @@ func liveLine(live *chat.Live, spin string) string {
 	return fmt.Sprintf("%s %s tok/s · %s tokens", spin, rate(p.Rate), count(p.Generated))
 }
 
-// endLine says how an answer ended, and its price.
+// endLine says how an answer ended, its price, and the mix it was drawn from.
 func (b *block) endLine(th theme.Theme) string {
 	var parts []string
 	if u := b.turn.Usage; u.DecodeTime > 0 && u.Generated > 0 {
@@ -255,13 +255,16 @@ func (b *block) endLine(th theme.Theme) string {
 	case b.turn.Open:
 		state = "stopped, can be continued"
 	}
-	if state == "" {
-		return line
+	if state != "" {
+		if len(parts) > 0 {
+			line += th.Muted.Render(" · ")
+		}
+		line += style.Render(state)
 	}
-	if len(parts) > 0 {
-		line += th.Muted.Render(" · ")
+	if mix := mixName(b.turn); mix != "" {
+		line += th.Muted.Render(" · " + mix)
 	}
-	return line + style.Render(state)
+	return line
 }
 
 // height is the number of lines, the blank one below included.

@@ -104,7 +104,7 @@ func (m *Model) onPaste(text string) {
 
 // setFocus moves the keyboard.
 func (m *Model) setFocus(c keys.Context) {
-	m.focus = c
+	m.focus, m.heat.focused = c, false
 	t := m.tab().transcript
 	if c == keys.Transcript && t.selected < 0 {
 		t.selectBy(0)

@@ -37,7 +37,7 @@ func (opening) Drawn(chat.ID) []infer.Token { return nil }
 // mixTable says what the actions on mixes do.
 func (m *Model) mixTable() map[keys.ID]func(string) tea.Cmd {
 	return map[keys.ID]func(string) tea.Cmd{
-		keys.Mix: m.mix, keys.MixPresets: m.savedMixes, keys.SaveMix: m.saveMix,
+		keys.Mix: m.mix, keys.MixPresets: m.savedMixes, keys.SaveMix: m.saveMix, keys.Heat: m.showHeat,
 	}
 }
 

@@ -41,6 +41,7 @@ type Model struct {
 	focus         keys.Context // Composer, Transcript or Panel
 	dialogs       []dialog
 	panel         sidePanel
+	heat          heat
 	prompts       []string // sent in the past, oldest first
 
 	notice  notice

@@ -79,6 +79,8 @@ func (m *Model) onClick(mouse tea.Mouse, x, y int) tea.Cmd {
 			return nil
 		}
 		t.press(x, y)
+	case mouse.Y >= m.place.heat && mouse.Y < m.place.rule:
+		m.clickHeat(mouse.X)
 	case mouse.Y >= m.place.composer && mouse.Y < m.place.hints:
 		m.setFocus(keys.Composer)
 	}

@@ -140,6 +140,9 @@ func (m *Model) focusPanel(string) tea.Cmd {
 
 // panelKey offers a key to the panel; it reports whether it was of use.
 func (m *Model) panelKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	if m.heat.focused {
+		return nil, m.heatKey(msg)
+	}
 	p := m.panel.current()
 	if p == nil {
 		m.setFocus(keys.Composer)

@@ -96,7 +96,7 @@ func spokenCommands() []keys.Action {
 	silent := map[keys.ID]bool{
 		keys.HistoryFind: true, keys.Editor: true, keys.Top: true, keys.Bottom: true, keys.Fold: true,
 		keys.CopyMessage: true, keys.Search: true, keys.ReopenTab: true, keys.SamplingPanel: true, keys.Mouse: true,
-		keys.Suspend: true,
+		keys.Suspend: true, keys.Heat: true,
 	}
 	var all []keys.Action
 	for _, a := range keys.Actions() {

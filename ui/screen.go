@@ -18,6 +18,7 @@ const (
 //
 //	tabs
 //	transcript        | panel, on a wide screen
+//	heat strip of a mix
 //	rule
 //	composer
 //	hints
@@ -28,6 +29,7 @@ type layout struct {
 	rule     int
 	composer int // first row
 	rows     int // of the composer
+	heat     int // first row of the heat strip of a mix, if it has any
 	hints    int // first row of the hints or the notice
 	strip    int // -1: none
 }
@@ -63,7 +65,9 @@ func (m *Model) arrange() {
 	l.hints = bottom - len(m.hintLines())
 	l.composer = l.hints - l.rows
 	l.rule = l.composer - 1
-	l.text = rect{0, 1, m.width, max(1, l.rule-1)}
+	m.heat.sync(m.tab())
+	l.heat = l.rule - m.heat.rows(m.width, m.height)
+	l.text = rect{0, 1, m.width, max(1, l.heat-1)}
 	l.panel = l.text
 	if width, beside := panelWidth(m.width); m.panel.open() && beside {
 		l.text.width -= width
@@ -113,6 +117,7 @@ func (m *Model) draw() (lines []string, x, y int) {
 	lines = make([]string, 0, m.height)
 	lines = append(lines, drawTabs(m.tabs, m.active, m.th, m.spin(), m.width).line)
 	lines = append(lines, m.drawText(l)...)
+	lines = append(lines, m.drawHeat()...)
 	lines = append(lines, m.drawRule())
 	written, cx, cy := m.drawComposer(l)
 	lines = append(lines, written...)
@@ -168,7 +173,7 @@ func (m *Model) drawPanel() []string {
 	case mixerPanel:
 		id = keys.Mix
 	}
-	return m.panel.draw(m.th, m.focus == keys.Panel, hintLine(m.th, 20, m.keymap.Hint(keys.Composer, id), "closes"))
+	return m.panel.draw(m.th, m.focus == keys.Panel && !m.heat.focused, hintLine(m.th, 20, m.keymap.Hint(keys.Composer, id), "closes"))
 }
 
 // drawEmpty greets, or says that something is on its way.

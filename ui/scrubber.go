@@ -248,7 +248,7 @@ func (s *scrubber) about(th theme.Theme, width int) []string {
 	if t.ModelName != "" {
 		first = append(first, oneLine(t.ModelName))
 	}
-	second := append([]string{stateName(t), adapterName(t), samplingLine(t.Sampling)}, costs(t)...)
+	second := append([]string{stateName(t), adapterName(t), mixName(t), samplingLine(t.Sampling)}, costs(t)...)
 	text := t.Text
 	if t.Role == chat.RoleAssistant {
 		_, text, _ = chat.SplitThought(text)

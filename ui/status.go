@@ -151,6 +151,8 @@ func (m *Model) nextKeys() []nextKey {
 	t := m.tab()
 	var first []nextKey
 	switch {
+	case m.heat.focused:
+		first = []nextKey{next("back to the prompt", keys.FocusPanel), next("hide", keys.Heat)}
 	case m.focus == keys.Panel:
 		first = []nextKey{next("close the panel", keys.ClosePanel), next("back to the prompt", keys.FocusPanel)}
 	case m.focus == keys.Transcript && len(t.transcript.find.matches) > 0:

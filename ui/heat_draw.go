@@ -1,0 +1,181 @@
+package ui
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/ui/theme"
+)
+
+// pushes are the signs of a token, from one that a state would hardly have
+// drawn to one that it pushed; the middle is as likely as by the mix. They
+// differ without colours too.
+var pushes = map[bool][]string{
+	true:  {"▁", "▂", "▃", "▄", "▅", "▆", "█"},
+	false: {".", ":", "-", "=", "+", "*", "#"},
+}
+
+// pushFrom is from how many nats on, up or down, a sign is one further from the
+// middle.
+var pushFrom = []float32{0.05, 0.3, 1}
+
+// level is which of the signs a push is.
+func level(push float32) int {
+	n := len(pushFrom)
+	for _, from := range pushFrom {
+		switch {
+		case push >= from:
+			n++
+		case push <= -from:
+			n--
+		}
+	}
+	return n
+}
+
+// columns are the width of the names, and how many tokens are seen.
+func (h *heat) columns(width int) (gutter, cells int) {
+	const longest = 16
+	for _, n := range h.names {
+		gutter = max(gutter, min(longest, ansi.StringWidth(n)))
+	}
+	gutter = min(gutter, width/3) + 1
+	return gutter, max(1, width-gutter)
+}
+
+// first is the first token in sight of so many.
+func (h *heat) first(cells int) int {
+	newest := max(0, len(h.tokens)-cells)
+	if h.at >= 0 && h.at < newest {
+		return max(0, h.at-cells/2)
+	}
+	return newest
+}
+
+// draw returns the strip in as many lines as rows says.
+func (h *heat) draw(th theme.Theme, width, height int, text func(int32) string) []string {
+	if h.rows(width, height) == 0 {
+		return nil
+	}
+	gutter, cells := h.columns(width)
+	first := h.first(cells)
+	seen := h.tokens[first:min(len(h.tokens), first+cells)]
+	var lines []string
+	label := func(name string) string { return pad(fit(name, gutter-1), gutter) }
+	if h.each(width, height) {
+		for k, name := range h.names {
+			lines = append(lines, th.Muted.Render(label(name))+h.line(seen, first, func(t infer.Token) string { return h.pushed(th, t, k) }, th))
+		}
+	} else {
+		lines = append(lines, th.Muted.Render(label("pushed"))+h.line(seen, first, func(t infer.Token) string { return h.winner(th, t) }, th))
+	}
+	if h.focused {
+		line := h.detail(th, text, true)
+		if ansi.StringWidth(line) > width {
+			line = h.detail(th, text, false)
+		}
+		lines = append(lines, fit(line, width))
+	}
+	return lines
+}
+
+// line is one cell for each token, the selected one marked.
+func (h *heat) line(seen []infer.Token, first int, cell func(infer.Token) string, th theme.Theme) string {
+	var b strings.Builder
+	for i, t := range seen {
+		c := cell(t)
+		if h.focused && first+i == h.at {
+			c = th.Selected.Render(ansi.Strip(c))
+		}
+		b.WriteString(c)
+	}
+	return b.String()
+}
+
+// pushed is the cell of a token in the row of a state.
+func (h *heat) pushed(th theme.Theme, t infer.Token, k int) string {
+	if len(t.Voices) != len(h.names) {
+		return " " // it was drawn from another mix, or from none
+	}
+	n := level(t.Voices[k] - t.LogProb)
+	sign := pushes[th.Glyphs.Braille][n]
+	switch {
+	case n < 3:
+		return th.Graph2.Render(sign)
+	case n > 3:
+		return th.Graph3.Render(sign)
+	}
+	return th.Muted.Render(sign)
+}
+
+// winner is the cell of a token in the one row for all states: the letter of
+// the state that found it likeliest.
+func (h *heat) winner(th theme.Theme, t infer.Token) string {
+	if len(t.Voices) != len(h.names) {
+		return " "
+	}
+	k := slices.Index(t.Voices, slices.Max(t.Voices))
+	inks := []lipgloss.Style{th.Graph1, th.Graph2, th.Graph3, th.Accent, th.Warning, th.Code}
+	return inks[max(0, k)%len(inks)].Render(letter(max(0, k)))
+}
+
+// letter stands for a state of the mix: o is the own run.
+func letter(k int) string {
+	const letters = "oABCDEFGHIJKLMNPQRSTUVWXYZ"
+	return letters[k%len(letters) : k%len(letters)+1]
+}
+
+// detail is the selected token and its figures, with the states' names or with
+// their letters alone.
+func (h *heat) detail(th theme.Theme, text func(int32) string, names bool) string {
+	t := h.tokens[min(max(h.at, 0), len(h.tokens)-1)]
+	line := th.Muted.Render(fmt.Sprintf("%s/%s ", count(h.at+1), count(len(h.tokens)))) + `"` + text(t.ID) + `"` + "  mix " + likely(t.LogProb)
+	if len(t.Voices) != len(h.names) {
+		return line + th.Muted.Render("  drawn from other states")
+	}
+	for k, name := range h.names {
+		line += "  " + letter(k) + " "
+		if names {
+			line += name + " "
+		}
+		line += fmt.Sprintf("%s (%+.2f)", likely(t.Voices[k]), t.Voices[k]-t.LogProb)
+	}
+	return line
+}
+
+// likely writes the probability of a logarithm.
+func likely(logProb float32) string {
+	p := math.Exp(float64(logProb))
+	switch {
+	case p < 0.0001:
+		return "<0.01%"
+	case p < 0.0995:
+		return fmt.Sprintf("%.2g%%", 100*p)
+	}
+	return fmt.Sprintf("%.0f%%", 100*p)
+}
+
+// drawHeat is the strip as it is on the screen.
+func (m *Model) drawHeat() []string {
+	return m.heat.draw(m.th, m.width, m.height, func(id int32) string {
+		if m.model == nil || m.model.Tokenizer == nil {
+			return fmt.Sprint(id)
+		}
+		return chat.TokenText(m.model.Tokenizer.Bytes(id))
+	})
+}
+
+// mixName is the mix that an answer was drawn from, "" for none.
+func mixName(t chat.Turn) string {
+	if !t.Mix.Active() {
+		return ""
+	}
+	return "mix " + oneLine(t.Mix.String())
+}
