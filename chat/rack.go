@@ -48,6 +48,14 @@ func (k *Desk) UseAdapters(open AdapterOpener, builtIn []string) {
 	k.rack.open, k.rack.builtIn = open, builtIn
 }
 
+// NewRack is the adapters of a store; engine may be nil where none is loaded.
+// See Desk.UseAdapters.
+func NewRack(e Engine, s Store, open AdapterOpener, builtIn []string) *Rack {
+	r := newRack(e, s)
+	r.open, r.builtIn = open, builtIn
+	return r
+}
+
 func newRack(e Engine, s Store) *Rack {
 	return &Rack{
 		store: s, engine: e, known: map[string]Adapter{},

@@ -2,10 +2,12 @@ package chat
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
 	"rookery/infer"
+	"rookery/infer/adapter"
 )
 
 // Drop takes an adapter off the engine; it stays known. It is refused while
@@ -112,4 +114,37 @@ func (d *Dialogue) SetAdapter(a Adapter) error {
 	d.saveHead()
 	d.publish()
 	return nil
+}
+
+// Read reads an adapter, by name or file as Find does, without loading it.
+func (r *Rack) Read(ctx context.Context, name string, o adapter.Options) (*adapter.Adapter, error) {
+	list, err := r.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, ok, err := choose(list, name)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		a = Adapter{Path: name}
+	}
+	a = a.answering(o)
+	return r.read(ctx, &a)
+}
+
+// ForgetNamed is Forget of the adapter of a name, fingerprint or file.
+func (r *Rack) ForgetNamed(ctx context.Context, name string) error {
+	list, err := r.List(ctx)
+	if err != nil {
+		return err
+	}
+	a, ok, err := choose(list, name)
+	if err == nil && !ok {
+		err = fmt.Errorf("there is no adapter %q: `rookery adapters ls` lists them", name)
+	}
+	if err != nil {
+		return err
+	}
+	return r.Forget(ctx, a)
 }

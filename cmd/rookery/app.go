@@ -23,7 +23,8 @@ import (
 type app struct {
 	configPath string
 	overrides  []func(*config.Config)
-	state      string // name of the state that the chat's new conversation begins from
+	state      string       // name of the state that the chat's new conversation begins from
+	adapter    adapterFlags // of the chat's new conversation
 }
 
 // flag adds a flag that, when given, is parsed and put over the configuration.
@@ -124,6 +125,7 @@ func (a *app) chatAllFlags(fs *pflag.FlagSet) {
 	a.chatFlags(fs)
 	a.samplingFlags(fs)
 	a.uiFlags(fs)
+	a.adapter.add(fs, true)
 	fs.StringVar(&a.state, "state", "", "begin a new conversation from this state of the library")
 }
 

@@ -46,6 +46,8 @@ type benchOptions struct {
 	runs    int
 	tune    time.Duration
 	json    bool
+	adapter adapterFlags
+	merged  bool // the adapter has weights of its own
 }
 
 // What is measured if the flags do not say, on the CPU and on a GPU. Of the
@@ -73,6 +75,8 @@ func (a *app) benchCommand() *cobra.Command {
 		},
 	}
 	a.modelFlags(cmd.Flags())
+	o.adapter.add(cmd.Flags(), true)
+	cmd.Flags().BoolVar(&o.merged, "merged", false, "measure the adapter with weights of its own")
 	cmd.Flags().StringVar(&o.shape, "shape", "", fmt.Sprintf("random weights of this size instead of a model: %q", slices.Sorted(maps.Keys(shapes))))
 	cmd.Flags().IntSliceVar(&o.rows, "rows", nil, fmt.Sprintf("conversations decoding together (default %v, on a GPU %v)", cpuRows, gpuRows))
 	cmd.Flags().IntSliceVar(&o.prompts, "prompt", nil, fmt.Sprintf("tokens of the prompt to read (default %v, on a GPU %v)", cpuPrompts, gpuPrompts))
@@ -117,6 +121,7 @@ type subject struct {
 	shape   rwkv.Shape
 	tokens  int // ids that can be drawn
 	backend infer.Backend
+	model   *infer.Model // nil: random weights
 }
 
 // gpu is the subject's backend if it is a GPU's, or nil.
@@ -132,7 +137,7 @@ func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject
 		if err != nil {
 			return subject{}, err
 		}
-		return subject{m.Name, m.Shape, min(m.Tokenizer.Size(), m.Shape.Vocab), b}, nil
+		return subject{m.Name, m.Shape, min(m.Tokenizer.Size(), m.Shape.Vocab), b, m}, nil
 	}
 	shape, ok := shapes[shapeName]
 	if !ok {
@@ -145,7 +150,7 @@ func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject
 		meter.show("making random weights", p.Done, p.Total, "weights")
 	})
 	meter.clear()
-	return subject{shapeName + ", random weights", shape, shape.Vocab, b}, exitWith(exitModel, err)
+	return subject{shapeName + ", random weights", shape, shape.Vocab, b, nil}, exitWith(exitModel, err)
 }
 
 // measure fills the report.
@@ -164,8 +169,12 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 	if err := r.prepare(s, c, o); err != nil {
 		return err
 	}
+	plan := measure.Plan{Runs: o.runs}
+	if err := r.adapt(ctx, s, c, o, &plan); err != nil {
+		return err
+	}
 	for _, n := range rows {
-		series, err := measure.Decode(ctx, s.backend, s.tokens, n, measure.Plan{Runs: o.runs})
+		series, err := measure.Decode(ctx, s.backend, s.tokens, n, plan)
 		if err != nil {
 			return err
 		}
@@ -174,7 +183,7 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 		}
 	}
 	for _, n := range prompts {
-		series, err := measure.Prefill(ctx, s.backend, s.tokens, n, measure.Plan{Runs: o.runs})
+		series, err := measure.Prefill(ctx, s.backend, s.tokens, n, plan)
 		if err != nil {
 			return err
 		}

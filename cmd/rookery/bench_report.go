@@ -16,6 +16,8 @@ import (
 type report struct {
 	Model         string         `json:"model"`
 	Backend       string         `json:"backend"`
+	Adapter       string         `json:"adapter,omitempty"`
+	AdapterBytes  int64          `json:"adapter_bytes,omitempty"`
 	GPU           *gpuReport     `json:"gpu,omitempty"`
 	Go            string         `json:"go"`
 	Parameters    int64          `json:"parameters"`

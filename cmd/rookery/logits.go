@@ -12,6 +12,7 @@ import (
 
 func (a *app) logitsCommand() *cobra.Command {
 	var tokens, text string
+	var adapter adapterFlags
 	cmd := &cobra.Command{
 		Use:   "logits",
 		Short: "Print the logits after given tokens, as JSON",
@@ -20,10 +21,11 @@ func (a *app) logitsCommand() *cobra.Command {
 		Example: "rookery logits --model model.pth --tokens 24281,59,4571 | jq '.logits[:5]'",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.logits(cmd, tokens, text)
+			return a.logits(cmd, tokens, text, adapter)
 		},
 	}
 	a.modelFlags(cmd.Flags())
+	adapter.add(cmd.Flags(), true)
 	cmd.Flags().StringVar(&tokens, "tokens", "", "token ids, separated by commas")
 	cmd.Flags().StringVar(&text, "text", "", "text to encode instead of tokens")
 	return cmd
@@ -36,7 +38,7 @@ type logitsJSON struct {
 	Logits []float32 `json:"logits"`
 }
 
-func (a *app) logits(cmd *cobra.Command, list, text string) error {
+func (a *app) logits(cmd *cobra.Command, list, text string, adapter adapterFlags) error {
 	if (list == "") == (text == "") {
 		return exitWith(exitUsage, errors.New("give either --tokens or --text"))
 	}
@@ -54,8 +56,7 @@ func (a *app) logits(cmd *cobra.Command, list, text string) error {
 	}
 	ids = e.Model().Tokenizer.Encode(ids, text)
 	out := logitsJSON{Model: e.Model().Name, Tokens: ids}
-	out.Logits, err = e.Logits(cmd.Context(), ids)
-	if err == nil {
+	if out.Logits, err = adapter.logits(cmd.Context(), c, e, ids); err == nil {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(out)
 	}
 	return errors.Join(err, e.Close())

@@ -14,16 +14,19 @@ import (
 // useAdapters lets a desk read adapters for its model; those of the embedded
 // model come with it.
 func useAdapters(desk *chat.Desk) {
-	m := desk.Engine().Model()
-	var own []string
+	desk.UseAdapters(adaptersOf(desk.Engine().Model()))
+}
+
+// adaptersOf says how adapters of a model are read, and which come with it.
+func adaptersOf(m *infer.Model) (open chat.AdapterOpener, own []string) {
 	if m.Path == "" {
 		for _, a := range demo.Adapters {
 			own = append(own, a.Name)
 		}
 	}
-	desk.UseAdapters(func(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
+	return func(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
 		return openAdapter(m, path, name, o)
-	}, own)
+	}, own
 }
 
 // openAdapter reads an adapter for a model: of a file, or with an empty path

@@ -25,6 +25,7 @@ type runOptions struct {
 	raw, json bool
 	stops     []string
 	state     string // name of the state to begin from
+	adapter   adapterFlags
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -40,6 +41,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.state, "state", "", "state of the library that the answer begins from")
+	o.adapter.add(cmd.Flags(), true)
 	a.modelFlags(cmd.Flags())
 	a.chatFlags(cmd.Flags())
 	a.samplingFlags(cmd.Flags())
@@ -114,6 +116,9 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 		req.Sampling.Seed = rand.Uint64() >> 11 // exact in JSON's numbers
 	}
 	req.Label = "run"
+	if req.Adapter, err = o.adapter.load(ctx, c, e); err != nil {
+		return err
+	}
 	s, err := e.Submit(req)
 	if err != nil {
 		return err

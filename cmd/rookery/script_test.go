@@ -1,7 +1,10 @@
 package main
 
 import (
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +31,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"adapter": unpackAdapter},
 		Condition: func(name string) (bool, error) {
 			if name != "fakegpu" {
 				return false, fmt.Errorf("unknown condition %q", name)
@@ -46,4 +50,16 @@ func TestScripts(t *testing.T) {
 			return os.MkdirAll(home, 0o700)
 		},
 	})
+}
+
+// unpackAdapter writes an adapter of the embedded model as its trainer wrote
+// it: "adapter pirate FILE".
+func unpackAdapter(ts *testscript.TestScript, _ bool, args []string) {
+	packed, err := os.Open(filepath.Join("../../infer/demo/adapters", args[0]+".pth.gz"))
+	ts.Check(err)
+	z, err := gzip.NewReader(packed)
+	ts.Check(err)
+	data, err := io.ReadAll(z)
+	ts.Check(errors.Join(err, packed.Close()))
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), data, 0o600))
 }

@@ -36,11 +36,13 @@ type Plan struct {
 	Runs int // series of steps
 	// Steps in each run; 0 chooses as many as take about a second.
 	Steps int
+	// Adapter is what all rows are run with.
+	Adapter infer.AdapterID
 }
 
 // Decode times steps in which every row brings the token it drew last.
 func Decode(ctx context.Context, b infer.Backend, vocab, rows int, p Plan) (Series, error) {
-	batch, err := newBatch(b, vocab, rows, 1)
+	batch, err := newBatch(b, vocab, rows, 1, p.Adapter)
 	if err != nil {
 		return Series{}, err
 	}
@@ -50,7 +52,7 @@ func Decode(ctx context.Context, b infer.Backend, vocab, rows int, p Plan) (Seri
 // Prefill times steps in which one row reads a prompt of n tokens, cut into as
 // many steps as the backend needs, and draws a token after the last.
 func Prefill(ctx context.Context, b infer.Backend, vocab, n int, p Plan) (Series, error) {
-	batch, err := newBatch(b, vocab, 1, n)
+	batch, err := newBatch(b, vocab, 1, n, p.Adapter)
 	if err != nil {
 		return Series{}, err
 	}
@@ -71,7 +73,7 @@ type batch struct {
 	steps  int   // likewise
 }
 
-func newBatch(b infer.Backend, vocab, rows, tokens int) (*batch, error) {
+func newBatch(b infer.Backend, vocab, rows, tokens int, adapter infer.AdapterID) (*batch, error) {
 	if rows < 1 || rows > b.Slots() || rows > b.MaxTokens() {
 		return nil, fmt.Errorf("%d rows: this backend takes 1 to %d", rows, min(b.Slots(), b.MaxTokens()))
 	}
@@ -87,7 +89,7 @@ func newBatch(b infer.Backend, vocab, rows, tokens int) (*batch, error) {
 		if err := b.ZeroSlot(slot); err != nil {
 			return nil, err
 		}
-		x.rows[i] = infer.Row{Slot: slot, Sampler: sampler.New(vocab, sampler.Params{
+		x.rows[i] = infer.Row{Slot: slot, Adapter: adapter, Sampler: sampler.New(vocab, sampler.Params{
 			Temperature: 1, TopP: 0.5, Presence: 0.4, Frequency: 0.4, Decay: 0.996, Seed: uint64(i),
 		})}
 		x.drawn[i].Token = int32((i + 1) % vocab)
@@ -149,7 +151,7 @@ func (x *batch) once() error {
 	s := x.rows[0].Sampler
 	for rest := x.prompt; len(rest) > 0; {
 		n := min(len(rest), x.b.MaxTokens())
-		row := infer.Row{Slot: x.rows[0].Slot, Tokens: rest[:n]}
+		row := infer.Row{Slot: x.rows[0].Slot, Adapter: x.rows[0].Adapter, Tokens: rest[:n]}
 		if rest = rest[n:]; len(rest) == 0 {
 			row.Sampler = s
 		}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"rookery/infer/adapter"
+)
+
+// adapterFacts are what `adapters inspect --json` prints. docs/adapters.md has them.
+type adapterFacts struct {
+	Name        string        `json:"name"`
+	Path        string        `json:"path,omitempty"`
+	Fingerprint string        `json:"fingerprint"`
+	Kinds       string        `json:"kinds"`
+	Rank        int           `json:"rank"`
+	Scale       float32       `json:"scale"`
+	Strength    float32       `json:"strength"`
+	Layers      int           `json:"layers"`
+	Targets     []targetFacts `json:"targets"`
+	Experts     int           `json:"experts,omitempty"` // of a layer, the unchanged one included
+	Active      int           `json:"active_experts,omitempty"`
+	Replaced    []string      `json:"replaced,omitempty"`
+	HasState    bool          `json:"has_state"`
+	Bytes       int64         `json:"bytes"`
+	Touched     int64         `json:"touched_weights"`
+}
+
+// targetFacts are one product in all layers.
+type targetFacts struct {
+	Target string `json:"target"`
+	Form   string `json:"form"`
+	Ranks  []int  `json:"ranks"` // the different ones, in order
+	Layers int    `json:"layers"`
+}
+
+// describe collects what there is to say of an adapter.
+func describe(a *adapter.Adapter, o adapter.Options) adapterFacts {
+	f := adapterFacts{
+		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Scale: a.Scale(), Strength: o.Strength,
+		Layers: a.Shape.Layers, HasState: a.HasState, Bytes: a.Bytes(), Touched: a.Touched(),
+		Replaced: slices.Sorted(maps.Keys(a.Replaced)), Targets: []targetFacts{},
+	}
+	if f.Strength == 0 {
+		f.Strength = 1
+	}
+	for t := range adapter.LayerTargets {
+		var ds []*adapter.Delta
+		for _, l := range a.Layers {
+			ds = append(ds, l.Deltas[t])
+		}
+		f.target(adapter.Target(t), ds)
+	}
+	f.target(adapter.Head, []*adapter.Delta{a.Head})
+	for _, l := range a.Layers {
+		if l.Experts != nil {
+			f.Experts, f.Active = max(f.Experts, len(l.Experts.Key)), l.Experts.Active
+		}
+	}
+	return f
+}
+
+func (f *adapterFacts) target(t adapter.Target, ds []*adapter.Delta) {
+	at := map[string]*targetFacts{}
+	for _, d := range ds {
+		if d == nil {
+			continue
+		}
+		form := d.Form.String()
+		if at[form] == nil {
+			at[form] = &targetFacts{Target: t.String(), Form: form}
+		}
+		x, rank := at[form], d.Rank
+		if d.Form == adapter.PiSSA {
+			rank /= 2 // its values and those as training began
+		}
+		x.Layers++
+		if i, ok := slices.BinarySearch(x.Ranks, rank); !ok {
+			x.Ranks = slices.Insert(x.Ranks, i, rank)
+		}
+	}
+	for _, form := range slices.Sorted(maps.Keys(at)) {
+		f.Targets = append(f.Targets, *at[form])
+	}
+}
+
+// write prints the facts for people.
+func (f adapterFacts) write(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // reported by Flush
+	}
+	row("name", "%s", f.Name)
+	row("kind", "%s", f.Kinds)
+	if f.Rank > 0 {
+		row("scale", "%.4g", f.Scale)
+	}
+	row("strength", "%.4g", f.Strength)
+	for _, t := range f.Targets {
+		row(t.Target, "%s of rank %s in %d of %d layers", t.Form, strings.Trim(fmt.Sprint(t.Ranks), "[]"), t.Layers, f.Layers)
+	}
+	if f.Experts > 0 {
+		row("experts", "%d a layer, %d at a time", f.Experts, f.Active)
+	}
+	if n := len(f.Replaced); n > 0 {
+		row("replaced", "%s", strings.Join(f.Replaced, ", "))
+	}
+	if f.HasState {
+		row("state", "the file holds a tuned state too: `rookery states import` takes it")
+	}
+	row("memory", "%s", bytesText(f.Bytes))
+	row("fingerprint", "%s", f.Fingerprint)
+	return w.Flush()
+}

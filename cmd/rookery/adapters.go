@@ -1,0 +1,207 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/config"
+	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/load"
+	"rookery/sessions"
+)
+
+func (a *app) adaptersCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "adapters", Short: "Inspect the adapters that conversations use", Args: usageArgs(cobra.NoArgs),
+		Long: "Adapters change a model beside its weights: LoRA, PiSSA, DoRA, DiSHA, BAT, Bone, MoLE, replaced tensors, as the\n" +
+			"public trainers write them. Conversations with different ones run together. docs/adapters.md has the formats.",
+		Example: "rookery adapters inspect lora.pth --model model.pth --alpha 32\nrookery run --adapter demo-pirate 'Tell me a story.'",
+	}
+	var asJSON bool
+	list := &cobra.Command{
+		Use: "ls", Short: "List the adapters that were used, and those that come with the model", Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAdapters(cmd, asJSON) },
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.modelFlags(list.Flags())
+	cmd.AddCommand(list, a.inspectAdapterCommand(), a.checkAdapterCommand(), &cobra.Command{
+		Use: "forget NAME...", Short: "Take adapters out of the list; their files stay", Args: usageArgs(cobra.MinimumNArgs(1)), RunE: a.forgetAdapters,
+	})
+	return cmd
+}
+
+// A listedJSON is an adapter as `adapters ls --json` prints it.
+type listedJSON struct {
+	Name        string    `json:"name"`
+	Path        string    `json:"path,omitempty"` // of none: it comes with the model
+	Fingerprint string    `json:"fingerprint,omitempty"`
+	Strength    float32   `json:"strength"`
+	Alpha       float32   `json:"alpha,omitempty"`
+	Scale       float32   `json:"scale,omitempty"`
+	Blocks      string    `json:"blocks,omitempty"`
+	Merged      bool      `json:"merged"`
+	Used        time.Time `json:"used,omitzero"`
+}
+
+func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
+	rack, err := a.rack(cmd.Context())
+	if err != nil {
+		return err
+	}
+	list, err := rack.List(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		out := make([]listedJSON, len(list))
+		for i, l := range list {
+			out[i] = listedJSON{
+				Name: l.Name, Path: l.Path, Fingerprint: l.Fingerprint, Strength: l.Strength(), Alpha: l.Options.Alpha,
+				Scale: l.Options.Scale, Blocks: l.Options.Blocks, Merged: l.Merged, Used: l.Used,
+			}
+		}
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	for _, l := range list {
+		place := l.Path
+		if place == "" {
+			place = "comes with the model"
+		}
+		if _, err := fmt.Fprintf(w, "%s\t%s\n", l.Title(), place); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+// rack is the adapters that are known, for the configured model, which is not
+// loaded.
+func (a *app) rack(ctx context.Context) (*chat.Rack, error) {
+	c, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	m, err := load.Identify(modelSpec(c, nil))
+	if err != nil {
+		return nil, exitWith(exitModel, err)
+	}
+	store, err := adapterStore(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	open, own := adaptersOf(m)
+	return chat.NewRack(nil, store, open, own), nil
+}
+
+func (a *app) inspectAdapterCommand() *cobra.Command {
+	var f adapterFlags
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "inspect FILE", Short: "Say what an adapter is: kinds, ranks, layers, memory", Args: usageArgs(cobra.ExactArgs(1)),
+		Long: "Say what an adapter is, as it would be used with the model of --model (the embedded one if not given).",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			rack, err := a.rack(cmd.Context())
+			if err != nil {
+				return err
+			}
+			read, err := rack.Read(cmd.Context(), args[0], f.options)
+			if err != nil {
+				return asked(err)
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), describe(read, f.options))
+			}
+			return describe(read, f.options).write(cmd.OutOrStdout())
+		},
+	}
+	a.modelFlags(cmd.Flags())
+	f.add(cmd.Flags(), false)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (a *app) checkAdapterCommand() *cobra.Command {
+	var f adapterFlags
+	cmd := &cobra.Command{
+		Use: "check FILE", Short: "Load an adapter with its model and run one token", Args: usageArgs(cobra.ExactArgs(1)),
+		Long: "Load an adapter together with the model of --model (the embedded one if not given) and run a token with it and one\n" +
+			"without: says that it can be used, and how far it moves the logits.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f.name = args[0]
+			return a.checkAdapter(cmd, f)
+		},
+	}
+	a.modelFlags(cmd.Flags())
+	f.add(cmd.Flags(), false)
+	return cmd
+}
+
+func (a *app) checkAdapter(cmd *cobra.Command, f adapterFlags) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	e, err := openModel(cmd.Context(), cmd, c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(checkOn(cmd, c, e, f), e.Close())
+}
+
+// checkOn runs a token on an engine with the adapter and without.
+func checkOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlags) error {
+	tokens := e.Model().Tokenizer.Encode(nil, "User:")
+	with, err := f.logits(cmd.Context(), c, e, tokens)
+	if err != nil {
+		return err
+	}
+	without, err := logitsWith(cmd.Context(), e, tokens, "")
+	if err != nil {
+		return err
+	}
+	loaded, err := e.Adapters(cmd.Context())
+	if err != nil {
+		return err
+	}
+	most := float32(0)
+	for i, v := range with {
+		if v-v != 0 {
+			return exitWith(exitModel, fmt.Errorf("%s: with it the model's logits are not numbers: training has failed, use an earlier file", f.name))
+		}
+		most = max(most, v-without[i], without[i]-v)
+	}
+	l := loaded[0]
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok, %s of rank %d for %s, %s in memory; it moves logits by up to %.3g\n",
+		l.Name, l.Kinds(), l.Rank(), e.Model().Name, bytesText(l.Bytes), most)
+	return err
+}
+
+func (a *app) forgetAdapters(cmd *cobra.Command, args []string) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	s, err := sessions.Open(cmd.Context(), c.Storage.DataDir)
+	if err != nil {
+		return exitWith(exitStore, err)
+	}
+	none := func(context.Context, string, string, adapter.Options) (*adapter.Adapter, error) {
+		return nil, fs.ErrNotExist
+	}
+	rack := chat.NewRack(nil, s, none, nil)
+	for _, name := range args {
+		if err = rack.ForgetNamed(cmd.Context(), name); err != nil {
+			break
+		}
+	}
+	return errors.Join(err, s.Close())
+}
