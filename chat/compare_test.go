@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,7 @@ func TestCompareIsWhatEachGivesAlone(t *testing.T) {
 			checkDifference(t, desk, v.Best[0], row)
 		}
 	}
+	checkJudged(t, d, v, vs)
 	forks, err := desk.ForkRows(d)
 	must(t, err)
 	for i, f := range forks {
@@ -124,6 +126,42 @@ func TestCompareIsWhatEachGivesAlone(t *testing.T) {
 	want := alone(t, desk, vs[2], prompt, next)
 	if got := last(ask(t, d, next)); got.Text != want.Text {
 		t.Errorf("the kept one goes on with %q, alone %q", got.Text, want.Text)
+	}
+}
+
+// checkJudged says that each answer is as likely for its own variant as it was
+// when it was drawn, and that all are judged together.
+func checkJudged(t *testing.T, d *chat.Dialogue, v chat.View, references []chat.Variant) {
+	t.Helper()
+	var ids []chat.ID
+	for _, row := range v.Best {
+		ids = append(ids, row.Turn.ID)
+	}
+	best := make([]float64, len(ids))
+	for i, reference := range references {
+		judged, err := d.Judge(t.Context(), ids, reference)
+		must(t, err)
+		for j, p := range judged[i].LogProbs {
+			if drawn := v.Best[i].Drawn[j].LogProb; math.Abs(float64(p-drawn)) > 1e-3 {
+				t.Errorf("%s finds token %d of its own %v likely, and drew it with %v", reference.Name, j, p, drawn)
+			}
+		}
+		if n := len(judged[i].LogProbs); n != len(v.Best[i].Turn.Tokens) {
+			t.Errorf("%d tokens of %d are judged", n, len(v.Best[i].Turn.Tokens))
+		}
+		for k := range judged {
+			if p := judged[k].Perplexity(); !(p > 1) {
+				t.Errorf("perplexity %v", p)
+			} else if i == 0 {
+				best[k] = p
+			}
+		}
+	}
+	if best[0] > best[1] || best[0] > best[2] {
+		t.Errorf("for the bare model the answers have the perplexities %v, its own the first", best)
+	}
+	if _, err := d.Judge(t.Context(), []chat.ID{ids[0], v.Turns[0].ID}, chat.Variant{}); err == nil {
+		t.Error("a prompt was judged")
 	}
 }
 
