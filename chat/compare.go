@@ -111,7 +111,7 @@ func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []conte
 			for _, i := range group {
 				rows[i].prompted = rows[i].prompted || i != group[0]
 				rows[i].read = first.read
-				d.work.Go(func() { d.generateRow(ctxs[i], rows[i], s, err) })
+				d.startRow(ctxs[i], rows[i], s, err)
 			}
 		})
 	}
@@ -134,21 +134,25 @@ func together(rows []*answer) [][]int {
 	return groups
 }
 
-// generateRow makes one answer of several from where its prompt was read.
-func (d *Dialogue) generateRow(ctx context.Context, a *answer, s start, err error) {
-	defer a.cancel()
+// startRow begins one answer of several where its prompt was read, and follows
+// it. The engine has it when this returns, so that rows that can begin
+// together do.
+func (d *Dialogue) startRow(ctx context.Context, a *answer, s start, err error) {
 	var stream *infer.Stream
 	if err == nil {
 		s.from = a.fits(s.from) // of a mix: its own weights
 		stream, err = a.submit(ctx, s, d.desk.settings().MaxTokens, nil)
 	}
-	if err != nil {
-		d.finishRow(a, unstarted(err))
-		return
-	}
-	end := a.watch(ctx, stream, s)
-	end.Snapshot = a.named(end)
-	d.finishRow(a, end)
+	d.work.Go(func() {
+		defer a.cancel()
+		if err != nil {
+			d.finishRow(a, unstarted(err))
+			return
+		}
+		end := a.watch(ctx, stream, s)
+		end.Snapshot = a.named(end)
+		d.finishRow(a, end)
+	})
 }
 
 // readPrompt makes the state after the prompt, from which any number of

@@ -74,6 +74,17 @@ func (m Mix) Check() error {
 	return infer.CheckWeights(m.Weights())
 }
 
+// plain is the mix with the weights that its faders come to.
+func (m Mix) plain() Mix {
+	w := m.Weights()
+	m.Own = Fader{Name: m.Own.Name, Weight: w[0]}
+	m.Faders = slices.Clone(m.Faders)
+	for i := range m.Faders {
+		m.Faders[i].Weight, m.Faders[i].Mute, m.Faders[i].Solo = w[i+1], false, false
+	}
+	return m
+}
+
 // Same says whether two mixes have the same states, whatever their weights.
 func (m Mix) Same(other Mix) bool {
 	return slices.EqualFunc(m.Faders, other.Faders, func(a, b Fader) bool { return a.State == b.State })

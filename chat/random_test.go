@@ -74,6 +74,7 @@ func (w *walk) step() {
 		{2, "edit answer", w.editAnswer},
 		{2, "branch", w.branch},
 		{2, "best", func() error { return d.Best(2 + w.rng.IntN(3)) }},
+		{2, "compare", func() error { return d.Compare(heats(1, 0.5, 1.5)[:2+w.rng.IntN(2)]) }},
 		{3, "keep", w.keep},
 		{1, "mark", w.mark},
 		{1, "fork", w.fork},

@@ -19,6 +19,7 @@ type choice struct {
 	running  []*answer      // of those, the ones that have not
 	compared bool           // they are variants, each in a way of its own
 	chosen   bool           // Keep was called: what still runs is kept
+	voted    bool           // a person said which is best
 	lead     ID             // the head goes to it when it ends; 0: the first that is there
 	before   Conversation
 	stop     context.CancelFunc // of reading the prompt, which is for all rows

@@ -63,6 +63,10 @@ type Store interface {
 	Mixes(ctx context.Context) ([]NamedMix, error)
 	SaveMix(ctx context.Context, m NamedMix) error
 	DeleteMix(ctx context.Context, name string) error
+	// Votes lists what people thought of compared answers, oldest first, and
+	// AddVote remembers one more.
+	Votes(ctx context.Context) ([]Vote, error)
+	AddVote(ctx context.Context, v Vote) error
 	// Delete removes a conversation and everything of it.
 	Delete(ctx context.Context, id ID) error
 	// Layout and SaveLayout keep which conversations are open in which order.

@@ -25,6 +25,7 @@ type Store struct {
 	history       []string
 	states        map[chat.ID]chat.State
 	adapters      map[string]chat.Adapter
+	votes         []chat.Vote
 	mixes         map[string]chat.NamedMix
 }
 
