@@ -30,7 +30,7 @@ func ask(m *infer.Model, d Defaults, b beginning, prompt string) (r infer.Reques
 		Tokens: t.prompt(prompting{
 			first: true, begins: b, system: d.System, text: prompt, think: d.Think, blankLines: d.KeepBlankLines,
 		}),
-		Sampling:  presetNamed(m, d.Preset).Sampling,
+		Sampling:  presetNamed(m, d.Preset, d.Presets).Sampling,
 		MaxTokens: d.MaxTokens,
 		Stops:     d.Stops,
 	}

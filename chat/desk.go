@@ -23,6 +23,7 @@ type Engine interface {
 type Defaults struct {
 	System    string
 	Preset    string          // "" chooses by model family
+	Presets   []Preset        // a person's own
 	Sampling  *sampler.Params // overrides the preset
 	Think     ThinkMode
 	MaxTokens int
@@ -125,7 +126,7 @@ func (k *Desk) NewFrom(s State) (*Dialogue, error) {
 // blank is a dialogue with the settings of a new conversation.
 func (k *Desk) blank() *Dialogue {
 	s := k.settings()
-	preset := presetNamed(k.engine.Model(), s.Preset)
+	preset := presetNamed(k.engine.Model(), s.Preset, s.Presets)
 	now := time.Now()
 	c := Conversation{
 		ID: NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,

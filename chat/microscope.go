@@ -3,11 +3,9 @@ package chat
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"rookery/infer"
-	"rookery/infer/sampler"
 )
 
 // A Candidate is a token that could have stood at a place of an answer.
@@ -129,27 +127,9 @@ func (d *Dialogue) look(t Turn, index int, s *infer.Snapshot) {
 
 // candidates are the likeliest tokens after a state, and the one that was taken.
 func (a *answer) candidates(s *infer.Snapshot, index, k int) []Candidate {
-	m := a.d.desk.engine.Model()
-	draw := sampler.New(min(m.Tokenizer.Size(), m.Shape.Vocab), a.drawing(nil))
-	draw.Exempt = func(id int32) bool { return sampler.PipExempt(m.Tokenizer.Bytes(id)) }
-	draw.Restore(s.Sampler)
-	taken := int32(-1)
+	o := s.Outlook()
 	if index < len(a.turn.Tokens) {
-		taken = a.turn.Tokens[index]
+		o.Token = a.turn.Tokens[index]
 	}
-	top := draw.Top(s.Logits, k)
-	if taken >= 0 && !slices.ContainsFunc(top, func(c sampler.Candidate) bool { return c.Token == taken }) {
-		all := draw.Top(s.Logits, len(s.Logits))
-		if i := slices.IndexFunc(all, func(c sampler.Candidate) bool { return c.Token == taken }); i >= 0 {
-			top = append(top, all[i])
-		}
-	}
-	list := make([]Candidate, len(top))
-	for i, c := range top {
-		list[i] = Candidate{
-			Token: c.Token, Text: TokenText(m.Tokenizer.Bytes(c.Token)), Taken: c.Token == taken,
-			Model: math.Exp(float64(c.LogProb)), Drawn: float64(c.Prob),
-		}
-	}
-	return list
+	return under(a.d.desk.engine.Model(), o, a.drawing(nil), k)
 }

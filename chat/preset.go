@@ -1,6 +1,13 @@
 package chat
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -11,16 +18,41 @@ type Preset struct {
 	Sampling    sampler.Params
 }
 
-// Presets are those for a model, the default one first.
-func Presets(m *infer.Model) []Preset {
+// Presets are those for a model, the default one first, and a person's own.
+func Presets(m *infer.Model, own ...Preset) []Preset {
 	switch FamilyOf(m) {
 	case FamilyDemo:
-		return demoPresets()
+		return append(demoPresets(), own...)
 	case FamilyG1:
-		return g1Presets()
+		return append(g1Presets(), own...)
 	default:
-		return worldPresets()
+		return append(worldPresets(), own...)
 	}
+}
+
+// OwnPreset is one that a person made. Seed and banned tokens are not part of it.
+func OwnPreset(name string, p sampler.Params) Preset {
+	p.Seed, p.Ban = 0, nil
+	return Preset{Name: name, About: "Your own", Sampling: p}
+}
+
+// CheckPresetName says why a preset of a person's own cannot have a name, or nil.
+func CheckPresetName(name string) error {
+	const most = 40 // characters
+	switch {
+	case name == "":
+		return errors.New("a preset needs a name")
+	case utf8.RuneCountInString(name) > most:
+		return fmt.Errorf("a preset's name has at most %d characters", most)
+	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return errors.New("a preset's name must be of characters that can be seen")
+	}
+	for _, p := range slices.Concat(demoPresets(), worldPresets(), g1Presets()) {
+		if strings.EqualFold(p.Name, name) {
+			return fmt.Errorf("%q is a preset that comes with the program: choose another name", name)
+		}
+	}
+	return nil
 }
 
 // params takes temperature, top_p, presence, frequency and decay, the order
@@ -67,8 +99,8 @@ func greedyPreset() Preset {
 }
 
 // presetNamed finds a preset, or gives the first, which is the default.
-func presetNamed(m *infer.Model, name string) Preset {
-	presets := Presets(m)
+func presetNamed(m *infer.Model, name string, own []Preset) Preset {
+	presets := Presets(m, own...)
 	for _, p := range presets {
 		if p.Name == name {
 			return p

@@ -21,6 +21,7 @@ type Config struct {
 	Engine   Engine              `toml:"engine"`
 	Chat     Chat                `toml:"chat"`
 	Sampling Sampling            `toml:"sampling"`
+	Presets  map[string]Sampling `toml:"presets"`
 	UI       UI                  `toml:"ui"`
 	Keys     map[string][]string `toml:"keys"`
 	Storage  Storage             `toml:"storage"`
@@ -88,6 +89,7 @@ func Default() Config {
 	return Config{
 		Engine:  Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
 		Chat:    Chat{Think: "off"},
+		Presets: map[string]Sampling{},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
 		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, SnapshotWidth: "exact", MemoryBudget: 1e9, SlotBudget: 256e6},
@@ -174,8 +176,22 @@ func (c Config) Validate() error {
 	if c.Storage.DataDir == "" {
 		return errors.New("storage.data_dir is empty; remove the key to use the default place")
 	}
+	for name := range c.Presets {
+		if _, err := c.Preset(name); err != nil {
+			return err
+		}
+	}
 	_, err := c.Sampling.Over(sampler.Params{TopP: 1})
 	return err
+}
+
+// Preset is a person's own preset: it follows the model where it says nothing.
+func (c Config) Preset(name string) (sampler.Params, error) {
+	p, err := c.Presets[name].Over(sampler.Params{Temperature: 1, TopP: 1, Decay: 0.996})
+	if err != nil {
+		return p, fmt.Errorf("presets.%s: %w", name, err)
+	}
+	return p, nil
 }
 
 func (o oneOf) check() error {

@@ -175,6 +175,7 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 	if d.Token < 0 || int(d.Token) >= e.model.Shape.Vocab {
 		return fmt.Errorf("the backend drew token %d: the model has tokens 0 to %d", d.Token, e.model.Shape.Vocab-1)
 	}
+	e.giveOutlook(q, d.Token)
 	q.usage.Generated++
 	if q.usage.Generated == 1 {
 		q.usage.FirstToken = at.end.Sub(q.submitted)

@@ -24,6 +24,8 @@ type Stream struct {
 	sampling  atomic.Pointer[sampler.Params] // not yet taken over by the engine
 	adapter   atomic.Pointer[string]         // likewise
 	weights   atomic.Pointer[[]float32]      // likewise
+	looking   atomic.Bool                    // an Outlook is asked for
+	outlook   atomic.Pointer[Outlook]        // the last one
 
 	mu       sync.Mutex
 	text     []byte // all of the answer that is certain

@@ -60,6 +60,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.SamplingPanel: func(string) tea.Cmd { return m.togglePanel(samplingPanel) },
 		keys.MonitorPanel:  func(string) tea.Cmd { return m.togglePanel(monitorPanel) },
 		keys.FocusPanel:    m.focusPanel, keys.ClosePanel: m.on(m.closePanel), keys.Preset: m.preset,
+		keys.SavePreset: m.askPresetName, keys.SaveDefault: m.saveDefault,
 
 		keys.Palette: m.openPalette, keys.Help: m.openHelp, keys.Mouse: m.toggleMouse,
 		keys.Redraw: func(string) tea.Cmd { return tea.ClearScreen }, keys.Interrupt: m.interrupt, keys.Quit: m.leave,
@@ -94,7 +95,7 @@ func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 	if b := t.transcript.target(); b != nil {
 		turn = b.turn.ID
 	}
-	said, err := command(t.d, m.model, id, arg, turn)
+	said, err := command(t.d, m.model, m.settings.Presets, id, arg, turn)
 	cmd := m.report(said, err)
 	if err == nil {
 		switch id {

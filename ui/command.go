@@ -17,9 +17,9 @@ import (
 var errNoCommand = errors.New("this command does not work here")
 
 // command runs an action that concerns one dialogue and needs no screen; both
-// interfaces use it. turn is what version commands are about. said is what to
+// interfaces use it. own are the presets of the person. turn is what version commands are about. said is what to
 // tell the person, if anything.
-func command(d dialogue, model *infer.Model, id keys.ID, arg string, turn chat.ID) (said string, err error) {
+func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg string, turn chat.ID) (said string, err error) {
 	switch id {
 	case keys.Stop:
 		d.Stop()
@@ -51,7 +51,7 @@ func command(d dialogue, model *infer.Model, id keys.ID, arg string, turn chat.I
 	case keys.Think:
 		return setThink(d, model, arg)
 	case keys.Preset:
-		return setPreset(d, model, arg)
+		return setPreset(d, chat.Presets(model, own...), arg)
 	case keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed:
 		return setParameter(d, id, arg)
 	}
@@ -103,9 +103,9 @@ func setThink(d dialogue, model *infer.Model, arg string) (string, error) {
 	return "", fmt.Errorf("%q is not a thinking mode of %s: choose %s", arg, model.Name, strings.Join(names, ", "))
 }
 
-func setPreset(d dialogue, model *infer.Model, name string) (string, error) {
+func setPreset(d dialogue, presets []chat.Preset, name string) (string, error) {
 	var names []string
-	for _, p := range chat.Presets(model) {
+	for _, p := range presets {
 		if strings.EqualFold(p.Name, name) {
 			sampling := p.Sampling
 			sampling.Seed = d.View().Conversation.Sampling.Seed

@@ -52,6 +52,7 @@ type dialogue interface {
 	treeDialogue
 	stateDialogue
 	mixDialogue
+	outlookDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m chat.ThinkMode) error

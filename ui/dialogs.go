@@ -141,7 +141,7 @@ func (m *Model) preset(arg string) tea.Cmd {
 		return m.command(keys.Preset, arg)
 	}
 	var entries []entry
-	for _, p := range chat.Presets(m.model) {
+	for _, p := range m.presets() {
 		entries = append(entries, entry{
 			title: p.Name, detail: p.About, choose: run{keys.Preset, p.Name},
 			current: m.tab().view.Conversation.Preset == p.Name,

@@ -182,6 +182,8 @@ type fakeDialogue struct {
 	v     chat.View
 	calls []string
 	fail  error
+	looks int // at the running answer
+	ahead int // asked for what would come next
 }
 
 func newFake(id chat.ID, title string) *fakeDialogue {

@@ -21,6 +21,7 @@ type Model struct {
 	model    *infer.Model // what the engine runs; nil if unknown
 	reload   <-chan Settings
 	settings Settings
+	saver    saver // of sampling parameters; may be nil
 	version  string
 	dataDir  string
 
@@ -42,6 +43,7 @@ type Model struct {
 	dialogs       []dialog
 	panel         sidePanel
 	heat          heat
+	outlook       outlook
 	prompts       []string // sent in the past, oldest first
 
 	notice  notice
@@ -66,7 +68,7 @@ func New(o Options) *Model { return newModel(context.Background(), chatDesk{o.De
 func newModel(ctx context.Context, k desk, o Options) *Model {
 	ctx, quit := context.WithCancel(ctx)
 	m := &Model{
-		ctx: ctx, quit: quit, desk: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir,
+		ctx: ctx, quit: quit, desk: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, saver: o.SaveSampling, version: o.Version, dataDir: o.DataDir,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}
@@ -160,6 +162,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onNameTaken(msg)
 	case candidatesMsg:
 		cmd = m.onCandidates(msg)
+	case outlookMsg:
+		m.onOutlook(msg)
+	case presetSavedMsg:
+		cmd = m.onPresetSaved(msg)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
 	case noticeEndedMsg:
@@ -170,7 +176,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onEditorClosed(msg)
 	}
 	m.arrange()
-	return m, tea.Batch(cmd, m.renderMore())
+	return m, tea.Batch(cmd, m.renderMore(), m.lookAhead())
 }
 
 // tab is the active one. There is always one.

@@ -58,6 +58,8 @@ func (m *Model) onWheel(mouse tea.Mouse) {
 		m.tab().transcript.scrollBy(by)
 	} else if m.panel.kind == monitorPanel {
 		m.panel.monitor.Wheel(by)
+	} else if m.panel.kind == samplingPanel {
+		m.panel.sampling.Wheel(by / wheelLines)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"rookery/chat"
+	"rookery/infer/sampler"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
 )
@@ -20,6 +21,8 @@ type Settings struct {
 	ScreenReader bool // plain lines instead of a screen; at start only
 	FPS          int  // frames a second while text arrives; 0 is 30
 
+	Presets []chat.Preset // of sampling, a person's own
+
 	// Err says that a changed configuration could not be read. It is shown and
 	// the other fields are ignored.
 	Err error
@@ -33,6 +36,11 @@ type Options struct {
 	Reload   <-chan Settings // changed settings, or nil
 	Version  string
 	DataDir  string // shown on the help screen
+
+	// SaveSampling keeps sampling parameters in the configuration: as a preset
+	// or, with an empty name, as what new conversations begin with. It may block;
+	// nil cannot.
+	SaveSampling func(name string, p sampler.Params) error
 
 	In  io.Reader // standard input if nil
 	Out io.Writer // standard output if nil

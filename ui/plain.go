@@ -22,6 +22,8 @@ type plain struct {
 	ctx   context.Context
 	desk  desk
 	model *infer.Model
+	own   []chat.Preset // of sampling
+	saver saver
 	out   io.Writer
 	wrote error // the first error of out
 
@@ -50,7 +52,7 @@ func runPlain(ctx context.Context, k desk, o Options) error {
 	if out == nil {
 		out = os.Stdout
 	}
-	p := &plain{ctx: ctx, desk: k, model: modelOf(k), out: out}
+	p := &plain{ctx: ctx, desk: k, model: modelOf(k), own: o.Settings.Presets, saver: o.SaveSampling, out: out}
 	open, active, err := k.Restore(ctx)
 	if err != nil {
 		return err

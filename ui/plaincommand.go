@@ -55,6 +55,8 @@ func (p *plain) command(name, arg string) error {
 		return p.library(a.ID, arg)
 	case keys.Mix, keys.MixPresets, keys.SaveMix:
 		return p.mixes(a.ID, arg)
+	case keys.SavePreset, keys.SaveDefault:
+		return p.keepSampling(a.ID, arg)
 	case keys.Fork:
 		return p.fork(arg)
 	case keys.Tokens:
@@ -80,7 +82,7 @@ func (p *plain) dialogue(id keys.ID, arg string) error {
 	if turns := p.d.View().Turns; len(turns) > 0 {
 		turn = turns[len(turns)-1].ID
 	}
-	said, err := command(p.d, p.model, id, arg, turn)
+	said, err := command(p.d, p.model, p.own, id, arg, turn)
 	if errors.Is(err, errNoCommand) {
 		return errors.New("this command needs the screen; /help lists those that work here")
 	}
@@ -158,7 +160,7 @@ func (p *plain) choices(id keys.ID) {
 		}
 		return
 	}
-	for _, preset := range chat.Presets(p.model) {
+	for _, preset := range chat.Presets(p.model, p.own...) {
 		p.say(preset.Name + ": " + preset.About + "." + chosen(preset.Name == c.Preset))
 	}
 }

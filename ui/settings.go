@@ -62,6 +62,7 @@ func (m *Model) applySettings(s Settings) error {
 	case "light":
 		m.dark = false
 	}
+	m.panel.sampling.SetPresets(m.presets())
 	m.applyTheme()
 	return err
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -186,12 +188,13 @@ func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	d := chat.Defaults{
 		System:       c.Chat.System,
 		Preset:       c.Chat.Preset,
+		Presets:      ownPresets(c),
 		Think:        chat.ThinkMode(c.Chat.Think),
 		MaxTokens:    c.Chat.MaxTokens,
 		Stops:        c.Chat.Stops,
 		KeepThoughts: c.Chat.KeepThoughts,
 	}
-	preset, err := findPreset(m, c.Chat.Preset)
+	preset, err := findPreset(chat.Presets(m, d.Presets...), m, c.Chat.Preset)
 	if err != nil {
 		return d, exitWith(exitUsage, err)
 	}
@@ -205,8 +208,19 @@ func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	return d, nil
 }
 
-func findPreset(m *infer.Model, name string) (chat.Preset, error) {
-	presets := chat.Presets(m)
+// ownPresets are those of the configuration, by their names. One with the name
+// of a preset that comes with the program is left out: that one is meant.
+func ownPresets(c config.Config) []chat.Preset {
+	var own []chat.Preset
+	for _, name := range slices.Sorted(maps.Keys(c.Presets)) {
+		if p, err := c.Preset(name); err == nil && chat.CheckPresetName(name) == nil { // Config.Validate has checked the first
+			own = append(own, chat.OwnPreset(name, p))
+		}
+	}
+	return own
+}
+
+func findPreset(presets []chat.Preset, m *infer.Model, name string) (chat.Preset, error) {
 	var names []string
 	for _, p := range presets {
 		if p.Name == name || name == "" {

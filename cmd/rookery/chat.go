@@ -13,6 +13,7 @@ import (
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/demo"
+	"rookery/infer/sampler"
 	"rookery/sessions"
 	"rookery/ui"
 )
@@ -91,7 +92,16 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 	}
 	changed := make(chan ui.Settings)
 	go a.follow(ctx, reloads, desk, store, changed)
-	return ui.Run(ctx, ui.Options{Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir})
+	return ui.Run(ctx, ui.Options{Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir, SaveSampling: a.saveSampling})
+}
+
+// saveSampling writes parameters into the configuration: as a preset or, with an
+// empty name, as what new conversations begin with.
+func (a *app) saveSampling(name string, p sampler.Params) error {
+	if name == "" {
+		return config.SaveSampling(a.configPath, p)
+	}
+	return config.SavePreset(a.configPath, name, p)
 }
 
 // follow applies a changed configuration to the desk and the store and passes
@@ -144,6 +154,7 @@ func retention(c config.Config) sessions.Retention {
 func uiSettings(c config.Config) ui.Settings {
 	return ui.Settings{
 		Theme: c.UI.Theme, Appearance: c.UI.Appearance, Keys: c.Keys,
-		Mouse: c.UI.Mouse, Bell: c.UI.Bell, ScreenReader: c.UI.ScreenReader,
+		Presets: ownPresets(c),
+		Mouse:   c.UI.Mouse, Bell: c.UI.Bell, ScreenReader: c.UI.ScreenReader,
 	}
 }

@@ -69,6 +69,8 @@ const (
 
 	SamplingPanel ID = "sampling_panel"
 	Preset        ID = "preset"
+	SavePreset    ID = "save_preset"
+	SaveDefault   ID = "save_default"
 	Temperature   ID = "temperature"
 	TopP          ID = "top_p"
 	TopK          ID = "top_k"
@@ -186,6 +188,8 @@ var generalTable = []Action{
 
 	{ID: SamplingPanel, Title: "Sampling panel", Help: "show or hide temperature, top_p, penalties and seed", Category: Sampling, Keys: []string{"ctrl+s", "f3"}, Contexts: Global, Slash: "sampling"},
 	{ID: Preset, Title: "Choose a sampling preset", Help: "use a named set of sampling parameters", Category: Sampling, Keys: []string{"alt+a"}, Contexts: Global, Slash: "preset", Args: "[name]"},
+	{ID: SavePreset, Title: "Save the sampling as a preset", Help: "keep the parameters under a name, in the configuration", Category: Sampling, Keys: []string{"s"}, Contexts: Panel, Slash: "save-preset", Args: "[name]"},
+	{ID: SaveDefault, Title: "Save the sampling as the default", Help: "begin new conversations with these parameters", Category: Sampling, Keys: []string{"d"}, Contexts: Panel, Slash: "save-default"},
 	{ID: Temperature, Title: "Set the temperature", Help: "0 always takes the likeliest token", Category: Sampling, Contexts: Global, Slash: "temp", Args: "<0 or more>", Aliases: []string{"temperature"}},
 	{ID: TopP, Title: "Set top_p", Help: "keep the likeliest tokens up to this sum of probabilities", Category: Sampling, Contexts: Global, Slash: "top_p", Args: "<0 to 1>"},
 	{ID: TopK, Title: "Set top_k", Help: "keep this many of the likeliest tokens; 0 keeps all", Category: Sampling, Contexts: Global, Slash: "top_k", Args: "<number>"},

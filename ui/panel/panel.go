@@ -57,6 +57,7 @@ var (
 	_ Panel   = (*Monitor)(nil)
 	_ Panel   = (*Mixer)(nil)
 	_ Pointer = (*Mixer)(nil)
+	_ Pointer = (*Sampling)(nil)
 )
 
 // A frame is what all panels have: a size and a theme.

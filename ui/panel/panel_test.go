@@ -38,13 +38,32 @@ func testSampling(t testing.TB) *Sampling {
 	p := presets[0].Sampling
 	p.Ban = []int32{5, 77}
 	s.Set(p, "chat")
-	var c []NamedCandidate
-	for i, text := range []string{" the", " a", "\n", " 鸟", "\x1b[2J", " rookery", " rook"} {
-		prob := math.Exp(-float64(i))*0.6 + 0.0004
-		c = append(c, NamedCandidate{Candidate: sampler.Candidate{Token: int32(i), Prob: float32(prob), LogProb: float32(math.Log(prob * 0.8))}, Text: text, Chosen: i == 1})
-	}
-	s.SetCandidates(c)
+	s.SetProspect(testProspect{}, true)
 	return s
+}
+
+// testProspect keeps, of seven candidates, the first ones up to top_p.
+type testProspect struct{}
+
+func (testProspect) Under(p sampler.Params, k int) []chat.Candidate {
+	var list []chat.Candidate
+	sum := 0.0
+	for i, text := range []string{" the", " a", `\n`, " 鸟", `\x1b[2J`, " rookery", " rook"} {
+		c := chat.Candidate{Token: int32(i), Text: text, Model: math.Exp(-float64(i))*0.6 + 0.0004, Taken: i == 1}
+		if sum < float64(p.TopP) {
+			c.Drawn = c.Model
+		}
+		sum += c.Model
+		list = append(list, c)
+	}
+	kept := 0.0
+	for _, c := range list {
+		kept += c.Drawn
+	}
+	for i := range list {
+		list[i].Drawn /= kept
+	}
+	return list[:min(k, len(list))]
 }
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)

@@ -17,6 +17,8 @@ type parameter struct {
 	show func(p sampler.Params) string
 	// share is the value on a scale from 0 to 1, for a bar; nil draws none.
 	share func(p sampler.Params) float64
+	// put sets the value to a place on that scale; nil if it has none.
+	put func(p *sampler.Params, share float64)
 	// step changes the value by n fine steps, or coarse ones.
 	step func(p *sampler.Params, n int, coarse bool)
 	// parse sets the value that was typed; nil if none can be.
@@ -44,6 +46,10 @@ func (k knob) parameter(name, help string) parameter {
 			return strconv.FormatFloat(v, 'f', max(k.digits, decimals(v)), 64)
 		},
 		share: func(p sampler.Params) float64 { return float64(*k.at(&p)) / k.full },
+		put: func(p *sampler.Params, share float64) {
+			v := math.Round(share*k.full/k.fine) * k.fine
+			*k.at(p) = float32(math.Round(min(max(v, k.least), k.most)*1e6) / 1e6)
+		},
 		step: func(p *sampler.Params, n int, coarse bool) {
 			by := k.fine
 			if coarse {
@@ -94,6 +100,7 @@ var knobs = []parameter{
 			return strconv.Itoa(p.TopK)
 		},
 		share: func(p sampler.Params) float64 { return float64(p.TopK) / 200 },
+		put:   func(p *sampler.Params, share float64) { p.TopK = int(math.Round(share * 200)) },
 		step: func(p *sampler.Params, n int, coarse bool) {
 			if coarse {
 				n *= 10

@@ -21,20 +21,25 @@ type Sampling struct {
 	base       string // the preset last in use, for going back
 	lastSeed   uint64
 	tokenName  func(int32) string
-	candidates []NamedCandidate
+	prospect   Prospect
+	running    bool // prospect is of a running answer
+	candidates []chat.Candidate
 
-	at     int // the chosen row
-	typing bool
-	typed  string
-	wrong  string // what is wrong with what was typed
+	at       int  // the chosen row
+	dragging bool // of the bar of that row
+	typing   bool
+	typed    string
+	wrong    string // what is wrong with what was typed
 }
 
-// A NamedCandidate is a candidate for a token with its text.
-type NamedCandidate struct {
-	sampler.Candidate
-	Text   string
-	Chosen bool // it was the one drawn
+// A Prospect is a token that is about to be chosen, or was: it gives the k
+// likeliest candidates with the probabilities that they have under parameters.
+type Prospect interface {
+	Under(p sampler.Params, k int) []chat.Candidate
 }
+
+// mostCandidates is how many candidates are shown at most.
+const mostCandidates = 24
 
 // NewSampling returns a panel for the presets of a model. TokenName gives the
 // text of a token; it may be nil.
@@ -51,9 +56,13 @@ func (s *Sampling) Title() string { return "Sampling" }
 // Set tells the panel the parameters in use and the preset they are from,
 // if any.
 func (s *Sampling) Set(p sampler.Params, preset string) {
+	changed := !same(p, s.params) || !slices.Equal(p.Ban, s.params.Ban)
 	s.params, s.preset = p, preset
 	if preset != "" {
 		s.base = preset
+	}
+	if changed {
+		s.consider()
 	}
 }
 
@@ -63,10 +72,19 @@ func (s *Sampling) SetPresets(presets []chat.Preset) { s.presets = presets }
 // SetLastSeed tells the panel the seed of the latest answer, for keeping it.
 func (s *Sampling) SetLastSeed(seed uint64) { s.lastSeed = seed }
 
-// SetCandidates tells the panel what the latest token was chosen from, the
-// likeliest first. The slice is not kept.
-func (s *Sampling) SetCandidates(c []NamedCandidate) {
-	s.candidates = append(s.candidates[:0], c...)
+// SetProspect tells the panel what the next token would be chosen from or, of a
+// running answer, what its latest was; nil is nothing.
+func (s *Sampling) SetProspect(p Prospect, running bool) {
+	s.prospect, s.running = p, running
+	s.consider()
+}
+
+// consider makes the candidates what they are under the parameters of now.
+func (s *Sampling) consider() {
+	s.candidates = nil
+	if s.prospect != nil {
+		s.candidates = s.prospect.Under(s.params, mostCandidates)
+	}
 }
 
 // HandleKey moves between rows, changes values and takes typed numbers.

@@ -16,17 +16,22 @@ const (
 	valueWidth = 9
 	// besideWidth is how wide the panel must be for the candidates to stand
 	// beside the parameters.
-	besideWidth = 84
+	besideWidth = 76
 	paramsWidth = 44
 )
+
+// paramsColumn is how wide the parameters are where the candidates stand beside
+// them: about half of a small terminal.
+func (s *Sampling) paramsColumn() int { return min(paramsWidth, (s.width-3)/2) }
 
 // Draw shows the parameters, what the chosen one means, and the candidates.
 func (s *Sampling) Draw() string {
 	if s.width < besideWidth {
 		return s.fill(s.column(s.width, s.height))
 	}
-	left := s.column(paramsWidth, s.height)
-	right := s.drawCandidates(s.width-paramsWidth-3, s.height)
+	params := s.paramsColumn()
+	left := s.column(params, s.height)
+	right := s.drawCandidates(s.width-params-3, s.height)
 	bar := " " + s.th.Border.Render(s.th.Glyphs.Vertical) + " "
 	lines := make([]string, s.height)
 	for i := range lines {
@@ -37,7 +42,7 @@ func (s *Sampling) Draw() string {
 		if i < len(right) {
 			r = right[i]
 		}
-		lines[i] = fit(l, paramsWidth, s.th.Glyphs.Ellipsis) + bar + r
+		lines[i] = fit(l, params, s.th.Glyphs.Ellipsis) + bar + r
 	}
 	return s.fill(lines)
 }
@@ -45,10 +50,7 @@ func (s *Sampling) Draw() string {
 // column shows the parameters above the help. Candidates take what is left
 // between them, unless they stand elsewhere.
 func (s *Sampling) column(width, height int) []string {
-	help := s.drawHelp(width)
-	if room := height - 3; len(help) > room {
-		help = help[:max(0, room)]
-	}
+	help := s.help(width, height)
 	room := height - len(help)
 	var rows []string
 	for i := range s.rows {
@@ -64,12 +66,18 @@ func (s *Sampling) column(width, height int) []string {
 	return append(rows, help...)
 }
 
+// help is what fits of drawHelp below some rows.
+func (s *Sampling) help(width, height int) []string {
+	help := s.drawHelp(width)
+	return help[:min(len(help), max(0, height-3))]
+}
+
 // scroll keeps the chosen row in sight and says where there are more.
 func (s *Sampling) scroll(rows []string, room int) []string {
 	if len(rows) <= room || room <= 0 {
 		return rows[:min(len(rows), max(0, room))]
 	}
-	from := min(max(0, s.at-room/2), len(rows)-room)
+	from := s.firstRow(room)
 	shown := append([]string(nil), rows[from:from+room]...)
 	mark := func(i int, glyph string) {
 		if from+i != s.at {
@@ -83,6 +91,11 @@ func (s *Sampling) scroll(rows []string, room int) []string {
 		mark(room-1, s.th.Glyphs.Down)
 	}
 	return shown
+}
+
+// firstRow is the first row in sight where there is room for so many.
+func (s *Sampling) firstRow(room int) int {
+	return max(0, min(max(0, s.at-room/2), len(s.rows)-room))
 }
 
 func (s *Sampling) drawRow(i, width int) string {
@@ -139,12 +152,12 @@ func (s *Sampling) drawHelp(width int) []string {
 
 // keyHint is the longest hint at the keys that fits.
 func (s *Sampling) keyHint(width int) string {
-	hints := []string{"←→ change · shift more · 0-9 type · r preset", "←→ change · 0-9 type · r preset"}
+	hints := []string{"←→ change · shift more · 0-9 type · r preset · s save as · d default", "←→ change · 0-9 type · s save · d default", "←→ change · s save · d default"}
 	switch {
 	case s.typing:
 		hints = []string{"enter takes it, esc does not"}
 	case !s.th.Glyphs.Braille:
-		hints = []string{"left/right change, shift more, 0-9 type, r preset", "left/right, 0-9, r preset"}
+		hints = []string{"left/right change, shift more, 0-9 type, r preset, s save as, d default", "left/right, 0-9, s save, d default"}
 	}
 	for _, h := range hints {
 		if ansi.StringWidth(h) <= width {
@@ -191,41 +204,4 @@ func (s *Sampling) banHelp() string {
 		names = append(names, name)
 	}
 	return "Never chosen: " + strings.Join(names, ", ") + ". Delete allows all."
-}
-
-// drawCandidates shows what the latest token was chosen from.
-func (s *Sampling) drawCandidates(width, rows int) []string {
-	if len(s.candidates) == 0 || rows < 2 {
-		return nil
-	}
-	head := "latest token"
-	lines := []string{spread(s.th.Title.Render(head), s.th.Muted.Render("drawn  model"), width, s.th.Glyphs.Ellipsis)}
-	textWidth := min(16, max(6, width/3))
-	for _, c := range s.candidates[:min(len(s.candidates), rows-1)] {
-		mark := "  "
-		if c.Chosen {
-			mark = s.th.Accent.Render(s.th.Glyphs.Cursor) + " "
-		}
-		text := fit(strconv.Quote(c.Text), textWidth, s.th.Glyphs.Ellipsis)
-		numbers := fmt.Sprintf("%5s %s", percent(float64(c.Prob)), s.th.Muted.Render(fmt.Sprintf("%6s", percent(math.Exp(float64(c.LogProb))))))
-		line := mark + text + " "
-		if bar := width - textWidth - 3 - 13; bar >= 4 && s.drawsGraphs() {
-			line += s.th.Graph2.Render(s.bar(float64(c.Prob), bar))
-		}
-		lines = append(lines, spread(line, numbers, width, s.th.Glyphs.Ellipsis))
-	}
-	return lines
-}
-
-// percent writes a probability in four characters or fewer.
-func percent(p float64) string {
-	switch {
-	case math.IsNaN(p) || p <= 0:
-		return "-"
-	case p < 0.001:
-		return "<.1%"
-	case p < 0.0995:
-		return fmt.Sprintf("%.1f%%", p*100)
-	}
-	return fmt.Sprintf("%.0f%%", p*100)
 }

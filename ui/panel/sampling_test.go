@@ -139,3 +139,78 @@ func TestStepsAreValid(t *testing.T) {
 		}
 	}
 }
+
+// A moved parameter changes the candidates at once, without another prospect.
+func TestSamplingCandidatesFollowTheParameters(t *testing.T) {
+	s := testSampling(t)
+	s.SetSize(80, 30)
+	kept := func() (n int) {
+		for line := range strings.Lines(ansi.Strip(s.Draw())) {
+			if strings.Contains(line, `"`) && !strings.Contains(strings.TrimRight(line, " \n"), " -") {
+				n++
+			}
+		}
+		return n
+	}
+	if n := kept(); n != 1 {
+		t.Fatalf("a top_p of 0.3 keeps %d candidates:\n%s", n, ansi.Strip(s.Draw()))
+	}
+	press(s, down(2, "shift+right", "shift+right", "shift+right", "shift+right")...)
+	if n := kept(); n != 2 {
+		t.Errorf("a top_p of 0.7 keeps %d candidates:\n%s", n, ansi.Strip(s.Draw()))
+	}
+	s.SetProspect(nil, false)
+	if n := kept(); n != 0 {
+		t.Errorf("without a prospect %d candidates are left", n)
+	}
+}
+
+func TestSamplingMouse(t *testing.T) {
+	s := testSampling(t)
+	s.SetSize(60, 24)
+	click := func(x, y int) (got SetSampling) {
+		if set, ok := s.Press(x, y).(SetSampling); ok {
+			got = set
+			s.Set(set.Params, set.Preset)
+		}
+		return got
+	}
+	if a := click(3, 1); a.Params.Temperature != 0 || s.at != 1 {
+		t.Errorf("a click on a name asks for %+v and chooses row %d", a, s.at)
+	}
+	if a := click(barAt, 2); a.Params.TopP != 0 || s.at != 2 {
+		t.Errorf("a click on the left end gives %+v, row %d", a, s.at)
+	}
+	if a := click(58, 2); a.Params.TopP != 1 {
+		t.Errorf("a click on the right end gives %+v", a)
+	}
+	if a := click((barAt+58)/2, 1); a.Params.Temperature < 0.9 || a.Params.Temperature > 1.1 {
+		t.Errorf("a click in the middle gives %+v", a)
+	}
+	if a, ok := s.Drag(barAt, 17).(SetSampling); !ok || a.Params.Temperature != 0 {
+		t.Errorf("dragged to the left end it gives %+v", a)
+	}
+	s.Release()
+	if a := s.Drag(barAt+9, 1); a != nil {
+		t.Errorf("released, it goes on with %+v", a)
+	}
+	if a := click(3, 7); a.Params.TopP != 0 {
+		t.Errorf("one click on the seed gives %+v", a)
+	}
+	if a := click(3, 7); a.Params.Seed != 1 {
+		t.Errorf("another click on the seed gives %+v", a)
+	}
+	for _, at := range [][2]int{{-1, 3}, {60, 3}, {3, -1}, {3, 20}, {3, 200}} {
+		if a := s.Press(at[0], at[1]); a != nil || s.at != 7 {
+			t.Errorf("a click on %v asks for %+v", at, a)
+		}
+	}
+	s.Wheel(5)
+	if s.at != 9 {
+		t.Errorf("the wheel chooses row %d", s.at)
+	}
+	s.Wheel(-50)
+	if s.at != 0 {
+		t.Errorf("the wheel chooses row %d", s.at)
+	}
+}

@@ -1,0 +1,44 @@
+package infer
+
+import (
+	"slices"
+
+	"rookery/infer/sampler"
+)
+
+// An Outlook is what a token was drawn from. Nothing in it changes any more.
+type Outlook struct {
+	Logits  []float32      // of the whole vocabulary; of a mix, the combined ones
+	Sampler sampler.Memory // before the draw
+	Token   int32          // the one drawn
+}
+
+// Look asks for the Outlook of the next token. It costs the engine a copy of
+// the logits, once for each time it is asked; on a GPU they are read for it.
+func (s *Stream) Look() { s.looking.Store(true) }
+
+// Outlook is the last that Look has brought, or nil.
+func (s *Stream) Outlook() *Outlook { return s.outlook.Load() }
+
+// giveOutlook is called between a draw and the sampler's seeing the token.
+// Logits that cannot be read are not given: that is no reason to end a request
+// which does not need them, and the next step will say what is wrong.
+func (e *Engine) giveOutlook(q *sequence, token int32) {
+	if !q.stream.looking.Swap(false) || e.fetchLogits(q) != nil {
+		return
+	}
+	q.stream.outlook.Store(&Outlook{Logits: slices.Clone(q.combine()), Sampler: q.sampler.Memory(), Token: token})
+}
+
+// Outlook is what the next token after a snapshot with logits is drawn from;
+// Token is -1.
+func (s *Snapshot) Outlook() *Outlook {
+	q := sequence{logits: s.Logits}
+	if len(s.Voices) > 0 {
+		q.mix = &mix{weight: s.Weight, logits: make([]float32, len(s.Logits))}
+		for _, v := range s.Voices {
+			q.mix.voices = append(q.mix.voices, voice{Voice: v, logits: v.Logits})
+		}
+	}
+	return &Outlook{Logits: q.combine(), Sampler: s.Sampler, Token: -1}
+}
