@@ -10,11 +10,14 @@ var errNaN = errors.New("the model produced NaN: its weights may be damaged, or 
 // draw draws from q.logits on the engine goroutine, as a backend would.
 func (q *sequence) draw() (d Drawn, err error) {
 	defer caught(&err, "sampling")
+	wait := q.weigh()
+	defer wait()
 	logits := q.combine()
 	if q.req.Top > 0 {
 		d.Top = q.sampler.Top(logits, q.req.Top)
 	}
 	d.Token, d.LogProb = q.sampler.Sample(logits)
+	wait()
 	q.share(d.Token)
 	return d, nil
 }

@@ -3,7 +3,6 @@ package infer
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 )
 
@@ -102,6 +101,7 @@ type mix struct {
 	weight float32 // of the sequence's own state
 	voices []voice
 	logits []float32 // combined
+	sums   []float64 // of the softmax of each state, as logarithms; the own first
 	shares []float32 // of the last drawn token: log-probability by each state, the own first
 }
 
@@ -225,52 +225,4 @@ func (q *sequence) takeWeights() {
 	for i := range q.mix.voices {
 		q.mix.voices[i].Weight = (*p)[i+1]
 	}
-}
-
-// combine makes the logits that the next token is drawn from.
-func (q *sequence) combine() []float32 {
-	m := q.mix
-	if m == nil {
-		return q.logits
-	}
-	sum := float64(m.weight)
-	for _, v := range m.voices {
-		sum += float64(v.Weight)
-	}
-	gate := func(w float32) float32 { return float32(float64(w) / sum) }
-	own := gate(m.weight)
-	for i, z := range q.logits {
-		m.logits[i] = own * z
-	}
-	for k := range m.voices {
-		if g := gate(m.voices[k].Weight); g != 0 {
-			for i, z := range m.voices[k].logits {
-				m.logits[i] += g * z
-			}
-		}
-	}
-	return m.logits
-}
-
-// share notes what each state alone thought of a drawn token.
-func (q *sequence) share(token int32) {
-	m := q.mix
-	if m == nil {
-		return
-	}
-	n := min(q.answer.vocabulary.Size(), len(q.logits)) // the others stand for no token
-	m.shares = append(m.shares[:0], logProb(q.logits[:n], token))
-	for k := range m.voices {
-		m.shares = append(m.shares, logProb(m.voices[k].logits[:n], token))
-	}
-}
-
-// logProb is the natural logarithm of a token's probability under a softmax.
-func logProb(logits []float32, token int32) float32 {
-	top := slices.Max(logits)
-	sum := 0.0
-	for _, z := range logits {
-		sum += math.Exp(float64(z - top))
-	}
-	return float32(float64(logits[token]-top) - math.Log(sum))
 }

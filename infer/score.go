@@ -1,11 +1,13 @@
 package infer
 
+import "rookery/infer/sampler"
+
 // score takes the logits after what was read so far: they say how likely the
 // next token to be scored was, which is then read. The last one is not.
 func (e *Engine) score(q *sequence) error {
 	logits := q.combine()
 	n := min(q.answer.vocabulary.Size(), len(logits)) // the others stand for no token
-	p := logProb(logits[:n], q.req.Score[len(q.scores)])
+	p := sampler.LogProb(logits[:n], q.req.Score[len(q.scores)])
 	if isNaN(p) {
 		return errNaN
 	}

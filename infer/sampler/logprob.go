@@ -32,6 +32,26 @@ func (d *distribution) unchangedSum(logits []float32) (sum float64, ok bool) {
 	return sum, sum > 1.0/256 && sum < 1e30
 }
 
+// LogProb is the log-probability of a token under the softmax of logits, as
+// Sample returns it.
+func LogProb(logits []float32, token int32) float32 {
+	return float32(float64(tame(logits[token])) - LogSum(logits))
+}
+
+// LogSum is the logarithm of the sum of exp(logit): -Inf if no token is left.
+func LogSum(logits []float32) float64 {
+	w := borrow()
+	defer w.giveBack()
+	w.load(logits)
+	w.changed = w.changed[:0]
+	d := distribution{scratch: w}
+	if d.m = w.findBest(); d.m == negInf {
+		return math.Inf(-1)
+	}
+	d.sum = w.sumMass(d.m, softmaxScale, negInf)
+	return d.logNormaliser(logits)
+}
+
 // logSum is the logarithm of the sum of exp(logit), by itself.
 func logSum(logits []float32) float64 {
 	m := math.Inf(-1)
