@@ -27,6 +27,7 @@ type app struct {
 	overrides  []func(*config.Config)
 	state      string       // name of the state that the chat's new conversation begins from
 	adapter    adapterFlags // of the chat's new conversation
+	mix        mixFlag
 }
 
 // flag adds a flag that, when given, is parsed and put over the configuration.
@@ -128,6 +129,7 @@ func (a *app) chatAllFlags(fs *pflag.FlagSet) {
 	a.samplingFlags(fs)
 	a.uiFlags(fs)
 	a.adapter.add(fs, true)
+	a.mix.add(fs)
 	fs.StringVar(&a.state, "state", "", "begin a new conversation from this state of the library")
 }
 

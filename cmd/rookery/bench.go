@@ -47,6 +47,7 @@ type benchOptions struct {
 	tune    time.Duration
 	json    bool
 	adapter adapterFlags
+	mix     mixFlag
 	merged  bool // the adapter has weights of its own
 }
 
@@ -76,6 +77,7 @@ func (a *app) benchCommand() *cobra.Command {
 	}
 	a.modelFlags(cmd.Flags())
 	o.adapter.add(cmd.Flags(), true)
+	cmd.Flags().StringVar(&o.mix.text, "mix", "", "also measure a mix, own=1,state=weight,... or a number of states, beside one state alone")
 	cmd.Flags().BoolVar(&o.merged, "merged", false, "measure the adapter with weights of its own")
 	cmd.Flags().StringVar(&o.shape, "shape", "", fmt.Sprintf("random weights of this size instead of a model: %q", slices.Sorted(maps.Keys(shapes))))
 	cmd.Flags().IntSliceVar(&o.rows, "rows", nil, fmt.Sprintf("conversations decoding together (default %v, on a GPU %v)", cpuRows, gpuRows))
@@ -92,9 +94,9 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 	if err != nil {
 		return err
 	}
-	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1))
+	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1, o.mix.slots()))
 	if o.rows == nil {
-		c.Engine.Slots = slices.Max(gpuRows)
+		c.Engine.Slots = max(slices.Max(gpuRows), o.mix.slots())
 	}
 	peaks := gpuPeaks(c) // while the card's memory is free
 	start := time.Now()
@@ -181,6 +183,9 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 		if err := r.add("decode", series, s, c); err != nil {
 			return err
 		}
+	}
+	if err := r.benchMix(ctx, s, c, o, plan); err != nil {
+		return err
 	}
 	for _, n := range prompts {
 		series, err := measure.Prefill(ctx, s.backend, s.tokens, n, plan)

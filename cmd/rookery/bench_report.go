@@ -75,10 +75,7 @@ func newReport(s subject, loading time.Duration, peaks *peaksReport) *report {
 
 // add adds a series with what it comes to on its device.
 func (r *report) add(what string, series measure.Series, s subject, c config.Config) error {
-	m := measurements{
-		What: what, Rows: series.Rows, Tokens: series.Tokens, Median: series.Median(), Runs: series.Rates,
-		StepP50: series.P50.Seconds(), StepP95: series.P95.Seconds(), StepP99: series.P99.Seconds(),
-	}
+	m := measured(what, series)
 	if what == "prompt" {
 		m.FirstToken = m.StepP50
 	}
@@ -100,6 +97,18 @@ func (r *report) add(what string, series measure.Series, s subject, c config.Con
 	}
 	r.Results = append(r.Results, m)
 	return nil
+}
+
+// addSeries adds a series by itself.
+func (r *report) addSeries(what string, series measure.Series) {
+	r.Results = append(r.Results, measured(what, series))
+}
+
+func measured(what string, series measure.Series) measurements {
+	return measurements{
+		What: what, Rows: series.Rows, Tokens: series.Tokens, Median: series.Median(), Runs: series.Rates,
+		StepP50: series.P50.Seconds(), StepP95: series.P95.Seconds(), StepP99: series.P99.Seconds(),
+	}
 }
 
 // denseBytes is what a decoding step would move that reads every weight but the

@@ -69,6 +69,9 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 		first, err = a.adapter.begin(cmd.Context(), desk, first)
 	}
 	if err == nil {
+		first, err = a.mix.begin(cmd.Context(), desk, first)
+	}
+	if err == nil {
 		err = a.show(cmd.Context(), desk, first, store, c, settings)
 	}
 	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)

@@ -26,6 +26,7 @@ type runOptions struct {
 	stops     []string
 	state     string // name of the state to begin from
 	adapter   adapterFlags
+	mix       mixFlag
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -42,6 +43,7 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.state, "state", "", "state of the library that the answer begins from")
 	o.adapter.add(cmd.Flags(), true)
+	o.mix.add(cmd.Flags())
 	a.modelFlags(cmd.Flags())
 	a.chatFlags(cmd.Flags())
 	a.samplingFlags(cmd.Flags())
@@ -66,11 +68,15 @@ func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
 			return err
 		}
 	}
+	mix, err := o.mix.parse(cmd.Context(), c)
+	if err != nil {
+		return err
+	}
 	e, err := openModel(cmd.Context(), cmd, c)
 	if err != nil {
 		return err
 	}
-	err = answer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, o)
+	err = answer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, mix, o)
 	return errors.Join(err, e.Close())
 }
 
@@ -97,7 +103,7 @@ func readPrompt(in io.Reader, args []string) (string, error) {
 }
 
 // answer generates and prints one answer.
-func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *chat.State, o runOptions) error {
+func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *chat.State, mix chat.Mix, o runOptions) error {
 	d, err := defaults(c, e.Model())
 	if err != nil {
 		return err
@@ -119,6 +125,10 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 	if req.Adapter, err = o.adapter.load(ctx, c, e); err != nil {
 		return err
 	}
+	if req.Voices, err = voices(ctx, c, e.Model(), mix, req.Adapter); err != nil {
+		return err
+	}
+	req.Weight = mix.Weights()[0]
 	s, err := e.Submit(req)
 	if err != nil {
 		return err

@@ -1,0 +1,97 @@
+package measure
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rookery/infer"
+	"rookery/infer/rwkv"
+	"rookery/infer/sampler"
+	"rookery/infer/tokenizer"
+)
+
+// Model is one for weights that have none, with the World tokenizer.
+func Model(name string, shape rwkv.Shape) *infer.Model {
+	return &infer.Model{Name: name, Shape: shape, Fingerprint: name, Tokenizer: tokenizer.World()}
+}
+
+// Mix times a conversation whose tokens are drawn from its own state, with a
+// weight, and from further ones; without those, from its own alone. The times
+// are of whole tokens as the engine makes them: the step with a row for each
+// state, combining, drawing, and what each state thinks of the token. Rows of
+// the series are those of a step, and its rates are of the conversation.
+func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voices []infer.Voice, p Plan) (Series, error) {
+	beats := &metronome{Backend: b}
+	e := infer.NewEngine(m, beats, infer.Options{})
+	defer func() { _ = e.Close() }() // beats has nothing to close
+	if len(voices) == 0 {
+		voices, own = []infer.Voice{}, 1
+	}
+	run := func(steps int) ([]time.Duration, error) {
+		beats.at = beats.at[:0]
+		s, err := e.Submit(infer.Request{
+			Tokens: []int32{1}, Voices: voices, Weight: own, MaxTokens: steps + 1,
+			Sampling: sampler.Params{Temperature: 1, TopP: 0.5, Presence: 0.4, Frequency: 0.4, Decay: 0.996, Seed: 1, Ban: []int32{0}},
+		})
+		if err != nil {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			s.Cancel()
+			<-s.Done()
+			return nil, context.Cause(ctx)
+		case <-s.Done():
+		}
+		return beats.between(), s.Ending().Err
+	}
+	first, err := run(warmUp)
+	if err != nil {
+		return Series{}, err
+	}
+	if p.Steps == 0 {
+		p.Steps = max(1, int(time.Second/max(first[len(first)-1], time.Microsecond)))
+	}
+	s := Series{Rows: 1 + len(voices), Tokens: 1}
+	var all []time.Duration
+	for range max(1, p.Runs) {
+		times, err := run(p.Steps)
+		if err != nil {
+			return Series{}, err
+		}
+		sum := time.Duration(0)
+		for _, t := range times {
+			sum += t
+		}
+		s.Rates = append(s.Rates, float64(len(times))/sum.Seconds())
+		all = append(all, times...)
+	}
+	slices.Sort(s.Rates)
+	slices.Sort(all)
+	s.P50, s.P95, s.P99 = all[len(all)/2], all[len(all)*95/100], all[len(all)*99/100]
+	return s, nil
+}
+
+// A metronome notes when steps begin.
+type metronome struct {
+	infer.Backend
+	at []time.Time
+}
+
+func (m *metronome) Step(rows []infer.Row, drawn []infer.Drawn) error {
+	m.at = append(m.at, time.Now())
+	return m.Backend.Step(rows, drawn)
+}
+
+// Close leaves the backend to its owner.
+func (m *metronome) Close() error { return nil }
+
+// between are the times from the beginning of a step to that of the next.
+func (m *metronome) between() []time.Duration {
+	var times []time.Duration
+	for i := 1; i < len(m.at); i++ {
+		times = append(times, m.at[i].Sub(m.at[i-1]))
+	}
+	return times
+}
