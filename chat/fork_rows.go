@@ -2,20 +2,25 @@ package chat
 
 import (
 	"errors"
+	"slices"
 
 	"rookery/infer"
 )
 
-// ForkRows opens a conversation for each of the answers that wait for Keep, in
-// their order: the line up to the answer, in the way of its variant, named
-// after it. All must have ended. The answers wait for Keep as before.
-func (k *Desk) ForkRows(from *Dialogue) ([]*Dialogue, error) {
+// ForkRows opens a conversation for each of the answers that wait for Keep, or
+// for those of only, in their order: the line up to the answer, in the way of
+// its variant, named after it. All must have ended. The answers wait for Keep
+// as before.
+func (k *Desk) ForkRows(from *Dialogue, only ...ID) ([]*Dialogue, error) {
 	ids, variants, err := from.endedRows()
 	if err != nil {
 		return nil, err
 	}
 	var forks []*Dialogue
 	for i, id := range ids {
+		if len(only) > 0 && !slices.Contains(only, id) {
+			continue
+		}
 		line, err := from.lineTo(id)
 		if err != nil {
 			return nil, err

@@ -36,6 +36,7 @@ type desk interface {
 	Remember(prompt string)
 	library
 	mixDesk
+	compareDesk
 }
 
 // A dialogue is chat.Dialogue. Its methods return at once.
@@ -50,6 +51,7 @@ type dialogue interface {
 	SwitchSibling(turn chat.ID, by int) error
 	Show(turn chat.ID) error
 	treeDialogue
+	compareDialogue
 	stateDialogue
 	mixDialogue
 	outlookDialogue

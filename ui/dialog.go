@@ -25,6 +25,9 @@ type dialog interface {
 	draw(th theme.Theme, m keys.Map) box
 }
 
+// A placed dialog has keys of its own, before those of all dialogs.
+type placed interface{ context() keys.Context }
+
 // A box is drawn over the screen, with its upper left corner at x and y.
 type box struct {
 	lines            []string

@@ -93,7 +93,7 @@ func (m *Model) look() tea.Cmd {
 		}
 	}
 	m.syncPanel()
-	return tea.Batch(cmd, m.reach())
+	return tea.Batch(cmd, m.reach(), m.awaited())
 }
 
 // ring asks the terminal for attention.

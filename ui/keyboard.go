@@ -77,7 +77,14 @@ func (m *Model) onMenuKey(id keys.ID) bool {
 // onDialogKey gives a key to the topmost dialog.
 func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	d := m.dialogs[len(m.dialogs)-1]
-	id, known := m.keymap.Lookup(keys.List, msg.String())
+	var id keys.ID
+	var known bool
+	if p, ok := d.(placed); ok {
+		id, known = m.keymap.Lookup(p.context(), msg.String())
+	}
+	if !known {
+		id, known = m.keymap.Lookup(keys.List, msg.String())
+	}
 	if !known {
 		id, known = m.keymap.Lookup(keys.Composer, msg.String())
 		known = known && edits(id)

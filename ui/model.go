@@ -44,7 +44,8 @@ type Model struct {
 	panel         sidePanel
 	heat          heat
 	outlook       outlook
-	prompts       []string // sent in the past, oldest first
+	prompts       []string   // sent in the past, oldest first
+	compared      remembered // what was compared last
 
 	notice  notice
 	notices int // counts them
@@ -166,6 +167,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.onOutlook(msg)
 	case presetSavedMsg:
 		cmd = m.onPresetSaved(msg)
+	case compareMsg:
+		cmd = msg.take(m)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
 	case noticeEndedMsg:

@@ -64,6 +64,10 @@ func (p *plain) command(name, arg string) error {
 	case keys.Best:
 		p.choosing = true
 		return p.dialogue(a.ID, arg)
+	case keys.Compare:
+		return p.compare(arg)
+	case keys.Votes:
+		return sayVotes(p.ctx, p.desk, p.say)
 	case keys.Think, keys.Preset:
 		if arg == "" {
 			p.choices(a.ID)

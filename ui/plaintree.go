@@ -81,7 +81,7 @@ func (p *plain) choose(v chat.View) bool {
 	}
 	p.choosing = false
 	for i, r := range v.Best {
-		p.say(fmt.Sprintf("Answer %d of %d: %s", i+1, len(v.Best), clean(answerOf(r))))
+		p.say(readOut(i, len(v.Best), r) + ": " + clean(answerOf(r)))
 	}
 	if len(v.Best) > 0 {
 		p.say("The conversation goes on from the first; /next and /prev choose another.")

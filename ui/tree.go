@@ -66,6 +66,8 @@ func (m *Model) treeTable() map[keys.ID]func(string) tea.Cmd {
 		keys.Tokens:     m.lookAtTokens,
 		keys.Label:      m.label,
 		keys.PinTurn:    func(string) tea.Cmd { return m.command(keys.PinTurn, "") },
+		keys.Compare:    m.compareAnswers,
+		keys.Votes:      m.showVotes,
 		keys.Suspend:    func(string) tea.Cmd { return tea.Suspend },
 	}
 }

@@ -14,6 +14,8 @@ const (
 	Transcript                     // messages are being read
 	Panel                          // the sampling or monitor panel
 	List                           // a dialog: a list, a question, a text to fill in
+	Setup                          // the table of what is compared
+	Panes                          // answers side by side
 
 	// Global is everywhere but in dialogs, which are modal.
 	Global = Composer | Transcript | Panel
@@ -28,7 +30,7 @@ func (c Context) String() string {
 	for _, n := range []struct {
 		c    Context
 		name string
-	}{{Composer, "prompt"}, {Transcript, "messages"}, {Panel, "panels"}, {List, "dialogs"}} {
+	}{{Composer, "prompt"}, {Transcript, "messages"}, {Panel, "panels"}, {List, "dialogs"}, {Setup, "comparison setup"}, {Panes, "comparison"}} {
 		if c&n.c != 0 {
 			names = append(names, n.name)
 		}
@@ -50,10 +52,11 @@ const (
 	Program      Category = "Program"
 	Editing      Category = "Text editing"
 	Lists        Category = "Dialogs"
+	Comparison   Category = "Comparison"
 )
 
 // Categories are all categories in the order they are shown.
-var Categories = []Category{Conversation, Tree, Prompt, Messages, Tabs, Sampling, Program, Editing, Lists}
+var Categories = []Category{Conversation, Tree, Prompt, Messages, Tabs, Sampling, Program, Editing, Lists, Comparison}
 
 // An Action is one thing a person can do.
 type Action struct {

@@ -20,7 +20,7 @@ type bound struct {
 	key     string
 }
 
-var single = []Context{Composer, Transcript, Panel, List}
+var single = []Context{Composer, Transcript, Panel, List, Setup, Panes}
 
 // Default is the map of the table alone.
 func Default() Map {

@@ -91,7 +91,7 @@ func TestNormalize(t *testing.T) {
 }
 
 func TestOverrides(t *testing.T) {
-	m, err := keys.New(map[string][]string{"new_tab": {"F12", "alt+A"}, "copy_code": {}, "search": {"s"}})
+	m, err := keys.New(map[string][]string{"new_tab": {"Ctrl+F12", "alt+A"}, "copy_code": {}, "search": {"s"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestOverrides(t *testing.T) {
 		key     string
 		want    keys.ID
 	}{
-		{keys.Composer, "f12", keys.NewTab},
+		{keys.Composer, "ctrl+f12", keys.NewTab},
 		{keys.Transcript, "alt+shift+a", keys.NewTab},
 		{keys.Composer, "ctrl+t", ""},
 		{keys.Composer, "alt+k", ""},
@@ -109,7 +109,7 @@ func TestOverrides(t *testing.T) {
 		{keys.Composer, "enter", keys.Send},
 		{keys.Transcript, "enter", keys.FocusComposer},
 		{keys.List, "enter", keys.ListAccept},
-		{keys.List, "f12", ""},
+		{keys.List, "ctrl+f12", ""},
 		{keys.Composer, "?", ""},
 		{keys.Panel, "?", ""},
 		{keys.Transcript, "?", keys.Help},
@@ -119,7 +119,7 @@ func TestOverrides(t *testing.T) {
 			t.Errorf("%s in %s: %q, want %q", c.key, c.context, got, c.want)
 		}
 	}
-	if got := m.Hint(keys.Composer, keys.NewTab); got != "f12" {
+	if got := m.Hint(keys.Composer, keys.NewTab); got != "ctrl+f12" {
 		t.Errorf("hint %q", got)
 	}
 	if got := m.Hint(keys.Composer, keys.CopyCode); got != "" {
@@ -132,13 +132,13 @@ func TestOverrideErrors(t *testing.T) {
 		overrides map[string][]string
 		want      []string
 	}{
-		"unknown action":  {map[string][]string{"newtab": {"f12"}}, []string{"keys.newtab: there is no such action"}},
-		"near miss":       {map[string][]string{"tab_new_tab": {"f12"}}, []string{"did you mean new_tab?"}},
+		"unknown action":  {map[string][]string{"newtab": {"ctrl+f12"}}, []string{"keys.newtab: there is no such action"}},
+		"near miss":       {map[string][]string{"tab_new_tab": {"ctrl+f12"}}, []string{"did you mean new_tab?"}},
 		"unusable":        {map[string][]string{"new_tab": {"ctrl+i"}}, []string{"keys.new_tab", "from tab"}},
 		"no key":          {map[string][]string{"new_tab": {"banana"}}, []string{"keys.new_tab", `"banana" is not a key`}},
 		"conflict":        {map[string][]string{"new_tab": {"ctrl+p"}}, []string{`keys.new_tab: "ctrl+p" is also the key of palette`}},
 		"conflict, later": {map[string][]string{"quit": {"enter"}}, []string{`keys.quit: "enter" is also the key of send`}},
-		"two overrides":   {map[string][]string{"new_tab": {"f12"}, "retry": {"f12"}}, []string{`"f12" is also the key of`}},
+		"two overrides":   {map[string][]string{"new_tab": {"ctrl+f12"}, "retry": {"ctrl+f12"}}, []string{`"ctrl+f12" is also the key of`}},
 		"types text":      {map[string][]string{"editor": {"e"}}, []string{"keys.editor", "types a character"}},
 		"all are named":   {map[string][]string{"a_": nil, "new_tab": {"ctrl+m"}}, []string{"keys.a_", "keys.new_tab"}},
 	} {

@@ -1,0 +1,219 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer/adapter"
+	"rookery/infer/tokenizer"
+)
+
+// A compareDialogue is the part of a dialogue that answers in several ways.
+type compareDialogue interface {
+	Compare(variants []chat.Variant) error
+	SendCompare(text string, variants []chat.Variant) error
+	Variant() chat.Variant
+	FirstDifference(row, other chat.Row) chat.Difference
+	Vote(winner chat.ID) error
+	Judge(ctx context.Context, answers []chat.ID, reference chat.Variant) ([]chat.Judged, error) // blocks
+}
+
+func (opening) Vote(chat.ID) error { return errOpening }
+func (opening) Judge(context.Context, []chat.ID, chat.Variant) ([]chat.Judged, error) {
+	return nil, errOpening
+}
+func (opening) Compare([]chat.Variant) error                       { return errOpening }
+func (opening) SendCompare(string, []chat.Variant) error           { return errOpening }
+func (opening) Variant() chat.Variant                              { return chat.Variant{} }
+func (opening) FirstDifference(chat.Row, chat.Row) chat.Difference { return chat.Difference{} }
+
+// A compareDesk is what comparisons need of the desk. What takes a context
+// blocks and is called in commands only.
+type compareDesk interface {
+	Racked(ctx context.Context) ([]chat.Racked, error)
+	FindAdapter(ctx context.Context, name string) (chat.Adapter, error)
+	ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error)
+	Votes(ctx context.Context) ([]chat.Vote, error)
+}
+
+func (k chatDesk) Racked(ctx context.Context) ([]chat.Racked, error) { return k.Rack().List(ctx) }
+
+func (k chatDesk) FindAdapter(ctx context.Context, name string) (chat.Adapter, error) {
+	return k.Rack().Find(ctx, name, adapter.Options{})
+}
+
+func (k chatDesk) ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error) {
+	c, ok := d.(*chat.Dialogue)
+	if !ok {
+		return nil, errOpening
+	}
+	forks, err := k.Desk.ForkRows(c, rows...)
+	all := make([]dialogue, len(forks))
+	for i, f := range forks {
+		all[i] = f
+	}
+	return all, err
+}
+
+// A compareMsg brings something for a comparison, and takes itself over.
+type compareMsg interface{ take(m *Model) tea.Cmd }
+
+// compareAnswers sets up a comparison of answers to a prompt: the argument's,
+// what is in the composer, or the last one. Answers that still wait to be
+// chosen from are shown.
+func (m *Model) compareAnswers(prompt string) tea.Cmd {
+	t := m.tab()
+	if rows := t.view.Best; len(rows) > 0 {
+		if rows[0].Variant.Name == "" {
+			m.open(newGrid(t))
+			return nil
+		}
+		asked := make([]chat.Variant, len(rows))
+		for i, r := range rows {
+			asked[i] = r.Variant
+		}
+		m.open(newComparison(t, m.tokenizer(), asked, false))
+		return nil
+	}
+	s := newSetup(m, t)
+	if written := t.composer.prompt(); prompt == "" && !t.composer.editing && !strings.HasPrefix(written, "/") {
+		prompt, s.written = written, written != ""
+	}
+	s.prompt = prompt
+	m.open(s)
+	return func() tea.Msg {
+		states, err := m.desk.States(m.ctx)
+		racked, failed := m.desk.Racked(m.ctx)
+		return choicesMsg{s, states, racked, errors.Join(err, failed)}
+	}
+}
+
+// awaited is what the topmost dialog asks for after a look at what is new.
+func (m *Model) awaited() tea.Cmd {
+	if n := len(m.dialogs); n > 0 {
+		if c, ok := m.dialogs[n-1].(*comparison); ok {
+			c.sync()
+			return c.await(m)
+		}
+	}
+	return nil
+}
+
+// tokenizer is that of the model, or nil.
+func (m *Model) tokenizer() *tokenizer.Tokenizer {
+	if m.model == nil {
+		return nil
+	}
+	return m.model.Tokenizer
+}
+
+// choicesMsg brings what variants can be made of.
+type choicesMsg struct {
+	s        *setup
+	states   []chat.State
+	adapters []chat.Racked
+	err      error
+}
+
+func (msg choicesMsg) take(m *Model) tea.Cmd {
+	msg.s.states, msg.s.adapters = msg.states, msg.adapters
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	return nil
+}
+
+// compareNow starts what a setup says.
+type compareNow struct{ s *setup }
+
+func (compareNow) intent() {}
+
+func (i compareNow) carryOut(m *Model) tea.Cmd {
+	s := i.s
+	if s.busy {
+		return nil
+	}
+	if s.prompt == "" && m.tab().empty() {
+		s.said = "There is no prompt yet."
+		return askPrompt{s}.carryOut(m)
+	}
+	s.busy, s.said = true, "Loading what the variants need."
+	variants := s.variants()
+	return func() tea.Msg {
+		err := loadAdapters(m.ctx, m.desk, variants)
+		return preparedMsg{s, variants, err}
+	}
+}
+
+// loadAdapters finds the adapters that are known by name alone.
+func loadAdapters(ctx context.Context, k compareDesk, variants []chat.Variant) error {
+	for i := range variants {
+		a := &variants[i].Adapter
+		if a.Name == "" || a.Fingerprint != "" {
+			continue
+		}
+		found, err := k.FindAdapter(ctx, a.Name)
+		if err != nil {
+			return fmt.Errorf("variant %q: %w", variants[i].Name, err)
+		}
+		*a = found
+	}
+	return nil
+}
+
+// preparedMsg says that a comparison can begin, or why not.
+type preparedMsg struct {
+	s        *setup
+	variants []chat.Variant
+	err      error
+}
+
+func (msg preparedMsg) take(m *Model) tea.Cmd {
+	s, t := msg.s, msg.s.tab
+	s.busy, s.said = false, ""
+	if len(m.dialogs) == 0 || m.dialogs[len(m.dialogs)-1] != dialog(s) {
+		return nil // it was closed meanwhile
+	}
+	err := msg.err
+	switch {
+	case err != nil:
+	case s.prompt == "":
+		err = t.d.Compare(msg.variants)
+	default:
+		err = t.d.SendCompare(s.prompt, msg.variants)
+	}
+	if err != nil {
+		s.said = oneLine(err.Error())
+		return nil
+	}
+	m.compared = s.remembered()
+	m.shut()
+	if s.prompt != "" {
+		if s.written {
+			t.composer.clear()
+			m.edited()
+		}
+		m.remember(s.prompt)
+		m.saveLayout()
+	}
+	t.transcript.toEnd()
+	cmd := tea.Batch(m.look(), m.tick())
+	m.open(newComparison(t, m.tokenizer(), msg.variants, s.blind))
+	return cmd
+}
+
+// lastPrompt is the prompt that would be answered again.
+func (t *tab) lastPrompt() (chat.Turn, bool) {
+	for _, turn := range slices.Backward(t.view.Turns) {
+		if turn.Role == chat.RoleUser {
+			return turn, true
+		}
+	}
+	return chat.Turn{}, false
+}

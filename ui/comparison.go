@@ -1,0 +1,230 @@
+package ui
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/tokenizer"
+	"rookery/ui/keys"
+)
+
+// A comparison shows several answers to one prompt side by side while they
+// grow. Panes are named by their variants; what is on the screen is order.
+type comparison struct {
+	tab   *tab
+	tok   *tokenizer.Tokenizer // of the model; nil if it is not known
+	asked []chat.Variant       // as Compare got them
+	panes []*pane              // a pane for each of asked
+	order []int                // of the panes on the screen, shuffled while they are blind
+
+	focus, ref int // panes
+	zoomed     bool
+	alone      bool // panes scroll each by itself
+	blind      bool // names are hidden
+	voted      bool // names were hidden until a vote
+	said       string
+	measured   *pane // the reference that perplexities were asked for; nil: none
+	judging    context.CancelFunc
+
+	width, height int
+}
+
+func newComparison(t *tab, tok *tokenizer.Tokenizer, asked []chat.Variant, blind bool) *comparison {
+	c := &comparison{tab: t, tok: tok, asked: asked, blind: blind}
+	for i, v := range asked {
+		c.panes = append(c.panes, &pane{name: v.Name, follow: true})
+		c.order = append(c.order, i)
+	}
+	if blind {
+		rand.Shuffle(len(c.order), func(i, j int) { c.order[i], c.order[j] = c.order[j], c.order[i] })
+		c.focus, c.ref = c.order[0], c.order[0]
+	}
+	return c
+}
+
+// context is where the comparison's own keys are active.
+func (c *comparison) context() keys.Context { return keys.Panes }
+
+// running says that an answer has not ended.
+func (c *comparison) running() bool {
+	return slices.ContainsFunc(c.panes, func(p *pane) bool { return !p.ended() })
+}
+
+// waits says that the answers wait to be kept or dropped.
+func (c *comparison) waits() bool { return len(c.tab.view.Best) > 0 }
+
+// sync takes over what has come.
+func (c *comparison) sync() {
+	v := &c.tab.view
+	for i, p := range c.panes {
+		at := slices.IndexFunc(v.Best, func(r chat.Row) bool { return r.Variant.Name == c.asked[i].Name })
+		switch {
+		case at >= 0:
+			p.row, p.there, p.gone = v.Best[at], true, false
+			if p.row.Reason == infer.ReasonError && p.failed == "" && v.Err != nil {
+				p.failed = oneLine(v.Err.Error())
+			}
+		case p.ended():
+		case p.there || v.Live == nil && len(v.Best) == 0:
+			if p.gone = true; v.Err != nil {
+				p.failed = oneLine(v.Err.Error())
+			}
+		}
+	}
+	width, height, _ := c.paneSize()
+	ref := c.panes[c.ref]
+	for _, p := range c.panes {
+		p.sync(width, height)
+		p.compare(ref, c.tab.d.FirstDifference, c.tok)
+		if p.ref != ref {
+			p.perplexity = 0
+		}
+	}
+}
+
+func (c *comparison) press(id keys.ID, text string) intent {
+	c.said = ""
+	switch id {
+	case keys.ListCancel:
+		return keepPanes{c: c}
+	case keys.ListAccept:
+		return keepPanes{c: c, keep: c.chosen()}
+	case keys.PaneDrop:
+		return keepPanes{c: c, keep: c.chosen(), drop: true}
+	case keys.PaneDiscard:
+		return askDiscard{c}
+	case keys.PaneFork:
+		return forkPanes{c}
+	case keys.PaneAgain:
+		return comparePanesAgain{c}
+	case keys.PaneStop:
+		return stopRows{}
+	case keys.PaneVote:
+		return votePane{c, c.panes[c.focus]}
+	case keys.PaneTie:
+		return votePane{c, nil}
+	case keys.PaneReveal:
+		c.blind = false
+	case keys.PaneVotes:
+		return lookAtVotes{}
+	case keys.PaneZoom:
+		c.zoomed = !c.zoomed
+	case keys.PaneReference:
+		c.ref = c.focus
+		return lookAgain{}
+	case keys.PaneMark:
+		c.panes[c.focus].marked = !c.panes[c.focus].marked
+	case keys.PaneSync:
+		c.alone = !c.alone
+		c.align()
+	default:
+		c.move(id, text)
+	}
+	return nil
+}
+
+// move goes to another pane or scrolls.
+func (c *comparison) move(id keys.ID, text string) {
+	here, n := slices.Index(c.order, c.focus), len(c.order)
+	columns := max(1, c.arrangement().columns)
+	to := here
+	switch id {
+	case keys.PaneNext:
+		to = (here + 1) % n
+	case keys.PanePrev:
+		to = (here + n - 1) % n
+	case keys.CharLeft:
+		to = max(0, here-1)
+	case keys.CharRight:
+		to = min(n-1, here+1)
+	case keys.ListUp:
+		to = here - columns
+	case keys.ListDown:
+		to = here + columns
+	case keys.PaneUp:
+		c.scroll(-1)
+	case keys.PaneDown:
+		c.scroll(1)
+	case keys.ListPageUp:
+		c.scroll(-c.page())
+	case keys.ListPageDown:
+		c.scroll(c.page())
+	case keys.PaneTop:
+		c.scroll(-len(c.panes[c.focus].text.rows))
+	case keys.PaneEnd:
+		c.scroll(len(c.panes[c.focus].text.rows))
+	case "":
+		if len(text) == 1 && text[0] >= '1' && int(text[0]-'1') < n {
+			to = int(text[0] - '1')
+		}
+	}
+	if to >= 0 && to < n {
+		c.focus = c.order[to]
+	}
+}
+
+func (c *comparison) page() int { return max(1, c.panes[c.focus].height-2) }
+
+// scroll moves the focused pane, and the others with it.
+func (c *comparison) scroll(by int) {
+	p := c.panes[c.focus]
+	p.scrollTo(p.top + by)
+	c.align()
+}
+
+// align puts all panes where the focused one is, if they scroll together.
+func (c *comparison) align() {
+	from := c.panes[c.focus]
+	if c.alone {
+		return
+	}
+	for _, p := range c.panes {
+		p.scrollTo(from.top)
+		p.follow = from.follow
+	}
+}
+
+// chosen are the marked answers, the focused one first if it is among them; or
+// the focused one if none is marked. Those that have left nothing are not there.
+func (c *comparison) chosen() []chat.ID {
+	focus := c.panes[c.focus]
+	var ids []chat.ID
+	for _, p := range c.panes {
+		if p.marked && p != focus && p.there && !p.gone {
+			ids = append(ids, p.row.Turn.ID)
+		}
+	}
+	if (focus.marked || len(ids) == 0) && focus.there && !focus.gone {
+		ids = slices.Insert(ids, 0, focus.row.Turn.ID)
+	}
+	return ids
+}
+
+// title names a pane as it may be named now.
+func (c *comparison) title(i int) string {
+	if c.blind {
+		return fmt.Sprintf("answer %d", slices.Index(c.order, i)+1)
+	}
+	return oneLine(c.panes[i].name)
+}
+
+func (c *comparison) wheel(by int) intent {
+	c.scroll(by * wheelLines)
+	return nil
+}
+
+func (c *comparison) click(x, y int) intent {
+	if i, ok := c.paneAt(x, y); ok {
+		c.focus = i
+	}
+	return nil
+}
+
+func (c *comparison) resize(width, height int) {
+	c.width, c.height = width, height
+	c.sync()
+}

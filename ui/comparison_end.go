@@ -1,0 +1,121 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+)
+
+type (
+	// keepPanes ends a comparison: the conversation goes on from the first of
+	// keep. Without any to keep it stays where it is.
+	keepPanes struct {
+		c    *comparison
+		keep []chat.ID
+		drop bool
+	}
+	// askDiscard asks whether all answers are to be removed.
+	askDiscard struct{ c *comparison }
+	// forkPanes opens tabs for answers, comparePanesAgain starts over.
+	forkPanes         struct{ c *comparison }
+	comparePanesAgain struct{ c *comparison }
+	// lookAgain has nothing done but what follows every message.
+	lookAgain struct{}
+)
+
+func (keepPanes) intent()         {}
+func (askDiscard) intent()        {}
+func (forkPanes) intent()         {}
+func (comparePanesAgain) intent() {}
+func (lookAgain) intent()         {}
+
+// leaveComparison takes a comparison away, and what is above it.
+func (m *Model) leaveComparison(c *comparison) {
+	if i := slices.Index(m.dialogs, dialog(c)); i >= 0 {
+		m.dialogs = m.dialogs[:i]
+	}
+	c.stopJudging()
+	m.tab().transcript.toEnd()
+}
+
+func (i keepPanes) carryOut(m *Model) tea.Cmd {
+	m.leaveComparison(i.c)
+	if !i.c.waits() {
+		return m.look()
+	}
+	err := m.tab().d.Keep(i.keep, i.drop)
+	said := ""
+	if err == nil && len(i.keep) == 0 && !i.drop {
+		said = "the answers stay as versions"
+	}
+	return tea.Batch(m.report(said, err), m.look(), m.tick())
+}
+
+func (i askDiscard) carryOut(m *Model) tea.Cmd {
+	m.open(&confirmation{
+		title: "Discard all answers?", text: "They are removed for good. The conversation is as it was before.",
+		verb: "discard", accept: keepPanes{c: i.c, drop: true},
+	})
+	return nil
+}
+
+func (i lookAgain) carryOut(m *Model) tea.Cmd { return m.look() }
+
+// carryOut forks: the answers stay as versions of this conversation too.
+func (i forkPanes) carryOut(m *Model) tea.Cmd {
+	c, t := i.c, m.tab()
+	if c.running() {
+		c.said = "The answers are running: wait, or stop them first."
+		return nil
+	}
+	var rows []chat.ID
+	for _, p := range c.panes {
+		if p.marked && !p.gone {
+			rows = append(rows, p.row.Turn.ID)
+		}
+	}
+	forks, err := m.desk.ForkRows(t.d, rows)
+	if err == nil {
+		err = t.d.Keep(nil, false)
+	}
+	if err != nil {
+		c.said = oneLine(err.Error())
+		return nil
+	}
+	m.leaveComparison(c)
+	at := m.active + 1
+	for n, d := range forks {
+		m.insertTab(at+n, d)
+	}
+	m.goTo(at)
+	return tea.Batch(m.say(fmt.Sprintf("%d answers go on in tabs of their own", len(forks))), m.look(), m.tick())
+}
+
+func (i comparePanesAgain) carryOut(m *Model) tea.Cmd {
+	c, t := i.c, m.tab()
+	if c.running() {
+		c.said = "The answers are running: wait, or stop them first."
+		return nil
+	}
+	var err error
+	if c.waits() {
+		err = t.d.Keep(nil, false)
+	}
+	next := nextSeeds(c.asked)
+	if err == nil {
+		err = t.d.Compare(next)
+	}
+	if err != nil {
+		c.said = oneLine(err.Error())
+		return m.look()
+	}
+	again := newComparison(t, c.tok, next, c.blind || c.voted)
+	again.alone = c.alone
+	m.leaveComparison(c)
+	cmd := tea.Batch(m.look(), m.tick())
+	m.open(again)
+	return cmd
+}

@@ -1,0 +1,367 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer/statefile"
+)
+
+// compareDesks is a desk with a conversation, states and adapters.
+func compareDesks() *fakeDesk {
+	k := &fakeDesk{open: []*fakeDialogue{lecture(1)}}
+	for i, name := range []string{"animals", "dialogue", "sad"} {
+		k.states = append(k.states, chat.State{ID: chat.ID(i + 1), State: statefile.State{Name: name, ModelName: "test"}})
+	}
+	for _, name := range []string{"pirate", "broken"} {
+		k.racked = append(k.racked, chat.Racked{Adapter: chat.Adapter{Name: name}})
+	}
+	return k
+}
+
+// compared starts a comparison of the bare model with three states that has
+// ended; the variants that are named have failed.
+func compared(b *bench, failed ...string) *fakeDialogue {
+	d := b.k.open[0]
+	b.press("f12", "s", "down", " ", "down", " ", "down", " ", "enter", "enter")
+	if len(failed) > 0 {
+		failed = []string{"dialogue"}
+	}
+	d.rows(false)
+	b.send(frameMsg{})
+	d.rows(true, failed...)
+	if len(failed) > 0 {
+		d.v.Err = errors.New("the state of this variant could not be read")
+	}
+	b.send(frameMsg{})
+	return d
+}
+
+// top is the comparison that is shown.
+func (b *bench) comparison() *comparison {
+	b.t.Helper()
+	if n := len(b.m.dialogs); n > 0 {
+		if c, ok := b.m.dialogs[n-1].(*comparison); ok {
+			return c
+		}
+	}
+	b.t.Fatalf("no comparison is shown:\n%s", b.screen())
+	return nil
+}
+
+func TestSetup(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string
+		want string
+	}{
+		"two seeds at first":    {nil, `compare seed 1|seed 2`},
+		"states":                {[]string{"s", "down", " ", "down", "down", " ", "enter"}, `compare bare|animals|sad`},
+		"one state is too few":  {[]string{"s", "enter"}, `compare seed 1|seed 2`},
+		"adapters":              {[]string{"a", "down", " ", "enter"}, `compare no adapter|pirate`},
+		"seeds":                 {[]string{"n", "backspace", "3", "enter"}, `compare seed 1|seed 2|seed 3`},
+		"too many seeds":        {[]string{"n", "backspace", "9", "enter"}, `compare seed 1|seed 2`},
+		"duplicated":            {[]string{"d"}, `compare seed 1|seed 1 (2)|seed 2`},
+		"at least two":          {[]string{"x"}, `compare seed 1|seed 2`},
+		"duplicated, removed":   {[]string{"d", "d", "up", "x"}, `compare seed 1|seed 1 (2)|seed 2`},
+		"a state in a cell":     {[]string{" ", "down", "enter"}, `compare animals, seed 1|bare, seed 2`},
+		"an adapter in a cell":  {[]string{"right", " ", "down", "enter"}, `compare pirate, seed 1|no adapter, seed 2`},
+		"a seed in a cell":      {[]string{"right", "right", "right", "right", " ", "backspace", "7", "enter"}, `compare seed 7|seed 2`},
+		"a name":                {[]string{"r", "m", "e", "enter"}, `compare me|seed 2`},
+		"a prompt":              {[]string{"w", "H", "i", "enter"}, `compare "Hi" seed 1|seed 2`},
+		"a mix that is unknown": {[]string{"right", "right", " ", "x", "=", "1", "enter"}, `compare seed 1|seed 2`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range [][2]int{{80, 24}, {40, 10}} {
+				b := newBench(t, compareDesks(), Settings{}, size[0], size[1])
+				b.press("f12")
+				for _, key := range c.keys {
+					b.press(key)
+					b.check()
+				}
+				b.press("enter")
+				b.did(c.want)
+			}
+		})
+	}
+}
+
+func TestSetupOfMany(t *testing.T) {
+	for _, height := range []int{10, 12, 24} {
+		b := newBench(t, compareDesks(), Settings{Mouse: true}, 60, height)
+		b.press("f12", "n", "backspace", "8", "enter")
+		for range 8 {
+			b.check()
+			b.press("down")
+		}
+		b.sees("8 seed 8")
+		b.send(tea.MouseClickMsg{X: 12, Y: height / 2, Button: tea.MouseLeft})
+		b.check()
+		b.press("up", "x", "enter")
+		if d := b.k.open[0]; len(d.asked) != 7 {
+			t.Errorf("asked for %d variants:\n%s", len(d.asked), b.screen())
+		}
+	}
+}
+
+func TestSetupOfSampling(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 100, 30)
+	b.press("f12", "right", "right", "right", " ")
+	b.typeText("Other")
+	b.press("enter", "ctrl+u")
+	b.typeText("temp=0.2 presence=x")
+	b.press("enter")
+	b.sees("is not a number")
+	b.press(" ")
+	b.typeText("Other")
+	b.press("enter", "ctrl+u")
+	b.typeText("temp=0.2, top_p=0.5")
+	b.press("enter", "d", " ")
+	b.typeText("greedy")
+	b.press("enter", "enter")
+	d := b.k.open[0]
+	if len(d.asked) != 3 {
+		t.Fatalf("asked for %v:\n%s", d.asked, b.screen())
+	}
+	if p := d.asked[0].Sampling; p.Temperature != 0.2 || p.TopP != 0.5 || p.Decay != 0.996 {
+		t.Errorf("the first variant has %+v", p)
+	}
+	if p := d.asked[1].Sampling; p.Temperature != 0 || p.Seed != 1 {
+		t.Errorf("the second variant has %+v", p)
+	}
+}
+
+func TestSetupIsRememberedAndTakesTheComposer(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	b.typeText("What is a rook?")
+	b.press("f12", "d", "r", "m", "e", "enter", "enter")
+	b.did(`compare "What is a rook?" seed 1|me|seed 2`)
+	if !b.m.tab().composer.empty() {
+		t.Error("the prompt is still in the composer")
+	}
+	b.press("esc")
+	b.typeText("/compare And a raven?")
+	b.press("enter")
+	b.sees("Compare 3 variants")
+	b.sees("And a raven?")
+	b.press("enter")
+	b.did(`compare "And a raven?" seed 1|me|seed 2`)
+}
+
+func TestSetupWithoutAPrompt(t *testing.T) {
+	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
+	b.press("f12")
+	b.sees("none yet")
+	b.press("enter")
+	b.sees("Prompt to compare answers to")
+	b.press("H", "i", "enter", "enter")
+	b.did(`compare "Hi" seed 1|seed 2`)
+}
+
+func TestSetupSaysWhatCannotBeLoaded(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	b.press("f12", "a", "down", "down", " ", "enter", "enter")
+	b.sees("its file is cut short")
+	b.sees("Compare 2 variants")
+	b.press("esc")
+	b.seesNot("Compare 2 variants")
+}
+
+func TestComparisonGrows(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}, {120, 40}, {40, 10}} {
+		b := newBench(t, compareDesks(), Settings{}, size[0], size[1])
+		b.press("f12", "s", "down", " ", "down", " ", "down", " ", "enter", "enter")
+		d := b.k.open[0]
+		b.did("compare bare|animals|dialogue|sad")
+		b.check()
+		d.rows(false)
+		b.send(frameMsg{})
+		b.check()
+		b.sees("running")
+		if size[1] > 10 {
+			b.sees("Once there was aaa")
+		}
+		b.press("tab", "right", "shift+tab", "4", "up", "down", "pgup", "k", "j", "g", "G", "y", "k", "y", "z", "z", "s")
+		b.did("stop")
+		b.check()
+		d.rows(true)
+		b.send(frameMsg{})
+		b.did("judge 4 by bare")
+		b.check()
+	}
+}
+
+func TestComparisonMarksDifferences(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 200, 60)
+	compared(b)
+	b.sees("reference")
+	b.sees("differs at 16")
+	b.sees("perplexity 2.72")
+	mark := b.m.th.SearchCurrent.Render("b")
+	if !strings.Contains(b.m.View().Content, mark) {
+		t.Errorf("the first token that differs is not marked by %q", mark)
+	}
+	b.press("3", "r")
+	b.did("judge 4 by dialogue")
+	if c := b.comparison(); !c.panes[2].differs.empty() || c.panes[0].differs.from != 15 {
+		t.Errorf("the reference differs at %v, the first at %v", c.panes[2].differs, c.panes[0].differs)
+	}
+}
+
+func TestComparisonWithAFailedPane(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 200, 60)
+	compared(b, "one")
+	b.sees("failed")
+	b.sees("the state of this variant could not be read")
+	b.did("judge 3 by bare")
+	b.press("3", "enter")
+	b.did("keep [] false")
+}
+
+func TestComparisonEndings(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys []string
+		want string
+		tabs int
+	}{
+		"keep one":          {[]string{"2", "enter"}, "keep [501] false", 1},
+		"keep two":          {[]string{"2", " ", "4", " ", "enter"}, "keep [503 501] false", 1},
+		"only one":          {[]string{"3", "x"}, "keep [502] true", 1},
+		"leave":             {[]string{"esc"}, "keep [] false", 1},
+		"discard":           {[]string{"X", "enter"}, "keep [] true", 1},
+		"fork all":          {[]string{"f"}, "keep [] false", 5},
+		"fork two":          {[]string{"2", " ", "3", " ", "f"}, "keep [] false", 3},
+		"again":             {[]string{"a"}, "compare bare|animals|dialogue|sad", 1},
+		"vote":              {[]string{"2", "v"}, "vote 501", 1},
+		"tie":               {[]string{"t"}, "vote 0", 1},
+		"discard, or not":   {[]string{"X", "esc"}, "judge 4 by bare", 1},
+		"reveal is no vote": {[]string{"b"}, "judge 4 by bare", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, compareDesks(), Settings{}, 100, 30)
+			d := compared(b)
+			b.press(c.keys...)
+			b.check()
+			if last := d.calls[len(d.calls)-1]; last != c.want || len(b.m.tabs) != c.tabs {
+				t.Errorf("asked for %q with %d tabs, want %q with %d", last, len(b.m.tabs), c.want, c.tabs)
+			}
+		})
+	}
+}
+
+func TestComparisonAgainTakesTheNextSeeds(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 100, 30)
+	b.press("f12", "n", "backspace", "3", "enter", "enter")
+	d := b.k.open[0]
+	d.rows(true)
+	b.send(frameMsg{})
+	b.press("a")
+	var seeds []uint64
+	for _, v := range d.asked {
+		seeds = append(seeds, v.Sampling.Seed)
+	}
+	if !slices.Equal(seeds, []uint64{4, 5, 6}) {
+		t.Errorf("asked for seeds %v", seeds)
+	}
+}
+
+func TestBlindComparison(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 200, 60)
+	b.press("f12", "s", "down", " ", "down", " ", "down", " ", "enter", "b")
+	b.sees("blind: yes")
+	b.press("enter")
+	d := b.k.open[0]
+	d.rows(false)
+	b.send(frameMsg{})
+	b.press("v")
+	b.sees("The answers are running")
+	c := b.comparison()
+	order := slices.Clone(c.order)
+	d.rows(true)
+	b.send(frameMsg{})
+	if !slices.Equal(order, c.order) {
+		t.Errorf("the panes were %v and are %v", order, c.order)
+	}
+	for _, name := range []string{"bare", "animals", "dialogue", "sad", "12.5 tok/s", "perplexity"} {
+		b.seesNot(name)
+	}
+	b.press("2", "v")
+	b.did(fmt.Sprintf("vote %d", 500+order[1]))
+	b.sees("you prefer " + []string{"bare", "animals", "dialogue", "sad"}[order[1]])
+	b.sees("12.5 tok/s")
+	if !slices.Equal(order, c.order) {
+		t.Errorf("the panes moved from %v to %v", order, c.order)
+	}
+}
+
+func TestComparisonByMouse(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{Mouse: true}, 200, 60)
+	compared(b)
+	b.send(tea.MouseClickMsg{X: 120, Y: 10, Button: tea.MouseLeft})
+	if c := b.comparison(); c.focus != 2 {
+		t.Errorf("a click in the third of four panes went to %d", c.focus)
+	}
+	b.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	b.send(tea.MouseClickMsg{X: 4, Y: 2, Button: tea.MouseLeft})
+	if c := b.comparison(); c.focus != 0 {
+		t.Errorf("a click on the first tab went to %d", c.focus)
+	}
+	b.send(tea.MouseWheelMsg{X: 4, Y: 10, Button: tea.MouseWheelDown})
+	b.check()
+}
+
+func TestComparisonWithoutColours(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{Appearance: "light"}, 120, 40)
+	b.m.setASCII(true)
+	compared(b, "one")
+	for i, r := range b.screen() {
+		if r > 126 {
+			t.Fatalf("the screen shows %q at %d:\n%s", r, i, b.screen())
+		}
+	}
+}
+
+func TestPaneTextGrowsAsItIsMadeAtOnce(t *testing.T) {
+	text := "One paragraph of several words, 中文字符 too.\n\nAnother\tone\nand a last line that is long enough to be broken"
+	for _, width := range []int{1, 7, 20, 200} {
+		var grown, whole paneText
+		for i := range text {
+			grown.set(text[:i], width)
+		}
+		grown.set(text, width)
+		whole.set(text, width)
+		th := defaultTheme(true)
+		a, b := grown.draw(th, 0, 1000, span{}, span{4, 9}), whole.draw(th, 0, 1000, span{}, span{4, 9})
+		if !slices.Equal(a, b) || len(a) != len(whole.rows) {
+			t.Errorf("at width %d the text is %q, at once %q", width, a, b)
+		}
+	}
+}
+
+func TestPlainCompare(t *testing.T) {
+	k := compareDesks()
+	d := k.open[0]
+	var out strings.Builder
+	p := &plain{ctx: t.Context(), desk: k, model: modelOf(k), out: &out, d: d}
+	if err := p.command("compare", "everything"); err == nil || !strings.Contains(err.Error(), "/compare states") {
+		t.Errorf("an unknown word is refused with %v", err)
+	}
+	if err := p.command("compare", "states And then?"); err != nil {
+		t.Fatal(err)
+	}
+	if last := d.calls[len(d.calls)-1]; last != `compare "And then?" bare|animals|dialogue|sad` {
+		t.Errorf("asked for %s", last)
+	}
+	d.rows(true)
+	p.speak()
+	for _, want := range []string{"4 answers are being made.", "Answer 2 of 4, animals, 41 tokens, 12.5 a second: Once there was bbb"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not said:\n%s", want, out.String())
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package ui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+)
+
+type (
+	// votePane says which answer is the best; without one, that none is.
+	votePane struct {
+		c      *comparison
+		winner *pane
+	}
+	// lookAtVotes shows the win table above a comparison.
+	lookAtVotes struct{}
+)
+
+func (votePane) intent()    {}
+func (lookAtVotes) intent() {}
+
+// carryOut takes the vote to the store and shows whose answers these are.
+func (i votePane) carryOut(m *Model) tea.Cmd {
+	c := i.c
+	if c.running() {
+		c.said = "The answers are running: wait until all have ended, or stop them."
+		return nil
+	}
+	var id chat.ID
+	said := "a tie"
+	if i.winner != nil {
+		id, said = i.winner.row.Turn.ID, "you prefer "+oneLine(i.winner.name)
+		if i.winner.gone || !i.winner.there {
+			c.said = "There is no answer to vote for."
+			return nil
+		}
+	}
+	if err := m.tab().d.Vote(id); err != nil {
+		c.said = oneLine(err.Error())
+		return nil
+	}
+	c.blind, c.voted, c.said = false, c.blind || c.voted, said
+	return nil
+}
+
+func (i lookAtVotes) carryOut(m *Model) tea.Cmd { return m.showVotes("") }

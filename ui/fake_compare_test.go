@@ -1,0 +1,115 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// fakeRack are adapters by name; "broken" cannot be loaded.
+type fakeRack struct {
+	racked []chat.Racked
+	votes  []chat.Vote
+}
+
+func (k *fakeRack) Racked(context.Context) ([]chat.Racked, error) { return k.racked, nil }
+
+func (k *fakeRack) FindAdapter(_ context.Context, name string) (chat.Adapter, error) {
+	if name == "broken" {
+		return chat.Adapter{}, errors.New("adapter broken: its file is cut short")
+	}
+	return chat.Adapter{Name: name, Fingerprint: "print-" + name}, nil
+}
+
+func (k *fakeDesk) ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error) {
+	f := d.(*fakeDialogue)
+	var all []dialogue
+	for _, r := range f.v.Best {
+		if len(rows) == 0 || slices.Contains(rows, r.Turn.ID) {
+			all = append(all, newFake(3000+r.Turn.ID, "fork · "+r.Variant.Name))
+		}
+	}
+	return all, f.did("fork rows %v", rows)
+}
+
+func (d *fakeDialogue) Compare(variants []chat.Variant) error {
+	d.asked = variants
+	d.rows(false)
+	return d.did("compare %s", variantNames(variants))
+}
+
+func (d *fakeDialogue) SendCompare(text string, variants []chat.Variant) error {
+	d.asked = variants
+	d.rows(false)
+	return d.did("compare %q %s", text, variantNames(variants))
+}
+
+func variantNames(variants []chat.Variant) string {
+	var names []string
+	for _, v := range variants {
+		names = append(names, v.Name)
+	}
+	return strings.Join(names, "|")
+}
+
+func (d *fakeDialogue) Variant() chat.Variant {
+	return chat.Variant{Sampling: d.v.Conversation.Sampling}
+}
+
+// FirstDifference compares texts: a byte is a token.
+func (d *fakeDialogue) FirstDifference(row, other chat.Row) chat.Difference {
+	for i := range min(len(row.Text), len(other.Text)) {
+		if row.Text[i] != other.Text[i] {
+			return chat.Difference{Found: true, Token: i, Byte: i}
+		}
+	}
+	return chat.Difference{}
+}
+
+// Judge finds every answer as likely as its place says.
+func (d *fakeDialogue) Judge(_ context.Context, answers []chat.ID, reference chat.Variant) ([]chat.Judged, error) {
+	judged := make([]chat.Judged, len(answers))
+	for i := range judged {
+		judged[i].LogProbs = []float32{-float32(i + 1)}
+	}
+	return judged, d.did("judge %d by %s", len(answers), reference.Name)
+}
+
+func (d *fakeDialogue) Keep(keep []chat.ID, drop bool) error {
+	d.v.Best, d.v.Live = nil, nil
+	return d.did("keep %v %v", keep, drop)
+}
+
+func (d *fakeDialogue) Vote(winner chat.ID) error { return d.did("vote %d", winner) }
+
+// rows puts answers to what was asked last into the view: each begins alike
+// and goes on in its own way. Those of left stand for variants that have failed.
+func (d *fakeDialogue) rows(ended bool, left ...string) {
+	d.v.Best, d.v.Live = nil, nil
+	for i, v := range d.asked {
+		if slices.Contains(left, v.Name) {
+			continue
+		}
+		text := fmt.Sprintf("Once there was %s%s", strings.Repeat(string(rune('a'+i)), 3), strings.Repeat(" and so on", 10*i+5))
+		r := chat.Row{
+			Live:    chat.Live{Turn: chat.Turn{ID: chat.ID(500 + i), Role: chat.RoleAssistant, Text: text}, Text: text, Progress: infer.Progress{Generated: 40 + i}},
+			Variant: v, Ended: ended, Rate: 12.5, FirstToken: 310 * time.Millisecond,
+		}
+		if ended {
+			r.Reason = infer.ReasonStop
+		} else {
+			live := r.Live
+			d.v.Live = &live
+		}
+		d.v.Best = append(d.v.Best, r)
+	}
+	d.v.Version++
+}
+
+func (k *fakeRack) Votes(context.Context) ([]chat.Vote, error) { return k.votes, nil }

@@ -1,0 +1,102 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"rookery/chat"
+)
+
+// errComparePlain says how comparisons are asked for without a screen.
+var errComparePlain = errors.New("write /compare states, /compare adapters, /compare presets or /compare seeds, and the prompt unless it is the last one")
+
+// compare answers a prompt in several ways: the conversation's own with each
+// state, adapter or preset, or with several seeds.
+func (p *plain) compare(arg string) error {
+	what, prompt, _ := strings.Cut(arg, " ")
+	drafts, err := p.drafts(what)
+	if err != nil {
+		return err
+	}
+	if most := chat.MaxCompare; len(drafts) > most {
+		p.say(fmt.Sprintf("There are %d; the first %d are compared.", len(drafts), most))
+		drafts = drafts[:most]
+	}
+	if len(drafts) < chat.MinCompare {
+		return errors.New("there is nothing to compare with")
+	}
+	variants := namedVariants(drafts)
+	if err := loadAdapters(p.ctx, p.desk, variants); err != nil {
+		return err
+	}
+	if prompt = strings.TrimSpace(prompt); prompt == "" {
+		err = p.d.Compare(variants)
+	} else {
+		err = p.d.SendCompare(prompt, variants)
+	}
+	if err != nil {
+		return err
+	}
+	p.choosing = true
+	p.say(fmt.Sprintf("%d answers are being made.", len(variants)))
+	return nil
+}
+
+// drafts are the conversation's way with each of what is named.
+func (p *plain) drafts(what string) ([]draft, error) {
+	presets := chat.Presets(p.model, p.own...)
+	own := draft{Variant: p.d.Variant()}
+	own.preset = presetOf(presets, own.Sampling)
+	own.Sampling.Seed = 0
+	drafts := []draft{own}
+	add := func(change func(d *draft)) {
+		d := own
+		change(&d)
+		drafts = append(drafts, d)
+	}
+	switch what {
+	case "states":
+		list, err := p.desk.States(p.ctx)
+		drafts[0].Base = chat.State{}
+		for _, s := range list {
+			add(func(d *draft) { d.Base = s })
+		}
+		return drafts, err
+	case "adapters":
+		list, err := p.desk.Racked(p.ctx)
+		drafts[0].Adapter = chat.Adapter{}
+		for _, a := range list {
+			add(func(d *draft) { d.Adapter = a.Adapter })
+		}
+		return drafts, err
+	case "presets":
+		drafts = nil
+		for _, preset := range presets {
+			add(func(d *draft) { d.take(preset) })
+		}
+		return drafts, nil
+	case "seeds":
+		drafts = nil
+		for i := range defaultBest {
+			add(func(d *draft) { d.Sampling.Seed = p.d.Variant().Sampling.Seed + uint64(i+1) })
+		}
+		return drafts, nil
+	}
+	return nil, errComparePlain
+}
+
+// readOut is what is said before one of several answers.
+func readOut(i, n int, r chat.Row) string {
+	if r.Variant.Name == "" {
+		return fmt.Sprintf("Answer %d of %d", i+1, n)
+	}
+	line := fmt.Sprintf("Answer %d of %d, %s, %s tokens", i+1, n, oneLine(r.Variant.Name), count(r.Progress.Generated))
+	if r.Rate > 0 {
+		line += ", " + rate(r.Rate) + " a second"
+	}
+	if r.Differs.Found {
+		line += fmt.Sprintf(", differs from the first at token %d", r.Differs.Token+1)
+	}
+	return line
+}

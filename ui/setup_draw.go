@@ -1,0 +1,103 @@
+package ui
+
+import (
+	"fmt"
+	"strings"
+
+	"rookery/ui/keys"
+	"rookery/ui/theme"
+)
+
+// What stands above the first variant and before each, in lines and cells.
+const (
+	setupHead   = 3
+	setupNumber = 4
+	setupWidth  = 110
+)
+
+// columns are the widths of the table's.
+func (s *setup) columns() []int {
+	const seed = 6
+	rest := innerWidth(setupWidth, s.width) - setupNumber - seed - (columnCount - 1)
+	w := []int{rest * 25 / 100, rest * 21 / 100, rest * 18 / 100, rest * 18 / 100, 0, seed}
+	w[samplingColumn] = rest - w[0] - w[1] - w[2] - w[3]
+	return w
+}
+
+func (s *setup) draw(th theme.Theme, m keys.Map) box {
+	inner := innerWidth(setupWidth, s.width)
+	content := []string{s.promptLine(th, m, inner), "", s.head(th)}
+	names := s.variants()
+	for i := s.top(); i < s.top()+s.rows(); i++ {
+		content = append(content, s.line(th, i, names[i].Name))
+	}
+	content = append(content, "")
+	hint := func(id keys.ID) string { return m.Hint(keys.Setup, id) }
+	lines := []string{
+		hintLine(th, inner, hint(keys.SetupEdit), "change", hint(keys.SetupDuplicate), "duplicate", hint(keys.SetupRemove), "remove",
+			hint(keys.SetupName), "name", hint(keys.SetupBlind), map[bool]string{true: "blind: yes", false: "blind: no"}[s.blind]),
+		hintLine(th, inner, "fill with "+hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
+			hint(keys.SetupPresets), "presets", hint(keys.SetupSeeds), "seeds"),
+	}
+	if s.said != "" {
+		lines[1] = th.Accent.Render(fit(s.said, inner))
+	}
+	content = append(content, lines...)
+	title := fmt.Sprintf("Compare %d variants", len(s.drafts))
+	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", "arrows", "cell", m.Hint(keys.List, keys.ListCancel), "close")
+	return framed(th, title, content, hints, inner, s.width, s.height)
+}
+
+// promptLine says what is answered.
+func (s *setup) promptLine(th theme.Theme, m keys.Map, width int) string {
+	key := m.Hint(keys.Setup, keys.SetupPrompt)
+	text := oneLine(s.prompt)
+	if text == "" {
+		text = "none yet"
+		if p, ok := s.tab.lastPrompt(); ok {
+			text = "the last one: " + oneLine(p.Text)
+		}
+	}
+	right := th.Key.Render(key) + " " + th.Muted.Render("writes one")
+	return spread(fit("Prompt  "+text, max(8, width-len(key)-13)), right, width)
+}
+
+func (s *setup) head(th theme.Theme) string {
+	cells := []string{"variant", "state", "adapter", "mix", "sampling", "seed"}
+	for i, w := range s.columns() {
+		cells[i] = pad(cells[i], w)
+	}
+	return th.Muted.Render(strings.Repeat(" ", setupNumber) + strings.Join(cells, " "))
+}
+
+// line is a variant. name is the one that it has or gets.
+func (s *setup) line(th theme.Theme, i int, name string) string {
+	d := &s.drafts[i]
+	seed := "next"
+	if d.Sampling.Seed != 0 {
+		seed = fmt.Sprint(d.Sampling.Seed)
+	}
+	mix := "none"
+	if d.Mix.Active() {
+		mix = d.Mix.String()
+	}
+	cells := []string{name, otherwise(d.Base.Name, "none"), otherwise(d.Adapter.Name, "none"), mix, d.samplingName(), seed}
+	line := fmt.Sprintf("  %d ", i+1)
+	if i == s.row {
+		line = th.Accent.Render(th.Glyphs.Cursor) + line[1:]
+	}
+	for c, w := range s.columns() {
+		cell := pad(cells[c], w)
+		switch {
+		case i == s.row && c == s.column:
+			cell = th.Selected.Render(cell)
+		case c == nameColumn && d.Name == "":
+			cell = th.Muted.Render(cell)
+		}
+		line += cell
+		if c < columnCount-1 {
+			line += " "
+		}
+	}
+	return line
+}

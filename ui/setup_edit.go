@@ -1,0 +1,299 @@
+package ui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+)
+
+type (
+	// alterSetup closes the dialog above a setup and changes the setup.
+	alterSetup struct {
+		s      *setup
+		change func(s *setup) error
+	}
+	// editCell asks for another value of a column of the selected variant.
+	editCell struct {
+		s      *setup
+		column int
+	}
+	// askPrompt asks for the prompt, askSampling for parameters.
+	askPrompt   struct{ s *setup }
+	askSampling struct{ s *setup }
+	// fillSetup asks for the values of one column in all variants.
+	fillSetup struct {
+		s    *setup
+		what keys.ID
+	}
+	// readMix takes a mix that was written.
+	readMix struct {
+		s    *setup
+		text string
+	}
+)
+
+func (alterSetup) intent()  {}
+func (editCell) intent()    {}
+func (askPrompt) intent()   {}
+func (askSampling) intent() {}
+func (fillSetup) intent()   {}
+func (readMix) intent()     {}
+
+func (i alterSetup) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	if err := i.change(i.s); err != nil {
+		i.s.said = oneLine(err.Error())
+	}
+	return nil
+}
+
+// set changes the selected variant.
+func (s *setup) set(change func(d *draft) error) alterSetup {
+	return alterSetup{s, func(s *setup) error { return change(&s.drafts[s.row]) }}
+}
+
+// choose changes the selected variant in a way that always succeeds.
+func (s *setup) choose(change func(d *draft)) alterSetup {
+	return s.set(func(d *draft) error {
+		change(d)
+		return nil
+	})
+}
+
+func (i askPrompt) carryOut(m *Model) tea.Cmd {
+	m.open(newQuestion(m.th, "Prompt to compare answers to", "", "take it", i.s.prompt, true, func(text string) intent {
+		return alterSetup{i.s, func(s *setup) error {
+			s.prompt = strings.TrimSpace(text)
+			return nil
+		}}
+	}))
+	return nil
+}
+
+func (i editCell) carryOut(m *Model) tea.Cmd {
+	s := i.s
+	d := s.drafts[s.row]
+	switch i.column {
+	case nameColumn:
+		m.open(newQuestion(m.th, "Name of the variant", "An empty name says what it differs in.", "name", d.Name, false, func(text string) intent {
+			return s.choose(func(d *draft) { d.Name = oneLine(text) })
+		}))
+	case baseColumn:
+		m.open(newChooser(m.th, "State to begin from", "choose", "", s.stateEntries()))
+	case adapterColumn:
+		m.open(newChooser(m.th, "Adapter", "choose", "", s.adapterEntries()))
+	case mixColumn:
+		m.open(newQuestion(m.th, "Mix of states", "Weights of states, as own=1,dialogue=0.7; own is the run from the variant's state. Empty is none.", "take it", d.Mix.String(), false, func(text string) intent {
+			return readMix{s, text}
+		}))
+	case samplingColumn:
+		m.open(newChooser(m.th, "Sampling", "choose", "", s.samplingEntries()))
+	case seedColumn:
+		seed := ""
+		if d.Sampling.Seed != 0 {
+			seed = fmt.Sprint(d.Sampling.Seed)
+		}
+		m.open(newQuestion(m.th, "Seed", "Variants without one get the same, which is new.", "take it", seed, false, func(text string) intent {
+			return s.set(func(d *draft) error { return setSeed(d, text) })
+		}))
+	}
+	return nil
+}
+
+func setSeed(d *draft, text string) error {
+	if strings.TrimSpace(text) == "" {
+		d.Sampling.Seed = 0
+		return nil
+	}
+	seed, err := strconv.ParseUint(strings.TrimSpace(text), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%q is not a seed: write a number, or nothing", text)
+	}
+	d.Sampling.Seed = seed
+	return nil
+}
+
+func (s *setup) stateEntries() []entry {
+	now := s.drafts[s.row].Base.ID
+	list := []entry{{title: "none", detail: "the bare model", current: now == 0, choose: s.choose(func(d *draft) { d.Base = chat.State{} })}}
+	for _, state := range s.states {
+		list = append(list, entry{
+			title: oneLine(state.Name), detail: aboutState(state), current: now == state.ID,
+			choose: s.choose(func(d *draft) { d.Base = state }),
+		})
+	}
+	return list
+}
+
+func (s *setup) adapterEntries() []entry {
+	now := s.drafts[s.row].Adapter
+	list := []entry{{title: "none", current: now.Name == "", choose: s.choose(func(d *draft) { d.Adapter = chat.Adapter{} })}}
+	for _, a := range s.adapters {
+		list = append(list, entry{
+			title: oneLine(a.Name), detail: aboutAdapter(a), current: now.Name == a.Name && now.Fingerprint == a.Fingerprint,
+			choose: s.choose(func(d *draft) { d.Adapter = a.Adapter }),
+		})
+	}
+	return list
+}
+
+func aboutAdapter(a chat.Racked) string {
+	switch {
+	case a.Loaded != nil:
+		return "loaded"
+	case a.Path == "":
+		return "comes with the program"
+	}
+	return oneLine(a.Path)
+}
+
+func (s *setup) samplingEntries() []entry {
+	now := s.drafts[s.row].preset
+	var list []entry
+	for _, p := range s.presets {
+		list = append(list, entry{title: p.Name, detail: p.About, current: p.Name == now, choose: s.choose(func(d *draft) { d.take(p) })})
+	}
+	return append(list, entry{title: "Other parameters…", detail: parameters(s.drafts[s.row].Sampling), current: now == "", choose: askSampling{s}})
+}
+
+// take gives the variant the parameters of a preset; the seed stays.
+func (d *draft) take(p chat.Preset) {
+	seed := d.Sampling.Seed
+	d.Sampling, d.preset = p.Sampling, p.Name
+	d.Sampling.Seed = seed
+}
+
+func (i askSampling) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	s := i.s
+	m.open(newQuestion(m.th, "Sampling parameters", "temp, top_p, top_k, presence, frequency and decay; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(text string) intent {
+		return s.set(func(d *draft) error {
+			p, err := parseSampling(d.Sampling, text)
+			if err == nil {
+				d.Sampling, d.preset = p, presetOf(s.presets, p)
+			}
+			return err
+		})
+	}))
+	return nil
+}
+
+func (i readMix) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	s, row := i.s, i.s.row
+	if strings.TrimSpace(i.text) == "" {
+		s.drafts[row].Mix = chat.Mix{}
+		return nil
+	}
+	return func() tea.Msg {
+		mix, err := m.desk.ParseMix(m.ctx, i.text)
+		return mixReadMsg{s, row, mix, err}
+	}
+}
+
+// mixReadMsg brings a mix for a variant.
+type mixReadMsg struct {
+	s   *setup
+	row int
+	mix chat.Mix
+	err error
+}
+
+func (msg mixReadMsg) take(*Model) tea.Cmd {
+	switch {
+	case msg.err != nil:
+		msg.s.said = oneLine(msg.err.Error())
+	case msg.row < len(msg.s.drafts):
+		msg.s.drafts[msg.row].Mix = msg.mix
+	}
+	return nil
+}
+
+func (i fillSetup) carryOut(m *Model) tea.Cmd {
+	s := i.s
+	var title string
+	var items []item
+	var change func(d *draft, item int)
+	switch i.what {
+	case keys.SetupStates:
+		title = "A variant for each of these states"
+		items, change = s.stateItems()
+	case keys.SetupAdapters:
+		title = "A variant for each of these adapters"
+		items, change = s.adapterItems()
+	case keys.SetupPresets:
+		title = "A variant for each of these presets"
+		items, change = s.presetItems()
+	default:
+		return s.askSeeds(m)
+	}
+	m.open(&checklist{title: title, items: items, accept: func(chosen []int) intent {
+		return alterSetup{s, func(s *setup) error {
+			s.fill(len(chosen), func(d *draft, i int) { change(d, chosen[i]) })
+			return nil
+		}}
+	}})
+	return nil
+}
+
+// uses says whether a variant has something.
+func (s *setup) uses(has func(d draft) bool) bool { return slices.ContainsFunc(s.drafts, has) }
+
+func (s *setup) stateItems() ([]item, func(d *draft, item int)) {
+	all := append([]chat.State{{}}, s.states...)
+	var items []item
+	for _, state := range all {
+		used := s.uses(func(d draft) bool { return d.Base.ID == state.ID })
+		if state.ID == 0 {
+			items = append(items, item{"none", "the bare model", used})
+			continue
+		}
+		items = append(items, item{oneLine(state.Name), aboutState(state), used})
+	}
+	return items, func(d *draft, i int) { d.Base = all[i] }
+}
+
+func (s *setup) adapterItems() ([]item, func(d *draft, item int)) {
+	all := append([]chat.Racked{{}}, s.adapters...)
+	var items []item
+	for _, a := range all {
+		used := s.uses(func(d draft) bool { return d.Adapter.Name == a.Name && d.Adapter.Fingerprint == a.Fingerprint })
+		if a.Name == "" {
+			items = append(items, item{"none", "the model without one", used})
+			continue
+		}
+		items = append(items, item{oneLine(a.Name), aboutAdapter(a), used})
+	}
+	return items, func(d *draft, i int) { d.Adapter = all[i].Adapter }
+}
+
+func (s *setup) presetItems() ([]item, func(d *draft, item int)) {
+	all := s.presets
+	var items []item
+	for _, p := range all {
+		items = append(items, item{p.Name, p.About, s.uses(func(d draft) bool { return d.preset == p.Name })})
+	}
+	return items, func(d *draft, i int) { d.take(all[i]) }
+}
+
+// askSeeds asks how often the selected variant is to answer.
+func (s *setup) askSeeds(m *Model) tea.Cmd {
+	m.open(newQuestion(m.th, "How many seeds?", "", "fill", fmt.Sprint(max(defaultBest, len(s.drafts))), false, func(text string) intent {
+		return alterSetup{s, func(s *setup) error {
+			n, err := number(oneLine(text), defaultBest)
+			if err != nil {
+				return err
+			}
+			first := max(1, s.drafts[s.row].Sampling.Seed)
+			s.fill(n, func(d *draft, i int) { d.Sampling.Seed = first + uint64(i) })
+			return nil
+		}}
+	}))
+	return nil
+}

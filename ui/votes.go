@@ -1,0 +1,231 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/chat"
+	"rookery/ui/keys"
+	"rookery/ui/theme"
+)
+
+// A winTable shows how often each variant was preferred.
+type winTable struct {
+	votes         []chat.Vote
+	table         chat.WinTable
+	loading       bool
+	failed        string
+	selected, top int
+	width, height int
+}
+
+// showVotes opens the win table.
+func (m *Model) showVotes(string) tea.Cmd {
+	w := &winTable{loading: true}
+	m.open(w)
+	return func() tea.Msg {
+		votes, err := m.desk.Votes(m.ctx)
+		return votesMsg{w, votes, chat.Wins(votes), err}
+	}
+}
+
+// votesMsg brings the votes.
+type votesMsg struct {
+	w     *winTable
+	votes []chat.Vote
+	table chat.WinTable
+	err   error
+}
+
+func (msg votesMsg) take(*Model) tea.Cmd {
+	w := msg.w
+	w.loading, w.votes, w.table = false, msg.votes, msg.table
+	if msg.err != nil {
+		w.failed = oneLine(msg.err.Error())
+	}
+	return nil
+}
+
+// askVotesFile asks where votes are written to, writeVotes writes them.
+type (
+	askVotesFile struct {
+		votes []chat.Vote
+		ext   string
+	}
+	writeVotes struct {
+		votes     []chat.Vote
+		ext, path string
+	}
+)
+
+func (askVotesFile) intent() {}
+func (writeVotes) intent()   {}
+
+func (i askVotesFile) carryOut(m *Model) tea.Cmd {
+	m.open(newQuestion(m.th, "Export the votes", "A new file; what people wrote is not in it.", "write", "votes"+i.ext, false, func(path string) intent {
+		if path = strings.TrimSpace(path); path == "" {
+			return done{}
+		}
+		return writeVotes{i.votes, i.ext, path}
+	}))
+	return nil
+}
+
+func (i writeVotes) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	return func() tea.Msg {
+		if err := i.write(); err != nil {
+			return noticeMsg{err: err}
+		}
+		return noticeMsg{text: fmt.Sprintf("%d votes exported to %s", len(i.votes), i.path)}
+	}
+}
+
+// write makes a new file; it never replaces one. It blocks.
+func (i writeVotes) write() error {
+	path, err := fromHome(i.path)
+	if err != nil {
+		return fmt.Errorf("exporting to %s: %w", i.path, err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; choose another name", path)
+	}
+	if err != nil {
+		return fmt.Errorf("exporting: %w", err)
+	}
+	if i.ext == ".csv" {
+		err = chat.WriteVotesCSV(f, i.votes)
+	} else {
+		err = chat.WriteVotesJSONL(f, i.votes)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
+	}
+	return nil
+}
+
+func (w *winTable) press(id keys.ID, _ string) intent {
+	switch id {
+	case keys.ListCancel, keys.ListAccept:
+		return done{}
+	case keys.VotesCSV, keys.VotesJSONL:
+		if len(w.votes) == 0 {
+			return nil
+		}
+		ext := ".csv"
+		if id == keys.VotesJSONL {
+			ext = ".jsonl"
+		}
+		return askVotesFile{w.votes, ext}
+	case keys.ListUp:
+		w.move(-1)
+	case keys.ListDown:
+		w.move(1)
+	case keys.ListPageUp:
+		w.move(-w.rows())
+	case keys.ListPageDown:
+		w.move(w.rows())
+	}
+	return nil
+}
+
+func (w *winTable) move(by int) {
+	w.selected = max(0, min(w.selected+by, len(w.table.Standings)-1))
+	w.top = max(min(w.top, w.selected), w.selected-w.rows()+1)
+}
+
+func (w *winTable) wheel(by int) intent {
+	w.move(by)
+	return nil
+}
+
+func (w *winTable) click(_, y int) intent {
+	if i := w.top + y - 2; y >= 2 && i < len(w.table.Standings) {
+		w.selected = i
+	}
+	return nil
+}
+
+func (w *winTable) resize(width, height int) {
+	w.width, w.height = width, height
+	w.move(0)
+}
+
+// rows is how many variants are seen at once.
+func (w *winTable) rows() int { return max(1, min(20, w.height-9)) }
+
+func (w *winTable) draw(th theme.Theme, m keys.Map) box {
+	inner := innerWidth(setupWidth, w.width)
+	content := w.content(th, inner)
+	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.VotesCSV), "CSV", m.Hint(keys.List, keys.VotesJSONL), "JSONL", m.Hint(keys.List, keys.ListCancel), "close")
+	return framed(th, fmt.Sprintf("%s votes", count(w.table.Votes)), content, hints, inner, w.width, w.height)
+}
+
+func (w *winTable) content(th theme.Theme, width int) []string {
+	switch {
+	case w.failed != "":
+		return wrapped("✗ "+w.failed, width)
+	case w.loading:
+		return []string{th.Muted.Render("Reading the votes.")}
+	case len(w.table.Standings) == 0:
+		return wrapped("Nobody has voted yet. Compare answers, then vote for the best one, or for none.", width)
+	}
+	lines := []string{th.Muted.Render(pad(standingLine("variant", "won", "tied", "lost", "rate", "strength", width), width))}
+	for i := w.top; i < min(len(w.table.Standings), w.top+w.rows()); i++ {
+		s := &w.table.Standings[i]
+		line := standingLine(s.Variant.Title(), count(s.Wins), count(s.Ties), count(s.Losses), interval(s.Rate), interval(s.Strength), width)
+		if i == w.selected {
+			line = th.Selected.Render(pad(line, width))
+		}
+		lines = append(lines, line)
+	}
+	if below := len(w.table.Standings) - w.top - w.rows(); below > 0 {
+		lines = append(lines, th.Muted.Render("  "+count(below)+" more "+th.Glyphs.Down))
+	}
+	about := w.table.Standings[w.selected].Variant.Title() + ". Percent with 95% intervals: rate is of its own votes, strength the chance against an average variant."
+	lines = append(lines, "")
+	for _, l := range wrapped(about, width) {
+		lines = append(lines, th.Muted.Render(l))
+	}
+	return lines
+}
+
+// standingLine is a line of the table; on a narrow screen without strengths.
+func standingLine(variant, won, tied, lost, rate, strength string, width int) string {
+	const narrow = 60
+	figures := fmt.Sprintf("%4s %4s %4s  %-13s", won, tied, lost, rate)
+	if width >= narrow {
+		figures += " " + fmt.Sprintf("%-13s", strength)
+	}
+	return spread(fit(variant, max(1, width-ansi.StringWidth(figures)-1)), figures, width)
+}
+
+// interval writes a share with its bounds in percent: "62% (41–79)".
+func interval(i chat.Interval) string {
+	return fmt.Sprintf("%.0f%% (%.0f–%.0f)", 100*i.Estimate, 100*i.Low, 100*i.High)
+}
+
+// sayVotes reads the win table out.
+func sayVotes(ctx context.Context, k compareDesk, say func(string)) error {
+	votes, err := k.Votes(ctx)
+	if err != nil {
+		return err
+	}
+	table := chat.Wins(votes)
+	if len(table.Standings) == 0 {
+		say("There are no votes yet.")
+	}
+	for _, s := range table.Standings {
+		say(fmt.Sprintf("%s: %d won, %d tied, %d lost; rate %.0f percent, between %.0f and %.0f.", s.Variant.Title(), s.Wins, s.Ties, s.Losses,
+			100*s.Rate.Estimate, 100*s.Rate.Low, 100*s.Rate.High))
+	}
+	return nil
+}
