@@ -37,6 +37,7 @@ type desk interface {
 	library
 	mixDesk
 	compareDesk
+	adapterDesk
 }
 
 // A dialogue is chat.Dialogue. Its methods return at once.
@@ -55,6 +56,7 @@ type dialogue interface {
 	stateDialogue
 	mixDialogue
 	outlookDialogue
+	adapterDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m chat.ThinkMode) error

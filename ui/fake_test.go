@@ -26,6 +26,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type fakeDesk struct {
 	fakeLibrary
 	fakeRack
+	fakeAdapters
 	fakeMixes
 	remembered []string
 	open       []*fakeDialogue
@@ -333,7 +334,7 @@ var named = map[string]rune{
 	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft,
 	"right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
 	"backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "space": tea.KeySpace,
-	"f1": tea.KeyF1, "escape": tea.KeyEscape, "f2": tea.KeyF2, "f3": tea.KeyF3, "f4": tea.KeyF4, "f5": tea.KeyF5, "f6": tea.KeyF6, "f7": tea.KeyF7, "f8": tea.KeyF8, "f9": tea.KeyF9, "f12": tea.KeyF12,
+	"f1": tea.KeyF1, "escape": tea.KeyEscape, "f2": tea.KeyF2, "f3": tea.KeyF3, "f4": tea.KeyF4, "f5": tea.KeyF5, "f6": tea.KeyF6, "f7": tea.KeyF7, "f8": tea.KeyF8, "f9": tea.KeyF9, "f10": tea.KeyF10, "f12": tea.KeyF12,
 }
 
 // press sends keys by their names.

@@ -42,6 +42,7 @@ type Model struct {
 	focus         keys.Context // Composer, Transcript or Panel
 	dialogs       []dialog
 	panel         sidePanel
+	adapting      adapterJob
 	heat          heat
 	outlook       outlook
 	prompts       []string   // sent in the past, oldest first
@@ -153,6 +154,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onCompareList(msg)
 	case driftMsg:
 		cmd = m.onDrift(msg)
+	case adaptersMsg:
+		m.onAdapters(msg)
+	case adapterMsg:
+		cmd = m.onAdapter(msg)
 	case mixMsg:
 		cmd = m.onMix(msg)
 	case mixStatesMsg:

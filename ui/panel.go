@@ -32,6 +32,7 @@ const (
 	samplingPanel
 	monitorPanel
 	mixerPanel
+	adaptersPanel
 )
 
 // A sidePanel is the place for one panel: beside the messages on a wide
@@ -42,6 +43,7 @@ type sidePanel struct {
 	sampling      *panel.Sampling
 	monitor       *panel.Monitor
 	mixer         *panel.Mixer
+	adapters      *panel.Adapters
 	width, height int
 }
 
@@ -50,7 +52,7 @@ func newSidePanel(th theme.Theme, model *infer.Model) sidePanel {
 	if model != nil && model.Tokenizer != nil {
 		name = func(id int32) string { return string(model.Tokenizer.Bytes(id)) }
 	}
-	return sidePanel{sampling: panel.NewSampling(th, chat.Presets(model), name), monitor: panel.NewMonitor(th), mixer: panel.NewMixer(th)}
+	return sidePanel{sampling: panel.NewSampling(th, chat.Presets(model), name), monitor: panel.NewMonitor(th), mixer: panel.NewMixer(th), adapters: panel.NewAdapters(th)}
 }
 
 // current is the open panel, or nil.
@@ -62,6 +64,8 @@ func (p *sidePanel) current() panel.Panel {
 		return p.monitor
 	case mixerPanel:
 		return p.mixer
+	case adaptersPanel:
+		return p.adapters
 	}
 	return nil
 }
@@ -75,6 +79,7 @@ func (p *sidePanel) setTheme(th theme.Theme) {
 	p.sampling.SetTheme(th)
 	p.monitor.SetTheme(th)
 	p.mixer.SetTheme(th)
+	p.adapters.SetTheme(th)
 }
 
 // setSize gives the panel its place; a title and an edge go off.
@@ -169,7 +174,7 @@ func (m *Model) panelAsks(action panel.Action) tea.Cmd {
 	case panel.SaveMix:
 		return m.saveMix("")
 	}
-	return nil
+	return m.adapterAsks(action)
 }
 
 // pointed is the panel under the pointer if the mouse can change it, with the
@@ -188,8 +193,11 @@ func (m *Model) pointed(mouse tea.Mouse) (p panel.Pointer, x, y int) {
 
 // syncPanel tells the open panel what the conversation uses.
 func (m *Model) syncPanel() {
-	if m.panel.kind == mixerPanel {
+	switch m.panel.kind {
+	case mixerPanel:
 		m.syncMixer()
+	case adaptersPanel:
+		m.syncAdapters()
 	}
 	if m.panel.kind != samplingPanel {
 		return

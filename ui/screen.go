@@ -172,6 +172,8 @@ func (m *Model) drawPanel() []string {
 		id = keys.MonitorPanel
 	case mixerPanel:
 		id = keys.Mix
+	case adaptersPanel:
+		id = keys.Adapters
 	}
 	return m.panel.draw(m.th, m.focus == keys.Panel && !m.heat.focused, hintLine(m.th, 20, m.keymap.Hint(keys.Composer, id), "closes"))
 }

@@ -42,6 +42,9 @@ func (m *Model) drawRule() string {
 	if t.view.Base != "" {
 		parts = append(parts, "from "+oneLine(t.view.Base))
 	}
+	if t.view.Adapter != "" {
+		parts = append(parts, "adapter "+oneLine(t.view.Adapter))
+	}
 	switch {
 	case t.composer.editing:
 		parts = append(parts, "editing "+t.composer.edits.what())

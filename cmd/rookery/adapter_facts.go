@@ -18,7 +18,7 @@ type adapterFacts struct {
 	Fingerprint string        `json:"fingerprint"`
 	Kinds       string        `json:"kinds"`
 	Rank        int           `json:"rank"`
-	Scale       float32       `json:"scale"`
+	Scale       float32       `json:"scale,omitempty"` // of LoRA and DoRA, without the strength
 	Strength    float32       `json:"strength"`
 	Layers      int           `json:"layers"`
 	Targets     []targetFacts `json:"targets"`
@@ -41,12 +41,15 @@ type targetFacts struct {
 // describe collects what there is to say of an adapter.
 func describe(a *adapter.Adapter, o adapter.Options) adapterFacts {
 	f := adapterFacts{
-		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Scale: a.Scale(), Strength: o.Strength,
+		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Strength: o.Strength,
 		Layers: a.Shape.Layers, HasState: a.HasState, Bytes: a.Bytes(), Touched: a.Touched(),
 		Replaced: slices.Sorted(maps.Keys(a.Replaced)), Targets: []targetFacts{},
 	}
 	if f.Strength == 0 {
 		f.Strength = 1
+	}
+	if a.Scaled() {
+		f.Scale = a.Scale() / f.Strength
 	}
 	for t := range adapter.LayerTargets {
 		var ds []*adapter.Delta
@@ -96,7 +99,7 @@ func (f adapterFacts) write(out io.Writer) error {
 	}
 	row("name", "%s", f.Name)
 	row("kind", "%s", f.Kinds)
-	if f.Rank > 0 {
+	if f.Scale != 0 {
 		row("scale", "%.4g", f.Scale)
 	}
 	row("strength", "%.4g", f.Strength)

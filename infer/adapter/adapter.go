@@ -143,7 +143,17 @@ func (a *Adapter) Rank() int {
 	return rank
 }
 
-// Scale is that of the first LoRA or DoRA, or 1.
+// Scaled says whether the adapter has a scale: LoRA and DoRA do.
+func (a *Adapter) Scaled() bool {
+	for d := range a.deltas() {
+		if d.Form == LoRA || d.Form == DoRA {
+			return true
+		}
+	}
+	return false
+}
+
+// Scale is that of the first LoRA or DoRA with the strength in it, or 1.
 func (a *Adapter) Scale() float32 {
 	for d := range a.deltas() {
 		if d.Form == LoRA || d.Form == DoRA {

@@ -120,7 +120,7 @@ const (
 )
 
 // table is the order of the help screen and of the palette.
-var table = slices.Concat(generalTable, treeTable, compareTable, mixTable)
+var table = slices.Concat(generalTable, treeTable, compareTable, mixTable, adaptersTable)
 
 // generalTable is the part of the table that has no file of its own.
 var generalTable = []Action{

@@ -58,6 +58,8 @@ var (
 	_ Panel   = (*Mixer)(nil)
 	_ Pointer = (*Mixer)(nil)
 	_ Pointer = (*Sampling)(nil)
+	_ Panel   = (*Adapters)(nil)
+	_ Pointer = (*Adapters)(nil)
 )
 
 // A frame is what all panels have: a size and a theme.

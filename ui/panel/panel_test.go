@@ -103,7 +103,7 @@ var sizes = [][2]int{{80, 24}, {120, 40}, {40, 12}, {42, 30}}
 func TestGoldens(t *testing.T) {
 	ascii := testTheme(t).WithGlyphs(theme.ASCIIGlyphs())
 	spoken := testTheme(t).WithGlyphs(theme.SpokenGlyphs())
-	for name, p := range map[string]Panel{"sampling": testSampling(t), "monitor": testMonitor(t, 90), "mixer": testMixer(t)} {
+	for name, p := range map[string]Panel{"sampling": testSampling(t), "monitor": testMonitor(t, 90), "mixer": testMixer(t), "adapters": testAdapters(t)} {
 		for _, size := range sizes {
 			t.Run(fmt.Sprintf("%s %dx%d", name, size[0], size[1]), func(t *testing.T) {
 				p.SetTheme(testTheme(t))
@@ -135,6 +135,7 @@ func TestDrawFits(t *testing.T) {
 		"sampling": testSampling(t), "bare sampling": NewSampling(testTheme(t), nil, nil),
 		"monitor": testMonitor(t, 20), "new monitor": NewMonitor(testTheme(t)), "one sample": testMonitor(t, 1),
 		"mixer": testMixer(t), "no mix": NewMixer(testTheme(t)),
+		"adapters": testAdapters(t), "no adapters": NewAdapters(testTheme(t)),
 	}
 	for name, p := range panels {
 		for _, w := range []int{0, 1, 2, 5, 13, 30, 42, 75, 76, 84, 200} {

@@ -1,0 +1,321 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer/adapter"
+	"rookery/ui/keys"
+	"rookery/ui/panel"
+)
+
+// An adapterDesk is what the interface needs of adapters. It blocks and is
+// called in commands only.
+type adapterDesk interface {
+	Adapters(ctx context.Context) ([]chat.Racked, error)
+	TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error)
+	Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error)
+	TidyAdapters(ctx context.Context, a chat.Adapter) error
+	DropAdapter(ctx context.Context, fingerprint string) error
+	ForgetAdapter(ctx context.Context, a chat.Adapter) error
+	MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error)
+}
+
+func (k chatDesk) Adapters(ctx context.Context) ([]chat.Racked, error) { return k.Rack().List(ctx) }
+
+func (k chatDesk) TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error) {
+	return k.Rack().Find(ctx, name, o)
+}
+
+func (k chatDesk) Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error) {
+	return k.Rack().Strengthen(ctx, a, strength)
+}
+
+func (k chatDesk) TidyAdapters(ctx context.Context, a chat.Adapter) error {
+	return k.Rack().Tidy(ctx, a)
+}
+
+func (k chatDesk) DropAdapter(ctx context.Context, fingerprint string) error {
+	return k.Rack().Drop(ctx, fingerprint)
+}
+
+func (k chatDesk) ForgetAdapter(ctx context.Context, a chat.Adapter) error {
+	return k.Rack().Forget(ctx, a)
+}
+
+func (k chatDesk) MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error) {
+	return k.Rack().Merge(ctx, a, merged)
+}
+
+// An adapterDialogue is the part of a dialogue that is about its adapter.
+type adapterDialogue interface {
+	SetAdapter(a chat.Adapter) error
+}
+
+func (opening) SetAdapter(chat.Adapter) error { return errOpening }
+
+// An adapterJob is what is being done with adapters. One is done at a time; of
+// the strengths that are asked for meanwhile the last one counts.
+type adapterJob struct {
+	busy bool
+	next func() tea.Cmd
+}
+
+// adaptersMsg brings the adapters that are known.
+type adaptersMsg struct {
+	list    []chat.Racked
+	weights int64
+	err     error
+}
+
+// adapterMsg says that something was done with an adapter; one to use in a
+// dialogue, if d is not nil.
+type adapterMsg struct {
+	d    dialogue
+	a    chat.Adapter
+	said string
+	file string          // that was to be loaded
+	o    adapter.Options // with what is known of it
+	err  error
+}
+
+// adapter opens the panel, or uses the adapter of a name or a file, or none.
+func (m *Model) adapter(arg string) tea.Cmd {
+	switch arg {
+	case "":
+		return tea.Batch(m.togglePanel(adaptersPanel), m.listAdapters())
+	case "off", "none":
+		m.panel.adapters.ChooseNone()
+		return m.onAdapter(adapterMsg{d: m.tab().d, said: saidAdapter(chat.Adapter{})})
+	}
+	return m.loadAdapter(m.tab().d, expandHome(arg), adapter.Options{})
+}
+
+// saidAdapter says what a change of the adapter does.
+func saidAdapter(a chat.Adapter) string {
+	if a.Name == "" {
+		return "no adapter, from the next token on"
+	}
+	return oneLine(a.Title()) + ", from the next token on"
+}
+
+// listAdapters asks for the adapters that are known, if they are shown.
+func (m *Model) listAdapters() tea.Cmd {
+	if m.panel.kind != adaptersPanel {
+		return nil
+	}
+	return func() tea.Msg {
+		list, err := m.desk.Adapters(m.ctx)
+		weights := int64(0)
+		if e := m.desk.Engine(); e != nil {
+			weights = e.Stats().Memory.Weights
+		}
+		return adaptersMsg{list, weights, err}
+	}
+}
+
+func (m *Model) onAdapters(msg adaptersMsg) { m.panel.adapters.Set(msg.list, msg.err, msg.weights) }
+
+// loadAdapter uses an adapter by its name or file, with what is known of it.
+func (m *Model) loadAdapter(d dialogue, name string, o adapter.Options) tea.Cmd {
+	return m.work("loading "+name, func() tea.Msg {
+		a, err := m.desk.TakeAdapter(m.ctx, name, o)
+		return adapterMsg{d: d, a: a, said: saidAdapter(a), file: name, o: o, err: err}
+	})
+}
+
+// useAdapter uses an adapter at a strength, or none.
+func (m *Model) useAdapter(use panel.UseAdapter) tea.Cmd {
+	d := m.tab().d
+	if use.Adapter.Name == "" {
+		m.adapting.next = nil
+		return m.onAdapter(adapterMsg{d: d, said: saidAdapter(chat.Adapter{})})
+	}
+	doing := fmt.Sprintf("loading %s at %.2f", use.Adapter.Name, use.Strength)
+	return m.work(doing, func() tea.Msg {
+		a, err := m.desk.Strengthen(m.ctx, use.Adapter, use.Strength)
+		return adapterMsg{d: d, a: a, said: saidAdapter(a), err: err}
+	})
+}
+
+// work does something with adapters, after what is being done.
+func (m *Model) work(doing string, do func() tea.Msg) tea.Cmd {
+	start := func() tea.Cmd {
+		m.adapting.busy, m.adapting.next = true, nil
+		m.panel.adapters.SetDoing(doing)
+		return do
+	}
+	if m.adapting.busy {
+		m.adapting.next = start
+		return nil
+	}
+	return start()
+}
+
+// worked is called when something was done, and begins what waits.
+func (m *Model) worked() tea.Cmd {
+	m.adapting.busy = false
+	m.panel.adapters.SetDoing("")
+	if next := m.adapting.next; next != nil {
+		return next()
+	}
+	return nil
+}
+
+// onAdapter tells what has become of an adapter and gives it to the
+// conversation. Those of other strengths go that nobody uses any more.
+func (m *Model) onAdapter(msg adapterMsg) tea.Cmd {
+	var q *adapter.QuestionError
+	if errors.As(msg.err, &q) && msg.file != "" {
+		m.askAboutAdapter(msg, q)
+		return m.worked()
+	}
+	err := msg.err
+	if err == nil && msg.d != nil {
+		err = msg.d.SetAdapter(msg.a)
+	}
+	if c := m.tab().composer; err != nil && msg.file != "" && c.empty() && len(m.dialogs) == 0 && m.panel.kind != adaptersPanel {
+		c.fill("/adapter " + msg.file) // to be put right
+		m.edited()
+	}
+	var tidy tea.Cmd
+	if err == nil && msg.a.Name != "" {
+		tidy = func() tea.Msg {
+			_ = m.desk.TidyAdapters(m.ctx, msg.a) // what stays is dropped another time
+			return nil
+		}
+	}
+	next := m.worked()
+	return tea.Batch(m.report(msg.said, err), m.look(), next, tea.Sequence(tidy, m.listAdapters()))
+}
+
+// askAboutAdapter asks what a file does not say.
+func (m *Model) askAboutAdapter(msg adapterMsg, q *adapter.QuestionError) {
+	if len(q.Choices) > 0 && q.Choices[0] != "" {
+		var entries []entry
+		for _, c := range q.Choices {
+			entries = append(entries, entry{title: c, detail: aboutBlocks[c], choose: answerAdapter{msg, q.Asked, c}})
+		}
+		m.open(newChooser(m.th, oneLine(q.Problem), "choose", "", entries))
+		return
+	}
+	m.open(newQuestion(m.th, capital(q.Asked)+" of "+oneLine(q.Path), oneLine(capital(q.Problem))+". The trainer's settings have it; the scale of the change is alpha / rank.", "load it", "", false, func(text string) intent {
+		return answerAdapter{msg, q.Asked, strings.TrimSpace(text)}
+	}))
+}
+
+// aboutBlocks says what the choices for a Bone file are.
+var aboutBlocks = map[string]string{
+	adapter.BlocksColumn: "a block for each piece of the inputs: BAT",
+	adapter.BlocksRow:    "a block for each piece of the outputs: Bone before 2024-10",
+}
+
+type (
+	// answerAdapter answers what a file does not say.
+	answerAdapter struct {
+		of     adapterMsg
+		asked  string
+		answer string
+	}
+	// loadAdapterFile loads a file for the conversation.
+	loadAdapterFile struct{ path string }
+	// forgetAdapter takes an adapter out of the list.
+	forgetAdapter struct{ a chat.Adapter }
+)
+
+func (answerAdapter) intent()   {}
+func (loadAdapterFile) intent() {}
+func (forgetAdapter) intent()   {}
+
+func (i answerAdapter) carryOut(m *Model) tea.Cmd {
+	o := i.of.o
+	switch i.asked {
+	case "blocks":
+		o.Blocks = i.answer
+	case "alpha":
+		alpha, err := strconv.ParseFloat(i.answer, 32)
+		if err != nil || !(alpha > 0) {
+			return m.fail(fmt.Errorf("%q is no alpha: a number above 0 is needed", i.answer))
+		}
+		o.Alpha = float32(alpha)
+	default:
+		o.Init = expandHome(i.answer)
+	}
+	m.shut()
+	return m.loadAdapter(i.of.d, i.of.file, o)
+}
+
+func (i loadAdapterFile) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	if i.path == "" {
+		return nil
+	}
+	return m.loadAdapter(m.tab().d, expandHome(i.path), adapter.Options{})
+}
+
+func (i forgetAdapter) carryOut(m *Model) tea.Cmd {
+	m.dialogs = nil
+	return m.work("forgetting "+i.a.Name, func() tea.Msg {
+		return adapterMsg{said: oneLine(i.a.Name) + " is forgotten; its file stays", err: m.desk.ForgetAdapter(m.ctx, i.a)}
+	})
+}
+
+// adapterAsks does what the panel asks for.
+func (m *Model) adapterAsks(action panel.Action) tea.Cmd {
+	switch action := action.(type) {
+	case panel.UseAdapter:
+		return m.useAdapter(action)
+	case panel.LoadAdapter:
+		m.open(newQuestion(m.th, "Load an adapter", "A .pth or .safetensors file of a LoRA, PiSSA, DoRA, DiSHA, BAT, Bone, MoLE or replaced tensors.", "load it", "", false, func(path string) intent {
+			return loadAdapterFile{strings.TrimSpace(path)}
+		}))
+	case panel.DropAdapter:
+		return m.dropAdapter(action.Family)
+	case panel.ForgetAdapter:
+		a := action.Adapter
+		if a.Path == "" {
+			return m.fail(fmt.Errorf("%s comes with the model and stays in the list", a.Name))
+		}
+		m.open(&confirmation{title: "Forget the adapter?", text: fmt.Sprintf("“%s” goes out of the list; its file stays. Conversations that use it ask for it again.", oneLine(a.Name)), verb: "forget", accept: forgetAdapter{a}})
+	case panel.MergeAdapter:
+		said := oneLine(action.Adapter.Name) + " is merged: it has weights of its own"
+		if !action.Merged {
+			said = oneLine(action.Adapter.Name) + " is beside the weights again"
+		}
+		return m.work("merging "+action.Adapter.Name, func() tea.Msg {
+			_, err := m.desk.MergeAdapter(m.ctx, action.Adapter, action.Merged)
+			return adapterMsg{said: said, err: err}
+		})
+	}
+	return nil
+}
+
+// dropAdapter gives the memory of an adapter back.
+func (m *Model) dropAdapter(family []chat.Racked) tea.Cmd {
+	return m.work("dropping "+family[0].Name, func() tea.Msg {
+		var err error
+		for _, a := range family {
+			if a.Loaded != nil {
+				err = errors.Join(err, m.desk.DropAdapter(m.ctx, a.Fingerprint))
+			}
+		}
+		return adapterMsg{said: oneLine(family[0].Name) + " is out of memory; it is loaded again when it is used", err: err}
+	})
+}
+
+// syncAdapters tells the panel what the conversation uses.
+func (m *Model) syncAdapters() {
+	v := &m.tab().view
+	m.panel.adapters.SetUse(v.Conversation.ID, v.Conversation.Adapter, v.Adapter)
+}
+
+// adaptersTable says what the actions on adapters and models do.
+func (m *Model) adaptersTable() map[keys.ID]func(string) tea.Cmd {
+	return map[keys.ID]func(string) tea.Cmd{keys.Adapters: m.adapter}
+}

@@ -1,0 +1,297 @@
+package panel
+
+import (
+	"math"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/ui/theme"
+)
+
+// Adapters shows the adapters that are known and asks for one of them, at a
+// strength, for the conversation. What it shows is told to it.
+type Adapters struct {
+	frame
+	families [][]chat.Racked // see chat.Families
+	known    bool            // families were told
+	problem  error           // why they could not be
+	doing    string          // what is being done, or empty
+	weights  int64           // bytes of the model's own
+	inUse    string          // fingerprint of the conversation's; "" is none
+	name     string          // what people call that
+	of       chat.ID         // the conversation
+	// faders are strengths that were chosen for adapters, by key. chosen is the
+	// key of the one asked for last: at strength 0 the conversation has none,
+	// and a new strength is not in the list at once.
+	faders  map[string]float32
+	chosen  string
+	at      int // the chosen line; 0 is "none"
+	dragged bool
+}
+
+// What the panel asks for.
+type (
+	// UseAdapter asks for an adapter at a strength that is not 0, or for none.
+	UseAdapter struct {
+		Adapter  chat.Adapter
+		Strength float32
+	}
+	// LoadAdapter asks for the file of another one.
+	LoadAdapter struct{}
+	// DropAdapter asks to give the memory of an adapter back, at all strengths.
+	DropAdapter struct{ Family []chat.Racked }
+	// ForgetAdapter asks to take one out of the list.
+	ForgetAdapter struct{ Adapter chat.Adapter }
+	// MergeAdapter asks to give one weights of its own, or to take them away.
+	MergeAdapter struct {
+		Adapter chat.Adapter
+		Merged  bool
+	}
+)
+
+func (UseAdapter) action()    {}
+func (LoadAdapter) action()   {}
+func (DropAdapter) action()   {}
+func (ForgetAdapter) action() {}
+func (MergeAdapter) action()  {}
+
+// The strengths that the fader reaches, and its steps.
+const (
+	strongest    = 2
+	strengthStep = 0.1
+	strengthMore = 0.5
+)
+
+// NewAdapters returns a panel that has not been told anything yet.
+func NewAdapters(th theme.Theme) *Adapters {
+	return &Adapters{frame: frame{th: th}, faders: map[string]float32{}}
+}
+
+// Title is the panel's name.
+func (p *Adapters) Title() string { return "Adapters" }
+
+// Set tells what is known, or why that cannot be said, and how many bytes the
+// model's own weights take.
+func (p *Adapters) Set(list []chat.Racked, err error, weights int64) {
+	p.known, p.problem, p.weights = true, err, weights
+	if err != nil {
+		return
+	}
+	key := ""
+	if f := p.family(); f != nil {
+		key = keyOf(f[0].Adapter)
+	}
+	p.families = chat.Families(list)
+	p.at = min(p.at, len(p.families))
+	for i, f := range p.families {
+		if keyOf(f[0].Adapter) == key {
+			p.at = i + 1
+		}
+	}
+}
+
+// SetDoing tells what is being done; empty is nothing.
+func (p *Adapters) SetDoing(what string) { p.doing = what }
+
+// SetUse tells which adapter the conversation uses.
+func (p *Adapters) SetUse(conversation chat.ID, fingerprint, name string) {
+	if p.of != conversation {
+		p.of, p.chosen = conversation, ""
+		clear(p.faders)
+	}
+	p.inUse, p.name = fingerprint, name
+}
+
+// ChooseNone tells that the person wants no adapter, and not one at strength 0.
+func (p *Adapters) ChooseNone() { p.chosen = "" }
+
+// keyOf is the same for an adapter at all strengths.
+func keyOf(a chat.Adapter) string { return a.Path + "\n" + a.Name + "\n" + a.Options.Blocks }
+
+// family is the adapter on the chosen line, or nil.
+func (p *Adapters) family() []chat.Racked {
+	if p.at < 1 || p.at > len(p.families) {
+		return nil
+	}
+	return p.families[p.at-1]
+}
+
+// using is the member of a family that the conversation uses.
+func (p *Adapters) using(f []chat.Racked) (chat.Racked, bool) {
+	for _, a := range f {
+		if a.Fingerprint != "" && a.Fingerprint == p.inUse {
+			return a, true
+		}
+	}
+	return chat.Racked{}, false
+}
+
+// used reports whether a family is the conversation's, be it at strength 0.
+func (p *Adapters) used(f []chat.Racked) bool {
+	if _, ok := p.using(f); ok {
+		return true
+	}
+	return p.chosen == keyOf(f[0].Adapter) && !slices.ContainsFunc(p.families, func(f []chat.Racked) bool {
+		_, ok := p.using(f)
+		return ok
+	})
+}
+
+// strength is where the fader of a family stands.
+func (p *Adapters) strength(f []chat.Racked) float32 {
+	if k, ok := p.faders[keyOf(f[0].Adapter)]; ok {
+		return k
+	}
+	if a, ok := p.using(f); ok {
+		return a.Strength()
+	}
+	return f[0].Strength()
+}
+
+// loaded are the members of a family that are in memory.
+func loaded(f []chat.Racked) (all []infer.LoadedAdapter) {
+	for _, a := range f {
+		if a.Loaded != nil {
+			all = append(all, *a.Loaded)
+		}
+	}
+	return all
+}
+
+// HandleKey moves, chooses, and moves the fader.
+func (p *Adapters) HandleKey(k tea.KeyPressMsg) (Action, bool) {
+	switch k.String() {
+	case "up", "k", "shift+tab":
+		p.at = max(0, p.at-1)
+	case "down", "j", "tab":
+		p.at = min(len(p.families), p.at+1)
+	case "home", "g":
+		p.at = 0
+	case "end", "G":
+		p.at = len(p.families)
+	case "left", "h", "-":
+		return p.turn(-strengthStep), true
+	case "right", "l", "+", "=":
+		return p.turn(strengthStep), true
+	case "shift+left", "H", "[":
+		return p.turn(-strengthMore), true
+	case "shift+right", "L", "]":
+		return p.turn(strengthMore), true
+	case "0":
+		return p.turn(-strongest), true
+	case "1":
+		if f := p.family(); f != nil {
+			return p.turn(1 - p.strength(f)), true
+		}
+	case "enter", "space":
+		return p.choose(), true
+	case "a", "o":
+		return LoadAdapter{}, true
+	case "esc", "q":
+		return Close{}, true
+	default:
+		return p.change(k.String())
+	}
+	return nil, true
+}
+
+// change is a key that changes the adapter on the chosen line.
+func (p *Adapters) change(key string) (Action, bool) {
+	f := p.family()
+	switch {
+	case key != "d" && key != "x" && key != "delete" && key != "m":
+		return nil, false
+	case f == nil:
+		return nil, true
+	case key == "d":
+		return DropAdapter{f}, true
+	case key == "m":
+		a := f[0]
+		if used, ok := p.using(f); ok {
+			a = used
+		}
+		return MergeAdapter{a.Adapter, !a.Merged}, true
+	}
+	return ForgetAdapter{f[0].Adapter}, true
+}
+
+// choose uses what is on the chosen line.
+func (p *Adapters) choose() Action {
+	f := p.family()
+	if f == nil {
+		p.chosen = ""
+		return UseAdapter{}
+	}
+	return p.use(f, p.strength(f))
+}
+
+// use asks for a family at a strength; 0 is as if there were none.
+func (p *Adapters) use(f []chat.Racked, strength float32) Action {
+	p.chosen = keyOf(f[0].Adapter)
+	if strength == 0 {
+		return UseAdapter{}
+	}
+	for _, a := range f {
+		if a.Strength() == strength {
+			return UseAdapter{a.Adapter, strength}
+		}
+	}
+	return UseAdapter{f[0].Adapter, strength}
+}
+
+// turn moves the fader of the chosen line. That of the conversation's adapter
+// is heard at once, another one when it is chosen.
+func (p *Adapters) turn(by float32) Action {
+	f := p.family()
+	if f == nil {
+		return nil
+	}
+	return p.setStrength(f, p.strength(f)+by)
+}
+
+func (p *Adapters) setStrength(f []chat.Racked, to float32) Action {
+	to = min(max(float32(math.Round(float64(to)*20)/20), 0), strongest)
+	was, used := p.strength(f), p.used(f)
+	if to == was {
+		return nil
+	}
+	p.faders[keyOf(f[0].Adapter)] = to
+	if !used {
+		return nil
+	}
+	return p.use(f, to)
+}
+
+// Press takes the line under the pointer, and its fader.
+func (p *Adapters) Press(x, y int) Action {
+	from, n := p.window()
+	p.dragged = false
+	if y < 0 || y >= n {
+		return nil
+	}
+	p.at = from + y
+	if p.family() == nil {
+		return p.choose()
+	}
+	if at, width := p.barPlace(); width > 0 && x >= at && x < at+width {
+		p.dragged = true
+		return p.Drag(x, y)
+	}
+	return p.choose()
+}
+
+// Drag moves the fader that was pressed.
+func (p *Adapters) Drag(x, _ int) Action {
+	f := p.family()
+	if !p.dragged || f == nil {
+		return nil
+	}
+	at, width := p.barPlace()
+	return p.setStrength(f, strongest*float32(x-at)/float32(max(1, width-1)))
+}
+
+// Release lets the fader go.
+func (p *Adapters) Release() { p.dragged = false }
