@@ -120,6 +120,16 @@ func (r *Rack) loaded(ctx context.Context) ([]infer.LoadedAdapter, error) {
 	return e.Adapters(ctx)
 }
 
+// Bytes is what the loaded adapters take beside the weights.
+func (r *Rack) Bytes(ctx context.Context) (int64, error) {
+	loaded, err := r.loaded(ctx)
+	var sum int64
+	for _, l := range loaded {
+		sum += l.Bytes
+	}
+	return sum, err
+}
+
 // isLoaded says whether the engine has an adapter.
 func (r *Rack) isLoaded(ctx context.Context, fingerprint string) (bool, error) {
 	loaded, err := r.loaded(ctx)

@@ -171,6 +171,7 @@ func (m *Model) measure() {
 		m.monitor.busy = now
 	}
 	m.panel.add(m.monitor.stats, now)
+	m.notePaces(now)
 }
 
 // monitor is the strip's memory of the engine.

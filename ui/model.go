@@ -47,6 +47,8 @@ type Model struct {
 	outlook       outlook
 	prompts       []string   // sent in the past, oldest first
 	compared      remembered // what was compared last
+	around        around
+	paces         paces
 
 	notice  notice
 	notices int // counts them
@@ -75,6 +77,7 @@ func newModel(ctx context.Context, k desk, o Options) *Model {
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}
 	m.actions = m.table()
+	m.around.read = o.Surroundings
 	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
 	if err := m.applySettings(o.Settings); err != nil {
 		m.notice = notice{text: err.Error(), failed: true}
@@ -168,6 +171,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onNameTaken(msg)
 	case candidatesMsg:
 		cmd = m.onCandidates(msg)
+	case aroundMsg:
+		m.onAround(msg)
 	case outlookMsg:
 		m.onOutlook(msg)
 	case presetSavedMsg:
@@ -184,7 +189,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onEditorClosed(msg)
 	}
 	m.arrange()
-	return m, tea.Batch(cmd, m.renderMore(), m.lookAhead())
+	return m, tea.Batch(cmd, m.renderMore(), m.lookAhead(), m.lookAround())
 }
 
 // tab is the active one. There is always one.

@@ -8,6 +8,7 @@ import (
 	"rookery/chat"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
+	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
 
@@ -37,6 +38,11 @@ type Options struct {
 	Version  string
 	DataDir  string // shown on the help screen
 
+	// Surroundings reads what the monitor shows besides the engine's own figures.
+	// It may block and is called once a second while the monitor is open; nil
+	// shows nothing.
+	Surroundings func() Surroundings
+
 	// SaveSampling keeps sampling parameters in the configuration: as a preset
 	// or, with an empty name, as what new conversations begin with. It may block;
 	// nil cannot.
@@ -45,6 +51,9 @@ type Options struct {
 	In  io.Reader // standard input if nil
 	Out io.Writer // standard output if nil
 }
+
+// Surroundings are what is around the engine: memory, disk and GPUs.
+type Surroundings = panel.Surroundings
 
 // Validate says what is wrong with settings, or nil.
 func (s Settings) Validate() error {

@@ -95,7 +95,10 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 	}
 	changed := make(chan ui.Settings)
 	go a.follow(ctx, reloads, desk, store, changed)
-	return ui.Run(ctx, ui.Options{Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir, SaveSampling: a.saveSampling})
+	return ui.Run(ctx, ui.Options{
+		Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir, SaveSampling: a.saveSampling,
+		Surroundings: surroundings(ctx, desk, store),
+	})
 }
 
 // saveSampling writes parameters into the configuration: as a preset or, with an

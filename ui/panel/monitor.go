@@ -18,6 +18,8 @@ type Monitor struct {
 	span    int // index into spans
 	top     int // first line shown, where not all fit
 	heap    func() int64
+	around  Surroundings
+	paces   []Pace   // of the conversation in sight
 	drawn   []string // all lines, until something changes; nil if it has
 }
 

@@ -36,7 +36,10 @@ func (m *Monitor) layout() []string {
 		return []string{m.th.Muted.Render("nothing has been measured yet")}
 	}
 	if m.width < twoColumns {
-		fixed := [][]string{m.stepLines(latest, m.width, 2), m.tabLines(latest, m.width), m.memoryLines(latest, m.width), m.totalLines(latest, m.width)}
+		fixed := [][]string{
+			m.stepLines(latest, m.width, 2), m.tabLines(latest, m.width), m.paceLines(m.width, 2), m.gpuLines(m.width),
+			m.slotLines(latest, m.width), m.memoryLines(latest, m.width), m.totalLines(latest, m.width),
+		}
 		sections := append(m.graphs(latest, m.width, m.graphRows(3, fixed...)), fixed...)
 		if all := stack(true, sections...); len(all) <= m.height {
 			return all
@@ -45,11 +48,19 @@ func (m *Monitor) layout() []string {
 	}
 	left := (m.width - 3) / 2
 	right := m.width - 3 - left
-	fixed := stack(true, m.tabLines(latest, right), m.memoryLines(latest, right), m.totalLines(latest, right))
-	rows := min(max((m.height-5)/3, leastGraph), mostGraph)
+	fixed := stack(true, m.tabLines(latest, right), m.gpuLines(right), m.slotLines(latest, right), m.memoryLines(latest, right), m.totalLines(latest, right))
+	graphs := 3
+	if len(m.paces) > 0 {
+		graphs = 4
+	}
+	rows := min(max((m.height-3*graphs+4)/graphs, leastGraph), mostGraph)
+	sections := m.graphs(latest, left, rows)
+	if paces := m.paceLines(left, rows); len(paces) > 0 {
+		sections = append(sections, paces)
+	}
 	histogram := min(max(m.height-len(fixed)-3, leastGraph), mostGraph)
 	return m.beside(
-		stack(true, m.graphs(latest, left, rows)...),
+		stack(true, sections...),
 		stack(true, m.stepLines(latest, right, histogram), fixed), left, right)
 }
 
@@ -239,37 +250,23 @@ func (m *Monitor) sparkline(label string, width int) string {
 
 // memoryLines are the bytes by purpose, with bars of their share.
 func (m *Monitor) memoryLines(now *sample, width int) []string {
-	s := now.stats
-	parts := []struct {
-		name string
-		n    int64
-	}{
-		{"weights", s.Memory.Weights},
-		{"states", s.Memory.States},
-		{"scratch", s.Memory.Scratch},
-		{"snapshots", s.SnapshotBytes},
-		{"Go heap", now.heap},
-	}
+	parts := m.purposes(now)
 	total := int64(0)
 	for _, p := range parts {
 		total += p.n
 	}
 	lines := []string{spread(m.th.Title.Render("memory"), size(total), width, m.th.Glyphs.Ellipsis)}
-	style := graph.Blocks
-	if !m.th.Glyphs.Braille {
-		style = graph.ASCII
-	}
 	for _, p := range parts {
 		if p.n == 0 {
 			continue
 		}
-		line := fit(p.name, 10, m.th.Glyphs.Ellipsis)
-		if bar := width - 10 - 9; bar >= 4 && m.drawsGraphs() {
-			line += m.th.Graph3.Render(graph.Bar(float64(p.n)/float64(total), bar, style))
+		line := fit(p.name, 11, m.th.Glyphs.Ellipsis)
+		if bar := width - 11 - 9; bar >= 4 && m.drawsGraphs() {
+			line += m.th.Graph3.Render(m.bar(float64(p.n)/float64(total), bar))
 		}
 		lines = append(lines, spread(line, fmt.Sprintf("%8s", size(p.n)), width, m.th.Glyphs.Ellipsis))
 	}
-	return lines
+	return append(lines, m.storeLines(width)...)
 }
 
 // totalLines are the counts since the start, and what the engine runs on.

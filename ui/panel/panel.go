@@ -80,6 +80,15 @@ func (f *frame) style() graph.Style {
 	return graph.ASCII
 }
 
+// bar is a bar of exactly width cells, filled to a share between 0 and 1.
+func (f *frame) bar(share float64, width int) string {
+	style := graph.Blocks
+	if !f.th.Glyphs.Braille {
+		style = graph.ASCII
+	}
+	return graph.Bar(share, width, style)
+}
+
 // drawsGraphs says whether pictures make sense; they do not to a screen reader.
 func (f *frame) drawsGraphs() bool { return !f.th.Glyphs.Marks }
 

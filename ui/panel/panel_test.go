@@ -13,6 +13,7 @@ import (
 
 	"rookery/chat"
 	"rookery/infer"
+	"rookery/infer/gauge"
 	"rookery/infer/sampler"
 	"rookery/ui/theme"
 )
@@ -75,6 +76,7 @@ func statsAt(seconds float64) infer.Stats {
 		Backend: "cpu, 2 threads, AVX-512 VNNI, int8", Rows: 3, Waiting: 1, Slots: 8, RowsInStep: 3,
 		DecodeRate: 60 + 20*wave, Steps: uint64(30 * seconds), Read: uint64(1000 * seconds), Generated: uint64(70 * seconds),
 		StepP50: time.Duration(12+3*wave) * time.Millisecond, StepP95: time.Duration(16+4*wave) * time.Millisecond,
+		Kinds:  infer.SlotKinds{Running: 3, Resident: 4, Free: 1},
 		Memory: infer.Memory{Weights: 180 << 20, States: 19 << 20, Scratch: 3 << 20}, SnapshotBytes: 41 << 20,
 		Requests: []infer.RequestStats{
 			{Label: "Feeding the rook", Progress: infer.Progress{Read: 12, ToRead: 12, Generated: 80, Rate: 28 + 8*wave}},
@@ -91,11 +93,20 @@ func statsAt(seconds float64) infer.Stats {
 func testMonitor(t testing.TB, seconds int) *Monitor {
 	t.Helper()
 	m := NewMonitor(testTheme(t))
-	m.heap = func() int64 { return 9 << 20 }
+	m.heap = func() int64 { return 50 << 20 }
+	m.SetSurroundings(testSurroundings())
+	m.SetPaces([]Pace{{0, 200, 18 * time.Millisecond}, {600, 1000, 19 * time.Millisecond}, {1000, 1900, 18 * time.Millisecond}})
 	for i := range 4 * seconds {
 		m.Push(start.Add(time.Duration(i)*250*time.Millisecond), statsAt(float64(i)/4))
 	}
 	return m
+}
+
+func testSurroundings() Surroundings {
+	return Surroundings{
+		Adapters: 2 << 20, Warm: 30 << 20, WarmBudget: 954 << 20, Unsaved: 1 << 20, Disk: 77 << 20,
+		GPUs: []gauge.Reading{{Name: "NVIDIA H100 80GB HBM3", Load: 0.43, MemoryUsed: 12 << 30, MemoryTotal: 80 << 30, Power: 251.4, PowerLimit: 700, Temperature: 54}},
+	}
 }
 
 var sizes = [][2]int{{80, 24}, {120, 40}, {40, 12}, {42, 30}}

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"rookery/ui/graph"
 )
 
 const (
@@ -119,15 +117,6 @@ func (s *Sampling) drawRow(i, width int) string {
 		line += " " + s.th.Graph1.Render(s.bar(row.share(s.params), bar))
 	}
 	return line
-}
-
-// bar is a bar on a visible track.
-func (s *Sampling) bar(share float64, width int) string {
-	style := graph.Blocks
-	if !s.th.Glyphs.Braille {
-		style = graph.ASCII
-	}
-	return graph.Bar(share, width, style)
 }
 
 // drawHelp says what the chosen row means and which keys there are.

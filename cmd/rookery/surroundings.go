@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"rookery/chat"
+	"rookery/infer/gauge"
+	"rookery/sessions"
+	"rookery/ui"
+)
+
+// surroundings reads what the monitor of the chat shows besides the engine. The
+// library of the GPUs is looked for when it is first asked.
+func surroundings(ctx context.Context, desk *chat.Desk, store *sessions.Store) func() ui.Surroundings {
+	gpus := sync.OnceValue(func() *gauge.Gauge {
+		g, err := gauge.Open()
+		if err != nil {
+			return nil // there is none, or none that tells: the monitor shows the rest
+		}
+		return g
+	})
+	return func() ui.Surroundings {
+		m := desk.Memory()
+		s := ui.Surroundings{Warm: m.Bytes, WarmBudget: m.Budget, Unsaved: m.Unsaved, Disk: diskBytes(store.Path())}
+		if n, err := desk.Rack().Bytes(ctx); err == nil { // else the engine is closing
+			s.Adapters = n
+		}
+		if g := gpus(); g != nil {
+			if list, err := g.Read(); err == nil { // else a GPU is lost: the engine says so
+				s.GPUs = list
+			}
+		}
+		return s
+	}
+}
+
+// diskBytes is what a database takes with its log.
+func diskBytes(path string) int64 {
+	var sum int64
+	for _, name := range []string{path, path + "-wal"} {
+		if info, err := os.Stat(name); err == nil {
+			sum += info.Size()
+		}
+	}
+	return sum
+}

@@ -1,0 +1,92 @@
+package gauge
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// ErrAbsent says that no library of a maker of GPUs was found.
+var ErrAbsent = errors.New("no management library of GPUs was found")
+
+// A Reading is a GPU at one moment. What it does not tell is zero.
+type Reading struct {
+	Name                    string
+	Load                    float64 // share of the last moments in which it worked, 0 to 1
+	MemoryUsed, MemoryTotal int64   // bytes
+	Power, PowerLimit       float64 // watts
+	Temperature             int     // degrees Celsius
+}
+
+// maxDevices bounds what a library can claim to see.
+const maxDevices = 64
+
+// A meter is the library of one maker, started.
+type meter interface {
+	count() (int, error)
+	read(index int) (Reading, error)
+}
+
+// A Gauge reads the GPUs of one maker. Its methods are safe for concurrent use.
+// It stays open until the program ends.
+type Gauge struct {
+	mu    sync.Mutex
+	meter meter
+}
+
+// Open finds and starts a library. Where there is none, or no driver that it
+// works with, that is an error; where there is none at all, ErrAbsent.
+func Open() (*Gauge, error) {
+	if !supported {
+		return nil, fmt.Errorf("%w: this is a build without support for GPUs", ErrAbsent)
+	}
+	var failed error
+	for _, l := range libraries {
+		m, err := l.open()
+		if err == nil {
+			return &Gauge{meter: m}, nil
+		}
+		if !errors.Is(err, ErrAbsent) {
+			failed = errors.Join(failed, err)
+		}
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	return nil, ErrAbsent
+}
+
+// Read is all GPUs as they are now. It takes some milliseconds.
+func (g *Gauge) Read() ([]Reading, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	n, err := g.meter.count()
+	if err != nil {
+		return nil, err
+	}
+	list := make([]Reading, 0, min(n, maxDevices))
+	for i := range min(n, maxDevices) {
+		r, err := g.meter.read(i)
+		if err != nil {
+			return nil, fmt.Errorf("GPU %d: %w", i, err)
+		}
+		list = append(list, r)
+	}
+	return list, nil
+}
+
+// A library is one that can be looked for, under its names.
+type library struct {
+	names []string
+	start func(lib uintptr) (meter, error)
+}
+
+// text is what a C library wrote into a buffer.
+func text(buffer []byte) string {
+	s, _, _ := strings.Cut(string(buffer), "\x00")
+	return strings.ToValidUTF8(s, "?")
+}
+
+// share is a percentage as a share.
+func share(percent uint32) float64 { return float64(min(percent, 100)) / 100 }

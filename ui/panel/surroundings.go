@@ -1,0 +1,137 @@
+package panel
+
+import (
+	"fmt"
+
+	"rookery/infer"
+	"rookery/infer/gauge"
+)
+
+// Surroundings are what a Monitor shows and the engine does not know. What is
+// zero is not shown.
+type Surroundings struct {
+	Adapters         int64 // bytes of loaded adapters, beside the weights
+	Warm, WarmBudget int64 // of snapshots kept in memory
+	Unsaved          int64 // of Warm, what waits to be saved
+	Disk             int64 // of the database and its log
+	GPUs             []gauge.Reading
+}
+
+// SetSurroundings tells the monitor what is around the engine now.
+func (m *Monitor) SetSurroundings(s Surroundings) {
+	m.around = s
+	m.drawn = nil
+}
+
+// A purpose is what memory is used for.
+type purpose struct {
+	name string
+	n    int64
+}
+
+// purposes divide the memory. The states of the slot pool are divided by what
+// the slots hold.
+func (m *Monitor) purposes(now *sample) []purpose {
+	s := now.stats
+	all := []purpose{{"weights", s.Memory.Weights}, {"adapters", m.around.Adapters}}
+	all = append(all, statePurposes(s)...)
+	return append(all,
+		purpose{"scratch", s.Memory.Scratch},
+		purpose{"snapshots", s.SnapshotBytes},
+		purpose{"Go heap", max(0, now.heap-s.SnapshotBytes)}) // where snapshots are
+}
+
+func statePurposes(s infer.Stats) []purpose {
+	k := s.Kinds
+	slots := int64(k.Running + k.Resident + k.Free)
+	if slots == 0 {
+		return []purpose{{"states", s.Memory.States}}
+	}
+	running, resident := s.Memory.States*int64(k.Running)/slots, s.Memory.States*int64(k.Resident)/slots
+	return []purpose{{"states", running}, {"resident", resident}, {"free slots", s.Memory.States - running - resident}}
+}
+
+// storeLines are the memory's tier of snapshots and the database.
+func (m *Monitor) storeLines(width int) []string {
+	var lines []string
+	line := func(name, value string) {
+		lines = append(lines, spread(m.th.Muted.Render(name), value, width, m.th.Glyphs.Ellipsis))
+	}
+	a := m.around
+	if a.WarmBudget > 0 {
+		value := size(a.Warm) + " of " + size(a.WarmBudget)
+		if a.Unsaved > 0 {
+			value = size(a.Unsaved) + " unsaved, " + value
+		}
+		line("kept warm", value)
+	}
+	if a.Disk > 0 {
+		line("on disk", size(a.Disk))
+	}
+	return lines
+}
+
+// slotLines are the slots by what they hold.
+func (m *Monitor) slotLines(now *sample, width int) []string {
+	k := now.stats.Kinds
+	if k == (infer.SlotKinds{}) {
+		return nil
+	}
+	text := fmt.Sprintf("%d running, %d resident, %d free", k.Running, k.Resident, k.Free)
+	return []string{spread(m.th.Title.Render("slots"), text, width, m.th.Glyphs.Ellipsis)}
+}
+
+// mostGPUs are shown one by one.
+const mostGPUs = 8
+
+// gpuLines are the GPUs: how busy, full, thirsty and hot.
+func (m *Monitor) gpuLines(width int) []string {
+	var lines []string
+	for i, g := range m.around.GPUs[:min(len(m.around.GPUs), mostGPUs)] {
+		name := clean(g.Name)
+		if name == "" {
+			name = "GPU"
+		}
+		if len(m.around.GPUs) > 1 {
+			name = fmt.Sprintf("%d %s", i, name)
+		}
+		lines = append(lines, spread(m.th.Title.Render(fit(name, min(width, 30), m.th.Glyphs.Ellipsis)), gpuClimate(g), width, m.th.Glyphs.Ellipsis))
+		lines = append(lines, m.barLine("load", g.Load, percent(g.Load), width))
+		if g.MemoryTotal > 0 {
+			used := float64(g.MemoryUsed) / float64(g.MemoryTotal)
+			lines = append(lines, m.barLine("memory", used, size(g.MemoryUsed)+" of "+size(g.MemoryTotal), width))
+		}
+	}
+	if more := len(m.around.GPUs) - mostGPUs; more > 0 {
+		lines = append(lines, m.th.Muted.Render(fmt.Sprintf("and %d more", more)))
+	}
+	return lines
+}
+
+// gpuClimate is the power and the temperature, where they are told.
+func gpuClimate(g gauge.Reading) string {
+	text := ""
+	switch {
+	case g.Power > 0 && g.PowerLimit > 0:
+		text = fmt.Sprintf("%.0f of %.0f W", g.Power, g.PowerLimit)
+	case g.Power > 0:
+		text = fmt.Sprintf("%.0f W", g.Power)
+	}
+	if g.Temperature > 0 {
+		if text != "" {
+			text += "  "
+		}
+		text += fmt.Sprintf("%d C", g.Temperature)
+	}
+	return text
+}
+
+// barLine is a share with its name, a bar and what it is in words.
+func (m *Monitor) barLine(name string, share float64, value string, width int) string {
+	const nameWidth, valueWidth = 10, 18
+	line := fit(name, nameWidth, m.th.Glyphs.Ellipsis)
+	if bar := width - nameWidth - valueWidth - 1; bar >= 4 && m.drawsGraphs() {
+		line += m.th.Graph1.Render(m.bar(share, bar))
+	}
+	return spread(line, value, width, m.th.Glyphs.Ellipsis)
+}
