@@ -45,6 +45,8 @@ type exportConversation struct {
 	Base     string         `json:"base,omitempty"`
 	Pinned   bool           `json:"pinned,omitempty"`
 	Archived bool           `json:"archived,omitempty"`
+	Adapter  string         `json:"adapter,omitempty"` // fingerprint of the one in use
+	Mix      *Mix           `json:"mix,omitempty"`     // of states in use
 }
 
 type exportTurn struct {
@@ -64,6 +66,7 @@ type exportTurn struct {
 	Usage     *exportUsage    `json:"usage,omitempty"`
 	Base      string          `json:"base,omitempty"`
 	Adapter   string          `json:"adapter,omitempty"`
+	Mix       *Mix            `json:"mix,omitempty"`
 	Label     string          `json:"label,omitempty"`
 	Pinned    bool            `json:"pinned,omitempty"`
 	Edited    bool            `json:"edited,omitempty"`
@@ -107,6 +110,7 @@ func exportedConversation(c Conversation) exportConversation {
 		ID: c.ID.String(), Title: c.Title, Named: c.Named, System: c.System, Think: c.Think,
 		Preset: c.Preset, Sampling: exportedSampling(c.Sampling),
 		Created: c.Created.UTC(), Updated: c.Updated.UTC(), Head: c.Head.String(),
+		Adapter: c.Adapter, Mix: exportedMix(c.Mix),
 	}
 	if !utf8.ValidString(c.System) {
 		e.Bytes = []byte(c.System)
@@ -119,6 +123,7 @@ func exportedTurn(t Turn) exportTurn {
 		ID: t.ID.String(), Role: t.Role.String(), Text: t.Text, Tokens: t.Tokens, Open: t.Open,
 		Model: t.Model, ModelName: t.ModelName, Created: t.Created.UTC(),
 		Base: t.Base, Adapter: t.Adapter, Label: t.Label, Pinned: t.Pinned, Edited: t.Edited,
+		Mix: exportedMix(t.Mix),
 	}
 	if t.Recall != nil {
 		e.Recall = &t.Recall
@@ -137,6 +142,13 @@ func exportedTurn(t Turn) exportTurn {
 		e.Reason, e.Sampling, e.Usage = t.Reason.String(), &p, exportedUsage(t.Usage)
 	}
 	return e
+}
+
+func exportedMix(m Mix) *Mix {
+	if !m.Active() {
+		return nil
+	}
+	return &m
 }
 
 func exportedSampling(p sampler.Params) exportSampling {

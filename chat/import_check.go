@@ -61,7 +61,7 @@ func (k *treeCheck) turn(t Turn) error {
 		}
 	}
 	k.roles[t.ID], k.above[t.ID] = t.Role, t.Parent
-	return nil
+	return aMix(t.Mix)
 }
 
 // conversation checks what a tree's turns belong to, after them.
@@ -93,7 +93,7 @@ func (k *treeCheck) conversation(c *Conversation) error {
 		c.Tip = c.Head
 	}
 	c.Deleted = time.Time{}
-	return errors.Join(aName(c.Title), aName(c.Preset))
+	return errors.Join(aName(c.Title), aName(c.Preset), aName(c.Adapter), aMix(c.Mix))
 }
 
 // below reports whether a turn is on the line to tip; the beginning always is.
@@ -123,6 +123,25 @@ func aName(s string) error {
 		return fmt.Errorf("the name %.60q has characters that cannot be shown", s)
 	}
 	return nil
+}
+
+// importFaders bounds the states of a mix.
+const importFaders = 64
+
+// aMix refuses what no mix is.
+func aMix(m Mix) error {
+	if !m.Active() {
+		return nil
+	}
+	if len(m.Faders) > importFaders {
+		return fmt.Errorf("a mix has %d states; %d can be read", len(m.Faders), importFaders)
+	}
+	for _, f := range m.All() {
+		if err := aName(f.Name); err != nil {
+			return err
+		}
+	}
+	return m.Check()
 }
 
 func unprintable(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

@@ -171,6 +171,9 @@ func (e exportTurn) turn() (Turn, error) {
 		Text: e.Text, Tokens: e.Tokens, Open: e.Open, Model: e.Model, ModelName: e.ModelName, Created: e.Created.UTC(),
 		Base: e.Base, Adapter: e.Adapter, Label: e.Label, Pinned: e.Pinned, Edited: e.Edited,
 	}
+	if e.Mix != nil {
+		t.Mix = *e.Mix
+	}
 	if len(e.Tokens) == 0 {
 		t.Tokens = nil
 	}
@@ -216,6 +219,10 @@ func (e exportConversation) conversation() (Conversation, error) {
 	c := Conversation{
 		Title: e.Title, Named: e.Named, System: e.System, Think: e.Think, Preset: e.Preset,
 		Created: e.Created.UTC(), Updated: e.Updated.UTC(), Pinned: e.Pinned, Archived: e.Archived,
+		Adapter: e.Adapter,
+	}
+	if e.Mix != nil {
+		c.Mix = *e.Mix
 	}
 	if e.Bytes != nil {
 		c.System = string(e.Bytes)
