@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"time"
@@ -160,10 +159,7 @@ func (d *Dialogue) rows() []Row {
 
 // row is what a view shows of one of several answers. The caller holds mu.
 func (d *Dialogue) row(a *answer) (Row, bool) {
-	r := Row{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, lead: len(a.header)}
-	if a.header == "" && len(a.drawn) > 0 && bytes.HasPrefix(a.template.tok.Bytes(a.drawn[0].ID), []byte(" ")) {
-		r.lead = -1 // the space after "Assistant:" is not shown
-	}
+	r := Row{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, lead: leadOf(a.header, a.drawn, a.template.tok)}
 	if slices.Contains(d.choice.running, a) {
 		return r, true
 	}

@@ -55,15 +55,15 @@ type Chat struct {
 
 // Sampling overrides the preset; nil leaves a parameter to it.
 type Sampling struct {
-	Mode        *string  `toml:"mode"`
-	Temperature *float32 `toml:"temperature"`
-	TopK        *int     `toml:"top_k"`
-	TopP        *float32 `toml:"top_p"`
-	Presence    *float32 `toml:"presence"`
-	Frequency   *float32 `toml:"frequency"`
-	Decay       *float32 `toml:"decay"`
-	Seed        *uint64  `toml:"seed"`
-	Ban         []int32  `toml:"ban"`
+	Mode        *string  `toml:"mode" json:"mode,omitempty"`
+	Temperature *float32 `toml:"temperature" json:"temperature,omitempty"`
+	TopK        *int     `toml:"top_k" json:"top_k,omitempty"`
+	TopP        *float32 `toml:"top_p" json:"top_p,omitempty"`
+	Presence    *float32 `toml:"presence" json:"presence,omitempty"`
+	Frequency   *float32 `toml:"frequency" json:"frequency,omitempty"`
+	Decay       *float32 `toml:"decay" json:"decay,omitempty"`
+	Seed        *uint64  `toml:"seed" json:"seed,omitempty"`
+	Ban         []int32  `toml:"ban" json:"ban,omitempty"`
 }
 
 // UI is the look and feel of the chat.

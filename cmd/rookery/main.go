@@ -99,7 +99,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitWith(exitUsage, err) })
 	a.globalFlags(root.PersistentFlags())
 	a.chatAllFlags(root.Flags())
-	root.AddCommand(a.chatCommand(), a.runCommand(), a.logitsCommand(), a.modelsCommand(), a.sessionsCommand(), a.statesCommand(), a.adaptersCommand(), a.benchCommand(), a.doctorCommand())
+	root.AddCommand(a.chatCommand(), a.runCommand(), a.logitsCommand(), a.modelsCommand(), a.sessionsCommand(), a.statesCommand(), a.adaptersCommand(), a.benchCommand(), a.compareCommand(), a.doctorCommand())
 	return root
 }
 

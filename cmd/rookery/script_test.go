@@ -31,7 +31,9 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"adapter": unpackAdapter},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"adapter": unpackAdapter, "cut": cutFile, "same-answers": sameAnswers,
+		},
 		Condition: func(name string) (bool, error) {
 			if name != "fakegpu" {
 				return false, fmt.Errorf("unknown condition %q", name)

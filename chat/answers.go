@@ -1,0 +1,208 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"rookery/infer"
+	"rookery/infer/tokenizer"
+)
+
+// An Answer is what a variant says to a Question.
+type Answer struct {
+	Variant Variant
+	Text    string
+	Tokens  []int32 // without the stop
+	Drawn   []infer.Token
+	Reason  infer.Reason
+	Usage   infer.Usage // what was read for several is counted for each
+
+	model  *infer.Model
+	header string
+}
+
+// Answers answers a question in the way of each variant, without a
+// conversation: all are rows of the same steps, and variants that read the
+// same share what they read. Seeds are the variants'. It blocks, and is safe
+// for concurrent use: questions that are asked together run together.
+func (k *Desk) Answers(ctx context.Context, q Question, variants []Variant) ([]Answer, error) {
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
+	m := k.engine.Model()
+	groups := map[string][]int{}
+	var order []string
+	for i := range variants {
+		if err := variants[i].Check(m); err != nil {
+			return nil, err
+		}
+		w := variants[i].way()
+		key := w.reads()
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], i)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // one that failed ends the others
+	answers, failed := make([]Answer, len(variants)), make(chan error, len(order))
+	for _, key := range order {
+		go func() {
+			err := k.answerAlike(ctx, q, variants, groups[key], answers)
+			if err != nil {
+				cancel()
+			}
+			failed <- err
+		}()
+	}
+	var err error
+	for range order {
+		if e := <-failed; err == nil || isCancelled(err) && e != nil {
+			err = e // what made the others end is the reason
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// answerAlike answers in the way of some variants, by their places, that read
+// the same.
+func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, places []int, answers []Answer) error {
+	r, header, err := k.asking(ctx, q, variants[places[0]])
+	if err != nil {
+		return err
+	}
+	var shared infer.Usage
+	if len(places) > 1 {
+		read := r
+		read.Logits = true
+		end, err := k.submitted(ctx, read)
+		if err != nil {
+			return err
+		}
+		r.From, r.Tokens, shared = end.Snapshot, nil, end.Usage
+	}
+	settings, t := k.settings(), templateOf(k.engine.Model())
+	streams := make([]*infer.Stream, 0, len(places))
+	for _, i := range places {
+		own := answer{way: variants[i].way()}
+		row := r
+		row.From = own.fits(r.From) // of a mix: its own weights
+		row.MaxTokens, row.Stops, row.Sampling = settings.MaxTokens, k.stops(), variants[i].Sampling
+		row.Sampling.Ban = slices.Concat(row.Sampling.Ban, t.banned())
+		var s *infer.Stream
+		if s, err = k.engine.Submit(row); err != nil {
+			break
+		}
+		streams = append(streams, s)
+	}
+	for n, s := range streams {
+		if err != nil {
+			s.Cancel()
+		}
+		end, failed := awaited(ctx, s)
+		if err == nil {
+			err = failed
+		}
+		end.Usage.Read += shared.Read
+		end.Usage.ReadTime += shared.ReadTime
+		end.Usage.FirstToken += shared.ReadTime
+		i := places[n]
+		answers[i] = Answer{
+			Variant: variants[i], Tokens: end.Tokens, Reason: end.Reason, Usage: end.Usage, header: header,
+			Text: header + end.Text, model: k.engine.Model(),
+		}
+		if header == "" {
+			answers[i].Text = strings.TrimPrefix(end.Text, " ") // the one after "Assistant:"
+		}
+		_, answers[i].Drawn = s.Read()
+	}
+	return err
+}
+
+// asking is a request that reads a question in the way of a variant.
+func (k *Desk) asking(ctx context.Context, q Question, v Variant) (r infer.Request, header string, err error) {
+	a := &answer{d: &Dialogue{desk: k}, way: v.way()}
+	if err := k.rack.Need(ctx, a.way.adapter); err != nil {
+		return r, "", err
+	}
+	from, text, err := a.beginning(ctx)
+	if err != nil {
+		return r, "", err
+	}
+	tokens, header := q.tokens(k.engine.Model(), k.settings(), base{v.Base.Name, v.Base.Kind})
+	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, Label: "compare"}, header, nil
+}
+
+// submitted is what a request gives.
+func (k *Desk) submitted(ctx context.Context, r infer.Request) (infer.Ending, error) {
+	s, err := k.engine.Submit(r)
+	if err != nil {
+		return infer.Ending{}, err
+	}
+	return awaited(ctx, s)
+}
+
+// JudgeAnswers says how likely a reference finds answers to a question, as
+// Dialogue.Judge does. Answers of models with another tokenizer are spelt anew.
+func (k *Desk) JudgeAnswers(ctx context.Context, q Question, reference Variant, answers []Answer) ([]Judged, error) {
+	r, _, err := k.asking(ctx, q, reference)
+	if err != nil {
+		return nil, err
+	}
+	read := r
+	read.Logits = true
+	end, err := k.submitted(ctx, read)
+	if err != nil {
+		return nil, err
+	}
+	r.From, r.Tokens = end.Snapshot, nil
+	t := templateOf(k.engine.Model())
+	texts := make([][]int32, len(answers))
+	for i, a := range answers {
+		if texts[i] = a.Tokens; !sameTokenizer(a.model, k.engine.Model()) {
+			texts[i] = t.spoken(a.Text)
+		}
+	}
+	return judge(ctx, k.engine, r, texts)
+}
+
+func sameTokenizer(a, b *infer.Model) bool {
+	return a == b || a.Tokenizer.Fingerprint() == b.Tokenizer.Fingerprint()
+}
+
+// FirstDifference is where an answer begins to differ from another one to the
+// same question. Of models with different tokenizers the texts are compared,
+// and Token is -1.
+func (a *Answer) FirstDifference(other Answer) Difference {
+	if !sameTokenizer(a.model, other.model) {
+		n := commonBytes(a.Text, other.Text)
+		return Difference{Found: n < len(a.Text) || n < len(other.Text), Token: -1, Byte: n}
+	}
+	row := Row{Live: Live{Text: a.Text, Drawn: a.Drawn}, Ended: true, Reason: a.Reason}
+	row.lead = leadOf(a.header, a.Drawn, a.model.Tokenizer)
+	var g agreement
+	g.grow(a.model.Tokenizer, row, Row{Live: Live{Drawn: other.Drawn}, Ended: true, Reason: other.Reason})
+	return g.difference(row.Text, row.lead)
+}
+
+// leadOf is by how many bytes an answer's text is longer before its first
+// token's.
+func leadOf(header string, drawn []infer.Token, tok *tokenizer.Tokenizer) int {
+	if header == "" && len(drawn) > 0 && strings.HasPrefix(string(tok.Bytes(drawn[0].ID)), " ") {
+		return -1 // the space after "Assistant:" is not shown
+	}
+	return len(header)
+}
+
+// commonBytes is how long the common beginning of two texts is.
+func commonBytes(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -1,0 +1,75 @@
+package chat
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"rookery/infer"
+)
+
+// A Question is a prompt without a conversation in the store: what was said
+// before it, if anything, and the prompt at the end.
+type Question struct {
+	System   *string // nil: that of new conversations
+	Messages []Message
+}
+
+// A Message is one turn of a Question.
+type Message struct {
+	Role Role
+	Text string
+}
+
+// QuestionOf is a Question of one prompt.
+func QuestionOf(text string) Question { return Question{Messages: []Message{{RoleUser, text}}} }
+
+// Check says what is wrong with a question, or nil: prompts and answers take
+// turns, and a prompt comes first and last.
+func (q *Question) Check() error {
+	if len(q.Messages) == 0 {
+		return errors.New("there is no prompt")
+	}
+	for i, m := range q.Messages {
+		want := RoleUser
+		if i%2 == 1 {
+			want = RoleAssistant
+		}
+		switch {
+		case m.Role != want:
+			return fmt.Errorf("message %d is of the %v: the user and the assistant take turns, the user first", i+1, m.Role)
+		case m.Role == RoleUser && strings.TrimSpace(m.Text) == "":
+			return fmt.Errorf("message %d is empty", i+1)
+		}
+	}
+	if len(q.Messages)%2 == 0 {
+		return errors.New("the last message is of the assistant: there is nothing to answer")
+	}
+	return nil
+}
+
+// tokens is what is read of the question from a base, and the beginning of
+// the answer that it gives.
+func (q *Question) tokens(m *infer.Model, d Defaults, from base) (tokens []int32, header string) {
+	t := templateOf(m)
+	p := prompting{first: true, begins: from.beginning(), system: d.System, think: ThinkOff, blankLines: d.KeepBlankLines}
+	if q.System != nil {
+		p.system = *q.System
+	}
+	if p.begins == afterText {
+		p.system = "" // as for conversations that begin from it, see setBase
+	}
+	for i, msg := range q.Messages {
+		if msg.Role == RoleAssistant {
+			tokens = slices.Concat(tokens, t.spoken(msg.Text))
+			continue
+		}
+		if p.text = msg.Text; i == len(q.Messages)-1 && d.Think != "" {
+			p.think = d.Think
+		}
+		tokens = slices.Concat(tokens, t.prompt(p))
+		p.first = false
+	}
+	return tokens, strings.TrimLeft(t.header(p.think), " ")
+}

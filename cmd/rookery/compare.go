@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/config"
+	"rookery/infer/adapter"
+)
+
+// A compareOptions is what `compare` has of its own.
+type compareOptions struct {
+	prompts   string
+	variants  []string
+	file      string
+	samples   int
+	reference string
+	rows      int
+	json      bool
+	jsonl     bool
+	out       string
+}
+
+func (a *app) compareCommand() *cobra.Command {
+	var o compareOptions
+	cmd := &cobra.Command{
+		Use: "compare", Short: "Answer prompts in several ways and compare", Args: usageArgs(cobra.NoArgs),
+		Long: "Answer every prompt of a file in the way of every variant, all as rows of the same steps.\n\n" +
+			"A line of the file is a prompt, {\"prompt\": ...} or {\"messages\": [{\"role\": ..., \"content\": ...}, ...]}.\n" +
+			"A variant is a name and what is special about it: state, adapter, strength, mix, model, preset, mode,\n" +
+			"temp, top_k, top_p, presence, frequency, decay, seed. With -o results are written as they come, and\n" +
+			"the same command goes on where it was interrupted.",
+		Example: "rookery compare --prompts p.jsonl --variant bare: --variant 'sad: state=demo-sad, temp=0.8' -o out.jsonl\n" +
+			"rookery compare --prompts p.txt --variants ways.toml --samples 4 --reference bare --json\nrookery compare votes --csv",
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.compare(cmd, o) },
+	}
+	a.modelFlags(cmd.Flags())
+	a.chatFlags(cmd.Flags())
+	a.samplingFlags(cmd.Flags())
+	fs := cmd.Flags()
+	fs.StringVar(&o.prompts, "prompts", "", "file of prompts, one a line; - is standard input")
+	fs.StringArrayVar(&o.variants, "variant", nil, "\"name: key=value, ...\" (may be given several times)")
+	fs.StringVar(&o.file, "variants", "", "TOML or JSON file of variants")
+	fs.IntVar(&o.samples, "samples", 1, "answers of each variant to each prompt, with consecutive seeds")
+	fs.StringVar(&o.reference, "reference", "", "variant under which the answers' perplexity is counted")
+	fs.IntVar(&o.rows, "rows", 32, "answers that run at once")
+	fs.BoolVar(&o.json, "json", false, "print one JSON object at the end")
+	fs.BoolVar(&o.jsonl, "jsonl", false, "print a JSON object for each prompt as it is done")
+	fs.StringVarP(&o.out, "out", "o", "", "write a JSON object for each prompt to this file as it is done, and go on from what it has")
+	cmd.AddCommand(a.votesCommand())
+	return cmd
+}
+
+// maxSamples bounds the answers of one variant to one prompt.
+const maxSamples = 1000
+
+// specs are the variants that the options name.
+func (o *compareOptions) specs() ([]variantSpec, error) {
+	var list []variantSpec
+	if o.file != "" {
+		var err error
+		if list, err = readVariants(o.file); err != nil {
+			return nil, err
+		}
+	}
+	for _, text := range o.variants {
+		v, err := parseVariant(text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	switch {
+	case o.samples < 1 || o.samples > maxSamples:
+		return nil, fmt.Errorf("--samples %d: it must be 1 to %d", o.samples, maxSamples)
+	case o.rows < 1:
+		return nil, fmt.Errorf("--rows %d: it must be at least 1", o.rows)
+	case o.json && o.jsonl:
+		return nil, errors.New("--json and --jsonl: choose one")
+	}
+	return list, checkVariants(list)
+}
+
+func (a *app) compare(cmd *cobra.Command, o compareOptions) error {
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	specs, err := o.specs()
+	if err != nil {
+		return exitWith(exitUsage, err)
+	}
+	prompts, err := o.read(cmd)
+	if err != nil {
+		return exitWith(exitUsage, err)
+	}
+	if c.Engine.Slots == 0 {
+		c.Engine.Slots = o.rows
+	}
+	return withBench(cmd, c, specs, func(b *bench) error {
+		if err := b.choose(o.reference); err != nil {
+			return exitWith(exitUsage, err)
+		}
+		b.samples, b.rows = o.samples, o.rows
+		return b.report(cmd, prompts, o)
+	})
+}
+
+// read reads the prompts.
+func (o *compareOptions) read(cmd *cobra.Command) ([]promptLine, error) {
+	switch o.prompts {
+	case "":
+		return nil, errors.New("there are no prompts: name a file with --prompts")
+	case "-":
+		return readPrompts(cmd.InOrStdin(), "standard input")
+	}
+	f, err := os.Open(o.prompts)
+	if err != nil {
+		return nil, err
+	}
+	prompts, err := readPrompts(f, filepath.Base(o.prompts))
+	return prompts, errors.Join(err, f.Close())
+}
+
+// A contestant is a variant ready to answer.
+type contestant struct {
+	spec    variantSpec
+	variant chat.Variant
+	desk    *chat.Desk
+}
+
+// contestant makes a variant of what a person wrote: it loads the adapter and
+// finds the states.
+func (v variantSpec) contestant(ctx context.Context, c config.Config, desk *chat.Desk) (contestant, error) {
+	out, err := v.resolve(ctx, c, desk)
+	if err != nil {
+		return contestant{}, exitWith(exitUsage, fmt.Errorf("variant %s: %w", v.Name, err))
+	}
+	if err := out.Check(desk.Engine().Model()); err != nil {
+		return contestant{}, exitWith(exitUsage, err)
+	}
+	return contestant{v, out, desk}, nil
+}
+
+func (v variantSpec) resolve(ctx context.Context, c config.Config, desk *chat.Desk) (out chat.Variant, err error) {
+	out.Name = v.Name
+	name := c.Chat.Preset
+	if v.Preset != "" {
+		name = v.Preset
+	}
+	m := desk.Engine().Model()
+	preset, err := findPreset(chat.Presets(m, ownPresets(c)...), m, name)
+	if err != nil {
+		return out, err
+	}
+	if out.Sampling, err = c.Sampling.Over(preset.Sampling); err != nil {
+		return out, err
+	}
+	if out.Sampling, err = v.Over(out.Sampling); err != nil {
+		return out, err
+	}
+	if v.State != "" {
+		if out.Base, err = desk.Library().Find(ctx, v.State); err != nil {
+			return out, err
+		}
+	}
+	if v.Adapter != "" {
+		var o adapter.Options
+		if v.Strength != nil {
+			o.Strength = *v.Strength
+		}
+		if out.Adapter, err = desk.Rack().Find(ctx, v.Adapter, o); err != nil {
+			return out, err
+		}
+	} else if v.Strength != nil {
+		return out, errors.New("it has a strength and no adapter")
+	}
+	if v.Mix != "" {
+		out.Mix, err = chat.ParseMix(ctx, desk.Library(), v.Mix)
+	}
+	return out, err
+}

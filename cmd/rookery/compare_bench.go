@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/config"
+	"rookery/infer/demo"
+	"rookery/sessions"
+)
+
+// A bench answers prompts in the ways of its contestants: one engine for each
+// model, loaded once.
+type bench struct {
+	contestants []contestant
+	reference   int // -1: none
+	samples     int
+	rows        int
+	describes   string // all that answers depend on, for going on later
+}
+
+// borrowed is a store in memory that has the states and adapters of another
+// one, which stays as it is.
+type borrowed struct {
+	*memstore.Store
+	from chat.Store
+}
+
+// States implements chat.Store.
+func (b borrowed) States(ctx context.Context) ([]chat.State, error) { return b.from.States(ctx) }
+
+// State implements chat.Store.
+func (b borrowed) State(ctx context.Context, id chat.ID) (chat.State, error) {
+	return b.from.State(ctx, id)
+}
+
+// borrow opens the stored states and adapters beside a chat that may be running.
+func borrow(ctx context.Context, c config.Config) (borrowed, error) {
+	b := borrowed{Store: memstore.New()}
+	s, err := sessions.OpenReadOnly(ctx, c.Storage.DataDir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		b.from = memstore.New()
+		return b, nil
+	case err != nil:
+		return b, exitWith(exitStore, err)
+	}
+	b.from = s
+	known, err := s.Adapters(ctx)
+	for _, a := range known {
+		err = errors.Join(err, b.SaveAdapter(ctx, a))
+	}
+	return b, exitWith(exitStore, err)
+}
+
+// withBench loads what the variants need, and gives it back afterwards.
+func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use func(*bench) error) (err error) {
+	ctx := cmd.Context()
+	store, err := borrow(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.from.Close()) }()
+	b := &bench{reference: -1, samples: 1}
+	desks := map[string]*chat.Desk{}
+	for _, v := range specs {
+		own := c
+		if v.Model != "" {
+			own.Model.Path = v.Model
+		}
+		desk := desks[own.Model.Path]
+		if desk == nil {
+			var closeDesk func() error
+			if desk, closeDesk, err = openDesk(cmd, own, store); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, closeDesk()) }()
+			desks[own.Model.Path] = desk
+		}
+		one, err := v.contestant(ctx, own, desk)
+		if err != nil {
+			return err
+		}
+		b.contestants = append(b.contestants, one)
+		b.describes += fmt.Sprintf("%s %s %+v %s\n", v.Name, one.variant.Describe(desk.Engine().Model()), one.variant.Sampling, desk.Engine().Model().Fingerprint)
+	}
+	b.describes += fmt.Sprintf("%q %q %d %q\n", c.Chat.System, c.Chat.Think, c.Chat.MaxTokens, c.Chat.Stops)
+	return use(b)
+}
+
+// openDesk loads a model and gives it a desk, without conversations.
+func openDesk(cmd *cobra.Command, c config.Config, store chat.Store) (*chat.Desk, func() error, error) {
+	e, err := openModel(cmd.Context(), cmd, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := defaults(c, e.Model())
+	if err != nil {
+		return nil, nil, errors.Join(err, e.Close())
+	}
+	desk := chat.NewDesk(e, store, d)
+	desk.UseStates(demo.States)
+	useAdapters(desk)
+	return desk, func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // there is nothing to save
+		defer cancel()
+		return errors.Join(desk.Close(ctx), e.Close())
+	}, nil
+}
+
+// choose names the reference; "" is none.
+func (b *bench) choose(name string) error {
+	if name == "" {
+		return nil
+	}
+	var names []string
+	for i, c := range b.contestants {
+		if c.spec.Name == name {
+			b.reference = i
+			return nil
+		}
+		names = append(names, c.spec.Name)
+	}
+	return fmt.Errorf("--reference %s: there is no such variant; there are %q", name, names)
+}
+
+// answer has all contestants answer a question, and the reference judge them.
+// The answers of one sample follow each other.
+func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error) {
+	all := make([]answered, b.samples*len(b.contestants))
+	places := map[*chat.Desk][]int{}
+	for i := range all {
+		c := b.contestants[i%len(b.contestants)]
+		all[i] = answered{contestant: i % len(b.contestants), sample: i / len(b.contestants), perplexity: math.NaN()}
+		places[c.desk] = append(places[c.desk], i)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	failed := make(chan error, len(places))
+	for desk, at := range places {
+		go func() {
+			err := b.answerOn(ctx, desk, q, at, all)
+			if err != nil {
+				cancel()
+			}
+			failed <- err
+		}()
+	}
+	var err error
+	for range places {
+		if e := <-failed; err == nil || errors.Is(err, context.Canceled) && e != nil {
+			err = e
+		}
+	}
+	if err != nil || b.reference < 0 {
+		return all, err
+	}
+	answers := make([]chat.Answer, len(all))
+	for i := range all {
+		answers[i] = all[i].Answer
+	}
+	judge := b.contestants[b.reference]
+	judged, err := judge.desk.JudgeAnswers(ctx, q, judge.variant, answers)
+	for i := range judged {
+		all[i].perplexity = judged[i].Perplexity()
+	}
+	return all, err
+}
+
+// answerOn has the contestants of one model answer.
+func (b *bench) answerOn(ctx context.Context, desk *chat.Desk, q chat.Question, at []int, all []answered) error {
+	variants := make([]chat.Variant, len(at))
+	for n, i := range at {
+		variants[n] = b.contestants[all[i].contestant].variant
+		variants[n].Sampling.Seed = variants[n].Sampling.Seed + uint64(all[i].sample)
+	}
+	answers, err := desk.Answers(ctx, q, variants)
+	for n := range answers {
+		all[at[n]].Answer = answers[n]
+	}
+	return err
+}
+
+// An answered prompt is one answer to it.
+type answered struct {
+	chat.Answer
+	contestant, sample int
+	perplexity         float64 // NaN: not asked for, or of no tokens
+}

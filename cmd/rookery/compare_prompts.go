@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"rookery/chat"
+)
+
+// Bounds of a file of prompts.
+const (
+	maxPromptLine = 4 << 20
+	maxPrompts    = 100_000
+	maxMessages   = 1000
+)
+
+// A promptLine is a question with the line of its file.
+type promptLine struct {
+	line     int
+	question chat.Question
+}
+
+// readPrompts reads a file of prompts: on each line an object with "prompt" or
+// "messages", or the prompt itself. Empty lines are left out. What is wrong
+// with a line is said with its number.
+func readPrompts(r io.Reader, name string) ([]promptLine, error) {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, maxPromptLine)
+	var prompts []promptLine
+	n := 0
+	for lines.Scan() {
+		n++
+		text := lines.Bytes()
+		if n == 1 {
+			text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+		}
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		q, err := parsePrompt(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+		if len(prompts) == maxPrompts {
+			return nil, fmt.Errorf("%s has more than %d prompts: split it", name, maxPrompts)
+		}
+		prompts = append(prompts, promptLine{n, q})
+	}
+	switch err := lines.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s, line %d: it is longer than %s", name, n+1, bytesText(maxPromptLine))
+	case err != nil:
+		return nil, fmt.Errorf("%s, line %d: %w", name, n+1, err)
+	case len(prompts) == 0:
+		return nil, fmt.Errorf("%s has no prompts: write one a line, or {\"prompt\": ...}, or {\"messages\": [...]}", name)
+	}
+	return prompts, nil
+}
+
+// A promptJSON is a line that is an object; what else it has is left alone.
+type promptJSON struct {
+	Prompt   *string       `json:"prompt"`
+	Messages []messageJSON `json:"messages"`
+}
+
+type messageJSON struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func parsePrompt(line []byte) (q chat.Question, err error) {
+	if !utf8.Valid(line) {
+		return q, errors.New("it is not UTF-8 text")
+	}
+	if line[0] != '{' {
+		return chat.QuestionOf(string(line)), nil
+	}
+	var p promptJSON
+	if err := json.Unmarshal(line, &p); err != nil {
+		return q, fmt.Errorf("it begins like JSON and is not: %w", err)
+	}
+	switch {
+	case p.Prompt != nil && p.Messages != nil:
+		return q, errors.New(`it has both "prompt" and "messages": which one is it?`)
+	case p.Prompt != nil:
+		q = chat.QuestionOf(*p.Prompt)
+	case len(p.Messages) > maxMessages:
+		return q, fmt.Errorf("it has %d messages: at most %d are read", len(p.Messages), maxMessages)
+	case p.Messages == nil:
+		return q, errors.New(`it has neither "prompt" nor "messages"`)
+	default:
+		if q, err = questionOf(p.Messages); err != nil {
+			return q, err
+		}
+	}
+	return q, q.Check()
+}
+
+func questionOf(messages []messageJSON) (q chat.Question, err error) {
+	for i, m := range messages {
+		switch m.Role {
+		case "system":
+			if i > 0 {
+				return q, fmt.Errorf("message %d is of the system: only the first one may be", i+1)
+			}
+			q.System = &m.Content
+		case "user":
+			q.Messages = append(q.Messages, chat.Message{Role: chat.RoleUser, Text: m.Content})
+		case "assistant":
+			q.Messages = append(q.Messages, chat.Message{Role: chat.RoleAssistant, Text: m.Content})
+		default:
+			return q, fmt.Errorf("message %d has the role %q: there are system, user and assistant", i+1, m.Role)
+		}
+	}
+	return q, nil
+}
+
+// messages are a question as results have it.
+func messagesOf(q chat.Question) []messageJSON {
+	var out []messageJSON
+	if q.System != nil {
+		out = append(out, messageJSON{"system", *q.System})
+	}
+	for _, m := range q.Messages {
+		out = append(out, messageJSON{m.Role.String(), m.Text})
+	}
+	return out
+}

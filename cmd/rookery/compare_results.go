@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+
+	"rookery/infer"
+)
+
+// A comparedJSON is one prompt with its answers: a line of `compare --jsonl`.
+// docs/compare.md documents it.
+type comparedJSON struct {
+	Run      string            `json:"run"`  // of everything that answers depend on
+	Line     int               `json:"line"` // of the prompts' file
+	Messages []messageJSON     `json:"messages"`
+	Answers  []comparedAnswers `json:"answers"`
+}
+
+// comparedAnswers is one answer.
+type comparedAnswers struct {
+	Variant    string          `json:"variant"`
+	Sample     int             `json:"sample"`
+	Seed       uint64          `json:"seed"`
+	Model      string          `json:"model"`
+	Text       string          `json:"text"`
+	Tokens     []int32         `json:"tokens"`
+	Reason     string          `json:"reason"`
+	Rate       float64         `json:"tokens_per_second"`
+	Difference *differenceJSON `json:"first_difference,omitempty"` // from the first variant's answer
+	Perplexity *float64        `json:"perplexity,omitempty"`
+	Usage      usageJSON       `json:"usage"`
+}
+
+type differenceJSON struct {
+	Token int `json:"token"` // -1: of models with different tokenizers
+	Byte  int `json:"byte"`
+}
+
+// result is a prompt's line.
+func (b *bench) result(p promptLine, all []answered) comparedJSON {
+	out := comparedJSON{Run: b.run(), Line: p.line, Messages: messagesOf(p.question)}
+	for i, a := range all {
+		c, u := b.contestants[a.contestant], a.Usage
+		line := comparedAnswers{
+			Variant: c.spec.Name, Sample: a.sample, Seed: a.Variant.Sampling.Seed, Model: c.desk.Engine().Model().Name,
+			Text: a.Text, Tokens: a.Tokens, Reason: a.Reason.String(), Rate: rateOf(u),
+			Usage: usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
+		}
+		if d := a.FirstDifference(all[i-a.contestant].Answer); a.contestant > 0 && d.Found {
+			line.Difference = &differenceJSON{d.Token, d.Byte}
+		}
+		if !math.IsNaN(a.perplexity) && !math.IsInf(a.perplexity, 0) {
+			line.Perplexity = &all[i].perplexity
+		}
+		out.Answers = append(out.Answers, line)
+	}
+	return out
+}
+
+// rateOf is generated tokens a second.
+func rateOf(u infer.Usage) float64 {
+	if s := u.DecodeTime.Seconds(); s > 0 {
+		return float64(u.Generated) / s
+	}
+	return 0
+}
+
+// run names everything that answers depend on but the prompts.
+func (b *bench) run() string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s%d %d", b.describes, b.samples, b.reference))
+	const enough = 8 // bytes
+	return hex.EncodeToString(sum[:enough])
+}
+
+// isOf says that a line of results is of a prompt.
+func (r *comparedJSON) isOf(p promptLine) bool {
+	a, errA := json.Marshal(r.Messages)
+	b, errB := json.Marshal(messagesOf(p.question))
+	return errA == nil && errB == nil && r.Line == p.line && bytes.Equal(a, b)
+}
+
+// maxResultLine bounds a line of results that is read again.
+const maxResultLine = 1 << 28
+
+// goOn opens a file of results to go on from what it has, which are the first
+// of the prompts. A line that was cut off is removed.
+func (b *bench) goOn(path string, prompts []promptLine) (_ *os.File, done []comparedJSON, err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	end := int64(0)
+	lines := newLineReader(f, maxResultLine)
+	for {
+		line, whole, err := lines.next()
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if !whole {
+			break
+		}
+		var r comparedJSON
+		if json.Unmarshal(line, &r) != nil || r.Run == "" {
+			return nil, nil, fmt.Errorf("%s, line %d: these are no results of `rookery compare`: choose another file", path, len(done)+1)
+		}
+		if n := len(done); r.Run != b.run() || n >= len(prompts) || !r.isOf(prompts[n]) {
+			return nil, nil, fmt.Errorf("%s, line %d: these are results of other variants, settings or prompts: choose another file, or remove it", path, n+1)
+		}
+		done, end = append(done, r), end+int64(len(line))
+	}
+	if err := f.Truncate(end); err != nil {
+		return nil, nil, err
+	}
+	_, err = f.Seek(end, io.SeekStart)
+	return f, done, err
+}
+
+// writeLine writes a prompt's results as one line.
+func writeLine(w io.Writer, v any) error {
+	var line bytes.Buffer
+	out := json.NewEncoder(&line)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(line.Bytes()) // at once, so that an interruption cuts few lines
+	return err
+}
+
+// answersOf are the prompt's answers of a variant.
+func (r *comparedJSON) answersOf(name string) (list []comparedAnswers) {
+	for _, a := range r.Answers {
+		if a.Variant == name {
+			list = append(list, a)
+		}
+	}
+	return list
+}

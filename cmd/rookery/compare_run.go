@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// report answers the prompts and writes what was asked for.
+func (b *bench) report(cmd *cobra.Command, prompts []promptLine, o compareOptions) (err error) {
+	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
+	var done []comparedJSON
+	var lines []io.Writer
+	if o.out != "" && !o.json {
+		var f *os.File
+		if f, done, err = b.goOn(o.out, prompts); err != nil {
+			return exitWith(exitUsage, err)
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		lines = append(lines, f)
+	}
+	if o.jsonl {
+		lines = append(lines, stdout)
+		for _, r := range done {
+			if err := writeLine(stdout, r); err != nil {
+				return err
+			}
+		}
+	}
+	results := done
+	meter := newMeter(stderr)
+	err = b.each(cmd.Context(), prompts[len(done):], func(r comparedJSON) error {
+		results = append(results, r)
+		for _, w := range lines {
+			if err := writeLine(w, r); err != nil {
+				return err
+			}
+		}
+		meter.count("comparing", len(results), len(prompts), "prompts")
+		return nil
+	})
+	meter.clear()
+	if err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	if err != nil && len(results) < len(prompts) {
+		_, _ = fmt.Fprintf(stderr, "interrupted after %d of %d prompts%s\n", len(results), len(prompts), onward(o))
+	}
+	if err != nil && len(results) == 0 {
+		return err
+	}
+	return errors.Join(err, b.summarize(cmd, results, o))
+}
+
+// onward says how to go on after an interruption.
+func onward(o compareOptions) string {
+	if o.out != "" && !o.json {
+		return ": the same command goes on from there"
+	}
+	return ""
+}
+
+// summarize prints the table, or everything as one object.
+func (b *bench) summarize(cmd *cobra.Command, results []comparedJSON, o compareOptions) (err error) {
+	table := b.table(results)
+	switch {
+	case o.json:
+		w := cmd.OutOrStdout()
+		if o.out != "" {
+			f, err := os.Create(o.out)
+			if err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, f.Close()) }()
+			w = f
+		}
+		return printJSON(w, struct {
+			Summary []summaryJSON  `json:"summary"`
+			Results []comparedJSON `json:"results"`
+		}{table, results})
+	case o.jsonl:
+		return printTable(cmd.ErrOrStderr(), table, b.reference >= 0)
+	}
+	return printTable(cmd.OutOrStdout(), table, b.reference >= 0)
+}
+
+// each answers prompts, several at a time so that the engines have enough
+// rows, and gives the results in order.
+func (b *bench) each(ctx context.Context, prompts []promptLine, give func(comparedJSON) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type outcome struct {
+		all []answered
+		err error
+	}
+	const spare = 2 // while some prompts wait for their longest answers
+	atOnce := max(spare*b.rows/(b.samples*len(b.contestants)), 1)
+	results := make(chan chan outcome, atOnce-1)
+	go func() {
+		defer close(results)
+		for _, p := range prompts {
+			one := make(chan outcome, 1)
+			select {
+			case results <- one:
+			case <-ctx.Done():
+				return
+			}
+			go func() {
+				all, err := b.answer(ctx, p.question)
+				one <- outcome{all, err}
+			}()
+		}
+	}()
+	var failed error
+	n := 0
+	for one := range results { // to the end, so that nothing runs on
+		o := <-one
+		if failed == nil && o.err != nil {
+			failed = o.err
+			if !errors.Is(o.err, context.Canceled) {
+				failed = fmt.Errorf("the prompt of line %d: %w", prompts[n].line, o.err)
+			}
+		} else if failed == nil {
+			failed = give(b.result(prompts[n], o.all))
+		}
+		if n++; failed != nil {
+			cancel()
+		}
+	}
+	if failed == nil && n < len(prompts) {
+		failed = ctx.Err()
+	}
+	return failed
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+)
+
+// A summaryJSON is what a run says of one variant. docs/compare.md documents it.
+type summaryJSON struct {
+	Variant    string   `json:"variant"`
+	Answers    int      `json:"answers"`
+	Tokens     int      `json:"tokens"` // generated
+	Rate       float64  `json:"tokens_per_second"`
+	First      float64  `json:"first_token_seconds"`              // mean
+	Same       int      `json:"same_as_first"`                    // answers that differ nowhere from the first variant's
+	Difference *float64 `json:"first_difference_token,omitempty"` // median of the others
+	Perplexity *float64 `json:"perplexity,omitempty"`             // of all tokens together
+}
+
+// table sums up results.
+func (b *bench) table(results []comparedJSON) []summaryJSON {
+	var table []summaryJSON
+	for i, c := range b.contestants {
+		s := summaryJSON{Variant: c.spec.Name}
+		var seconds, first, logProb float64
+		judged := 0
+		var places []int
+		for _, r := range results {
+			for _, a := range r.answersOf(c.spec.Name) {
+				s.Answers++
+				s.Tokens += a.Usage.Generated
+				seconds, first = seconds+a.Usage.WriteSeconds, first+a.Usage.FirstSeconds
+				if a.Perplexity != nil {
+					judged += len(a.Tokens)
+					logProb -= math.Log(*a.Perplexity) * float64(len(a.Tokens))
+				}
+				if a.Difference != nil {
+					places = append(places, a.Difference.Token)
+				} else if i > 0 {
+					s.Same++
+				}
+			}
+		}
+		if s.Answers > 0 {
+			s.First = first / float64(s.Answers)
+		}
+		if seconds > 0 {
+			s.Rate = float64(s.Tokens) / seconds
+		}
+		s.Difference = median(places)
+		if judged > 0 {
+			p := math.Exp(-logProb / float64(judged))
+			s.Perplexity = &p
+		}
+		table = append(table, s)
+	}
+	return table
+}
+
+func median(v []int) *float64 {
+	if len(v) == 0 {
+		return nil
+	}
+	slices.Sort(v)
+	m := float64(v[(len(v)-1)/2]+v[len(v)/2]) / 2
+	return &m
+}
+
+// printTable prints a summary for people.
+func printTable(w io.Writer, table []summaryJSON, judged bool) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(cells ...any) {
+		for i, c := range cells {
+			if i > 0 {
+				_, _ = fmt.Fprint(t, "\t")
+			}
+			_, _ = fmt.Fprint(t, c)
+		}
+		_, _ = fmt.Fprintln(t)
+	}
+	heads := []any{"VARIANT", "ANSWERS", "TOKENS", "TOK/S EACH", "FIRST TOKEN", "DIFFERS AT", "SAME"}
+	if judged {
+		heads = append(heads, "PERPLEXITY")
+	}
+	row(heads...)
+	for i, s := range table {
+		differs, same := "-", "-"
+		if s.Difference != nil {
+			differs = fmt.Sprintf("token %.4g", *s.Difference)
+		}
+		if i > 0 {
+			same = fmt.Sprint(s.Same)
+		}
+		cells := []any{s.Variant, s.Answers, s.Tokens, fmt.Sprintf("%.4g", s.Rate), fmt.Sprintf("%.3g s", s.First), differs, same}
+		if judged {
+			perplexity := "-"
+			if s.Perplexity != nil {
+				perplexity = fmt.Sprintf("%.4g", *s.Perplexity)
+			}
+			cells = append(cells, perplexity)
+		}
+		row(cells...)
+	}
+	return t.Flush()
+}

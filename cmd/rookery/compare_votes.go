@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"rookery/chat"
+	"rookery/sessions"
+)
+
+// votesCommand shows and exports what was voted in blind comparisons.
+func (a *app) votesCommand() *cobra.Command {
+	var asCSV, asJSONL, asJSON bool
+	cmd := &cobra.Command{
+		Use: "votes", Short: "Show which variants people preferred", Args: usageArgs(cobra.NoArgs),
+		Long: "Show the table of wins from the votes of the compare view, or with --csv or --jsonl all votes.\n\n" +
+			"Intervals are of 95 %. WON is a share of votes with Wilson's interval; STRENGTH is the chance to be\n" +
+			"preferred to an average variant, by a Bradley-Terry model.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			votes, err := a.votes(cmd)
+			if err != nil {
+				return err
+			}
+			w := cmd.OutOrStdout()
+			switch {
+			case asCSV:
+				return votesCSV(w, votes)
+			case asJSONL:
+				return votesJSONL(w, votes)
+			case asJSON:
+				return printJSON(w, standings(votes))
+			}
+			return printWins(w, chat.Wins(votes))
+		},
+	}
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "all votes as CSV")
+	cmd.Flags().BoolVar(&asJSONL, "jsonl", false, "all votes as JSON, one a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "the table as JSON")
+	cmd.MarkFlagsMutuallyExclusive("csv", "jsonl", "json")
+	return cmd
+}
+
+func (a *app) votes(cmd *cobra.Command) ([]chat.Vote, error) {
+	c, err := a.config()
+	if err != nil {
+		return nil, err
+	}
+	s, err := sessions.OpenReadOnly(cmd.Context(), c.Storage.DataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, exitWith(exitStore, err)
+	}
+	votes, err := s.Votes(cmd.Context())
+	return votes, exitWith(exitStore, errors.Join(err, s.Close()))
+}
+
+// votesCSV has a row for each vote: the winner's place from 1, 0 for a tie,
+// then the descriptions.
+func votesCSV(w io.Writer, votes []chat.Vote) error {
+	out := csv.NewWriter(w)
+	most := 2
+	for _, v := range votes {
+		most = max(most, len(v.Variants))
+	}
+	head := []string{"time", "prompt", "winner"}
+	for i := range most {
+		head = append(head, fmt.Sprintf("variant_%d", i+1))
+	}
+	if err := out.Write(head); err != nil {
+		return err
+	}
+	for _, v := range votes {
+		row := []string{v.Created.UTC().Format(time.RFC3339), v.Prompt, strconv.Itoa(v.Winner + 1)}
+		for _, d := range v.Variants {
+			row = append(row, string(d))
+		}
+		for len(row) < len(head) {
+			row = append(row, "")
+		}
+		if err := out.Write(row); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// A voteJSON is a vote as exported. docs/compare.md documents it.
+type voteJSON struct {
+	Time     time.Time         `json:"time"`
+	Prompt   string            `json:"prompt"` // SHA-256 of its text
+	Winner   int               `json:"winner"` // from 1; 0 is a tie
+	Variants []json.RawMessage `json:"variants"`
+}
+
+func votesJSONL(w io.Writer, votes []chat.Vote) error {
+	for _, v := range votes {
+		line := voteJSON{Time: v.Created.UTC(), Prompt: v.Prompt, Winner: v.Winner + 1}
+		for _, d := range v.Variants {
+			line.Variants = append(line.Variants, json.RawMessage(d))
+		}
+		if err := writeLine(w, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A standingJSON is a variant of the table of wins.
+type standingJSON struct {
+	Variant  json.RawMessage `json:"variant"`
+	Votes    int             `json:"votes"`
+	Wins     int             `json:"wins"`
+	Ties     int             `json:"ties"`
+	Losses   int             `json:"losses"`
+	Won      [3]float64      `json:"won"`      // share, low, high
+	Strength [3]float64      `json:"strength"` // likewise
+}
+
+func standings(votes []chat.Vote) []standingJSON {
+	list := []standingJSON{}
+	for _, s := range chat.Wins(votes).Standings {
+		list = append(list, standingJSON{
+			Variant: json.RawMessage(s.Variant), Votes: s.Votes(), Wins: s.Wins, Ties: s.Ties, Losses: s.Losses,
+			Won:      [3]float64{s.Rate.Estimate, s.Rate.Low, s.Rate.High},
+			Strength: [3]float64{s.Strength.Estimate, s.Strength.Low, s.Strength.High},
+		})
+	}
+	return list
+}
+
+func printWins(w io.Writer, table chat.WinTable) error {
+	if table.Votes == 0 {
+		_, err := fmt.Fprintln(w, "there are no votes: compare blindly in the chat and vote")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(t, "VARIANT\tWINS\tTIES\tLOSSES\tWON\tSTRENGTH")
+	for _, s := range table.Standings {
+		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, percents(s.Rate), percents(s.Strength))
+	}
+	return t.Flush()
+}
+
+func percents(i chat.Interval) string {
+	const percent = 100
+	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", percent*i.Estimate, percent*i.Low, percent*i.High)
+}
