@@ -40,8 +40,8 @@ func save(path, section string, p sampler.Params, at func(*Config) *Sampling, af
 	if path == "" {
 		path = DefaultPath()
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
 	}
 	before, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

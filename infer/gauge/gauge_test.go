@@ -3,6 +3,7 @@
 package gauge
 
 import (
+	"errors"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -77,7 +78,7 @@ func TestRefusals(t *testing.T) {
 		_, err := Open()
 		return err
 	}
-	if err := open(absent); err != ErrAbsent {
+	if err := open(absent); !errors.Is(err, ErrAbsent) {
 		t.Errorf("no library is %v", err)
 	}
 	if err := open(fake(t, nvml, "-DBROKEN"), absent); err == nil || !strings.Contains(err.Error(), "starting: Driver Not Loaded") {

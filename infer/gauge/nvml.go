@@ -21,11 +21,11 @@ type nvmlMeter struct {
 	message     func(code int32) string
 }
 
-// nvmlRates is nvmlUtilization_t, in percent.
-type nvmlRates struct{ gpu, memory uint32 }
+// nvmlRates is nvmlUtilization_t, in percent; the second is how busy the memory is.
+type nvmlRates struct{ gpu, _ uint32 }
 
-// nvmlMemory is nvmlMemory_t, in bytes.
-type nvmlMemory struct{ total, free, used uint64 }
+// nvmlMemory is nvmlMemory_t, in bytes; the second is what is free.
+type nvmlMemory struct{ total, _, used uint64 }
 
 func startNVML(lib uintptr) (meter, error) {
 	m := new(nvmlMeter)
