@@ -122,9 +122,17 @@ type choicesMsg struct {
 }
 
 func (msg choicesMsg) take(m *Model) tea.Cmd {
-	msg.s.states, msg.s.adapters = msg.states, msg.adapters
-	if msg.err != nil {
-		return m.fail(msg.err)
+	s := msg.s
+	s.states, s.adapters, s.loaded = msg.states, msg.adapters, true
+	next := s.next
+	if s.next = nil; next != nil {
+		s.said = ""
+	}
+	switch {
+	case msg.err != nil:
+		s.said = oneLine(msg.err.Error())
+	case next != nil && len(m.dialogs) > 0 && m.dialogs[len(m.dialogs)-1] == dialog(s):
+		return next.carryOut(m)
 	}
 	return nil
 }

@@ -157,6 +157,8 @@ func (c *comparison) move(id keys.ID, text string) {
 		c.scroll(-len(c.panes[c.focus].text.rows))
 	case keys.PaneEnd:
 		c.scroll(len(c.panes[c.focus].text.rows))
+	case keys.PaneDiffers:
+		c.toDifference()
 	case "":
 		if len(text) == 1 && text[0] >= '1' && int(text[0]-'1') < n {
 			to = int(text[0] - '1')
@@ -173,6 +175,17 @@ func (c *comparison) page() int { return max(1, c.panes[c.focus].height-2) }
 func (c *comparison) scroll(by int) {
 	p := c.panes[c.focus]
 	p.scrollTo(p.top + by)
+	c.align()
+}
+
+// toDifference scrolls to where the focused answer begins to differ.
+func (c *comparison) toDifference() {
+	p := c.panes[c.focus]
+	if p.differs.empty() {
+		c.said = "This is the reference, or the same as it."
+		return
+	}
+	p.scrollTo(p.text.rowOf(p.differs.from) - p.height/2)
 	c.align()
 }
 

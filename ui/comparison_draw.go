@@ -106,7 +106,7 @@ func (c *comparison) foot(th theme.Theme, m keys.Map, width int) string {
 		sync = "scroll together"
 	}
 	return hintLine(th, width, hint(keys.PaneMark), "mark", fmt.Sprintf("1-%d", len(c.panes)), "go to", hint(keys.PaneTie), "tie",
-		hint(keys.PaneSync), sync, hint(keys.PaneVotes), "win table")
+		hint(keys.PaneDiffers), "to the difference", hint(keys.PaneSync), sync, hint(keys.PaneVotes), "win table")
 }
 
 // tabLine names all panes; tabAt finds them again.

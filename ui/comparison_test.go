@@ -109,6 +109,16 @@ func TestSetupOfMany(t *testing.T) {
 	}
 }
 
+func TestSetupWaitsForWhatThereIs(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	cmd := b.m.compareAnswers("")
+	b.press("s")
+	b.sees("Reading what there is.")
+	b.do(cmd)
+	b.sees("A variant for each of these states")
+	b.sees("animals")
+}
+
 func TestSetupOfSampling(t *testing.T) {
 	b := newBench(t, compareDesks(), Settings{}, 100, 30)
 	b.press("f12", "right", "right", "right", " ")
@@ -211,6 +221,21 @@ func TestComparisonMarksDifferences(t *testing.T) {
 	if c := b.comparison(); !c.panes[2].differs.empty() || c.panes[0].differs.from != 15 {
 		t.Errorf("the reference differs at %v, the first at %v", c.panes[2].differs, c.panes[0].differs)
 	}
+}
+
+func TestComparisonGoesToTheDifference(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	d := compared(b)
+	for i := range d.v.Best {
+		d.v.Best[i].Text = strings.Repeat("the same line\n", 40) + d.v.Best[i].Text + strings.Repeat("\nanother line", 40)
+	}
+	b.send(frameMsg{})
+	b.seesNot("Once there was")
+	b.press("2", "d")
+	b.sees("Once there was bbb")
+	b.sees("Once there was aaa") // the reference beside it scrolls too
+	b.press("1", "d")
+	b.sees("This is the reference")
 }
 
 func TestComparisonWithAFailedPane(t *testing.T) {
@@ -363,5 +388,21 @@ func TestPlainCompare(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, out.String())
 		}
+	}
+}
+
+// BenchmarkComparison is a frame of eight panes that have all grown by a word.
+func BenchmarkComparison(b *testing.B) {
+	k := newBench(b, compareDesks(), Settings{}, 200, 60)
+	k.press("f12", "n", "backspace", "8", "enter", "enter")
+	d := k.k.open[0]
+	text := strings.Repeat("Once there was a rook that wanted to see the sea. ", 160)
+	for b.Loop() {
+		text += " more"
+		for i := range d.v.Best {
+			d.v.Best[i].Text = text[i:]
+		}
+		k.send(frameMsg{})
+		k.m.View()
 	}
 }

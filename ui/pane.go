@@ -99,7 +99,7 @@ func (p *pane) state() string {
 	case r.Reason == infer.ReasonStop:
 		return "ended"
 	case r.Reason == infer.ReasonLength:
-		return "at the limit"
+		return "at limit"
 	case r.Reason == infer.ReasonCancelled:
 		return "stopped"
 	case r.Ended:

@@ -8,17 +8,24 @@ import (
 	"rookery/ui/theme"
 )
 
-// A paneText is a text that grows, broken into rows of a width. Only the last
-// paragraph is broken anew when something is added.
+// A paneText is a text that grows, broken into rows of a width. Only its last
+// rows are broken anew when something is added.
 type paneText struct {
-	text   string // cleaned
-	width  int
-	lines  []textLine // paragraphs
-	starts []int      // where they begin in text, in bytes
-	rows   []paneRow
+	raw   string
+	text  string // raw, cleaned
+	width int
+	lines []paneLine
+	rows  []paneRow
 }
 
-// A paneRow is a row of a paragraph.
+// A paneLine is a paragraph, or a part of a long one that begins with a row.
+type paneLine struct {
+	textLine
+	start int  // in text, in bytes
+	goes  bool // the next line goes on with the same paragraph
+}
+
+// A paneRow is a row of a line.
 type paneRow struct{ line, row int }
 
 // A span is a range of bytes of a text; the zero one is none.
@@ -28,31 +35,24 @@ func (s span) empty() bool { return s.to <= s.from }
 
 // set takes over a text and a width.
 func (p *paneText) set(raw string, width int) {
-	text := clean(raw)
-	if text == p.text && width == p.width {
+	if raw == p.raw && width == p.width && p.lines != nil {
 		return
 	}
-	last := len(p.starts) - 1
-	if width != p.width || last < 0 || !strings.HasPrefix(text, p.text[:p.starts[last]]) {
-		p.lines, p.starts, p.rows, last = nil, nil, nil, 0
+	text, from := clean(raw), 0
+	if width == p.width && len(p.lines) > 0 {
+		from = p.cut()
 	}
-	from := 0
-	if len(p.starts) > 0 {
-		from = p.starts[last]
-		p.lines, p.starts = p.lines[:last], p.starts[:last]
-		for len(p.rows) > 0 && p.rows[len(p.rows)-1].line >= last {
-			p.rows = p.rows[:len(p.rows)-1]
-		}
+	if from == 0 || !strings.HasPrefix(text, p.text[:from]) {
+		from, p.lines, p.rows = 0, nil, nil
 	}
-	p.text, p.width = text, width
-	for from <= len(text) {
-		rest := text[from:]
-		para, _, more := strings.Cut(rest, "\n")
-		line := newTextLine(para, max(1, width))
-		for r := range line.rows {
+	p.raw, p.text, p.width = raw, text, width
+	for {
+		para, _, more := strings.Cut(text[from:], "\n")
+		line := paneLine{newTextLine(para, max(1, width)), from, false}
+		for r := range line.textLine.rows {
 			p.rows = append(p.rows, paneRow{len(p.lines), r})
 		}
-		p.lines, p.starts = append(p.lines, line), append(p.starts, from)
+		p.lines = append(p.lines, line)
 		if !more {
 			return
 		}
@@ -60,11 +60,31 @@ func (p *paneText) set(raw string, width int) {
 	}
 }
 
+// cut takes away what may be broken otherwise when the text grows, the last
+// paragraph or, of a long one, its last two rows; it returns where that begins.
+func (p *paneText) cut() int {
+	const change = 2 // rows: a word that grows can go from one to the next
+	last := len(p.lines) - 1
+	l := &p.lines[last]
+	keep := max(0, len(l.textLine.rows)-change)
+	p.rows = p.rows[:len(p.rows)-len(l.textLine.rows)+keep]
+	if keep == 0 {
+		from := l.start
+		p.lines = p.lines[:last]
+		return from
+	}
+	char := l.textLine.rows[keep]
+	at := l.offset(char)
+	l.text, l.chars, l.textLine.rows, l.goes = l.text[:at], l.chars[:char], l.textLine.rows[:keep], true
+	return l.start + at
+}
+
 // rowOf is the row in which a byte of the text is.
 func (p *paneText) rowOf(at int) int {
 	begins := func(i int) int {
 		r := p.rows[i]
-		return p.starts[r.line] + p.lines[r.line].offset(p.lines[r.line].rows[r.row])
+		l := &p.lines[r.line]
+		return l.start + l.offset(l.textLine.rows[r.row])
 	}
 	return max(0, sort.Search(len(p.rows), func(i int) bool { return begins(i) > at })-1)
 }
@@ -77,13 +97,13 @@ func (p *paneText) draw(th theme.Theme, top, height int, thought, mark span) []s
 	for i := max(0, top); i < min(len(p.rows), top+height); i++ {
 		r := p.rows[i]
 		l := &p.lines[r.line]
-		from := p.starts[r.line] + l.offset(l.rows[r.row])
-		to := p.starts[r.line] + l.offset(l.end(r.row))
+		from, to := l.start+l.offset(l.textLine.rows[r.row]), l.start+l.offset(l.end(r.row))
 		text := strings.TrimRight(p.text[from:to], " ")
 		seen := from + len(text)
-		ends := []int{from, clamp(thought.to, from, seen), clamp(mark.from, from, seen), clamp(mark.to, from, seen), seen}
-		line := p.pieces(th, ends, thought, mark)
-		if !mark.empty() && mark.from >= seen && mark.from <= to && (mark.from < to || i+1 == len(p.rows) || p.rows[i+1].line != r.line) {
+		edges := []int{from, clamp(thought.to, from, seen), clamp(mark.from, from, seen), clamp(mark.to, from, seen), seen}
+		line := p.pieces(th, edges, thought, mark)
+		ends := !l.goes && r.row+1 == len(l.textLine.rows) // the paragraph
+		if !mark.empty() && mark.from >= seen && (mark.from < to || mark.from == to && ends) {
 			line += strings.Repeat(" ", mark.from-seen) + th.SearchCurrent.Render(" ")
 		}
 		out = append(out, line)
@@ -91,12 +111,12 @@ func (p *paneText) draw(th theme.Theme, top, height int, thought, mark span) []s
 	return out
 }
 
-// pieces draws what lies between the ends, in any order of them.
-func (p *paneText) pieces(th theme.Theme, ends []int, thought, mark span) string {
-	slices.Sort(ends)
+// pieces draws what lies between the edges, in any order of them.
+func (p *paneText) pieces(th theme.Theme, edges []int, thought, mark span) string {
+	slices.Sort(edges)
 	line := ""
-	for i := 1; i < len(ends); i++ {
-		from, to := ends[i-1], ends[i]
+	for i := 1; i < len(edges); i++ {
+		from, to := edges[i-1], edges[i]
 		if from == to {
 			continue
 		}

@@ -18,6 +18,8 @@ type setup struct {
 	blind    bool
 	states   []chat.State // to choose from, when they have come
 	adapters []chat.Racked
+	loaded   bool       // they have come
+	next     treeIntent // what waits for them
 
 	row, column   int
 	said          string
@@ -72,7 +74,7 @@ func (s *setup) variants() []chat.Variant { return namedVariants(s.drafts) }
 func (s *setup) context() keys.Context { return keys.Setup }
 
 func (s *setup) press(id keys.ID, text string) intent {
-	s.said = ""
+	s.said, s.next = "", nil
 	switch id {
 	case keys.ListCancel:
 		return done{}

@@ -76,8 +76,19 @@ func (i askPrompt) carryOut(m *Model) tea.Cmd {
 	return nil
 }
 
+// waits says that an intent is carried out when the choices have come.
+func (s *setup) waits(i treeIntent) bool {
+	if !s.loaded {
+		s.next, s.said = i, "Reading what there is."
+	}
+	return !s.loaded
+}
+
 func (i editCell) carryOut(m *Model) tea.Cmd {
 	s := i.s
+	if (i.column == baseColumn || i.column == adapterColumn) && s.waits(i) {
+		return nil
+	}
 	d := s.drafts[s.row]
 	switch i.column {
 	case nameColumn:
@@ -217,6 +228,9 @@ func (msg mixReadMsg) take(*Model) tea.Cmd {
 
 func (i fillSetup) carryOut(m *Model) tea.Cmd {
 	s := i.s
+	if (i.what == keys.SetupStates || i.what == keys.SetupAdapters) && s.waits(i) {
+		return nil
+	}
 	var title string
 	var items []item
 	var change func(d *draft, item int)

@@ -22,6 +22,7 @@ type winTable struct {
 	table         chat.WinTable
 	loading       bool
 	failed        string
+	said          string // of an export
 	selected, top int
 	width, height int
 }
@@ -56,11 +57,11 @@ func (msg votesMsg) take(*Model) tea.Cmd {
 // askVotesFile asks where votes are written to, writeVotes writes them.
 type (
 	askVotesFile struct {
-		votes []chat.Vote
-		ext   string
+		w   *winTable
+		ext string
 	}
 	writeVotes struct {
-		votes     []chat.Vote
+		w         *winTable
 		ext, path string
 	}
 )
@@ -73,23 +74,42 @@ func (i askVotesFile) carryOut(m *Model) tea.Cmd {
 		if path = strings.TrimSpace(path); path == "" {
 			return done{}
 		}
-		return writeVotes{i.votes, i.ext, path}
+		return writeVotes{i.w, i.ext, path}
 	}))
 	return nil
 }
 
 func (i writeVotes) carryOut(m *Model) tea.Cmd {
 	m.shut()
+	votes := i.w.votes
 	return func() tea.Msg {
-		if err := i.write(); err != nil {
-			return noticeMsg{err: err}
+		if err := i.write(votes); err != nil {
+			return votesWrittenMsg{i.w, "✗ " + oneLine(err.Error())}
 		}
-		return noticeMsg{text: fmt.Sprintf("%d votes exported to %s", len(i.votes), i.path)}
+		return votesWrittenMsg{i.w, fmt.Sprintf("%s exported to %s", voteCount(len(votes)), i.path)}
 	}
 }
 
+// votesWrittenMsg says what has become of an export.
+type votesWrittenMsg struct {
+	w    *winTable
+	said string
+}
+
+func (msg votesWrittenMsg) take(*Model) tea.Cmd {
+	msg.w.said = msg.said
+	return nil
+}
+
+func voteCount(n int) string {
+	if n == 1 {
+		return "1 vote"
+	}
+	return count(n) + " votes"
+}
+
 // write makes a new file; it never replaces one. It blocks.
-func (i writeVotes) write() error {
+func (i writeVotes) write(votes []chat.Vote) error {
 	path, err := fromHome(i.path)
 	if err != nil {
 		return fmt.Errorf("exporting to %s: %w", i.path, err)
@@ -102,9 +122,9 @@ func (i writeVotes) write() error {
 		return fmt.Errorf("exporting: %w", err)
 	}
 	if i.ext == ".csv" {
-		err = chat.WriteVotesCSV(f, i.votes)
+		err = chat.WriteVotesCSV(f, votes)
 	} else {
-		err = chat.WriteVotesJSONL(f, i.votes)
+		err = chat.WriteVotesJSONL(f, votes)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
@@ -113,6 +133,7 @@ func (i writeVotes) write() error {
 }
 
 func (w *winTable) press(id keys.ID, _ string) intent {
+	w.said = ""
 	switch id {
 	case keys.ListCancel, keys.ListAccept:
 		return done{}
@@ -124,7 +145,7 @@ func (w *winTable) press(id keys.ID, _ string) intent {
 		if id == keys.VotesJSONL {
 			ext = ".jsonl"
 		}
-		return askVotesFile{w.votes, ext}
+		return askVotesFile{w, ext}
 	case keys.ListUp:
 		w.move(-1)
 	case keys.ListDown:
@@ -166,7 +187,7 @@ func (w *winTable) draw(th theme.Theme, m keys.Map) box {
 	inner := innerWidth(setupWidth, w.width)
 	content := w.content(th, inner)
 	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.VotesCSV), "CSV", m.Hint(keys.List, keys.VotesJSONL), "JSONL", m.Hint(keys.List, keys.ListCancel), "close")
-	return framed(th, fmt.Sprintf("%s votes", count(w.table.Votes)), content, hints, inner, w.width, w.height)
+	return framed(th, voteCount(w.table.Votes), content, hints, inner, w.width, w.height)
 }
 
 func (w *winTable) content(th theme.Theme, width int) []string {
@@ -189,6 +210,9 @@ func (w *winTable) content(th theme.Theme, width int) []string {
 	}
 	if below := len(w.table.Standings) - w.top - w.rows(); below > 0 {
 		lines = append(lines, th.Muted.Render("  "+count(below)+" more "+th.Glyphs.Down))
+	}
+	if w.said != "" {
+		return append(append(lines, ""), wrapped(w.said, width)...)
 	}
 	about := w.table.Standings[w.selected].Variant.Title() + ". Percent with 95% intervals: rate is of its own votes, strength the chance against an average variant."
 	lines = append(lines, "")

@@ -62,7 +62,8 @@ func TestExportOfVotes(t *testing.T) {
 		if err != nil || strings.Count(string(data), "sad") != 8 {
 			t.Errorf("%s: %v:\n%s", name, err, data)
 		}
-		b.press(key, "enter", "esc")
+		b.sees("8 votes exported to " + name)
+		b.press(key, "enter")
 		b.sees("is there already")
 	}
 }

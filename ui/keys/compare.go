@@ -26,6 +26,7 @@ const (
 	PaneDown      ID = "pane_down"
 	PaneTop       ID = "pane_top"
 	PaneEnd       ID = "pane_end"
+	PaneDiffers   ID = "pane_difference"
 	PaneStop      ID = "pane_stop"
 	PaneAgain     ID = "pane_again"
 	PaneFork      ID = "pane_fork"
@@ -66,6 +67,7 @@ var compareTable = []Action{
 	{ID: PaneDown, Title: "Scroll down", Help: "scroll down one line", Category: Comparison, Keys: []string{"j", "alt+down"}, Contexts: Panes, Hidden: true},
 	{ID: PaneTop, Title: "To the beginning", Help: "scroll to the beginning", Category: Comparison, Keys: []string{"g", "home"}, Contexts: Panes, Hidden: true},
 	{ID: PaneEnd, Title: "To the end", Help: "scroll to the end and follow the answers", Category: Comparison, Keys: []string{"G", "end"}, Contexts: Panes, Hidden: true},
+	{ID: PaneDiffers, Title: "To the difference", Help: "scroll to where the answer begins to differ from the reference", Category: Comparison, Keys: []string{"d"}, Contexts: Panes, Hidden: true},
 	{ID: PaneStop, Title: "Stop", Help: "stop all answers; what is there stays", Category: Comparison, Keys: []string{"s"}, Contexts: Panes, Hidden: true},
 	{ID: PaneAgain, Title: "Again", Help: "compare the same variants again, with the next seeds", Category: Comparison, Keys: []string{"a"}, Contexts: Panes, Hidden: true},
 	{ID: PaneFork, Title: "Fork into tabs", Help: "a tab for each of the marked answers, or for all", Category: Comparison, Keys: []string{"f"}, Contexts: Panes, Hidden: true},
