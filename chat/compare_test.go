@@ -43,7 +43,7 @@ func demoRoom(t testing.TB, store chat.Store, d chat.Defaults) (*chat.Desk, *inf
 
 // variants are the bare model, two adapters, two states and a mix, with the
 // same sampling.
-func demoVariants(t *testing.T, desk *chat.Desk, tokens uint64) []chat.Variant {
+func demoVariants(t testing.TB, desk *chat.Desk, tokens uint64) []chat.Variant {
 	t.Helper()
 	vs := make([]chat.Variant, 6)
 	for i, name := range []string{"bare", "pirate", "excited", "sad", "animals", "mixed"} {

@@ -133,7 +133,7 @@ func ask(t *testing.T, d *chat.Dialogue, text string) chat.View {
 	return settled(t, d)
 }
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
