@@ -49,7 +49,7 @@ func (p *paneText) set(raw string, width int) {
 	for {
 		para, _, more := strings.Cut(text[from:], "\n")
 		line := paneLine{newTextLine(para, max(1, width)), from, false}
-		for r := range line.textLine.rows {
+		for r := range line.rows {
 			p.rows = append(p.rows, paneRow{len(p.lines), r})
 		}
 		p.lines = append(p.lines, line)
@@ -66,16 +66,16 @@ func (p *paneText) cut() int {
 	const change = 2 // rows: a word that grows can go from one to the next
 	last := len(p.lines) - 1
 	l := &p.lines[last]
-	keep := max(0, len(l.textLine.rows)-change)
-	p.rows = p.rows[:len(p.rows)-len(l.textLine.rows)+keep]
+	keep := max(0, len(l.rows)-change)
+	p.rows = p.rows[:len(p.rows)-len(l.rows)+keep]
 	if keep == 0 {
 		from := l.start
 		p.lines = p.lines[:last]
 		return from
 	}
-	char := l.textLine.rows[keep]
+	char := l.rows[keep]
 	at := l.offset(char)
-	l.text, l.chars, l.textLine.rows, l.goes = l.text[:at], l.chars[:char], l.textLine.rows[:keep], true
+	l.text, l.chars, l.rows, l.goes = l.text[:at], l.chars[:char], l.rows[:keep], true
 	return l.start + at
 }
 
@@ -84,7 +84,7 @@ func (p *paneText) rowOf(at int) int {
 	begins := func(i int) int {
 		r := p.rows[i]
 		l := &p.lines[r.line]
-		return l.start + l.offset(l.textLine.rows[r.row])
+		return l.start + l.offset(l.rows[r.row])
 	}
 	return max(0, sort.Search(len(p.rows), func(i int) bool { return begins(i) > at })-1)
 }
@@ -97,12 +97,12 @@ func (p *paneText) draw(th theme.Theme, top, height int, thought, mark span) []s
 	for i := max(0, top); i < min(len(p.rows), top+height); i++ {
 		r := p.rows[i]
 		l := &p.lines[r.line]
-		from, to := l.start+l.offset(l.textLine.rows[r.row]), l.start+l.offset(l.end(r.row))
+		from, to := l.start+l.offset(l.rows[r.row]), l.start+l.offset(l.end(r.row))
 		text := strings.TrimRight(p.text[from:to], " ")
 		seen := from + len(text)
 		edges := []int{from, clamp(thought.to, from, seen), clamp(mark.from, from, seen), clamp(mark.to, from, seen), seen}
 		line := p.pieces(th, edges, thought, mark)
-		ends := !l.goes && r.row+1 == len(l.textLine.rows) // the paragraph
+		ends := !l.goes && r.row+1 == len(l.rows) // the paragraph
 		if !mark.empty() && mark.from >= seen && (mark.from < to || mark.from == to && ends) {
 			line += strings.Repeat(" ", mark.from-seen) + th.SearchCurrent.Render(" ")
 		}

@@ -28,6 +28,7 @@ func (d *fakeDialogue) EditAnswer(id chat.ID, text string, goOn bool) error {
 func (d *fakeDialogue) Branch(id chat.ID, at int, token int32) error {
 	return d.did("branch %d %d %d", id, at, token)
 }
+
 func (d *fakeDialogue) Best(n int) error                       { return d.did("best %d", n) }
 func (d *fakeDialogue) SendBest(text string, n int) error      { return d.did("best %q %d", text, n) }
 func (d *fakeDialogue) SetLabel(id chat.ID, text string) error { return d.did("label %d %q", id, text) }
