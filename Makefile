@@ -61,6 +61,12 @@ bench-tiers:
 	ROOKERY_TIERS=full $(GO) test -count=1 -timeout 30m -v -run '^TestTiers$$' ./sessions
 	$(GO) test -run '^$$' -bench SavingBesideSteps -benchtime 10s ./sessions
 
+# The faders' effect on the style of whole stories, at five points of every state
+# of the embedded model: some minutes.
+.PHONY: styles
+styles:
+	ROOKERY_STYLES=full $(GO) test -count=1 -timeout 60m -v -run TestFadersMoveTheStyle ./infer/demo
+
 lint:
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run ./...
 

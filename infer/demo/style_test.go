@@ -60,9 +60,8 @@ var styles = map[string]func(text string) float64{
 // samples is how many stories are counted, all of them rows of one engine.
 const samples = 64
 
-// tell lets an engine tell stories from a mix of the own run and a state, and
-// returns how much of a style they have for every 100 words.
-func tell(t *testing.T, e *infer.Engine, state infer.Voice, own float32, tokens int, style func(string) float64) float64 {
+// tell lets an engine tell stories from a mix of the own run and a state.
+func tell(t *testing.T, e *infer.Engine, state infer.Voice, own float32, tokens int) []string {
 	t.Helper()
 	prompt := e.Model().Tokenizer.Encode(nil, "User: Tell me a story.\n\nAssistant:")
 	var streams []*infer.Stream
@@ -76,15 +75,24 @@ func tell(t *testing.T, e *infer.Engine, state infer.Voice, own float32, tokens 
 		}
 		streams = append(streams, s)
 	}
-	counted, of := 0.0, 0
+	var texts []string
 	for _, s := range streams {
 		<-s.Done()
 		end := s.Ending()
 		if end.Err != nil {
 			t.Fatal(end.Err)
 		}
-		counted += style(end.Text)
-		of += len(words.FindAllString(strings.ToLower(end.Text), -1))
+		texts = append(texts, end.Text)
+	}
+	return texts
+}
+
+// share is how much of a style texts have for every 100 words.
+func share(texts []string, style func(string) float64) float64 {
+	counted, of := 0.0, 0
+	for _, text := range texts {
+		counted += style(text)
+		of += len(words.FindAllString(strings.ToLower(text), -1))
 	}
 	return 100 * counted / float64(max(1, of))
 }
@@ -97,9 +105,12 @@ func TestFadersMoveTheStyle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tells hundreds of stories")
 	}
-	points, tokens, names := []float32{0, 0.5, 1}, 80, []string{"demo-animals", "demo-dialogue"}
+	points, tokens := map[string][]float32{"demo-animals": {0, 0.5, 1}, "demo-dialogue": {0, 1}}, 80
 	if os.Getenv("ROOKERY_STYLES") == "full" {
-		points, tokens, names = []float32{0, 0.25, 0.5, 0.75, 1}, 400, []string{"demo-animals", "demo-dialogue", "demo-sad"}
+		tokens = 400
+		for name := range styles {
+			points[name] = []float32{0, 0.25, 0.5, 0.75, 1}
+		}
 	}
 	m, b, err := load.Open(t.Context(), load.Spec{Slots: 2*samples + 2}, nil)
 	if err != nil {
@@ -115,24 +126,30 @@ func TestFadersMoveTheStyle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range names {
+	var base []string // at weight 0 a state has no say: the stories are the same beside any
+	for _, s := range states {
 		var found []float64
-		for _, s := range states {
-			if s.Name != name {
+		for _, w := range points[s.Name] {
+			if w == 0 && base != nil {
+				found = append(found, share(base, styles[s.Name]))
 				continue
 			}
-			for _, w := range points {
-				voice := infer.Voice{Name: name, Weight: w, State: s.Snapshot.State}
-				found = append(found, tell(t, e, voice, 1-w, tokens, styles[name]))
+			texts := tell(t, e, infer.Voice{Name: s.Name, Weight: w, State: s.Snapshot.State}, 1-w, tokens)
+			if w == 0 {
+				base = texts
 			}
+			found = append(found, share(texts, styles[s.Name]))
 		}
-		t.Log(name, points, fmt.Sprintf("%.2f", found))
-		if len(found) < 2 || found[len(found)-1] < 1.3*found[0] {
-			t.Errorf("%s: from %v of 100 words at 0 to %v at 1", name, found[0], found[len(found)-1])
+		if len(found) == 0 {
+			continue
+		}
+		t.Log(s.Name, points[s.Name], fmt.Sprintf("%.2f", found))
+		if found[len(found)-1] < 1.3*found[0] {
+			t.Errorf("%s: from %.2f of 100 words at 0 to %.2f at 1", s.Name, found[0], found[len(found)-1])
 		}
 		for i := range len(found) - 1 {
 			if found[i+1] <= found[i] {
-				t.Errorf("%s: the fader from %v to %v moves the style from %.2f to %.2f", name, points[i], points[i+1], found[i], found[i+1])
+				t.Errorf("%s: the fader from %v to %v moves the style from %.2f to %.2f", s.Name, points[s.Name][i], points[s.Name][i+1], found[i], found[i+1])
 			}
 		}
 	}
