@@ -68,6 +68,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	maps.Copy(table, m.treeTable())
 	maps.Copy(table, m.mixTable())
 	maps.Copy(table, m.adaptersTable())
+	maps.Copy(table, m.modelsTable())
 	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
 		table[id] = m.on(func() { m.goTo(i) })
 	}

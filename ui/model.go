@@ -24,6 +24,7 @@ type Model struct {
 	saver    saver // of sampling parameters; may be nil
 	version  string
 	dataDir  string
+	options  Options
 
 	keymap keys.Map
 	th     theme.Theme
@@ -72,7 +73,7 @@ func New(o Options) *Model { return newModel(context.Background(), chatDesk{o.De
 func newModel(ctx context.Context, k desk, o Options) *Model {
 	ctx, quit := context.WithCancel(ctx)
 	m := &Model{
-		ctx: ctx, quit: quit, desk: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, saver: o.SaveSampling, version: o.Version, dataDir: o.DataDir,
+		ctx: ctx, quit: quit, desk: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, saver: o.SaveSampling, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}
@@ -81,6 +82,9 @@ func newModel(ctx context.Context, k desk, o Options) *Model {
 	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
 	if err := m.applySettings(o.Settings); err != nil {
 		m.notice = notice{text: err.Error(), failed: true}
+	}
+	if o.Problem != nil {
+		m.notice = notice{text: o.Problem.Error(), failed: true}
 	}
 	m.tabs = []*tab{m.openTab(opening{})}
 	return m
@@ -157,6 +161,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onCompareList(msg)
 	case driftMsg:
 		cmd = m.onDrift(msg)
+	case modelsMsg:
+		cmd = m.onModels(msg)
 	case adaptersMsg:
 		m.onAdapters(msg)
 	case adapterMsg:

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -37,6 +38,13 @@ type Options struct {
 	Reload   <-chan Settings // changed settings, or nil
 	Version  string
 	DataDir  string // shown on the help screen
+	Problem  error  // shown at the beginning, or nil
+
+	// Models lists the models that can be chosen; it blocks. Reopen is called
+	// with the file of the one chosen, just before Run returns: the caller opens
+	// the desk with it and runs again. Both may be nil.
+	Models func(context.Context) ([]ModelFile, error)
+	Reopen func(path string)
 
 	// Surroundings reads what the monitor shows besides the engine's own figures.
 	// It may block and is called once a second while the monitor is open; nil

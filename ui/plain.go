@@ -19,13 +19,14 @@ import (
 // spinner, nothing that is painted twice. It has one conversation open at a
 // time, speaks in whole sentences, and takes slash commands.
 type plain struct {
-	ctx   context.Context
-	desk  desk
-	model *infer.Model
-	own   []chat.Preset // of sampling
-	saver saver
-	out   io.Writer
-	wrote error // the first error of out
+	ctx     context.Context
+	options Options
+	desk    desk
+	model   *infer.Model
+	own     []chat.Preset // of sampling
+	saver   saver
+	out     io.Writer
+	wrote   error // the first error of out
 
 	d       dialogue
 	draft   []string // lines that ended with a backslash
@@ -52,7 +53,7 @@ func runPlain(ctx context.Context, k desk, o Options) error {
 	if out == nil {
 		out = os.Stdout
 	}
-	p := &plain{ctx: ctx, desk: k, model: modelOf(k), own: o.Settings.Presets, saver: o.SaveSampling, out: out}
+	p := &plain{ctx: ctx, options: o, desk: k, model: modelOf(k), own: o.Settings.Presets, saver: o.SaveSampling, out: out}
 	open, active, err := k.Restore(ctx)
 	if err != nil {
 		return err

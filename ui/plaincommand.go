@@ -53,6 +53,8 @@ func (p *plain) command(name, arg string) error {
 		p.monitor()
 	case keys.States, keys.Bake, keys.KeepState, keys.Drift:
 		return p.library(a.ID, arg)
+	case keys.Models:
+		return p.models(p.ctx, arg)
 	case keys.Adapters:
 		return p.adapter(arg)
 	case keys.Mix, keys.MixPresets, keys.SaveMix:

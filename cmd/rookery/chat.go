@@ -44,6 +44,43 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	if !settings.Plain() && (!isTerminal(cmd.InOrStdin()) || !isTerminal(cmd.OutOrStdout())) {
 		return exitWith(exitUsage, errNoTerminal)
 	}
+	return a.chatWith(cmd, c, settings)
+}
+
+// chatWith opens the interface, and again for every model that is chosen in
+// it. One that cannot be loaded is told, and the model before it is back.
+func (a *app) chatWith(cmd *cobra.Command, c config.Config, settings ui.Settings) error {
+	threads := runtime.GOMAXPROCS(0)
+	r := reopening{}
+	for {
+		r.next = nil
+		err := a.chatOnce(cmd, c, settings, &r)
+		runtime.GOMAXPROCS(threads)
+		switch {
+		case err != nil && r.before != nil && !r.shown:
+			c.Model, r.before, r.problem = *r.before, nil, err
+		case err != nil || r.next == nil:
+			return err
+		default:
+			before := c.Model
+			c.Model = config.Model{Path: *r.next}
+			r.before, r.problem = &before, nil
+			a.state, a.adapter, a.mix.text = "", adapterFlags{}, ""
+		}
+	}
+}
+
+// A reopening is what one opening of the interface leaves for the next.
+type reopening struct {
+	next    *string       // file of the model that was chosen
+	before  *config.Model // that ran before, to go back to
+	problem error         // why it is back
+	shown   bool          // the interface was shown
+}
+
+// chatOnce opens the interface for one model.
+func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings, r *reopening) error {
+	r.shown = false
 	store, err := sessions.Open(cmd.Context(), c.Storage.DataDir)
 	if err != nil {
 		return exitWith(exitStore, err)
@@ -72,7 +109,8 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 		first, err = a.mix.begin(cmd.Context(), desk, first)
 	}
 	if err == nil {
-		err = a.show(cmd.Context(), desk, first, store, c, settings)
+		r.shown = true
+		err = a.show(cmd.Context(), desk, first, store, c, settings, r)
 	}
 	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
 	defer cancel()
@@ -86,7 +124,7 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 }
 
 // show runs the interface and follows the configuration while it does.
-func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings) error {
+func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
@@ -97,7 +135,9 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 	go a.follow(ctx, reloads, desk, store, changed)
 	return ui.Run(ctx, ui.Options{
 		Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir, SaveSampling: a.saveSampling,
-		Surroundings: surroundings(ctx, desk, store),
+		Surroundings: surroundings(ctx, desk, store), Problem: r.problem,
+		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c) },
+		Reopen: func(path string) { r.next = &path },
 	})
 }
 

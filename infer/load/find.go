@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"rookery/infer/checkpoint"
+	"rookery/infer/cpu"
 	"rookery/infer/rwkv"
 )
 
@@ -20,6 +21,10 @@ type Found struct {
 	Format string     // as checkpoint.File.Format; empty if it cannot be read
 	Shape  rwkv.Shape // as far as it can be read
 	Err    error      // why it cannot be run, or nil
+	// Weights and Memory are the width that it would be loaded with on the CPU,
+	// and the bytes that this takes.
+	Weights string
+	Memory  int64
 }
 
 // Find lists the .pth and .safetensors files of directories, in the order of
@@ -64,7 +69,10 @@ func inspect(path string) Found {
 		return out
 	}
 	out.Format = f.Format()
-	out.Shape, out.Err = rwkv.Detect(f)
+	if out.Shape, out.Err = rwkv.Detect(f); out.Err == nil {
+		need, err := cpu.EstimateLoad(f, out.Shape, "auto")
+		out.Weights, out.Memory, out.Err = need.Weights, need.Bytes, err
+	}
 	out.Err = errors.Join(out.Err, f.Close())
 	return out
 }

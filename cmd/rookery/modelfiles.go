@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"rookery/config"
+	"rookery/infer/checkpoint"
+	"rookery/infer/demo"
+	"rookery/infer/load"
+	"rookery/infer/rwkv"
+	"rookery/ui"
+)
+
+// modelFiles are the models that the chat can be opened with: the embedded one,
+// and the files beside the one in use, in the folder of models of the data
+// directory, and in the working directory.
+func modelFiles(c config.Config) ([]ui.ModelFile, error) {
+	dirs := []string{filepath.Join(c.Storage.DataDir, "models"), "."}
+	if c.Model.Path != "" {
+		dirs = slices.Insert(dirs, 0, filepath.Dir(c.Model.Path))
+	}
+	found, err := load.Find(distinct(dirs))
+	if err != nil {
+		return nil, err
+	}
+	f, err := demo.Open()
+	if err != nil {
+		return nil, err
+	}
+	shape, err := rwkv.Detect(f)
+	if err != nil {
+		return nil, err
+	}
+	own := load.Found{Name: demo.Name, Shape: shape, Size: f.Size(), Weights: "int8"}
+	list := []ui.ModelFile{modelFile(own, c.Model.Path == "")}
+	for _, m := range found {
+		if m.Format == "" || m.Shape.Layers == 0 && m.Err != nil && notAModel(m) {
+			continue
+		}
+		list = append(list, modelFile(m, samePath(m.Path, c.Model.Path)))
+	}
+	return list, f.Close()
+}
+
+// notAModel says that a file has none of a model's layers: an adapter, a state,
+// something else.
+func notAModel(m load.Found) bool {
+	f, err := checkpoint.Open(m.Path)
+	if err != nil {
+		return true
+	}
+	_, ok := f.Tensor("emb.weight")
+	return f.Close() != nil || !ok
+}
+
+// modelFile says what a model is and what it needs, against what there is.
+func modelFile(m load.Found, current bool) ui.ModelFile {
+	out := ui.ModelFile{Path: m.Path, Name: m.Name, Current: current}
+	if m.Err != nil {
+		out.Problem = fmt.Sprintf("%s: %v", m.Path, m.Err)
+		return out
+	}
+	s := m.Shape
+	out.About = fmt.Sprintf("%s · %.1f M · vocab %d", s.Version, float64(s.Params())/1e6, s.Vocab)
+	if m.Memory > 0 {
+		out.About += " · " + m.Weights + " needs " + bytesText(m.Memory)
+		if free := load.AvailableMemory(); free > 0 && m.Memory > free && !current {
+			out.About += ", " + bytesText(free) + " free"
+		}
+	}
+	return out
+}
+
+// distinct leaves out folders that are named twice.
+func distinct(dirs []string) []string {
+	var out []string
+	for _, d := range dirs {
+		if !slices.ContainsFunc(out, func(o string) bool { return samePath(o, d) }) {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+func samePath(a, b string) bool {
+	x, err := filepath.Abs(a)
+	y, other := filepath.Abs(b)
+	return err == nil && other == nil && b != "" && x == y
+}

@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/ui/keys"
+)
+
+// A ModelFile is a model that can be chosen.
+type ModelFile struct {
+	Path    string // "" is the embedded one
+	Name    string
+	About   string // what it is and needs, in a few words
+	Problem string // why it cannot be run, or empty
+	Current bool   // it runs
+}
+
+// modelsMsg brings the models for their dialog.
+type modelsMsg struct {
+	dialog *chooser
+	list   []ModelFile
+	err    error
+}
+
+// reopenWith ends the interface, to be opened again with another model.
+type reopenWith struct{ file ModelFile }
+
+func (reopenWith) intent() {}
+
+func (i reopenWith) carryOut(m *Model) tea.Cmd {
+	m.shut()
+	switch {
+	case i.file.Problem != "":
+		return m.fail(errors.New(i.file.Problem))
+	case i.file.Current:
+		return m.say(oneLine(i.file.Name) + " runs already")
+	}
+	m.options.Reopen(i.file.Path)
+	return m.leave("")
+}
+
+var errNoModels = errors.New("the model cannot be changed here: start with --model FILE")
+
+// models lists the models, or opens the chat again with the one of a file.
+func (m *Model) models(arg string) tea.Cmd {
+	if m.options.Reopen == nil || m.options.Models == nil {
+		return m.fail(errNoModels)
+	}
+	if arg != "" {
+		return reopenWith{ModelFile{Path: expandHome(strings.TrimSpace(arg))}}.carryOut(m)
+	}
+	c := newChooser(m.th, "Models: one is loaded and the conversations opened again", "load", "", nil)
+	m.open(c)
+	return func() tea.Msg {
+		list, err := m.options.Models(m.ctx)
+		return modelsMsg{c, list, err}
+	}
+}
+
+func (m *Model) onModels(msg modelsMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	var entries []entry
+	for _, f := range msg.list {
+		about := f.About
+		if f.Problem != "" {
+			about = "cannot be run"
+		}
+		entries = append(entries, entry{title: oneLine(f.Name), detail: oneLine(about), current: f.Current, choose: reopenWith{f}})
+	}
+	if b := m.monitor.stats.Backend; b != "" {
+		msg.dialog.title = "Models, on " + b
+	}
+	msg.dialog.fill(entries)
+	return nil
+}
+
+// models says which models there are, or leaves for the one of a file.
+func (p *plain) models(ctx context.Context, arg string) error {
+	if p.options.Models == nil || arg != "" {
+		return errNoModels // what was typed ahead would be lost in between
+	}
+	list, err := p.options.Models(ctx)
+	if err != nil {
+		return err
+	}
+	for _, f := range list {
+		text := f.About
+		if f.Problem != "" {
+			text = "cannot be run: " + f.Problem
+		}
+		p.say(oneLine(f.Name) + ", " + oneLine(f.Path) + ": " + oneLine(text) + "." + chosen(f.Current))
+	}
+	p.say("Start with --model and a file to use another one.")
+	return nil
+}
+
+// modelsTable is the action on models.
+func (m *Model) modelsTable() map[keys.ID]func(string) tea.Cmd {
+	return map[keys.ID]func(string) tea.Cmd{keys.Models: m.models}
+}

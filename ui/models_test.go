@@ -1,0 +1,35 @@
+package ui
+
+import (
+	"context"
+	"testing"
+)
+
+func TestModels(t *testing.T) {
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b.typeText("/models")
+	b.press("enter")
+	b.sees("the model cannot be changed here")
+	b.press("esc")
+	opened := ""
+	b.m.options.Reopen = func(path string) { opened = path }
+	b.m.options.Models = func(context.Context) ([]ModelFile, error) {
+		return []ModelFile{
+			{Name: "small", About: "RWKV-7 · 3.2 M", Current: true},
+			{Path: "/models/cut.pth", Name: "cut", Problem: "/models/cut.pth: it ends too early"},
+			{Path: "/models/large.pth", Name: "large", About: "RWKV-7 · 1527.4 M"},
+		}, nil
+	}
+	b.typeText("/models")
+	b.press("enter")
+	b.sees("* small")
+	b.sees("cannot be run")
+	b.press("down", "enter")
+	b.sees("it ends too early")
+	b.press("esc", "alt+shift+m", "enter")
+	b.sees("small runs already")
+	b.press("alt+shift+m", "down", "down", "enter")
+	if opened != "/models/large.pth" || !b.m.leaving {
+		t.Errorf("opened %q, leaving %v", opened, b.m.leaving)
+	}
+}
