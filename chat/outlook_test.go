@@ -79,13 +79,13 @@ func TestLookAtARunningAnswer(t *testing.T) {
 	}
 	drawn := len(d.View().Live.Drawn)
 	r.gate.allow(3)
-	v := until(t, d, "three more tokens", func(v chat.View) bool { return v.Live != nil && len(v.Live.Drawn) >= drawn+2 })
+	until(t, d, "three more tokens", func(v chat.View) bool { return v.Live != nil && len(v.Live.Drawn) >= drawn+2 })
 	o := d.Look()
 	if o == nil {
 		t.Fatalf("there is %v to look at", o)
 	}
 	r.gate.open()
-	v = settled(t, d)
+	v := settled(t, d)
 	var taken []int32
 	for _, c := range o.Under(last(v).Sampling, 4) {
 		if c.Taken {

@@ -77,9 +77,9 @@ func (r *Rack) List(ctx context.Context) ([]Racked, error) {
 		return nil, err
 	}
 	var list []Racked
-	for print, a := range all {
+	for mark, a := range all {
 		l := Racked{Adapter: a}
-		if i := slices.IndexFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == print }); i >= 0 {
+		if i := slices.IndexFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == mark }); i >= 0 {
 			l.Loaded = &loaded[i]
 		}
 		list = append(list, l)

@@ -41,12 +41,12 @@ func (r *Rack) Forget(ctx context.Context, a Adapter) error {
 			return err
 		}
 	}
-	for print := range all {
-		if err := r.store.ForgetAdapter(ctx, print); err != nil {
+	for mark := range all {
+		if err := r.store.ForgetAdapter(ctx, mark); err != nil {
 			return err
 		}
 		r.mu.Lock()
-		delete(r.known, print)
+		delete(r.known, mark)
 		r.mu.Unlock()
 	}
 	return nil

@@ -63,7 +63,7 @@ func (w *warmth) get(turn ID) *infer.Snapshot {
 		return nil
 	}
 	w.order.MoveToFront(e)
-	return e.Value.(*warmEntry).snap
+	return entryOf(e).snap
 }
 
 // reading is a snapshot of one who has read what a prefix names, or nil.
@@ -96,11 +96,17 @@ func (w *warmth) limit(budget int64) {
 	w.evict()
 }
 
+// entryOf is what an element of the list holds.
+func entryOf(e *list.Element) *warmEntry {
+	entry, _ := e.Value.(*warmEntry) // the list has nothing else
+	return entry
+}
+
 // evict lets go of what was not used for longest. The caller holds mu.
 func (w *warmth) evict() {
 	for e := w.order.Back(); e != nil && w.bytes > w.budget; {
 		before := e.Prev()
-		if w.waiting[e.Value.(*warmEntry).turn] == 0 {
+		if w.waiting[entryOf(e).turn] == 0 {
 			w.drop(e)
 		}
 		e = before
@@ -108,7 +114,7 @@ func (w *warmth) evict() {
 }
 
 func (w *warmth) drop(e *list.Element) {
-	entry := e.Value.(*warmEntry)
+	entry := entryOf(e)
 	w.order.Remove(e)
 	delete(w.entries, entry.turn)
 	if w.read[entry.snap.Prefix] == entry.turn {

@@ -93,7 +93,6 @@ type voice struct {
 	adapter AdapterID
 	slot    Slot
 	logits  []float32
-	logProb float32 // of the last drawn token, by this state alone
 }
 
 // A mix is what a sequence with several states has besides.

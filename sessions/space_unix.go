@@ -11,5 +11,5 @@ func freeSpace(dir string) (bytes int64, ok bool) {
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return 0, false
 	}
-	return int64(fs.Bavail) * int64(fs.Bsize), true
+	return int64(fs.Bavail) * int64(fs.Bsize), true //nolint:unconvert // systems differ in the types
 }

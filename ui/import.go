@@ -98,8 +98,10 @@ func arrived(arrivals []chat.Arrival) string {
 		fate chat.Fate
 		text string
 	}{
-		{chat.FateNew, " imported"}, {chat.FateCopy, " imported as another version"},
-		{chat.FatePresent, " there already"}, {chat.FateRefused, " left out" + note},
+		{chat.FateNew, " imported"},
+		{chat.FateCopy, " imported as another version"},
+		{chat.FatePresent, " there already"},
+		{chat.FateRefused, " left out" + note},
 	} {
 		if n[p.fate] > 0 {
 			parts = append(parts, count(n[p.fate])+p.text)

@@ -117,7 +117,7 @@ func (p *plain) shelve(id keys.ID) error {
 	}
 	c := v.Conversation
 	var err error
-	said := ""
+	var said string
 	switch id {
 	case keys.PinConversation:
 		said, err = "Pinned.", p.desk.SetPinned(p.ctx, c.ID, !c.Pinned)

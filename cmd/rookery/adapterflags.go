@@ -76,11 +76,11 @@ func (f *adapterFlags) begin(ctx context.Context, desk *chat.Desk, first *chat.D
 
 // logits are those after tokens.
 func (f *adapterFlags) logits(ctx context.Context, c config.Config, e *infer.Engine, tokens []int32) ([]float32, error) {
-	print, err := f.load(ctx, c, e)
+	mark, err := f.load(ctx, c, e)
 	if err != nil {
 		return nil, err
 	}
-	return logitsWith(ctx, e, tokens, print)
+	return logitsWith(ctx, e, tokens, mark)
 }
 
 // logitsWith are those after tokens by an adapter that is loaded, or by none.

@@ -208,7 +208,7 @@ func (r *runner) headRows(v *variant, first, last int) {
 
 func (r *runner) normOut(i int) {
 	s := &r.spans[r.wanted[i]]
-	last, ln := s.last-1, &s.model.lnOut
+	last, ln := s.last-1, &s.lnOut
 	r.path.LayerNorm(r.act.last.Row(i), r.act.x.Row(last), ln.weight, ln.bias, normEps)
 	r.quantise(r.act.last, i)
 }

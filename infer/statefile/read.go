@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"rookery/infer/checkpoint"
 )
@@ -73,7 +74,7 @@ func ownBytes(f *os.File) ([]byte, error) {
 		return nil, err // what reads checkpoints says what is wrong with it
 	}
 	head := make([]byte, len(ownMagic))
-	if _, err := io.ReadFull(f, head); err != nil || !IsOwn(head) {
+	if n, _ := io.ReadFull(f, head); n < len(head) || !IsOwn(head) {
 		return nil, nil
 	}
 	if info.Size() > maxFile {
@@ -83,5 +84,5 @@ func ownBytes(f *os.File) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
 	}
-	return append(head, rest...), nil
+	return slices.Concat(head, rest), nil
 }

@@ -177,12 +177,12 @@ func (r *tunedReader) checkOffset(t *checkpoint.Tensor) error {
 func (r *tunedReader) shape() (rwkv.Shape, error) {
 	var first rwkv.Shape
 	for i, t := range r.layers {
-		heads, size := 1, 0
+		var heads, size int
 		switch d := t.Shape; {
 		case len(d) == 3 && d[1] == d[2]:
 			heads, size = d[0], d[1]
 		case len(d) == 2 && d[0] == d[1]: // one head; a leading 1 is not kept
-			size = d[0]
+			heads, size = 1, d[0]
 		default:
 			return first, r.refuse(t.Name, "its shape is %v, not [heads, size, size]", t.Shape)
 		}

@@ -34,11 +34,11 @@ type SetMix struct{ Mix chat.Mix }
 // AddState asks for a state to add to the mix.
 type AddState struct{}
 
-// MixPresets asks for the mixes that were saved, and SaveMix for a name to
-// save the present one under.
 type (
+	// MixPresets asks for the mixes that were saved.
 	MixPresets struct{}
-	SaveMix    struct{}
+	// SaveMix asks for a name to save the present mix under.
+	SaveMix struct{}
 )
 
 func (SetMix) action()     {}
