@@ -78,9 +78,9 @@ func (d *Dialogue) Look() *Outlook {
 func (d *Dialogue) Outlook(ctx context.Context) (*Outlook, error) {
 	d.mu.Lock()
 	head := d.tree.nodes[d.conv.Head]
-	if head == nil || d.loading || d.broken != nil {
+	if err := d.broken; err != nil || head == nil || d.loading {
 		d.mu.Unlock()
-		return nil, nil
+		return nil, err
 	}
 	t := head.turn
 	a := &answer{d: d, turn: Turn{Parent: t.ID}, template: d.template(), rendering: d.rendering(), path: d.path(t.ID), sampling: t.Sampling}

@@ -138,7 +138,7 @@ func (k *Desk) Memory() Memory {
 	m := Memory{Snapshots: len(w.entries), Bytes: w.bytes, Budget: w.budget}
 	for turn := range w.waiting {
 		if e := w.entries[turn]; e != nil {
-			m.Unsaved += e.Value.(*warmEntry).snap.HostBytes()
+			m.Unsaved += entryOf(e).snap.HostBytes()
 		}
 	}
 	return m
