@@ -157,9 +157,10 @@ func (a *answer) prepare() {
 		})
 		prompt.Model, prompt.ModelName = a.template.model, a.template.name
 	}
-	a.header = strings.TrimLeft(a.template.headerIn(prompt.Tokens), " ")
+	header := strings.TrimLeft(a.template.headerIn(prompt.Tokens), " ")
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
+	a.header = header
 	switch {
 	case a.resumed == nil:
 		a.text.WriteString(a.header)
