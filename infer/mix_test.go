@@ -5,7 +5,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -157,11 +159,19 @@ func TestMixStops(t *testing.T) {
 }
 
 func TestWeightsMoveBetweenTokens(t *testing.T) {
-	var s *infer.Stream
+	var running atomic.Pointer[infer.Stream]
+	var held atomic.Bool
 	steps := 0
 	after := []float32{0.2, 2, 0, 1}
 	e := start(t, scripted.Options{Before: func([]infer.Row) error {
-		if steps++; s != nil && steps == 25 {
+		for held.Load() {
+			time.Sleep(time.Millisecond)
+		}
+		s := running.Load()
+		if s == nil {
+			return nil
+		}
+		if steps++; steps == 25 {
 			s.SetWeights([]float32{1, -1, 0, 0}) // adds up to nothing: refused
 			s.SetWeights([]float32{1, 1})        // of another mix: refused
 			s.SetWeights(after)
@@ -169,11 +179,10 @@ func TestWeightsMoveBetweenTokens(t *testing.T) {
 		return nil
 	}}, infer.Options{})
 	voices, prompt, p := moods(t, e), numbers(7, 10), lively(5)
-	steps = 0
-	gate := make(chan struct{})
-	go func() { close(gate) }()
-	<-gate
-	s = submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Voices: voices, Weight: 1})
+	held.Store(true)
+	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Voices: voices, Weight: 1})
+	running.Store(s)
+	held.Store(false)
 	end := finish(t, s)
 	states := [][]float32{nil, voices[0].State, voices[1].State, voices[2].State}
 	before := []float64{1, 0.5, 1, 1.5}
