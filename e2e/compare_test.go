@@ -82,7 +82,7 @@ func TestBlindCompareAndVotes(t *testing.T) {
 		t.Errorf("the file of votes: %v:\n%s", err, data)
 	}
 	x.keys("Escape")
-	x.see("esc leave")
+	x.gone("strength")
 	x.keys("Escape")
 	x.see(composerHint, "of 4")
 	x.keys("C-q")
