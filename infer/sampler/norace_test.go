@@ -1,0 +1,6 @@
+//go:build !race
+
+package sampler
+
+// raced says that the race detector runs.
+const raced = false
