@@ -256,7 +256,7 @@ func (c foreignConversation) tree() (Tree, error) {
 var foreignSpeakers = map[string]Role{
 	"human": RoleUser, "user": RoleUser, "prompter": RoleUser,
 	"gpt": RoleAssistant, "assistant": RoleAssistant, "chatgpt": RoleAssistant, "bot": RoleAssistant,
-	"model": RoleAssistant, "bing": RoleAssistant, "bard": RoleAssistant, "claude": RoleAssistant,
+	"model": RoleAssistant, "bing": RoleAssistant, "bard": RoleAssistant,
 }
 
 // addTo adds a message at the end of a line.

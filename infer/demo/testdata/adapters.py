@@ -15,6 +15,7 @@ import torch
 from weights import dequantised, model, tokenizer
 
 GREEDY = 40
+STRIDE = 8  # of the logits that are kept
 PROMPT = "User: Tell me a story.\n\nAssistant:"
 ALPHA = 32
 
@@ -37,7 +38,7 @@ def case(path, folder, name):
     merge(weights, torch.load(io.BytesIO(gzip.decompress(packed)), map_location="cpu", weights_only=True))
     m, ids = model(weights), tokenizer(vocab).encode(PROMPT)
     logits, state = m.forward(ids, None)
-    last = base64.b64encode(logits.numpy().astype("<f4").tobytes()).decode()
+    last = base64.b64encode(logits.numpy()[::STRIDE].astype("<f4").tobytes()).decode()
     greedy, margins = [], []
     for _ in range(GREEDY):
         top = logits.topk(2)

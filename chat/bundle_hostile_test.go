@@ -1,0 +1,113 @@
+package chat_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+)
+
+func TestHostileBundles(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := grown(t, r)
+	turns := d.View().Turns
+	good := unzipped(t, bundled(t, r.store, true, d.ID()))
+	tree := "conversations/" + d.ID().String() + ".json"
+	state := "states/" + turns[1].ID.String() + ".rksn"
+	parent := func(id chat.ID) string { return `"parent":"` + id.String() + `"` }
+	cases := []struct {
+		name, want string
+		sums       bool
+		change     func(files map[string]string)
+	}{
+		{"no manifest", `"rookery.json" is missing`, false, func(f map[string]string) { delete(f, "rookery.json") }},
+		{"another zip", `the format is ""`, false, func(f map[string]string) { f["rookery.json"] = "{}" }},
+		{"a newer version", "update rookery", false, func(f map[string]string) {
+			f["rookery.json"] = strings.Replace(f["rookery.json"], `"version": 1`, `"version": 2`, 1)
+		}},
+		{"missing tree", "is missing", false, func(f map[string]string) { delete(f, tree) }},
+		{"missing state", "is missing", false, func(f map[string]string) { delete(f, state) }},
+		{"changed tree", "checksum", false, func(f map[string]string) { f[tree] = strings.Replace(f[tree], "hello", "hullo", 1) }},
+		{"more behind the tree", "checksum", false, func(f map[string]string) { f[tree] += " " }},
+		{"changed state", "checksum", false, func(f map[string]string) { f[state] = f[state][:40] + "x" + f[state][41:] }},
+		{"foreign state", "this is not a snapshot", true, func(f map[string]string) { f[state] = strings.Repeat("x", 100) }},
+		{"a path", "its file cannot be", true, func(f map[string]string) {
+			f["../../etc/passwd"] = f[tree]
+			f["rookery.json"] = strings.Replace(f["rookery.json"], tree, "../../etc/passwd", 1)
+		}},
+		{"a cycle", "does not come before it", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], parent(turns[1].ID), parent(turns[3].ID), 1)
+		}},
+		{"its own parent", "does not come before it", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"id":"`+turns[0].ID.String()+`"`, `"id":"`+turns[0].ID.String()+`",`+parent(turns[0].ID), 1)
+		}},
+		{"a missing parent", "does not come before it", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], parent(turns[0].ID), parent(12345), 1)
+		}},
+		{"two of one id", "is also that of an earlier one", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"id":"`+turns[3].ID.String()+`"`, `"id":"`+turns[2].ID.String()+`"`, 1)
+		}},
+		{"an answer to nothing", "an answer to nothing", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"role":"user"`, `"role":"assistant"`, 1)
+		}},
+		{"no such head", "its head is turn 7", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"head":"`, `"head":"7","was":"`, 1)
+		}},
+		{"a huge id", "is no id", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"id":"`+turns[3].ID.String()+`"`, `"id":"99999999999999999999"`, 1)
+		}},
+		{"an id at the end", "too great", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"id":"`+turns[3].ID.String()+`"`, `"id":"9223372036854775807"`, 1)
+		}},
+		{"a bell in the title", "cannot be shown", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"title":"`, `"title":"\u0007\u001b[2J`, 1)
+		}},
+		{"a long title", "a name has", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"title":"`, `"title":"`+strings.Repeat("x", 1<<20), 1)
+		}},
+		{"a negative token", "token below 0", true, func(f map[string]string) {
+			f[tree] = strings.Replace(f[tree], `"tokens":[`, `"tokens":[-5,`, 1)
+		}},
+		{"no turns", "no turns", true, func(f map[string]string) {
+			f[tree] = f[tree][:strings.Index(f[tree], `"turns":[`)] + `"turns":[]}`
+		}},
+		{"many empty turns", "is no id", true, func(f map[string]string) {
+			f[tree] = f[tree][:strings.Index(f[tree], `"turns":[`)] + `"turns":[{}` + strings.Repeat(`,{}`, 1<<20) + `]}`
+		}},
+		{"deep nesting", "exceeded max depth", true, func(f map[string]string) {
+			f[tree] = `{"x":` + strings.Repeat("[", 1<<15)
+		}},
+		{"a zip bomb", "unpacks to", true, func(f map[string]string) { f["rookery.json"] += strings.Repeat(" ", 80<<20) }},
+	}
+	for _, c := range cases {
+		files := map[string]string{}
+		for name, text := range good {
+			files[name] = text
+		}
+		c.change(files)
+		sums := c.sums && c.name != "a zip bomb"
+		store := memstore.New()
+		data := zipped(t, files, sums)
+		var p chat.Import
+		err := p.Read(bytes.NewReader(data), int64(len(data)))
+		if err == nil {
+			_, err = p.CarryOut(context.Background(), store)
+		}
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.ContainsAny(err.Error(), "\n\x1b\a") {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+		if list, err := store.Conversations(context.Background()); err != nil || len(list) != 0 {
+			t.Errorf("%s: %d conversations were written, %v", c.name, len(list), err)
+		}
+	}
+	var p chat.Import
+	whole := zipped(t, good, false)
+	for _, n := range []int{0, 2, 30, len(whole) / 2, len(whole) - 1} {
+		if err := p.Read(bytes.NewReader(whole[:n]), int64(n)); err == nil {
+			t.Errorf("%d of %d bytes were read", n, len(whole))
+		}
+	}
+}
