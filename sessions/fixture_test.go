@@ -11,7 +11,10 @@ import (
 
 	"rookery/chat"
 	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/rwkv"
 	"rookery/infer/sampler"
+	"rookery/infer/statefile"
 )
 
 // fixtureState is the state of the i-th turn of a fixture.
@@ -35,20 +38,56 @@ func TestMakeFixture(t *testing.T) {
 	s.lock = nil
 }
 
-func fillFixture(t *testing.T, s *Store) {
+// fixtureBook is the state of the library that a conversation of a fixture
+// begins from.
+const fixtureBook chat.ID = 5000
+
+var fixtureTime = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+
+func fixtureMix() chat.Mix {
+	return chat.Mix{Own: chat.Fader{Name: "own", Weight: 1}, Faders: []chat.Fader{{State: fixtureBook, Name: "book", Weight: -0.5}}}
+}
+
+// fillLibrary adds what there is beside conversations.
+func fillLibrary(t *testing.T, s *Store) {
 	t.Helper()
 	ctx := t.Context()
-	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
+	shape := rwkv.Shape{Version: rwkv.V7, Layers: 1, Embed: 8, Heads: 1, HeadSize: 8}
+	must(t, s.SaveState(ctx, chat.State{ID: fixtureBook, State: statefile.State{
+		Name: "book", Kind: statefile.Baked, Source: "book.txt", Model: "m", ModelName: "rookery-demo", Shape: shape,
+		Tokens: []int32{7, 8, 9}, Created: fixtureTime,
+		Snapshot: &infer.Snapshot{Model: "m", Tokenizer: "t", Position: 3, State: fixtureState(7)},
+	}}))
+	must(t, s.SaveAdapter(ctx, chat.Adapter{Fingerprint: "fingerprint", Name: "poet", Path: "/models/poet.pth", Options: adapter.Options{Strength: 0.5}, Used: fixtureTime}))
+	must(t, s.SaveMix(ctx, chat.NamedMix{Name: "dark", Mix: fixtureMix(), Used: fixtureTime}))
+	must(t, s.AddVote(ctx, chat.Vote{
+		Prompt: chat.HashPrompt("a prompt"), Created: fixtureTime, Winner: 1,
+		Variants: []chat.Description{`{"model":"m"}`, `{"model":"m","adapter":"poet"}`},
+	}))
+}
+
+func fillFixture(t *testing.T, s *Store) {
+	t.Helper()
+	ctx, at := t.Context(), fixtureTime
 	for n := range chat.ID(2) {
 		c := chat.Conversation{
 			ID: 1000 * (n + 1), Title: fmt.Sprintf("conversation %d 乌鸦", n+1), Think: chat.ThinkOff,
 			Sampling: sampler.Params{Temperature: 1, TopP: 0.5, Decay: 0.996, Seed: 7},
 			Created:  at, Updated: at.Add(time.Duration(n) * time.Hour),
 		}
+		if n == 1 {
+			c.Base, c.Adapter, c.Mix = fixtureBook, "fingerprint", fixtureMix()
+		}
 		for i := 1; i <= 6; i++ {
 			turn := chat.Turn{
 				ID: c.ID + chat.ID(i), Role: chat.Role(2 - i%2), Text: fmt.Sprintf("turn %d of the rooks' nest 高树", i),
 				Tokens: []int32{int32(i), 2, 3}, Sampling: c.Sampling, Model: "m", ModelName: "rookery-demo", Created: at,
+			}
+			if turn.Base = "book"; n == 0 {
+				turn.Base = ""
+			}
+			if n == 1 && turn.Role == chat.RoleAssistant {
+				turn.Adapter, turn.Mix = "poet", c.Mix
 			}
 			switch i {
 			case 1:
@@ -63,6 +102,7 @@ func fillFixture(t *testing.T, s *Store) {
 			}))
 		}
 	}
+	fillLibrary(t, s)
 	must(t, s.BeginJournal(ctx, 2000, chat.Turn{
 		ID: 2007, Parent: 2005, Role: chat.RoleAssistant, Sampling: sampler.Params{TopP: 1}, Model: "m", ModelName: "rookery-demo", Created: at,
 	}))

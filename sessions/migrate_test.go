@@ -1,13 +1,16 @@
 package sessions
 
 import (
+	"database/sql"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"rookery/chat"
+	"rookery/infer/statefile"
 )
 
 // waitForIndex waits until all turns can be found.
@@ -29,14 +32,21 @@ func waitForIndex(t *testing.T, s *Store) {
 // TestReleasedSchemas opens what earlier programs wrote.
 func TestReleasedSchemas(t *testing.T) {
 	names, err := filepath.Glob("testdata/schema*.db.gz")
-	if err != nil || len(names) < 3 {
-		t.Fatalf("%v, %v", names, err)
+	scripts, serr := migrations()
+	if err != nil || serr != nil || len(names) != len(scripts) {
+		t.Fatalf("there are %d schemas, and databases of %v (%v, %v): testdata/README.md says how one is made", len(scripts), names, err, serr)
 	}
 	for _, name := range names {
 		t.Run(filepath.Base(name), func(t *testing.T) {
-			s := open(t, unpack(t, name))
+			dir := unpack(t, name)
+			version := schemaOf(t, dir)
+			if want := fmt.Sprintf("schema%d.db.gz", version); filepath.Base(name) != want {
+				t.Fatalf("it has schema %d", version)
+			}
+			s := open(t, dir)
 			waitForIndex(t, s)
 			checkFixture(t, s)
+			checkLibrary(t, s, version)
 			done, err := s.Compact(t.Context())
 			must(t, err)
 			if done.Before == 0 || done.After == 0 {
@@ -45,6 +55,7 @@ func TestReleasedSchemas(t *testing.T) {
 			checkFixture(t, s)
 			s = reopen(t, s)
 			checkFixture(t, s)
+			checkLibrary(t, s, version)
 			var size int
 			must(t, s.read.QueryRowContext(t.Context(), `PRAGMA page_size`).Scan(&size))
 			if size != pageSize {
@@ -52,6 +63,55 @@ func TestReleasedSchemas(t *testing.T) {
 			}
 			must(t, s.CommitTurn(t.Context(), conversation(3000), turn(3001, 0, "a new one"), snapshot(100)))
 		})
+	}
+}
+
+// schemaOf is the version of a database that nobody has opened yet.
+func schemaOf(t *testing.T, dir string) (version int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, File), "mode", "ro"))
+	must(t, err)
+	defer func() { check(t, db.Close()) }()
+	must(t, db.QueryRowContext(t.Context(), `PRAGMA user_version`).Scan(&version))
+	return version
+}
+
+// checkLibrary checks what a fixture has beside conversations, which those of
+// schemas 1 to 3 were made without.
+func checkLibrary(t *testing.T, s *Store, version int) {
+	t.Helper()
+	const adapters, mixes, votes = 4, 6, 7 // the first schemas with them
+	if version < adapters {
+		return
+	}
+	ctx := t.Context()
+	c, turns, _, err := s.Load(ctx, 2000)
+	must(t, err)
+	if c.Base != fixtureBook || c.Adapter != "fingerprint" || !reflect.DeepEqual(c.Mix, fixtureMix()) {
+		t.Errorf("the conversation has base %d, adapter %q, mix %v", c.Base, c.Adapter, c.Mix)
+	}
+	if last := turns[5]; last.Base != "book" || last.Adapter != "poet" || !reflect.DeepEqual(last.Mix, fixtureMix()) {
+		t.Errorf("the turn has base %q, adapter %q, mix %v", last.Base, last.Adapter, last.Mix)
+	}
+	book, err := s.State(ctx, fixtureBook)
+	must(t, err)
+	if book.Name != "book" || book.Kind != statefile.Baked || !slices.Equal(book.Tokens, []int32{7, 8, 9}) || !slices.Equal(book.Snapshot.State, fixtureState(7)) {
+		t.Errorf("the state is %+v", book)
+	}
+	known, err := s.Adapters(ctx)
+	must(t, err)
+	if len(known) != 1 || known[0].Name != "poet" || known[0].Fingerprint != "fingerprint" || known[0].Options.Strength != 0.5 {
+		t.Errorf("the adapters are %+v", known)
+	}
+	saved, err := s.Mixes(ctx)
+	must(t, err)
+	if version >= mixes && (len(saved) != 1 || saved[0].Name != "dark" || !reflect.DeepEqual(saved[0].Mix, fixtureMix())) {
+		t.Errorf("the mixes are %+v", saved)
+	}
+	cast, err := s.Votes(ctx)
+	must(t, err)
+	if version >= votes && (len(cast) != 1 || cast[0].Winner != 1 || len(cast[0].Variants) != 2 || cast[0].Prompt != chat.HashPrompt("a prompt")) {
+		t.Errorf("the votes are %+v", cast)
 	}
 }
 
