@@ -10,8 +10,9 @@
 #include "slots.h"
 #include "wkv_chunk.h"
 
-// What draws do with the likeliest tokens; see sampler_draw.cu.
-enum class Draw : int32_t { None, Greedy, Rwkv, Rapid };
+// What draws do with the likeliest tokens; see sampler_draw.cu. For a Voice the row
+// before it draws that has voices.
+enum class Draw : int32_t { None, Greedy, Rwkv, Rapid, Voice };
 
 // A row as the host describes it, after the parameters that mean the same have
 // been made the same (infer/sampler, Params.effective).
@@ -30,6 +31,8 @@ struct RowInput {
     int32_t ban_offset, ban_count; // each once, below the limit
     int32_t top, top_offset; // candidates, and where they go
     int32_t chunked;         // its time mix is in the table of chunks
+    int32_t voices;          // rows after this one that it is mixed with
+    float gate;              // of rows of a mix
     int32_t pad;
     uint64_t seed, index;    // of the random stream
 
@@ -56,6 +59,8 @@ struct Activations {
 // Working memory of the draws; see sampler.h.
 struct DrawScratch {
     float *z;           // [row_room][logits_stride]: logits as draws see them; null where a team of blocks holds a row
+    float *mixed;       // [row_room/2][logits_stride]: logits of mixes; see sampler_mix.h
+    float2 *parts;      // [row_room][chunks]: sums of the softmax of rows of mixes
     uint32_t *exempt;   // bit set of tokens
     int32_t *arrived;   // rows that have drawn; zero between draws
 
@@ -75,6 +80,7 @@ struct Pass {
 
     int rows, tokens; // in a graph, those of its bucket
     bool single;
+    bool mixes;       // some rows have voices
     int outputs;      // rows with logits: the n-th is row output_row[n], or n if that is null
 
     const RowInput *sent;     // [rows], in the host's memory: embed brings them to input; null if they are there

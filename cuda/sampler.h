@@ -9,6 +9,7 @@
 //   sampler_pick.h        which id a running sum reaches
 //   sampler_candidates.h  the likeliest tokens
 //   sampler_counts.h      the slot's counts: penalties, decay, the drawn token
+//   sampler_mix.h/.cu     mixes: the logits of several rows as one
 //   sampler_draw.cu       the kernel
 #pragma once
 
@@ -31,6 +32,9 @@ struct DrawArgs {
     DrawScratch scratch;
 
     __device__ int row(int out) const { return output_row ? output_row[out] : out; }
+    // The logits that an output's row draws from.
+    __device__ const float *drawn_from(int out, bool mixed) const { return mixed ? scratch.mixed + (out / 2) * stride : logits + out * stride; }
+
     __device__ bool frozen(int row) const { return row_slot[row] != input[row].slot; }
 };
 

@@ -1,6 +1,7 @@
 // sampler_draw.cu: the draw of each row, by one team of blocks a row.
 #include "sampler_candidates.h"
 #include "sampler_counts.h"
+#include "sampler_mix.h"
 #include "small.h"
 
 namespace sampling {
@@ -93,10 +94,11 @@ template <int kBlocks, bool kHeld> __global__ void __launch_bounds__(Team<kBlock
     const int out = blockIdx.x / kBlocks, row = a.row(out), rank = T::rank();
     const RowInput &in = a.input[row];
     rk_result *result = a.scratch.results + out;
-    if (in.draw == Draw::None || a.frozen(row)) {
+    if (in.draw == Draw::None || in.draw == Draw::Voice || a.frozen(row)) {
         wait_for_previous();
         if (rank > 0 || threadIdx.x > 0) return;
-        *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN};
+        if (in.draw != Draw::Voice) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN, 0.0f};
+        for (int k = 1; k <= in.voices; k++) result[k] = {};
         return arrive(a);
     }
     const int all_chunks = (int)(a.stride / kDrawChunk), first = min(rank * chunks_each, all_chunks), chunks = min(chunks_each, all_chunks - first);
@@ -110,7 +112,7 @@ template <int kBlocks, bool kHeld> __global__ void __launch_bounds__(Team<kBlock
     if (a.early) wait_for_previous();
     __syncthreads();
 
-    const float *logits = a.logits + out * a.stride;
+    const float *logits = a.drawn_from(out, in.voices > 0);
     const Extremes mine = load_part(logits, z, part, a.vocab);
     if (threadIdx.x % kWarp == 0) w.extremes[threadIdx.x / kWarp] = mine;
     T::sync();
@@ -127,9 +129,10 @@ template <int kBlocks, bool kHeld> __global__ void __launch_bounds__(Team<kBlock
     }
     const int at = token - part.first;
     const bool owns = at >= 0 && at < chunks * kDrawChunk;
+    const float own = owns && in.voices > 0 ? tell_voices(a, out, in.voices, token) : 0.0f;
     if (owns && threadIdx.x == 0) {
         const float log_prob = total > 0 ? (float)((double)tame(logits[token]) - seen_all.norm) : kNegInf;
-        *result = {token, log_prob, candidates, seen_all.nan ? RK_RESULT_NAN : 0u};
+        *result = {token, log_prob, candidates, seen_all.nan ? RK_RESULT_NAN : 0u, own};
         a.slots.drawn[in.slot] = token;
         arrive(a);
     }
@@ -167,6 +170,7 @@ void draw(const Pass &p) {
     a.bans = p.bans;
     a.slots = p.slots;
     a.scratch = p.scratch;
+    if (p.mixes) sampling::mix(a, p.stream);
     if (a.scratch.z)
         sampling::launch<1, false>(a, p.outputs, p.stream);
     else

@@ -76,6 +76,8 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
 
     if ((o.flags & RK_OPEN_PORTABLE) || !sampling::holds_rows(s.vocab)) draw_.z = arena.device<float>(r * act_.logits_stride, scratch, what);
     draw_.exempt = arena.device<uint32_t>(ceil_div(s.vocab, 32), scratch, what);
+    draw_.mixed = arena.device<float>(std::max<int64_t>(r / 2, 1) * act_.logits_stride, scratch, what);
+    draw_.parts = arena.device<float2>(r * (act_.logits_stride / sampling::kDrawChunk), scratch, what);
     draw_.arrived = arena.device<int32_t>(1, scratch, what);
 
     input_ = arena.device<RowInput>(r, scratch, what);
@@ -125,6 +127,7 @@ Pass Steps::pass(const Flight &f, int rows, int tokens, bool single, int outputs
     p.rows = rows;
     p.tokens = tokens;
     p.single = single;
+    p.mixes = f.mixes;
     p.outputs = outputs;
     p.sent = single ? f.input : nullptr;
     p.input = input_;
@@ -145,14 +148,16 @@ void Steps::capture() {
     if (options_.flags & RK_OPEN_EAGER) return;
     int last = 0;
     for (int n = 1; n <= options_.max_rows; n++)
-        if (int b = bucket(n); b != last) graph(last = b, *flights_[0]);
+        if (int b = bucket(n); b != last) graph(last = b, false, *flights_[0]);
 }
 
-// Those of the second flight are made when two steps are first in flight.
-const Steps::Graph &Steps::graph(int bucket, const Flight &f) {
-    auto &made = graphs_[{bucket, &f}];
+// Those of the second flight are made when two steps are first in flight, and those
+// of mixes with the first of them.
+const Steps::Graph &Steps::graph(int bucket, bool mixes, const Flight &f) {
+    auto &made = graphs_[{bucket, mixes, &f}];
     if (made) return *made;
-    const Pass p = pass(f, bucket, bucket, true, bucket);
+    Pass p = pass(f, bucket, bucket, true, bucket);
+    p.mixes = mixes;
     auto g = std::make_unique<Graph>();
     products_.prepare(bucket, bucket); // what it asks of the library must not be captured
     ::check(gpuStreamBeginCapture(stream_), "capturing a step");
@@ -227,7 +232,7 @@ void Steps::submit(const Rows &a) {
     upload(f, p);
     f.begin.record(stream_);
     if (single && !(options_.flags & RK_OPEN_EAGER)) {
-        ::check(gpuGraphLaunch(graph(f.bucket, f).exec, stream_), "launching a step");
+        ::check(gpuGraphLaunch(graph(f.bucket, f.mixes, f).exec, stream_), "launching a step");
         timing_.graphs++;
     } else {
         run(p);

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "forward.h"
@@ -61,18 +62,20 @@ class Steps {
         int chunk_tile_count = 0, chunk_row_count = 0;
         int tokens = 0, bucket = 0;
         bool draws = false; // the flag will be set
+        bool mixes = false; // some rows have voices
         double submitted = 0;
     };
     struct Graph;
 
     void check(const Rows &rows) const;
     void check_row(const Rows &rows, int i) const;
+    void check_mix(const Rows &rows, int i) const;
     int bucket(int rows) const;
     void fill_rows(const Rows &rows, Flight &flight, bool single);
     void add_chunks(int row, Flight &flight) const;
     Pass pass(const Flight &flight, int rows, int tokens, bool single, int outputs) const;
     void upload(const Flight &flight, const Pass &p);
-    const Graph &graph(int bucket, const Flight &flight);
+    const Graph &graph(int bucket, bool mixes, const Flight &flight);
     Flight &other(const Flight *flight) const { return *flights_[flight == flights_[0].get()]; }
     void await(const Flight &flight) const;
 
@@ -96,7 +99,8 @@ class Steps {
     int64_t submitted_ = 0, waited_ = 0;
     Flight *newest_ = nullptr;      // submitted last
     const Flight *timed_ = nullptr; // waited for last, if nobody has asked how long it took
-    std::map<std::pair<int, const Flight *>, std::unique_ptr<Graph>> graphs_; // by bucket and the buffers it reads and writes
+    // By bucket, whether rows are mixed, and the buffers that are read and written.
+    std::map<std::tuple<int, bool, const Flight *>, std::unique_ptr<Graph>> graphs_;
     float *logits_staging_; // pinned [V]
     rk_timing timing_ = {};
 };

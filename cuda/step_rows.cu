@@ -78,8 +78,10 @@ void Steps::check_row(const Rows &a, int i) const {
     }
     if (!(r.flags & RK_ROW_DRAW)) {
         if (r.top != 0) fail(RK_ERR_ARGUMENT, "row %d: candidates without a draw", i);
+        if (r.voices != 0) fail(RK_ERR_ARGUMENT, "row %d: a mix without a draw", i);
         return;
     }
+    check_mix(a, i);
     const char *wrong = nullptr;
     if (r.top < 0 || r.top > RK_TOP_MAX) wrong = "top";
     if (r.ban_count < 0 || r.ban_offset < 0 || r.ban_offset > a.n_bans - r.ban_count) wrong = "bans";
@@ -91,6 +93,19 @@ void Steps::check_row(const Rows &a, int i) const {
     if (!std::isfinite(r.frequency)) wrong = "frequency";
     if (!(r.decay >= 0 && r.decay <= 1)) wrong = "decay";
     if (wrong) fail(RK_ERR_ARGUMENT, "row %d: its %s is out of range", i, wrong);
+}
+
+void Steps::check_mix(const Rows &a, int i) const {
+    const int voices = a.rows[i].voices;
+    if (voices == 0) return;
+    if (voices < 0 || voices > RK_VOICES_MAX || voices > a.n_rows - 1 - i)
+        fail(RK_ERR_ARGUMENT, "row %d: a mix with %d more of %d rows; at most %d", i, voices, a.n_rows - 1 - i, RK_VOICES_MAX);
+    for (int k = 0; k <= voices; k++) {
+        const rk_row &r = a.rows[i + k];
+        if (!std::isfinite(r.gate)) fail(RK_ERR_ARGUMENT, "row %d: its gate is out of range", i + k);
+        if (k > 0 && ((r.flags & (RK_ROW_DRAW | RK_ROW_LOGITS)) != RK_ROW_LOGITS || r.voices != 0))
+            fail(RK_ERR_ARGUMENT, "row %d: a voice of a mix has logits and does not draw", i + k);
+    }
 }
 
 // Rows of at least a whole tile go by chunks, where there are kernels for it.
@@ -106,7 +121,8 @@ void Steps::add_chunks(int row, Flight &f) const {
 void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
     f.output_of.assign(a.n_rows, -1);
     f.tops = f.bans_used = f.chunk_tile_count = f.chunk_row_count = 0;
-    int outputs = 0, first = 0;
+    f.mixes = false;
+    int outputs = 0, first = 0, voices = 0; // voices: rows to come that are
     for (int i = 0; i < a.n_rows; i++) {
         const rk_row &r = a.rows[i];
         RowInput in{};
@@ -115,13 +131,17 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
         in.count = r.token_count;
         in.token = a.tokens[r.token_offset];
         in.flags = r.flags;
-        in.draw = Draw::None;
+        in.draw = voices > 0 ? Draw::Voice : Draw::None;
+        in.gate = r.gate;
+        voices -= voices > 0;
         in.top_offset = f.tops;
         if (r.flags & RK_ROW_DRAW) {
             take_sampling(r, &in);
             in.ban_offset = f.bans_used;
             in.ban_count = take_bans(a.bans + r.ban_offset, r.ban_count, options_.token_limit, f.bans + f.bans_used);
             f.bans_used += in.ban_count;
+            in.voices = voices = r.voices;
+            f.mixes |= voices > 0;
         }
         f.tops += in.top;
         f.input[i] = in;

@@ -15,7 +15,7 @@ func (e *Engine) begin(q *sequence) error {
 		return err
 	}
 	q.logits = make([]float32, e.model.Shape.Vocab)
-	q.lateLogits = e.keeper != nil && q.mix == nil
+	q.lateLogits = e.keeper != nil && !q.drawsItself()
 	from := q.req.From
 	if from != nil && from.Logits != nil && q.prompt == 0 {
 		copy(q.logits, from.Logits)
@@ -49,6 +49,9 @@ func (e *Engine) firstFromLogits(q *sequence) error {
 	if err != nil {
 		return err
 	}
+	if q.mix != nil {
+		q.mix.shares = d.Voices
+	}
 	q.phase = phaseDecoding
 	return e.accept(q, d, span{now, now})
 }
@@ -57,9 +60,12 @@ func (e *Engine) firstFromLogits(q *sequence) error {
 func (e *Engine) advance(q *sequence, n int, d Drawn, at span) (err error) {
 	q.position += n
 	if q.mix != nil && q.drawsAfter(n) {
-		if d, err = q.draw(); err != nil {
-			return err
+		if !q.mix.onDevice {
+			if d, err = q.draw(); err != nil {
+				return err
+			}
 		}
+		q.mix.shares = d.Voices
 	}
 	switch q.phase {
 	case phaseDecoding:
@@ -186,7 +192,7 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 	text, cut, found := q.answer.push(d.Token)
 	t := Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top}
 	if q.mix != nil {
-		t.Voices = slices.Clone(q.mix.shares)
+		t.Voices = q.mix.shares
 	}
 	q.stream.publish(t, text)
 	if found {
@@ -204,8 +210,10 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 	return nil
 }
 
-// drawsAfter says whether a token is to be drawn after a row with n tokens,
-// which a backend does for all but mixes.
+// drawsItself says that q is a mix and no backend draws for it.
+func (q *sequence) drawsItself() bool { return q.mix != nil && !q.mix.onDevice }
+
+// drawsAfter says whether a token is to be drawn after a row with n tokens.
 func (q *sequence) drawsAfter(n int) bool {
 	return q.phase == phaseDecoding || q.phase == phaseReading && n == len(q.unread) && !q.req.Logits
 }

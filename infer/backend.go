@@ -46,7 +46,11 @@ type Row struct {
 	Sampler *sampler.Sampler
 	Adapter AdapterID // of an AdapterBackend; 0 is none
 	Top     int       // how many candidates to return with the token
-	Logits  []float32 // if not nil, len Shape.Vocab: receives the raw logits after the last of Tokens
+	// Voices is for a Mixer, and needs a Sampler: this row and as many that
+	// follow, which have none, are a mix.
+	Voices int
+	Gate   float32   // of a row of a mix: its weight, of the sum of all weights
+	Logits []float32 // if not nil, len Shape.Vocab: receives the raw logits after the last of Tokens
 }
 
 // A Drawn is what a step returns for one row with a Sampler.
@@ -54,6 +58,7 @@ type Drawn struct {
 	Token   int32
 	LogProb float32             // natural logarithm, under the model's own softmax (temperature 1, no penalties, no truncation)
 	Top     []sampler.Candidate // the Row.Top likeliest, most likely first
+	Voices  []float32           // of a mix: log-probability of Token by each of its rows alone, this one's first
 }
 
 // Memory is what a backend occupies, in bytes.
@@ -121,4 +126,13 @@ type LogitsKeeper interface {
 	// of the last Step, which had a Sampler, to dst, len Shape.Vocab. Nobody
 	// looks at the others: a Drawn of logits with a NaN has the LogProb NaN.
 	ReadLogits(row int, dst []float32) error
+}
+
+// A Mixer is a LogitsKeeper that draws for mixes: the token of a row with
+// Voices is drawn from the logits of the mix, as Blend defines them, and is what
+// all of its rows read next. ReadLogits has what each row's own are.
+type Mixer interface {
+	LogitsKeeper
+	// MaxVoices is how many rows may follow the first one of a mix.
+	MaxVoices() int
 }

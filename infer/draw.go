@@ -7,18 +7,18 @@ import (
 
 var errNaN = errors.New("the model produced NaN: its weights may be damaged, or need a wider format than they were loaded in")
 
-// draw draws from q.logits on the engine goroutine, as a backend would.
+// draw draws from q.logits, and those of the other states of a mix, on the
+// engine goroutine, as a backend would.
 func (q *sequence) draw() (d Drawn, err error) {
 	defer caught(&err, "sampling")
-	wait := q.weigh()
-	defer wait()
-	logits := q.combine()
-	if q.req.Top > 0 {
-		d.Top = q.sampler.Top(logits, q.req.Top)
+	if q.mix != nil {
+		gates, states := q.gate()
+		return q.mix.blend.Draw(q.sampler, gates, states, q.req.Top), nil
 	}
-	d.Token, d.LogProb = q.sampler.Sample(logits)
-	wait()
-	q.share(d.Token)
+	if q.req.Top > 0 {
+		d.Top = q.sampler.Top(q.logits, q.req.Top)
+	}
+	d.Token, d.LogProb = q.sampler.Sample(q.logits)
 	return d, nil
 }
 

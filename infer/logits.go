@@ -24,7 +24,8 @@ func (q *sequence) loseLogits() {
 	}
 }
 
-// fetchLogits completes q.logits after a step that was not asked for them.
+// fetchLogits completes q.logits, and those of the other states of a mix, after
+// a step that was not asked for them.
 func (e *Engine) fetchLogits(q *sequence) (err error) {
 	switch q.logitsRow {
 	case logitsHere:
@@ -35,6 +36,13 @@ func (e *Engine) fetchLogits(q *sequence) (err error) {
 	defer caught(&err, "reading logits")
 	if err := e.keeper.ReadLogits(q.logitsRow, q.logits); err != nil {
 		return err
+	}
+	if q.mix != nil {
+		for i := range q.mix.voices { // their rows follow
+			if err := e.keeper.ReadLogits(q.logitsRow+1+i, q.mix.voices[i].logits); err != nil {
+				return err
+			}
+		}
 	}
 	q.logitsRow = logitsHere
 	return nil

@@ -99,9 +99,14 @@ type voice struct {
 type mix struct {
 	weight float32 // of the sequence's own state
 	voices []voice
-	logits []float32 // combined
-	sums   []float64 // of the softmax of each state, as logarithms; the own first
 	shares []float32 // of the last drawn token: log-probability by each state, the own first
+
+	// onDevice says that the backend draws: it is a Mixer.
+	onDevice bool
+
+	blend  Blend
+	gates  []float32 // what gate returns, as are states
+	states [][]float32
 }
 
 // placeVoices gives the states of a mix their slots. ok is false if there are
@@ -114,7 +119,7 @@ func (e *Engine) placeVoices(q *sequence) (ok bool, err error) {
 	if n := len(from.Voices) + 1; n > e.slots || n > e.tokens {
 		return true, fmt.Errorf("a mix of %d states needs as many slots and tokens a step, and %s has %d and %d", n, e.name, e.slots, e.tokens)
 	}
-	q.mix = &mix{weight: from.Weight, logits: make([]float32, e.model.Shape.Vocab)}
+	q.mix = &mix{weight: from.Weight, onDevice: len(from.Voices) <= e.maxVoices}
 	for _, v := range from.Voices {
 		slot, ok := e.takeSlot()
 		if !ok {
@@ -201,11 +206,17 @@ func (q *sequence) rows() int {
 	return 1 + len(q.mix.voices)
 }
 
-// voiceRows are the rows of the further states beside a row.
-func (q *sequence) voiceRows(rows []Row, own Row) []Row {
+// mixRows adds the rows of a mix, of which own is the first.
+func (q *sequence) mixRows(rows []Row, own Row) []Row {
+	gates, _ := q.gate()
+	own.Gate = gates[0]
+	if own.Sampler != nil {
+		own.Voices = len(q.mix.voices)
+	}
+	rows = append(rows, own)
 	for i := range q.mix.voices {
 		v := &q.mix.voices[i]
-		r := Row{Slot: v.slot, Adapter: v.adapter, Tokens: own.Tokens}
+		r := Row{Slot: v.slot, Adapter: v.adapter, Tokens: own.Tokens, Gate: gates[i+1]}
 		if own.Logits != nil {
 			r.Logits = v.logits
 		}

@@ -18,7 +18,7 @@ func mixedSequence(k, vocab int, r *rand.Rand) *sequence {
 		}
 		return z
 	}
-	q := &sequence{logits: random(), mix: &mix{weight: 1, logits: make([]float32, vocab)}}
+	q := &sequence{logits: random(), mix: &mix{weight: 1}}
 	for range k - 1 {
 		q.mix.voices = append(q.mix.voices, voice{Voice: Voice{Weight: float32(r.Float64()*2 - 0.2)}, logits: random()})
 	}
@@ -74,10 +74,9 @@ func BenchmarkMixDraw(b *testing.B) {
 				q.mix = nil
 			}
 			for b.Loop() {
-				wait := q.weigh()
-				token, _ := q.sampler.Sample(q.combine())
-				wait()
-				q.share(token)
+				if _, err := q.draw(); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func (e *Engine) giveOutlook(q *sequence, token int32) {
 func (s *Snapshot) Outlook() *Outlook {
 	q := sequence{logits: s.Logits}
 	if len(s.Voices) > 0 {
-		q.mix = &mix{weight: s.Weight, logits: make([]float32, len(s.Logits))}
+		q.mix = &mix{weight: s.Weight}
 		for _, v := range s.Voices {
 			q.mix.voices = append(q.mix.voices, voice{Voice: v, logits: v.Logits})
 		}

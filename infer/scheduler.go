@@ -133,15 +133,16 @@ func (p *plan) add(q *sequence, n int) {
 	if row.Sampler != nil {
 		p.draws++
 	}
-	p.rows = append(p.rows, row)
 	p.owners = append(p.owners, q)
-	if q.mix != nil {
-		p.rows = q.voiceRows(p.rows, row)
-		for len(p.owners) < len(p.rows) {
-			p.owners = append(p.owners, nil) // the first row speaks for all
-		}
-		if row.Logits != nil && q.drawsAfter(n) {
-			p.draws++
-		}
+	if q.mix == nil {
+		p.rows = append(p.rows, row)
+		return
+	}
+	p.rows = q.mixRows(p.rows, row)
+	for len(p.owners) < len(p.rows) {
+		p.owners = append(p.owners, nil) // the first row speaks for all
+	}
+	if row.Sampler == nil && row.Logits != nil && q.drawsAfter(n) {
+		p.draws++ // by the engine
 	}
 }

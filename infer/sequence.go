@@ -148,7 +148,7 @@ func (q *sequence) row(n int) Row {
 		if q.lateLogits {
 			r.Logits = nil
 		}
-		if q.mix != nil {
+		if q.drawsItself() {
 			r.Sampler = nil
 		}
 		return r
@@ -160,7 +160,7 @@ func (q *sequence) row(n int) Row {
 	if n == q.prompt || n == len(q.unread) { // n is never 0 here
 		r.Logits = q.logits
 	}
-	if n == len(q.unread) && q.phase == phaseReading && !q.req.Logits && q.mix == nil {
+	if n == len(q.unread) && q.phase == phaseReading && !q.req.Logits && !q.drawsItself() {
 		r.Sampler, r.Top = q.sampler, q.req.Top
 	}
 	return r

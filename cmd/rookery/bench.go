@@ -19,6 +19,7 @@ import (
 	"rookery/infer/measure"
 	"rookery/infer/native"
 	"rookery/infer/rwkv"
+	"rookery/infer/tokenizer"
 )
 
 // shapes are the sizes of released models that `bench --shape` makes random
@@ -152,7 +153,7 @@ func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject
 		meter.show("making random weights", p.Done, p.Total, "weights")
 	})
 	meter.clear()
-	return subject{shapeName + ", random weights", shape, shape.Vocab, b, nil}, exitWith(exitModel, err)
+	return subject{shapeName + ", random weights", shape, min(tokenizer.World().Size(), shape.Vocab), b, nil}, exitWith(exitModel, err)
 }
 
 // measure fills the report.

@@ -2,7 +2,7 @@
 // models so small that the tools of compute-sanitizer finish soon. It prints a
 // sum of all that came back; the same in every run. See sanitize.sh.
 //
-//   drive [-v] [part...]     parts: single, mixed, draws, slots, many; all without any
+//   drive [-v] [part...]     parts: single, mixed, draws, mixes, slots, many; all without any
 //
 // With -v every step's own sums are shown, so that the first that differs is found.
 #include <algorithm>
@@ -42,6 +42,8 @@ struct Row {
     uint32_t flags = RK_ROW_LOGITS;
     int top = 0;
     int kind = 0; // of draw
+    int voices = 0;
+    float gate = 0;
 };
 
 class Engine {
@@ -116,6 +118,8 @@ class Engine {
         out.token_offset = (int)tokens.size();
         out.token_count = r.count;
         out.flags = r.flags;
+        out.voices = r.voices;
+        out.gate = r.gate;
         if (!(r.flags & RK_ROW_DRAW)) return out;
         const int k = r.kind;
         out.top = r.top;
@@ -230,6 +234,26 @@ void draws(Engine &e) {
     e.step({{0, 40, RK_ROW_DRAW, 3, 1}, {1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 0, 4}, {2, 3, 0}});
 }
 
+// Mixes of two, three and nine rows in steps with strangers, in graphs and in
+// prompts; the second round is of the tokens drawn in the first.
+void mixes(Engine &e) {
+    for (int round = 0; round < 2; round++) {
+        std::vector<Row> rows;
+        for (int i = 0; i < 18; i++) rows.push_back({i, 1, i % 5 ? RK_ROW_LOGITS : RK_ROW_DRAW, 0, i});
+        rows[0] = {0, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 3, 1, 1, .75f};
+        rows[1] = {1, 1, RK_ROW_LOGITS, 0, 0, 0, .25f};
+        rows[3] = {3, 1, RK_ROW_DRAW, 0, 3, 2, 1.5f};
+        rows[4] = {4, 1, RK_ROW_LOGITS, 0, 0, 0, -.5f};
+        rows[5] = {5, 1, RK_ROW_LOGITS, 0, 0, 0, 0};
+        rows[9] = {9, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 5, 4, 8, .2f};
+        for (int i = 10; i < 18; i++) rows[i] = {i, 1, RK_ROW_LOGITS, 0, 0, 0, .1f};
+        e.step(rows, round > 0);
+        e.step({rows[0], rows[1]}, round > 0);
+    }
+    e.step({{4, 1}, {0, 20, RK_ROW_DRAW, 2, 2, 1, .6f}, {1, 20, RK_ROW_LOGITS, 0, 0, 0, .4f}, {2, 3, 0}});
+    e.read(1);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -264,6 +288,7 @@ int main(int argc, char **argv) {
         if (wanted("single")) single(e);
         if (wanted("mixed")) mixed(e);
         if (wanted("draws")) draws(e);
+        if (wanted("mixes")) mixes(e);
         if (wanted("slots")) e.slots();
         printf("%-28s %016llx\n", m.name, (unsigned long long)sum);
         fflush(stdout);

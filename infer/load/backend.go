@@ -75,6 +75,7 @@ func Synthetic(ctx context.Context, shape rwkv.Shape, spec Spec, progress func(P
 	const seed = 1
 	out, err := spec.choose(ctx, func() (loaded, error) {
 		return spec.onGPU(progress, func(l *native.Library, o native.Options) (*native.Backend, error) {
+			o.TokenLimit = min(tokenizer.World().Size(), shape.Vocab)
 			return l.Generate(ctx, shape, cpu.SyntheticValues(shape, seed), o)
 		})
 	}, func() (loaded, error) {

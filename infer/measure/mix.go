@@ -22,9 +22,9 @@ func Model(name string, shape rwkv.Shape) *infer.Model {
 // state, combining, drawing, and what each state thinks of the token. Rows of
 // the series are those of a step, and its rates are of the conversation.
 func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voices []infer.Voice, p Plan) (Series, error) {
-	beats := &metronome{Backend: b}
-	e := infer.NewEngine(m, beats, infer.Options{})
-	defer func() { _ = e.Close() }() // beats has nothing to close
+	beats := &metronome{}
+	e := infer.NewEngine(m, beats.on(b), infer.Options{})
+	defer func() { _ = e.Close() }() // there is nothing to close
 	if len(voices) == 0 {
 		voices, own = []infer.Voice{}, 1
 	}
@@ -73,19 +73,42 @@ func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voic
 	return s, nil
 }
 
-// A metronome notes when steps begin.
-type metronome struct {
+// A metronome notes when steps of a backend begin, and leaves it to its owner.
+type metronome struct{ at []time.Time }
+
+// on is the backend with the metronome: a Mixer if it is one.
+func (m *metronome) on(b infer.Backend) infer.Backend {
+	if x, ok := b.(infer.Mixer); ok {
+		return tickingMixer{x, m}
+	}
+	return ticking{b, m}
+}
+
+func (m *metronome) tick() { m.at = append(m.at, time.Now()) }
+
+type ticking struct {
 	infer.Backend
-	at []time.Time
+	*metronome
 }
 
-func (m *metronome) Step(rows []infer.Row, drawn []infer.Drawn) error {
-	m.at = append(m.at, time.Now())
-	return m.Backend.Step(rows, drawn)
+func (t ticking) Step(rows []infer.Row, drawn []infer.Drawn) error {
+	t.tick()
+	return t.Backend.Step(rows, drawn)
 }
 
-// Close leaves the backend to its owner.
-func (m *metronome) Close() error { return nil }
+func (t ticking) Close() error { return nil }
+
+type tickingMixer struct {
+	infer.Mixer
+	*metronome
+}
+
+func (t tickingMixer) Step(rows []infer.Row, drawn []infer.Drawn) error {
+	t.tick()
+	return t.Mixer.Step(rows, drawn)
+}
+
+func (t tickingMixer) Close() error { return nil }
 
 // between are the times from the beginning of a step to that of the next.
 func (m *metronome) between() []time.Duration {

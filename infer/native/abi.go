@@ -6,7 +6,7 @@ import "unsafe"
 // header; what is not used here has none. A test compares layouts and numbers
 // with it.
 
-const abiVersion = 2
+const abiVersion = 3
 
 // status is what every function that can fail returns.
 type status int32
@@ -35,10 +35,11 @@ const (
 )
 
 // topMax is how many candidates a row can ask for, bansMax how many banned
-// tokens a step can have.
+// tokens a step can have, voicesMax how many rows can be mixed with one.
 const (
-	topMax  = 256
-	bansMax = 262144
+	topMax    = 256
+	bansMax   = 262144
+	voicesMax = 63
 )
 
 // handle is an engine of the library; 0 is none.
@@ -90,6 +91,8 @@ type row struct {
 	presence    float32
 	frequency   float32
 	decay       float32
+	voices      int32
+	gate        float32
 	seed        uint64
 	draw        uint64
 }
@@ -99,6 +102,7 @@ type result struct {
 	logProb    float32
 	candidates int32
 	flags      uint32
+	ownLogProb float32
 }
 
 type candidate struct {

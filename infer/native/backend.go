@@ -29,11 +29,12 @@ type Backend struct {
 
 	step   batch
 	logits []float32 // of a row that is drawn from on the host
+	blend  infer.Blend
 }
 
 var (
-	_ infer.LogitsKeeper = (*Backend)(nil)
-	_ infer.SideReader   = (*Backend)(nil)
+	_ infer.Mixer      = (*Backend)(nil)
+	_ infer.SideReader = (*Backend)(nil)
 )
 
 // Name says what runs the model, for people: "cuda, NVIDIA H200, fp16".
@@ -68,6 +69,9 @@ func (b *Backend) MaxTokens() int { return b.tokens }
 func (b *Backend) Memory() infer.Memory {
 	return infer.Memory{Weights: b.memory.weights, States: b.memory.states, Scratch: b.memory.scratch}
 }
+
+// MaxVoices is how many rows can be mixed with one.
+func (b *Backend) MaxVoices() int { return voicesMax }
 
 // ReadSlot copies a state, in the canonical layout, to dst.
 func (b *Backend) ReadSlot(s infer.Slot, dst []float32) error {

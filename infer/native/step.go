@@ -57,6 +57,9 @@ func (b *Backend) checkRows(rows []infer.Row, drawn []infer.Drawn) error {
 		if err := b.checkSlot(rows[i].Slot); err != nil {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
+		if v := rows[i].Voices; v < 0 || v > min(voicesMax, len(rows)-1-i) {
+			return fmt.Errorf("row %d: a mix with %d more of %d rows", i, v, len(rows)-1-i)
+		}
 		if n := len(rows[i].Logits); rows[i].Logits != nil && n != b.shape.Vocab {
 			return fmt.Errorf("row %d: room for %d logits where the model has %d", i, n, b.shape.Vocab)
 		}
@@ -68,8 +71,17 @@ func (b *Backend) checkRows(rows []infer.Row, drawn []infer.Drawn) error {
 func (b *Backend) pack(rows []infer.Row) {
 	p := &b.step
 	p.rows, p.tokens, p.bans, p.top = p.rows[:0], p.tokens[:0], p.bans[:0], 0
+	voices := 0 // rows to come that are
 	for i := range rows {
-		p.rows = append(p.rows, b.packRow(&rows[i]))
+		out := b.packRow(&rows[i])
+		if voices > 0 {
+			out.flags |= rowLogits
+			voices--
+		}
+		if rows[i].Sampler != nil {
+			voices = rows[i].Voices
+		}
+		p.rows = append(p.rows, out)
 		p.tokens = append(p.tokens, rows[i].Tokens...)
 	}
 	p.results = grown(p.results, len(rows))
@@ -78,7 +90,7 @@ func (b *Backend) pack(rows []infer.Row) {
 
 func (b *Backend) packRow(r *infer.Row) row {
 	p := &b.step
-	out := row{slot: int32(r.Slot), tokenOffset: int32(len(p.tokens)), tokenCount: int32(len(r.Tokens)), banOffset: int32(len(p.bans))}
+	out := row{slot: int32(r.Slot), tokenOffset: int32(len(p.tokens)), tokenCount: int32(len(r.Tokens)), banOffset: int32(len(p.bans)), gate: r.Gate}
 	if r.Logits != nil || r.Sampler != nil {
 		out.flags |= rowLogits
 	}
@@ -103,6 +115,7 @@ func (b *Backend) packRow(r *infer.Row) row {
 	out.temperature, out.topP = e.Temperature, e.TopP
 	out.presence, out.frequency, out.decay = e.Presence, e.Frequency, e.Decay
 	out.seed, out.draw = e.Seed, s.Draws()
+	out.voices = int32(r.Voices)
 	return out
 }
 
@@ -119,7 +132,7 @@ func (b *Backend) unpack(rows []infer.Row, drawn []infer.Drawn) error {
 		r := &rows[i]
 		if b.draws(r) {
 			top := int(b.step.rows[i].top)
-			drawn[i] = b.take(r, b.step.results[i], rest[:top])
+			drawn[i] = b.take(r, b.step.results[i:i+1+r.Voices], rest[:top])
 			rest = rest[top:]
 		}
 		if err := b.readLogits(i, r, &drawn[i]); err != nil {
@@ -129,8 +142,10 @@ func (b *Backend) unpack(rows []infer.Row, drawn []infer.Drawn) error {
 	return nil
 }
 
-// take is what the device drew for a row.
-func (b *Backend) take(r *infer.Row, got result, top []candidate) infer.Drawn {
+// take is what the device drew for a row. results begin with its own; those of
+// the other rows of a mix follow.
+func (b *Backend) take(r *infer.Row, results []result, top []candidate) infer.Drawn {
+	got := results[0]
 	d := infer.Drawn{Token: got.token, LogProb: got.logProb}
 	if got.flags&resultNaN != 0 {
 		d.LogProb = float32(math.NaN())
@@ -141,6 +156,12 @@ func (b *Backend) take(r *infer.Row, got result, top []candidate) infer.Drawn {
 	}
 	for i, c := range top {
 		d.Top[i] = sampler.Candidate{Token: c.token, LogProb: c.logProb, Prob: c.prob}
+	}
+	if r.Voices > 0 {
+		d.Voices = make([]float32, len(results))
+		for k := range results {
+			d.Voices[k] = results[k].ownLogProb
+		}
 	}
 	r.Sampler.Skip(1)
 	b.observed(r, got.token)
@@ -153,6 +174,18 @@ func (b *Backend) ReadLogits(row int, dst []float32) error {
 		return fmt.Errorf("read %d logits of row %d: the last step had %d rows of %d", len(dst), row, len(b.step.rows), b.shape.Vocab)
 	}
 	return b.check(b.api.readLogits(b.handle, int32(row), unsafe.SliceData(dst)), "read logits")
+}
+
+// drawMix draws on the host for the mix that begins with row number i.
+func (b *Backend) drawMix(i int, r *infer.Row) (infer.Drawn, error) {
+	gates, states := make([]float32, 1+r.Voices), make([][]float32, 1+r.Voices)
+	for k := range states {
+		gates[k], states[k] = b.step.rows[i+k].gate, make([]float32, b.shape.Vocab)
+		if err := b.ReadLogits(i+k, states[k]); err != nil {
+			return infer.Drawn{}, err
+		}
+	}
+	return b.blend.Draw(r.Sampler, gates, states, r.Top), nil
 }
 
 // readLogits copies the logits of row number i where they are wanted, and draws
@@ -172,6 +205,11 @@ func (b *Backend) readLogits(i int, r *infer.Row, d *infer.Drawn) error {
 	}
 	if !onHost {
 		return nil
+	}
+	if r.Voices > 0 {
+		var err error
+		*d, err = b.drawMix(i, r)
+		return err
 	}
 	d.Top = nil
 	if r.Top > 0 {

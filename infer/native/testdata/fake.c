@@ -419,9 +419,47 @@ static int32_t check_row(rk_engine *e, const rk_row *rows, int32_t i, const int3
     for (int32_t j = 0; j < r->ban_count; j++)
         if (bans[r->ban_offset + j] < 0 || bans[r->ban_offset + j] >= e->options.token_limit)
             return fail(RK_ERR_ARGUMENT, "row %d: banned token %d", i, bans[r->ban_offset + j]);
+    if (r->voices < 0 || r->voices > RK_VOICES_MAX || (r->voices && !(r->flags & RK_ROW_DRAW)))
+        return fail(RK_ERR_ARGUMENT, "row %d: %d voices", i, r->voices);
     if (r->top < 0 || r->top > RK_TOP_MAX || (r->top && !(r->flags & RK_ROW_DRAW)))
         return fail(RK_ERR_ARGUMENT, "row %d: %d candidates", i, r->top);
     return RK_OK;
+}
+
+static int32_t check_mix(const rk_row *rows, int32_t i, int32_t n_rows)
+{
+    if (rows[i].voices > n_rows - 1 - i)
+        return fail(RK_ERR_ARGUMENT, "row %d: %d voices of %d rows", i, rows[i].voices, n_rows - 1 - i);
+    for (int32_t k = 1; k <= rows[i].voices; k++)
+        if (rows[i + k].voices || (rows[i + k].flags & (RK_ROW_DRAW | RK_ROW_LOGITS)) != RK_ROW_LOGITS)
+            return fail(RK_ERR_ARGUMENT, "row %d: it cannot be a voice", i + k);
+    return RK_OK;
+}
+
+/* The log-probability of a token under the softmax of a row's own logits. */
+static float own_log_prob(const float *logits, int32_t limit, int32_t token)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < limit; i++)
+        sum += exp((double)logits[i] - 4);
+    return (float)(logits[token] - (4 + log(sum)));
+}
+
+static void draw_mix(rk_engine *e, const rk_row *r, const float *logits, const int32_t *bans, rk_result *out, rk_candidate *top)
+{
+    int32_t vocab = e->shape.vocab;
+    float *z = malloc((size_t)vocab * sizeof *z);
+    for (int32_t i = 0; i < vocab; i++)
+        z[i] = r->gate * logits[i];
+    for (int32_t k = 1; k <= r->voices; k++)
+        for (int32_t i = 0; r[k].gate != 0 && i < vocab; i++) {
+            volatile float product = r[k].gate * logits[(size_t)k * (size_t)vocab + (size_t)i];
+            z[i] += product;
+        }
+    draw(e, r, z, bans, out, top);
+    for (int32_t k = 0; k <= r->voices; k++)
+        out[k].own_log_prob = own_log_prob(logits + (size_t)k * (size_t)vocab, e->options.token_limit, out->token);
+    free(z);
 }
 
 #ifndef FAKE_WITHOUT_STEP
@@ -434,6 +472,8 @@ RK_API int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows, const i
         return fail(RK_ERR_ARGUMENT, "%d rows and %d tokens", n_rows, n_tokens);
     for (int32_t i = 0; i < n_rows; i++) {
         int32_t status = check_row(e, rows, i, tokens, n_tokens, bans, n_bans);
+        if (!status)
+            status = check_mix(rows, i, n_rows);
         if (status)
             return status;
     }
@@ -454,8 +494,12 @@ RK_API int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows, const i
             read_token(e->states[r->slot], tokens[r->token_offset + j]);
         memset(&results[i], 0, sizeof results[i]);
         fill_logits(e->states[r->slot], logits, e->shape.vocab);
+    }
+    for (int32_t i = 0; i < n_rows; i++) {
+        const rk_row *r = &rows[i];
+        const float *logits = e->logits + (size_t)i * (size_t)e->shape.vocab;
         if (r->flags & RK_ROW_DRAW) {
-            draw(e, r, logits, bans, &results[i], candidates);
+            (r->voices ? draw_mix : draw)(e, r, logits, bans, &results[i], candidates);
             candidates += r->top;
         }
         if (e->steps == setting("FAKE_NAN", -1))
