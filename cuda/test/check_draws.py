@@ -97,7 +97,7 @@ def mixes_by_definition():
     rng = np.random.default_rng(5)
     for vocab, flags in ((65536, 0), (3000, native.PORTABLE), (1000, native.EAGER)):
         s = make_shape(1, 64, ranks=(8, 8, 8, 8), vocab=vocab)
-        e = open_engine(s, weights(s), slots=24, token_limit=vocab - 5, flags=flags)
+        e = open_engine(s, weights(s), slots=24, max_tokens=512, token_limit=vocab - 5, flags=flags)
         for step in range(12):
             rows, mixes = [], []
             for voices in rng.permutation([0, 1, 2, 6, 0, 3]):

@@ -19,7 +19,6 @@ status=0
 for tool in $tools; do
     echo "== $tool"
     case $tool in
-    initcheck) more=(--track-unused-memory no) ;;
     # cuBLASLt's kernels wait for copies in ways that racecheck does not know.
     racecheck) more=(--racecheck-report all --kernel-name-exclude kernel_substring=nvjet) ;;
     *) more=() ;;
