@@ -86,22 +86,23 @@ func setScaled(dst, x []float32, g float32) {
 	}
 }
 
-// addScaled sets dst += g·x.
+// addScaled sets dst += g·x. The conversions keep processors that could from
+// fusing the two operations.
 func addScaled(dst, x []float32, g float32) {
 	x = x[:len(dst)]
 	for len(dst) >= lanes {
 		d, z := (*[lanes]float32)(dst), (*[lanes]float32)(x)
-		d[0] += g * z[0]
-		d[1] += g * z[1]
-		d[2] += g * z[2]
-		d[3] += g * z[3]
-		d[4] += g * z[4]
-		d[5] += g * z[5]
-		d[6] += g * z[6]
-		d[7] += g * z[7]
+		d[0] += float32(g * z[0])
+		d[1] += float32(g * z[1])
+		d[2] += float32(g * z[2])
+		d[3] += float32(g * z[3])
+		d[4] += float32(g * z[4])
+		d[5] += float32(g * z[5])
+		d[6] += float32(g * z[6])
+		d[7] += float32(g * z[7])
 		dst, x = dst[lanes:], x[lanes:]
 	}
 	for i := range dst {
-		dst[i] += g * x[i]
+		dst[i] += float32(g * x[i])
 	}
 }
