@@ -30,6 +30,7 @@ type Pool struct {
 	jobs          []job                   // Multiply's
 	each          func(i int)             // Run's
 	multiply, run func(worker, chunk int) // bodies of the two kinds of region
+	born          time.Time               // where the clock of the crowd begins
 	crowd         crowd
 
 	body   func(worker, chunk int)
@@ -53,7 +54,7 @@ func NewPool(path Path, threads int) *Pool {
 		threads = runtime.GOMAXPROCS(0)
 	}
 	threads = min(threads, maxThreads)
-	p := &Pool{path: path, threads: threads, wake: make(chan struct{}, threads)}
+	p := &Pool{path: path, threads: threads, wake: make(chan struct{}, threads), born: time.Now()}
 	p.multiply = p.multiplyChunk
 	p.run = func(_, i int) { p.each(i) }
 	p.scratch = make([][]float32, threads)
@@ -108,7 +109,8 @@ func (p *Pool) parallel(n int, body func(worker, chunk int)) {
 	if n > maxChunks {
 		panic(fmt.Sprintf("kernel: a region of %d chunks", n))
 	}
-	if p.threads == 1 || n <= 1 || p.crowd.alone() {
+	start := time.Since(p.born)
+	if p.threads == 1 || n <= 1 || p.crowd.alone(start) {
 		for i := range n {
 			body(0, i)
 		}
@@ -124,7 +126,6 @@ func (p *Pool) parallel(n int, body func(worker, chunk int)) {
 		default: // as many wakes are pending as there are helpers
 		}
 	}
-	start := time.Now()
 	for p.claim(0) {
 	}
 	p.await(int64(n), start)
@@ -134,21 +135,19 @@ func (p *Pool) parallel(n int, body func(worker, chunk int)) {
 }
 
 // await waits until n chunks are done. The caller has worked since start.
-func (p *Pool) await(n int64, start time.Time) {
+func (p *Pool) await(n int64, start time.Duration) {
 	for range spins {
 		if p.done.Load() == n {
-			p.crowd.passed()
 			return
 		}
 	}
-	wait := time.Now()
+	wait := time.Since(p.born)
 	for p.done.Load() != n {
 		relinquish()
 	}
-	if late := time.Since(wait); late > max(longWait, wait.Sub(start)) {
-		p.crowd.stalled()
-	} else {
-		p.crowd.passed()
+	now := time.Since(p.born)
+	if late := now - wait; late > max(longWait, wait-start) {
+		p.crowd.stalled(now, late)
 	}
 }
 
@@ -229,37 +228,33 @@ func (p *Pool) park() {
 }
 
 // A crowd decides when other programs want the cores so much that waiting for
-// helpers costs more than they bring: after a stall, which lasts some of the
-// others' time slices, the caller works alone for some regions, and for more
-// after each further stall.
+// helpers costs more than they bring. After a stall the caller works alone for
+// some times as long as it has waited, so that stalls cost a bounded share of
+// the time. Pauses grow where stalls come one soon after the other, and a
+// single stall is soon forgotten.
 type crowd struct {
-	solo    int // regions still to run alone
-	backoff int // regions to run alone after the next stall
+	pause, until time.Duration // the last pause, and its end on the pool's clock
 }
 
 const (
-	leastSolo  = 256 // a few tokens'
-	mostSolo   = 16384
-	soloGrowth = 4
+	pauseShare  = 4                      // a first pause is so many times the wait
+	pauseGrowth = 2                      // of pauses, while stalls come sooner than the pause was long
+	mostPause   = 250 * time.Millisecond // then helpers are tried again
 )
 
-func (c *crowd) alone() bool {
-	if c.solo == 0 {
-		return false
-	}
-	c.solo--
-	return true
+// alone says that helpers are left out at a moment.
+func (c *crowd) alone(now time.Duration) bool {
+	return now < c.until
 }
 
-func (c *crowd) stalled() {
-	c.backoff = min(max(soloGrowth*c.backoff, leastSolo), mostSolo)
-	c.solo = c.backoff
-}
-
-func (c *crowd) passed() {
-	if c.backoff > 0 {
-		c.backoff--
+// stalled counts a wait that ended at a moment.
+func (c *crowd) stalled(now, late time.Duration) {
+	pause := pauseShare * late
+	if c.pause > 0 && now-c.until < c.pause {
+		pause = max(pause, pauseGrowth*c.pause)
 	}
+	c.pause = min(pause, mostPause)
+	c.until = now + c.pause
 }
 
 // A chunkPanic is what a chunk panicked with, and where.
