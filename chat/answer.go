@@ -224,7 +224,7 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 	}
 	stream, err := a.d.desk.engine.Submit(infer.Request{
 		From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
-		MaxTokens: limit, Stops: a.d.desk.stops(), Label: a.d.conv.Title, Adapter: a.way.adapter,
+		MaxTokens: limit, Stops: a.d.desk.stops(), Label: a.d.conv.Title, Adapter: a.way.adapter, AnyAdapter: true,
 	})
 	a.stream, a.ban = stream, ban
 	return stream, err

@@ -133,8 +133,8 @@ func (k *Desk) asking(ctx context.Context, q Question, v Variant) (r infer.Reque
 	if err != nil {
 		return r, "", err
 	}
-	tokens, header := q.tokens(k.engine.Model(), k.settings(), base{v.Base.Name, v.Base.Kind})
-	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, Label: "compare"}, header, nil
+	tokens, header := q.tokens(k.engine.Model(), k.settings(), v.Base.asBase())
+	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, header, nil
 }
 
 // submitted is what a request gives.

@@ -94,7 +94,7 @@ func read(ctx context.Context, e Engine, r infer.Request, progress func(infer.Pr
 
 // bare is a snapshot with the state alone.
 func bare(s *infer.Snapshot) *infer.Snapshot {
-	return &infer.Snapshot{Model: s.Model, Tokenizer: s.Tokenizer, Position: s.Position, State: s.State}
+	return &infer.Snapshot{Model: s.Model, Tokenizer: s.Tokenizer, Adapter: s.Adapter, Position: s.Position, State: s.State}
 }
 
 // KeepState keeps the state after an answer in the library, as the
@@ -112,9 +112,12 @@ func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, 
 	if err != nil {
 		return State{}, err
 	}
+	if err := d.desk.rack.Need(ctx, a.way.adapter); err != nil {
+		return State{}, err
+	}
 	snap := s.from
 	if snap == nil || len(s.tokens)+len(snap.Pending) > 0 {
-		if snap, err = read(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Label: "keeping " + name}, nil); err != nil {
+		if snap, err = read(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: a.way.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
 			return State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 		}
 	}
@@ -124,6 +127,7 @@ func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, 
 	}
 	return l.Add(ctx, statefile.State{
 		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.name,
+		Adapter: snap.Adapter, AdapterName: d.desk.rack.name(ctx, snap.Adapter),
 		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: bare(snap),
 	})
 }

@@ -11,7 +11,9 @@ import (
 var ErrBegun = errors.New("the conversation has begun: open a new one from the state")
 
 // SetBase makes an empty conversation begin from a state of the library. A
-// state of another model or shape is a *statefile.MismatchError.
+// state of another model or shape is a *statefile.MismatchError. One that was
+// made with an adapter brings it along; if the conversation has another one it
+// is a *statefile.AdapterError.
 func (d *Dialogue) SetBase(s State) error {
 	if err := s.Check(d.desk.engine.Model()); err != nil {
 		return err
@@ -24,6 +26,11 @@ func (d *Dialogue) SetBase(s State) error {
 	if len(d.tree.nodes) > 0 {
 		return ErrBegun
 	}
+	if d.conv.Adapter != "" {
+		if err := s.CheckAdapter(d.conv.Adapter, d.adapter); err != nil {
+			return err
+		}
+	}
 	d.setBase(s)
 	d.publish()
 	return nil
@@ -32,7 +39,10 @@ func (d *Dialogue) SetBase(s State) error {
 // setBase begins from a state. One that has read a text was told there what
 // it is to be: the system prompt of new conversations is not for it.
 func (d *Dialogue) setBase(s State) {
-	d.conv.Base, d.base = s.ID, base{s.Name, s.Kind}
+	d.conv.Base, d.base = s.ID, s.asBase()
+	if s.Adapter != "" {
+		d.conv.Adapter, d.adapter = s.Adapter, s.AdapterName
+	}
 	if s.Kind != statefile.Tuned {
 		d.conv.System = ""
 	}
@@ -50,7 +60,7 @@ func (l *Library) base(ctx context.Context, id ID) base {
 	}
 	for _, s := range list {
 		if s.ID == id {
-			return base{s.Name, s.Kind}
+			return s.asBase()
 		}
 	}
 	return base{}

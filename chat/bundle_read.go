@@ -102,6 +102,7 @@ func (b *bundleReader) base(id ID) (State, error) {
 	}
 	if err == nil {
 		s.Name, err = statefile.CleanName(s.Name)
+		err = errors.Join(err, aName(s.Adapter), aName(s.AdapterName))
 	}
 	if err != nil {
 		return s, fmt.Errorf("the state %d that conversations begin from: %w", id, err)

@@ -162,7 +162,7 @@ func (a *answer) readPrompt(ctx context.Context) (start, error) {
 	if err != nil || len(s.tokens) == 0 {
 		return s, err
 	}
-	end, err := a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil), Adapter: a.way.adapter}, func(stream *infer.Stream) {
+	end, err := a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}, func(stream *infer.Stream) {
 		a.d.mu.Lock()
 		defer a.d.mu.Unlock()
 		a.progress = stream.Progress()

@@ -37,7 +37,7 @@ func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err er
 	}
 	shape := d.desk.engine.Model().Shape
 	for i, t := range a.path {
-		s := a.find(ctx, t.ID)
+		s := a.find(ctx, t)
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}

@@ -127,7 +127,7 @@ func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 	turn := Turn{
 		ID: NewID(), Parent: beside.turn.Parent, Role: RoleAssistant, Text: text, Tokens: tokens,
 		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.model, ModelName: t.name,
-		Base: beside.turn.Base, Adapter: beside.turn.Adapter, Edited: true, Created: time.Now(),
+		Base: beside.turn.Base, Adapter: beside.turn.Adapter, AdapterID: beside.turn.AdapterID, Edited: true, Created: time.Now(),
 	}
 	if open {
 		turn.Reason = infer.ReasonCancelled

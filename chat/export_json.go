@@ -66,6 +66,7 @@ type exportTurn struct {
 	Usage     *exportUsage    `json:"usage,omitempty"`
 	Base      string          `json:"base,omitempty"`
 	Adapter   string          `json:"adapter,omitempty"`
+	AdapterID string          `json:"adapter_id,omitempty"` // fingerprint
 	Mix       *Mix            `json:"mix,omitempty"`
 	Label     string          `json:"label,omitempty"`
 	Pinned    bool            `json:"pinned,omitempty"`
@@ -122,7 +123,7 @@ func exportedTurn(t Turn) exportTurn {
 	e := exportTurn{
 		ID: t.ID.String(), Role: t.Role.String(), Text: t.Text, Tokens: t.Tokens, Open: t.Open,
 		Model: t.Model, ModelName: t.ModelName, Created: t.Created.UTC(),
-		Base: t.Base, Adapter: t.Adapter, Label: t.Label, Pinned: t.Pinned, Edited: t.Edited,
+		Base: t.Base, Adapter: t.Adapter, AdapterID: t.AdapterID, Label: t.Label, Pinned: t.Pinned, Edited: t.Edited,
 		Mix: exportedMix(t.Mix),
 	}
 	if t.Recall != nil {

@@ -61,7 +61,7 @@ func (f *forking) take(v Variant, t template) {
 	c := &f.conversation
 	own := c.Base
 	c.Base, c.Adapter, c.Mix = v.Base.ID, v.Adapter.Fingerprint, v.Mix
-	f.base, f.adapter = base{v.Base.Name, v.Base.Kind}, v.Adapter.Name
+	f.base, f.adapter = v.Base.asBase(), v.Adapter.Name
 	seed := c.Sampling.Seed
 	c.Sampling, c.Preset = v.Sampling, ""
 	c.Sampling.Seed = seed

@@ -55,7 +55,7 @@ func (k *treeCheck) turn(t Turn) error {
 	case !aTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
-	for _, name := range []string{t.Model, t.ModelName, t.Base, t.Adapter, t.Label} {
+	for _, name := range []string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label} {
 		if err := aName(name); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func (d *Dialogue) Judge(ctx context.Context, answers []ID, reference Variant) (
 	if err != nil {
 		return nil, err
 	}
-	return judge(ctx, d.desk.engine, infer.Request{From: s.from, Tokens: s.tokens, Adapter: a.way.adapter, Label: "perplexity"}, tokens)
+	return judge(ctx, d.desk.engine, infer.Request{From: s.from, Tokens: s.tokens, Adapter: a.way.adapter, AnyAdapter: true, Label: "perplexity"}, tokens)
 }
 
 // judging is an answer of the reference to the prompt of answers, and their tokens.

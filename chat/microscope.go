@@ -57,7 +57,10 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 	t := n.turn
 	a := &answer{d: d, turn: t, template: d.template(), rendering: d.rendering(), path: d.path(t.Parent), sampling: t.Sampling}
 	w := d.way()
-	if w.adapterName != t.Adapter {
+	switch {
+	case t.AdapterID != "" || t.Adapter == "":
+		w.adapter, w.adapterName = t.AdapterID, t.Adapter
+	case w.adapterName != t.Adapter:
 		w.adapter = "" // it is not known any more which one it was
 	}
 	w.mix = t.Mix
@@ -65,6 +68,9 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 	d.mu.Unlock()
 	if !a.template.knows(t) {
 		return nil, otherTokens(t)
+	}
+	if err := d.desk.rack.Need(ctx, a.way.adapter); err != nil {
+		return nil, err
 	}
 	s, err := a.stateAt(ctx, index)
 	if err != nil {
@@ -76,7 +82,7 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 // stateAt is the state after so many tokens of the answer, with its logits.
 func (a *answer) stateAt(ctx context.Context, index int) (*infer.Snapshot, error) {
 	from, at := a.d.looked(a.turn, index)
-	r := infer.Request{From: from, Replay: a.turn.Tokens[at:index], Sampling: a.drawing(nil), Adapter: a.way.adapter}
+	r := infer.Request{From: from, Replay: a.turn.Tokens[at:index], Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}
 	if from == nil {
 		s, err := a.below(ctx)
 		if err != nil {

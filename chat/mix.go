@@ -144,8 +144,13 @@ func ParseMix(ctx context.Context, l *Library, text string) (Mix, error) {
 }
 
 // Voices are the states of a mix as requests have them, at their beginning: a
-// mix of another model's states is refused, naming both.
+// mix of another model's or adapter's states is refused, naming both.
 func (m Mix) Voices(ctx context.Context, l *Library, model *infer.Model, adapter string) ([]infer.Voice, error) {
+	return m.voices(ctx, l, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, "") })
+}
+
+// voices is Voices with a check of its own beside that of the model.
+func (m Mix) voices(ctx context.Context, l *Library, model *infer.Model, adapter string, check func(*State) error) ([]infer.Voice, error) {
 	var voices []infer.Voice
 	weights := m.Weights()
 	for i, f := range m.Faders {
@@ -153,15 +158,14 @@ func (m Mix) Voices(ctx context.Context, l *Library, model *infer.Model, adapter
 		if err != nil {
 			return nil, fmt.Errorf("the mix's state %q: %w", f.Name, err)
 		}
-		from, _, err := BeginFrom(s, model)
+		if err := check(&s); err != nil {
+			return nil, err
+		}
+		from, err := s.Begin(model)
 		if err != nil {
 			return nil, err
 		}
-		v := infer.Voice{Name: f.State.String(), Weight: weights[i+1], Adapter: adapter}
-		if from != nil {
-			v.State = from.State
-		}
-		voices = append(voices, v)
+		voices = append(voices, infer.Voice{Name: f.State.String(), Weight: weights[i+1], Adapter: adapter, State: from.State})
 	}
 	return voices, nil
 }

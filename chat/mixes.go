@@ -124,9 +124,10 @@ func (k *Desk) ParseMix(ctx context.Context, text string) (Mix, error) {
 	return m, m.Fits(ctx, k.library, k.engine.Model())
 }
 
-// Fits says why a model cannot use a mix of the library's states, or nil.
+// Fits says why a model cannot use a mix of the library's states, or nil. Their
+// adapters are compared with the conversation's when it is used.
 func (m Mix) Fits(ctx context.Context, l *Library, model *infer.Model) error {
-	_, err := m.Voices(ctx, l, model, "")
+	_, err := m.voices(ctx, l, model, "", func(*State) error { return nil })
 	return err
 }
 

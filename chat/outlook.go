@@ -109,5 +109,5 @@ func (a *answer) ahead(ctx context.Context) (*infer.Snapshot, error) {
 	if s.from != nil && s.from.Logits != nil && unread+len(s.from.Pending) == 0 {
 		return s.from, nil
 	}
-	return a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: a.way.adapter}, nil)
+	return a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}, nil)
 }

@@ -7,9 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"rookery/chat"
 	"rookery/chat/memstore"
@@ -18,6 +21,7 @@ import (
 	"rookery/infer/demo"
 	"rookery/infer/load"
 	"rookery/infer/sampler"
+	"rookery/infer/statefile"
 	"rookery/sessions"
 )
 
@@ -290,4 +294,76 @@ func TestUnknownAdapter(t *testing.T) {
 	}
 	must(t, d.Send("again"))
 	refused(t, until(t, d, "an error", func(v chat.View) bool { return v.Err != nil }).Err, "is not known here")
+}
+
+// A state that is kept belongs to the adapter that made it.
+func TestStatesOfAdapters(t *testing.T) {
+	store := memstore.New()
+	desk, _, _ := adapted(t, store)
+	ctx, r := t.Context(), desk.Rack()
+	pirate, excited := find(t, r, "demo-pirate", adapter.Options{}), find(t, r, "demo-excited", adapter.Options{})
+	d := desk.New()
+	must(t, d.SetAdapter(pirate))
+	answer := last(ask(t, d, "Tell me a story."))
+	if snap, err := store.Snapshot(ctx, answer.ID); err != nil || answer.AdapterID != pirate.Fingerprint || snap.Adapter != pirate.Fingerprint {
+		t.Fatalf("the answer is of %q, its state of %q (%v)", answer.AdapterID, snap.Adapter, err)
+	}
+	kept, err := d.KeepState(ctx, answer.ID, "aboard")
+	must(t, err)
+	if kept.Adapter != pirate.Fingerprint || kept.AdapterName != "demo-pirate" {
+		t.Errorf("kept: %+v", kept.State)
+	}
+	from, err := desk.NewFrom(kept)
+	must(t, err)
+	if v := ask(t, from, "And then?"); v.Adapter != "demo-pirate" || last(v).AdapterID != pirate.Fingerprint {
+		t.Errorf("it goes on with %q", v.Adapter)
+	}
+	other := desk.New()
+	must(t, other.SetAdapter(excited))
+	err = other.SetBase(kept)
+	var mismatch *statefile.AdapterError
+	if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), "demo-pirate") || !strings.Contains(err.Error(), "demo-excited") {
+		t.Errorf("a state of another adapter: %v", err)
+	}
+	if from, err = desk.NewFrom(kept); err == nil {
+		err = from.SetAdapter(chat.Adapter{})
+	}
+	refused(t, err, "was made with the adapter demo-pirate, and no adapter is in use")
+	with := chat.Mix{Own: chat.Fader{Weight: 1}, Faders: []chat.Fader{{State: kept.ID, Name: kept.Name, Weight: 1}}}
+	must(t, other.SetMix(with))
+	must(t, other.Send("Who are you?"))
+	refused(t, until(t, other, "an error", func(v chat.View) bool { return v.Err != nil }).Err, "demo-excited is in use")
+
+	// The tokens of an answer are looked at under its own adapter.
+	before, err := d.Candidates(ctx, answer.ID, 3, 4)
+	must(t, err)
+	must(t, d.SetAdapter(excited))
+	fresh := desk.Open(d.ID())
+	after, err := fresh.Candidates(ctx, answer.ID, 3, 4)
+	must(t, err)
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("with another adapter in use: %s", diff)
+	}
+
+	// A state that is not of the turn's adapter is not the turn's.
+	v := settled(t, d)
+	snap, err := store.Snapshot(ctx, answer.ID)
+	must(t, err)
+	foreign := *snap
+	foreign.Adapter, foreign.State = "another", make([]float32, len(snap.State))
+	desk.Shut(d)
+	must(t, store.CommitTurn(ctx, v.Conversation, answer, &foreign))
+	desk.SetMemory(0)
+	d = desk.Open(v.Conversation.ID)
+	settled(t, d)
+	must(t, d.SetAdapter(pirate))
+	again, err := d.KeepState(ctx, answer.ID, "again")
+	must(t, err)
+	got, err := store.State(ctx, again.ID)
+	must(t, err)
+	want, err := store.State(ctx, kept.ID)
+	must(t, err)
+	if !slices.Equal(got.Snapshot.State, want.Snapshot.State) {
+		t.Error("the state of another adapter was taken for the turn's")
+	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"rookery/infer"
 	"rookery/infer/adapter"
+	"rookery/infer/statefile"
 )
 
 // Drop takes an adapter off the engine; it stays known. It is refused while
@@ -103,10 +104,16 @@ func (d *Dialogue) SetAdapter(a Adapter) error {
 	if err := d.settable(); err != nil {
 		return err
 	}
+	if b := (statefile.State{Name: d.base.name, Adapter: d.base.adapter, AdapterName: d.base.adapterName}); len(d.tree.nodes) == 0 {
+		if err := b.CheckAdapter(a.Fingerprint, a.Title()); err != nil {
+			return err
+		}
+	}
 	d.conv.Adapter, d.adapter = a.Fingerprint, a.Title()
 	for _, run := range d.following() {
 		run.read = infer.Prefix{} // not all is read by one adapter
-		run.turn.Adapter, run.way.adapter, run.way.adapterName = a.Title(), a.Fingerprint, a.Title()
+		run.turn.Adapter, run.turn.AdapterID = a.Title(), a.Fingerprint
+		run.way.adapter, run.way.adapterName = a.Fingerprint, a.Title()
 		if run.stream != nil {
 			run.stream.SetAdapter(a.Fingerprint)
 		}

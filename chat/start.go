@@ -46,7 +46,7 @@ func (a *answer) start(ctx context.Context) (start, error) {
 	if a.resumed == nil {
 		return a.below(ctx)
 	}
-	if s := a.find(ctx, a.resumed.ID); drawable(s) {
+	if s := a.find(ctx, *a.resumed); drawable(s) {
 		return start{from: s, own: true}, nil
 	}
 	s, err := a.below(ctx)
@@ -62,7 +62,7 @@ func (a *answer) below(ctx context.Context) (start, error) {
 	for i := len(a.path) - 1; i >= 0; i-- {
 		t := a.path[i]
 		if t.Recall == nil && i < len(a.path)-a.strange {
-			if s := a.find(ctx, t.ID); s != nil && (len(parts) > 0 || drawable(s)) {
+			if s := a.find(ctx, t); s != nil && (len(parts) > 0 || drawable(s)) {
 				anew := *s
 				anew.Sampler, anew.Tail = sampler.Memory{}, nil
 				slices.Reverse(parts)
@@ -106,21 +106,32 @@ func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error
 	return from, text, err
 }
 
-// find is the usable snapshot after a turn, or nil.
-func (a *answer) find(ctx context.Context, turn ID) *infer.Snapshot {
+// find is the usable snapshot after a turn, or nil. One that was made under
+// another model or adapter than the turn says is none of it.
+func (a *answer) find(ctx context.Context, t Turn) *infer.Snapshot {
 	model := a.d.desk.engine.Model()
-	if s := a.fits(a.d.tree.held(turn)); usable(s, model) {
+	if s := a.fits(a.d.tree.held(t.ID)); usable(s, model) && t.adaptedAs(s) {
 		return s
 	}
 	if ctx.Err() != nil {
 		return nil
 	}
-	s, err := a.d.keep.snapshot(ctx, turn)
-	if err != nil || !usable(s, model) {
+	s, err := a.d.keep.snapshot(ctx, t.ID)
+	if err != nil || !usable(s, model) || !t.adaptedAs(s) {
 		return nil
 	}
-	a.d.tree.hold(turn, s)
+	a.d.tree.hold(t.ID, s)
 	return a.fits(s)
+}
+
+// adaptedAs says that a snapshot is of the adapter that the turn was made with,
+// as far as the turn says it: prompts, and answers of before it was written
+// down, do not.
+func (t *Turn) adaptedAs(s *infer.Snapshot) bool {
+	if t.Role != RoleAssistant || t.Adapter != "" && t.AdapterID == "" {
+		return true
+	}
+	return s.Adapter == t.AdapterID
 }
 
 // drawable says that a token can be drawn after a snapshot before more is read.

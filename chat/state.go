@@ -83,9 +83,13 @@ func (e *NoStateError) Is(target error) bool { return target == fs.ErrNotExist }
 // A base is what a dialogue knows of the state it begins from. The state
 // itself is read when it is needed.
 type base struct {
-	name string
-	kind statefile.Kind
+	name                 string
+	kind                 statefile.Kind
+	adapter, adapterName string // that it was made with
 }
+
+// asBase is what is known of a state that a conversation begins from.
+func (s *State) asBase() base { return base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
 
 // beginning says what comes before the first prompt of a conversation.
 type beginning uint8

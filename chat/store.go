@@ -24,7 +24,8 @@ type Store interface {
 	// Snapshot returns that of a turn; nil, nil if none is kept.
 	Snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error)
 	// BeginJournal starts the journal of an answer: its parent turn is saved;
-	// t has ID, Parent, Role, Sampling, Model, Created. The turn may exist: an
+	// t has ID, Parent, Role, Sampling, Model, Created, and what it is made with
+	// (Base, Adapter, Mix). The turn may exist: an
 	// answer that is being continued. A journal always holds the whole answer,
 	// so that what it had is appended first. The turn itself stays as it is
 	// until CommitTurn. A journal that exists is emptied.

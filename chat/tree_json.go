@@ -169,7 +169,7 @@ func expect(dec *json.Decoder, want json.Delim) error {
 func (e exportTurn) turn() (Turn, error) {
 	t := Turn{
 		Text: e.Text, Tokens: e.Tokens, Open: e.Open, Model: e.Model, ModelName: e.ModelName, Created: e.Created.UTC(),
-		Base: e.Base, Adapter: e.Adapter, Label: e.Label, Pinned: e.Pinned, Edited: e.Edited,
+		Base: e.Base, Adapter: e.Adapter, AdapterID: e.AdapterID, Label: e.Label, Pinned: e.Pinned, Edited: e.Edited,
 	}
 	if e.Mix != nil {
 		t.Mix = *e.Mix

@@ -47,6 +47,7 @@ type Turn struct {
 	ModelName string
 	Base      string // name of the base state that the line began with; "" for the zero state
 	Adapter   string // name of the adapter it was generated with; "" for none
+	AdapterID string // its fingerprint; "" also where it was not written down
 	Mix       Mix    // it was drawn from; the zero Mix for none
 	Label     string // a person's name for this turn
 	Pinned    bool   // its snapshot is kept

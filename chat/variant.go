@@ -34,6 +34,9 @@ func (v *Variant) check(m *infer.Model) error {
 			return err
 		}
 	}
+	if err := v.Base.CheckAdapter(v.Adapter.Fingerprint, v.Adapter.Title()); err != nil {
+		return err
+	}
 	if v.Adapter.Fingerprint == "" && v.Adapter.Name != "" {
 		return fmt.Errorf("adapter %s is not loaded: load it first", v.Adapter.Name)
 	}

@@ -34,7 +34,7 @@ func (w *way) reads() string { return w.base.String() + "\n" + w.adapter + "\n" 
 // adapter or mix the prompt.
 func (a *answer) on(w, own way) {
 	a.way, a.based = w, w.base != own.base
-	a.turn.Base, a.turn.Adapter, a.turn.Mix = w.baseName, w.adapterName, w.mix
+	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
 	switch {
 	case w.base != own.base:
 		a.strange = len(a.path)
@@ -51,7 +51,7 @@ func (a *answer) open() {
 		return
 	}
 	was := a.rendering
-	a.rendering.begins = base{a.way.baseName, a.way.baseKind}.beginning()
+	a.rendering.begins = base{name: a.way.baseName, kind: a.way.baseKind}.beginning()
 	if a.rendering.begins == afterText {
 		a.rendering.system = "" // as for conversations that begin from it, see setBase
 	}
@@ -112,11 +112,11 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 	if !m.Active() {
 		return from, nil
 	}
-	voices, err := m.Voices(ctx, a.d.desk.library, model, a.way.adapter)
+	voices, err := m.voices(ctx, a.d.desk.library, model, a.way.adapter, func(s *State) error { return s.CheckAdapter(a.way.adapter, a.way.adapterName) })
 	if err != nil {
 		return nil, err
 	}
-	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint()}
+	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint(), Adapter: a.way.adapter}
 	if from != nil {
 		out = *from
 	}

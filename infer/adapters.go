@@ -47,6 +47,9 @@ func (e *Engine) LoadAdapter(ctx context.Context, a *adapter.Adapter, merged boo
 		}
 		e.adapters[a.Fingerprint] = &fitted{LoadedAdapter{Adapter: a, Merged: merged, Bytes: b.AdapterBytes(id)}, id}
 		e.monitor.observeMemory(e.device.Memory())
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.adapterNames[a.Fingerprint] = a.Name
 		return nil
 	})
 }

@@ -173,3 +173,48 @@ func TestAdapterRefusals(t *testing.T) {
 		t.Errorf("a backend without adapters: %v", err)
 	}
 }
+
+// A state is of the adapter that it was made with.
+func TestStatesOfAnotherAdapter(t *testing.T) {
+	e := littleEngine(t)
+	a, b := pull("a", 1), pull("b", 2)
+	a.Name, b.Name = "poet", "pirate"
+	fit(t, e, a)
+	fit(t, e, b)
+	ask := func(r infer.Request) (*infer.Snapshot, error) {
+		t.Helper()
+		r.Tokens, r.Logits = []int32{5, 6, 7}, true
+		s, err := e.Submit(r)
+		if err != nil {
+			return nil, err
+		}
+		<-s.Done()
+		return s.Ending().Snapshot, s.Ending().Err
+	}
+	snap, err := ask(infer.Request{Adapter: "a"})
+	if err != nil || snap.Adapter != "a" {
+		t.Fatalf("%+v, %v", snap, err)
+	}
+	for _, other := range []string{"b", ""} {
+		_, err := ask(infer.Request{From: snap, Adapter: other})
+		var mismatch *infer.MismatchError
+		name := map[string]string{"b": "the adapter pirate", "": "no adapter"}[other]
+		if !errors.As(err, &mismatch) || !strings.Contains(err.Error(), "the adapter poet") || !strings.Contains(err.Error(), name) {
+			t.Errorf("going on with %q: %v", other, err)
+		}
+		if s, err := ask(infer.Request{From: snap, Adapter: other, AnyAdapter: true}); err != nil || s.Adapter != other {
+			t.Errorf("going on with %q on purpose: %+v, %v", other, s, err)
+		}
+	}
+	bare, err := ask(infer.Request{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ask(infer.Request{From: bare, Adapter: "a"}); err == nil {
+		t.Error("what was read without an adapter goes on with one, unasked")
+	}
+	begins := &infer.Snapshot{Model: bare.Model, Tokenizer: bare.Tokenizer, State: bare.State}
+	if _, err := ask(infer.Request{From: begins, Adapter: "a"}); err != nil {
+		t.Errorf("beginning from a state without an adapter: %v", err)
+	}
+}

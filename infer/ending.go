@@ -239,6 +239,7 @@ func (e *Engine) newSnapshot(q *sequence) *Snapshot {
 	return &Snapshot{
 		Model:     e.model.Fingerprint,
 		Tokenizer: e.model.Tokenizer.Fingerprint(),
+		Adapter:   q.req.Adapter,
 		Tail:      q.answer.text.Pending(),
 	}
 }

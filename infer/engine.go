@@ -34,6 +34,8 @@ type Engine struct {
 	calls    []func()    // to be done by the goroutine between two steps
 	closed   bool
 	closeErr error
+	// adapterNames are those of all adapters that were ever loaded, by fingerprint.
+	adapterNames map[string]string
 
 	// What follows belongs to the engine goroutine.
 	device   device
@@ -60,9 +62,9 @@ func NewEngine(m *Model, b Backend, o Options) *Engine {
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
 		device:   device{b},
-		adapters: map[string]*fitted{},
-		pool:     newPool(b.Slots(), residentLimit(m, b, o.Resident)),
-		pace:     pace{fixed: max(o.Chunk, 0)},
+		adapters: map[string]*fitted{}, adapterNames: map[string]string{},
+		pool: newPool(b.Slots(), residentLimit(m, b, o.Resident)),
+		pace: pace{fixed: max(o.Chunk, 0)},
 	}
 	e.keeper, _ = b.(LogitsKeeper)
 	if m, ok := b.(Mixer); ok {
@@ -103,6 +105,9 @@ func (e *Engine) Model() *Model { return e.model }
 // slots wait in line.
 func (e *Engine) Submit(r Request) (*Stream, error) {
 	if err := r.check(e.model); err != nil {
+		return nil, err
+	}
+	if err := e.checkAdapter(&r); err != nil {
 		return nil, err
 	}
 	if e.slots < 1 || e.tokens < 1 {

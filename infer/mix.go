@@ -76,7 +76,7 @@ func (r *Request) mixed(m *Model) {
 	if r.Voices == nil {
 		return
 	}
-	from := Snapshot{Model: m.Fingerprint, Tokenizer: m.Tokenizer.Fingerprint()}
+	from := Snapshot{Model: m.Fingerprint, Tokenizer: m.Tokenizer.Fingerprint(), Adapter: r.Adapter}
 	if r.From != nil {
 		from = *r.From
 	}

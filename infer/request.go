@@ -22,6 +22,9 @@ type Request struct {
 	Replay   []int32
 	Sampling sampler.Params
 	Adapter  string // fingerprint of a loaded one; "" is none
+	// AnyAdapter goes on from a state that was made with another adapter: it was
+	// changed on purpose, and what was read stays as it was read.
+	AnyAdapter bool
 	// Voices are the further states of a mix, and Weight that of From's own
 	// state. nil goes on with those of From, if it has any; an empty slice that
 	// is not nil goes on without them.

@@ -7,6 +7,7 @@ import "rookery/infer/sampler"
 type Snapshot struct {
 	Model     string    // Model.Fingerprint
 	Tokenizer string    // Tokenizer.Fingerprint
+	Adapter   string    // fingerprint of the adapter that the sequence runs with; "" is none
 	Position  int       // tokens that State has consumed since the base state
 	State     []float32 // canonical layout, see rwkv.Shape; nil is the zero state
 	// Pending are tokens that belong to the sequence but that State has not

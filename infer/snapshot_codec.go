@@ -14,21 +14,24 @@ import (
 //
 //	magic "RKSN", version u16
 //	model, tokenizer          each u32 length and bytes
+//	adapter                   in version 4: u32 length and bytes
 //	position                  u64
 //	flags                     u8: bit 0 State is not nil, bit 1 Logits is not nil;
-//	                          from version 2 on, bits 2 and 3 are the state's Width
+//	                          from version 2 on, bits 2 and 3 are the state's Width;
+//	                          in version 4, bit 4 says that there are voices
 //	state, pending, logits    each u32 count and that many float32 (the state: of
 //	                          its width), int32, float32
 //	draws                     u64
 //	counts                    u32 count and that many (token i32, n f32, first f32)
 //	tail                      u32 length and bytes
-//	voices                    in version 3: see appendVoices
+//	voices                    in version 3, and in version 4 with that flag: see appendVoices
 //	crc32c                    u32, of everything before it
 const (
 	snapshotMagic   = "RKSN"
 	snapshotExact   = 1 // version of one with an exact state
 	snapshotCompact = 2 // of any other width
 	snapshotMix     = 3 // of a mix, whose states are exact or not
+	snapshotAdapted = 4 // of any of these, with an adapter
 	snapshotHeader  = len(snapshotMagic) + 2
 	checksumSize    = 4
 	countSize       = 12
@@ -36,6 +39,7 @@ const (
 	flagState  = 1 << 0
 	flagLogits = 1 << 1
 	widthShift = 2 // of the width in the flags
+	flagVoices = 1 << 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -53,8 +57,15 @@ func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint16(dst, s.version(w))
 	dst = appendBytes(dst, s.Model)
 	dst = appendBytes(dst, s.Tokenizer)
+	flags := s.flags() | byte(w)<<widthShift
+	if s.Adapter != "" {
+		dst = appendBytes(dst, s.Adapter)
+		if len(s.Voices) > 0 {
+			flags |= flagVoices
+		}
+	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.Position))
-	dst = append(dst, s.flags()|byte(w)<<widthShift)
+	dst = append(dst, flags)
 	dst = appendFloats(dst, s.State, w)
 	dst = appendInts(dst, s.Pending)
 	dst = appendFloats(dst, s.Logits, WidthExact)
@@ -78,8 +89,15 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	}
 	d := snapshotReader{data: body}
 	out := Snapshot{Model: string(d.bytes("model")), Tokenizer: string(d.bytes("tokenizer"))}
+	version, mixed := versionOf(data), versionOf(data) == snapshotMix
+	if version == snapshotAdapted {
+		out.Adapter = d.adapter()
+	}
 	out.Position = d.position()
 	flags := d.byte("flags")
+	if version == snapshotAdapted {
+		mixed, flags = flags&flagVoices != 0, flags&^flagVoices
+	}
 	out.State = d.floats("state", flags&flagState != 0, d.width(flags, data))
 	out.Pending = d.ints("pending tokens")
 	out.Logits = d.floats("logits", flags&flagLogits != 0, WidthExact)
@@ -87,7 +105,7 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	if tail := d.bytes("tail"); len(tail) > 0 {
 		out.Tail = append([]byte(nil), tail...)
 	}
-	if versionOf(data) == snapshotMix {
+	if mixed {
 		out.Weight, out.Voices = d.voices(data)
 	}
 	if d.err == nil && len(d.data) > 0 {
@@ -105,8 +123,8 @@ func checkedBody(data []byte) ([]byte, error) {
 	if len(data) < snapshotHeader+checksumSize || string(data[:len(snapshotMagic)]) != snapshotMagic {
 		return nil, errors.New("this is not a snapshot")
 	}
-	if v := versionOf(data); v < snapshotExact || v > snapshotMix {
-		return nil, fmt.Errorf("version %d, but this program reads versions %d to %d", v, snapshotExact, snapshotMix)
+	if v := versionOf(data); v < snapshotExact || v > snapshotAdapted {
+		return nil, fmt.Errorf("version %d, but this program reads versions %d to %d", v, snapshotExact, snapshotAdapted)
 	}
 	end := len(data) - checksumSize
 	if crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
@@ -130,7 +148,11 @@ func (s *Snapshot) flags() byte {
 
 func (s *Snapshot) binarySize(w Width) int {
 	const fixed = 7*4 + 2*8 + 1 // seven lengths, position and draws, flags
-	return snapshotHeader + fixed + len(s.Model) + len(s.Tokenizer) + len(s.Tail) + checksumSize +
+	adapter := 0
+	if s.Adapter != "" {
+		adapter = 4 + len(s.Adapter)
+	}
+	return snapshotHeader + fixed + len(s.Model) + len(s.Tokenizer) + adapter + len(s.Tail) + checksumSize +
 		w.size(len(s.State)) + 4*(len(s.Pending)+len(s.Logits)) + countSize*len(s.Sampler.Counts)
 }
 
@@ -246,6 +268,15 @@ func (d *snapshotReader) uint64(field string) uint64 {
 	return 0
 }
 
+// adapter is the fingerprint that a version with one has.
+func (d *snapshotReader) adapter() string {
+	a := string(d.bytes("adapter"))
+	if d.err == nil && a == "" {
+		d.err = errors.New("adapter: it has none, which another version says")
+	}
+	return a
+}
+
 func (d *snapshotReader) position() int {
 	p := d.uint64("position")
 	if d.err == nil && p > math.MaxInt64 {
@@ -258,7 +289,7 @@ func (d *snapshotReader) position() int {
 func (d *snapshotReader) width(flags byte, data []byte) Width {
 	w := Width(flags >> widthShift)
 	v := versionOf(data)
-	if d.err == nil && (w > Width8 || v != snapshotMix && (w != WidthExact) != (v == snapshotCompact)) {
+	if d.err == nil && (w > Width8 || v < snapshotMix && (w != WidthExact) != (v == snapshotCompact)) {
 		d.err = fmt.Errorf("flags %#x are none of version %d", flags, v)
 	}
 	return w

@@ -9,6 +9,8 @@ import (
 // version is that of the binary form that holds all of s.
 func (s *Snapshot) version(w Width) uint16 {
 	switch {
+	case s.Adapter != "":
+		return snapshotAdapted
 	case len(s.Voices) > 0:
 		return snapshotMix
 	case w != WidthExact:

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 )
@@ -9,17 +10,44 @@ import (
 var ErrClosed = errors.New("the engine is closed")
 
 // A MismatchError says that a snapshot belongs to another model or vocabulary
-// than the engine runs.
+// than the engine runs, or to another adapter than the request has.
 type MismatchError struct {
-	What     string // "model" or "tokenizer"
+	What     string // "model", "tokenizer" or "adapter"
 	Snapshot string // fingerprint in the snapshot
 	Engine   string // fingerprint that the engine has
 	Name     string // what a person calls the engine's
 }
 
 func (e *MismatchError) Error() string {
+	if e.What == adapterWord {
+		return fmt.Sprintf("this state was made with %s, but the request has %s: use that adapter, or read the text again",
+			oneAdapter(e.Snapshot), oneAdapter(cmp.Or(e.Name, e.Engine)))
+	}
 	return fmt.Sprintf("this state was made by %s %s, but %s %s (%s) is running: open the one it was made by, or read the text again",
 		e.What, e.Snapshot, e.What, e.Name, e.Engine)
+}
+
+const adapterWord = "adapter"
+
+func oneAdapter(name string) string {
+	if name == "" {
+		return "no adapter"
+	}
+	return "the adapter " + name
+}
+
+// checkAdapter refuses a state that another adapter had a part in. Any may
+// begin from a state that is a beginning and has none.
+func (e *Engine) checkAdapter(r *Request) error {
+	s := r.From
+	if r.AnyAdapter || s == nil || s.State == nil || s.Adapter == r.Adapter || s.Adapter == "" && s.Position == 0 {
+		return nil
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return &MismatchError{
+		What: adapterWord, Snapshot: cmp.Or(e.adapterNames[s.Adapter], s.Adapter), Engine: r.Adapter, Name: e.adapterNames[r.Adapter],
+	}
 }
 
 // check says what is wrong with a request on a model, or nil.

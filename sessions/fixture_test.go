@@ -55,8 +55,8 @@ func fillLibrary(t *testing.T, s *Store) {
 	shape := rwkv.Shape{Version: rwkv.V7, Layers: 1, Embed: 8, Heads: 1, HeadSize: 8}
 	must(t, s.SaveState(ctx, chat.State{ID: fixtureBook, State: statefile.State{
 		Name: "book", Kind: statefile.Baked, Source: "book.txt", Model: "m", ModelName: "rookery-demo", Shape: shape,
-		Tokens: []int32{7, 8, 9}, Created: fixtureTime,
-		Snapshot: &infer.Snapshot{Model: "m", Tokenizer: "t", Position: 3, State: fixtureState(7)},
+		Adapter: "fingerprint", AdapterName: "poet", Tokens: []int32{7, 8, 9}, Created: fixtureTime,
+		Snapshot: &infer.Snapshot{Model: "m", Tokenizer: "t", Adapter: "fingerprint", Position: 3, State: fixtureState(7)},
 	}}))
 	must(t, s.SaveAdapter(ctx, chat.Adapter{Fingerprint: "fingerprint", Name: "poet", Path: "/models/poet.pth", Options: adapter.Options{Strength: 0.5}, Used: fixtureTime}))
 	must(t, s.SaveMix(ctx, chat.NamedMix{Name: "dark", Mix: fixtureMix(), Used: fixtureTime}))
@@ -87,7 +87,7 @@ func fillFixture(t *testing.T, s *Store) {
 				turn.Base = ""
 			}
 			if n == 1 && turn.Role == chat.RoleAssistant {
-				turn.Adapter, turn.Mix = "poet", c.Mix
+				turn.Adapter, turn.AdapterID, turn.Mix = "poet", "fingerprint", c.Mix
 			}
 			switch i {
 			case 1:
@@ -98,12 +98,13 @@ func fillFixture(t *testing.T, s *Store) {
 			}
 			c.Head = turn.ID
 			must(t, s.CommitTurn(ctx, c, turn, &infer.Snapshot{
-				Model: "m", Tokenizer: "t", Position: 3 * i, State: fixtureState(i), Logits: []float32{1, 2},
+				Model: "m", Tokenizer: "t", Adapter: turn.AdapterID, Position: 3 * i, State: fixtureState(i), Logits: []float32{1, 2},
 			}))
 		}
 	}
 	fillLibrary(t, s)
 	must(t, s.BeginJournal(ctx, 2000, chat.Turn{
+		Base: "book", Adapter: "poet", AdapterID: "fingerprint", Mix: fixtureMix(),
 		ID: 2007, Parent: 2005, Role: chat.RoleAssistant, Sampling: sampler.Params{TopP: 1}, Model: "m", ModelName: "rookery-demo", Created: at,
 	}))
 	must(t, s.AppendJournal(ctx, 2007, []int32{5, 6}, "half an answer"))

@@ -10,15 +10,21 @@ import (
 	"rookery/chat"
 )
 
+const journalColumns = `turn, parent, role, sampling, model, model_name, created, base, adapter, adapter_id, mix`
+
 // BeginJournal implements chat.Store.
 func (s *Store) BeginJournal(ctx context.Context, conversation chat.ID, t chat.Turn) error {
 	sampling, err := encodeSampling(t.Sampling)
 	if err != nil {
 		return err
 	}
+	mix, err := encodeMix(t.Mix)
+	if err != nil {
+		return err
+	}
 	_, err = s.write.ExecContext(ctx, `INSERT OR REPLACE INTO journals
-		(turn, conversation, parent, role, sampling, model, model_name, created) VALUES (?,?,?,?,?,?,?,?)`,
-		t.ID, conversation, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created))
+		(conversation, `+journalColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
+		conversation, t.ID, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created), t.Base, t.Adapter, t.AdapterID, mix)
 	return explain("starting the journal of an answer", err)
 }
 
@@ -33,7 +39,7 @@ func (s *Store) AppendJournal(ctx context.Context, turn chat.ID, tokens []int32,
 // Journals implements chat.Store.
 func (s *Store) Journals(ctx context.Context, conversation chat.ID) ([]chat.Journal, error) {
 	const doing = "reading unfinished answers"
-	rows, err := s.read.QueryContext(ctx, `SELECT turn, parent, role, sampling, model, model_name, created
+	rows, err := s.read.QueryContext(ctx, `SELECT `+journalColumns+`
 		FROM journals WHERE conversation = ? ORDER BY turn`, conversation)
 	if err != nil {
 		return nil, explain(doing, err)
@@ -52,7 +58,7 @@ func (s *Store) Journals(ctx context.Context, conversation chat.ID) ([]chat.Jour
 
 // loadJournal returns the newest unfinished answer of a conversation, or nil.
 func (s *Store) loadJournal(ctx context.Context, conversation chat.ID) (*chat.Journal, error) {
-	j, err := scanJournal(s.read.QueryRowContext(ctx, `SELECT turn, parent, role, sampling, model, model_name, created
+	j, err := scanJournal(s.read.QueryRowContext(ctx, `SELECT `+journalColumns+`
 		FROM journals WHERE conversation = ? ORDER BY turn DESC LIMIT 1`, conversation))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
@@ -65,14 +71,18 @@ func (s *Store) loadJournal(ctx context.Context, conversation chat.ID) (*chat.Jo
 
 func scanJournal(row scanner) (chat.Journal, error) {
 	var j chat.Journal
-	var sampling string
+	var sampling, mix string
 	var created int64
 	t := &j.Turn
-	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &sampling, &t.Model, &t.ModelName, &created); err != nil {
+	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &sampling, &t.Model, &t.ModelName, &created,
+		&t.Base, &t.Adapter, &t.AdapterID, &mix); err != nil {
 		return j, err
 	}
 	t.Created = decodeTime(created)
 	var err error
+	if t.Mix, err = decodeMix(mix); err != nil {
+		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
+	}
 	if t.Sampling, err = decodeSampling(sampling); err != nil {
 		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
 	}

@@ -80,12 +80,12 @@ func schemaOf(t *testing.T, dir string) (version int) {
 // schemas 1 to 3 were made without.
 func checkLibrary(t *testing.T, s *Store, version int) {
 	t.Helper()
-	const adapters, mixes, votes = 4, 6, 7 // the first schemas with them
+	const adapters, mixes, votes, marks = 4, 6, 7, 8 // the first schemas with them
 	if version < adapters {
 		return
 	}
 	ctx := t.Context()
-	c, turns, _, err := s.Load(ctx, 2000)
+	c, turns, j, err := s.Load(ctx, 2000)
 	must(t, err)
 	if c.Base != fixtureBook || c.Adapter != "fingerprint" || !reflect.DeepEqual(c.Mix, fixtureMix()) {
 		t.Errorf("the conversation has base %d, adapter %q, mix %v", c.Base, c.Adapter, c.Mix)
@@ -97,6 +97,16 @@ func checkLibrary(t *testing.T, s *Store, version int) {
 	must(t, err)
 	if book.Name != "book" || book.Kind != statefile.Baked || !slices.Equal(book.Tokens, []int32{7, 8, 9}) || !slices.Equal(book.Snapshot.State, fixtureState(7)) {
 		t.Errorf("the state is %+v", book)
+	}
+	mark, name := "fingerprint", "poet"
+	if version < marks {
+		mark, name = "", ""
+	}
+	snap, err := s.Snapshot(ctx, turns[5].ID)
+	must(t, err)
+	if turns[5].AdapterID != mark || turns[0].AdapterID != "" || snap.Adapter != mark || book.Adapter != mark || book.AdapterName != name || book.Snapshot.Adapter != mark ||
+		j.Turn.AdapterID != mark || j.Turn.Adapter != name || j.Turn.Mix.Active() != (mark != "") {
+		t.Errorf("the adapters of turn, state and unfinished answer are %q, %q %q, %q (%+v)", turns[5].AdapterID, book.Adapter, book.AdapterName, snap.Adapter, j.Turn)
 	}
 	known, err := s.Adapters(ctx)
 	must(t, err)

@@ -14,13 +14,13 @@ import (
 	"rookery/infer/statefile"
 )
 
-const stateColumns = `id, name, kind, source, model, model_name, shape, created, length(tokens), length(data)`
+const stateColumns = `id, name, kind, source, model, model_name, adapter, adapter_name, shape, created, length(tokens), length(data)`
 
 func scanState(row scanner) (chat.State, error) {
 	var s chat.State
 	var shape []byte
 	var created int64
-	if err := row.Scan(&s.ID, &s.Name, &s.Kind, &s.Source, &s.Model, &s.ModelName, &shape, &created, &s.Read, &s.Bytes); err != nil {
+	if err := row.Scan(&s.ID, &s.Name, &s.Kind, &s.Source, &s.Model, &s.ModelName, &s.Adapter, &s.AdapterName, &shape, &created, &s.Read, &s.Bytes); err != nil {
 		return s, err
 	}
 	s.Created, s.Read = decodeTime(created), s.Read/4
@@ -78,9 +78,9 @@ func (s *Store) SaveState(ctx context.Context, st chat.State) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	_, err = s.write.ExecContext(ctx, `INSERT INTO states (id, name, kind, source, model, model_name, shape, tokens, created, data)
-		VALUES (?,?,?,?,?,?,?,?,?,?)`,
-		st.ID, st.Name, string(st.Kind), st.Source, st.Model, st.ModelName, string(shape), encodeTokens(st.Tokens), encodeTime(st.Created), data)
+	_, err = s.write.ExecContext(ctx, `INSERT INTO states (id, name, kind, source, model, model_name, adapter, adapter_name, shape, tokens, created, data)
+		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
+		st.ID, st.Name, string(st.Kind), st.Source, st.Model, st.ModelName, st.Adapter, st.AdapterName, string(shape), encodeTokens(st.Tokens), encodeTime(st.Created), data)
 	return stateError(doing, err)
 }
 

@@ -14,7 +14,7 @@ import (
 
 func libraryState(id chat.ID, name string) chat.State {
 	s := chat.State{ID: id, Read: 3, State: statefile.State{
-		Name: name, Kind: statefile.Baked, Source: "book 猫.txt", Model: "fingerprint", ModelName: "m",
+		Name: name, Kind: statefile.Baked, Source: "book 猫.txt", Model: "fingerprint", ModelName: "m", Adapter: "poet's fingerprint", AdapterName: "poet",
 		Shape:  rwkv.Shape{Version: rwkv.V7, Layers: 2, Embed: 8, Heads: 2, HeadSize: 4},
 		Tokens: []int32{1, 65535, 0}, Created: when,
 	}}

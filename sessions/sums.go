@@ -19,11 +19,13 @@ type sealed struct {
 	text, sampling string
 	model          string
 	tokens         []byte
-	recall         []byte // nil: none
+	recall         []byte    // nil: none
+	way            [4]string // what it was made with: base, adapter, its fingerprint, mix
 	sum            sql.Null[uint32]
 }
 
-// checksum is CRC-32C of the columns, each behind its length.
+// checksum is CRC-32C of the columns, each behind its length. A turn that was
+// made with the model alone has the checksum that it had before there was more.
 func (t sealed) checksum() uint32 {
 	var b []byte
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.parent))
@@ -32,19 +34,25 @@ func (t sealed) checksum() uint32 {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(part)))
 		b = append(b, part...)
 	}
+	if t.way != [4]string{} {
+		for _, part := range t.way {
+			b = binary.LittleEndian.AppendUint64(b, uint64(len(part)))
+			b = append(b, part...)
+		}
+	}
 	return crc32.Checksum(b, castagnoli)
 }
 
 // checkSums compares turns with their checksums.
 func (s *Store) checkSums(ctx context.Context) ([]Problem, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT id, parent, role, text, sampling, model, tokens, recall, sum FROM turns WHERE sum IS NOT NULL ORDER BY id`)
+	rows, err := s.read.QueryContext(ctx, `SELECT id, parent, role, text, sampling, model, tokens, recall, base, adapter, adapter_id, mix, sum FROM turns WHERE sum IS NOT NULL ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
 	var bad []Problem
 	_, err = collect(rows, func(row scanner) (struct{}, error) {
 		var t sealed
-		err := row.Scan(&t.id, &t.parent, &t.role, &t.text, &t.sampling, &t.model, &t.tokens, &t.recall, &t.sum)
+		err := row.Scan(&t.id, &t.parent, &t.role, &t.text, &t.sampling, &t.model, &t.tokens, &t.recall, &t.way[0], &t.way[1], &t.way[2], &t.way[3], &t.sum)
 		if err == nil && t.checksum() != t.sum.V {
 			bad = append(bad, Problem{What: fmt.Sprintf("turn %d is not as it was written: its checksum does not match", t.id), Lost: true})
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage,
-	base, adapter, label, pinned, edited, mix`
+	base, adapter, label, pinned, edited, mix, adapter_id`
 
 func scanTurn(row scanner) (chat.Turn, error) {
 	var t chat.Turn
@@ -20,7 +20,7 @@ func scanTurn(row scanner) (chat.Turn, error) {
 	var sampling, usage, mix string
 	var created int64
 	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &t.Text, &tokens, &recall, &t.Open, &t.Reason, &sampling, &t.Model, &t.ModelName, &created, &usage,
-		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited, &mix); err != nil {
+		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited, &mix, &t.AdapterID); err != nil {
 		return t, err
 	}
 	var errs [5]error
@@ -86,16 +86,18 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn
 	}
 	var recall any
 	sum := sealed{parent: t.Parent, role: t.Role, text: t.Text, sampling: sampling, model: t.Model, tokens: encodeTokens(t.Tokens)}
+	sum.way = [...]string{t.Base, t.Adapter, t.AdapterID, mix}
 	if t.Recall != nil {
 		sum.recall = encodeTokens(t.Recall)
 		recall = sum.recall
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, sum, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, sum, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET sum = excluded.sum, text = excluded.text, tokens = excluded.tokens, recall = excluded.recall, open = excluded.open,
 			reason = excluded.reason, sampling = excluded.sampling, model = excluded.model,
 			model_name = excluded.model_name, usage = excluded.usage, base = excluded.base,
-			adapter = excluded.adapter, label = excluded.label, pinned = excluded.pinned, edited = excluded.edited, mix = excluded.mix`,
+			adapter = excluded.adapter, label = excluded.label, pinned = excluded.pinned, edited = excluded.edited, mix = excluded.mix,
+			adapter_id = excluded.adapter_id`,
 		conversation, sum.checksum(), t.ID, t.Parent, t.Role, t.Text, sum.tokens, recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage,
-		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited, mix)
+		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited, mix, t.AdapterID)
 	return err
 }

@@ -125,6 +125,11 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 	if req.Adapter, err = o.adapter.load(ctx, c, e); err != nil {
 		return err
 	}
+	if from != nil {
+		if err := from.CheckAdapter(req.Adapter, o.adapter.name); err != nil {
+			return exitWith(exitUsage, fmt.Errorf("--state: %w", err))
+		}
+	}
 	if req.Voices, err = voices(ctx, c, e.Model(), mix, req.Adapter); err != nil {
 		return err
 	}

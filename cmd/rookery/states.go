@@ -48,6 +48,7 @@ type stateJSON struct {
 	Kind     string    `json:"kind"`
 	Source   string    `json:"source"`
 	Model    string    `json:"model"`
+	Adapter  string    `json:"adapter,omitempty"`
 	Layers   int       `json:"layers"`
 	Embed    int       `json:"embed"`
 	Heads    int       `json:"heads"`
@@ -60,7 +61,7 @@ type stateJSON struct {
 
 func jsonOf(s chat.State) stateJSON {
 	return stateJSON{
-		ID: int64(s.ID), Name: s.Name, Kind: string(s.Kind), Source: s.Source, Model: s.ModelName,
+		ID: int64(s.ID), Name: s.Name, Kind: string(s.Kind), Source: s.Source, Model: s.ModelName, Adapter: s.AdapterName,
 		Layers: s.Shape.Layers, Embed: s.Shape.Embed, Heads: s.Shape.Heads, HeadSize: s.Shape.HeadSize,
 		Tokens: s.Read, Bytes: s.Bytes, Created: s.Created, BuiltIn: s.BuiltIn(),
 	}
@@ -103,7 +104,10 @@ func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
 
 // stateModel names the model of a state.
 func stateModel(s chat.State) string {
-	if s.ModelName != "" {
+	switch {
+	case s.ModelName != "" && s.AdapterName != "":
+		return s.ModelName + " with " + s.AdapterName
+	case s.ModelName != "":
 		return s.ModelName
 	}
 	return fmt.Sprintf("any of %d layers, %d channels", s.Shape.Layers, s.Shape.Embed)

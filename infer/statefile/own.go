@@ -40,6 +40,8 @@ type ownHeader struct {
 	Source    string    `json:"source"`
 	ModelName string    `json:"model_name"`
 	Model     string    `json:"model"`
+	Adapter   string    `json:"adapter,omitempty"` // fingerprint
+	AdapterOf string    `json:"adapter_name,omitempty"`
 	Shape     ownShape  `json:"shape"`
 	Created   time.Time `json:"created"`
 }
@@ -77,7 +79,7 @@ func (s ownShape) shape() (rwkv.Shape, error) {
 // AppendBinary appends the program's own form.
 func (s *State) AppendBinary(dst []byte) ([]byte, error) {
 	header, err := json.Marshal(ownHeader{
-		Key: s.Key, Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model,
+		Key: s.Key, Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model, Adapter: s.Adapter, AdapterOf: s.AdapterName,
 		Shape:   ownShape{s.Shape.Layers, s.Shape.Embed, s.Shape.Heads, s.Shape.HeadSize},
 		Created: s.Created.UTC(),
 	})
@@ -177,7 +179,8 @@ func parseHeader(data []byte) (State, error) {
 		return State{}, err
 	}
 	return State{
-		Key: h.Key, Name: h.Name, Kind: h.Kind, Source: h.Source, Model: h.Model, ModelName: h.ModelName, Shape: shape, Created: h.Created,
+		Key: h.Key, Name: h.Name, Kind: h.Kind, Source: h.Source, Model: h.Model, ModelName: h.ModelName,
+		Adapter: h.Adapter, AdapterName: h.AdapterOf, Shape: shape, Created: h.Created,
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package statefile
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -29,6 +30,9 @@ type State struct {
 	Source    string // the file or conversation it came from, for people
 	Model     string // infer.Model.Fingerprint; empty: any of the shape
 	ModelName string // empty if not known
+	// Adapter is the fingerprint of the adapter that the state was made with, and
+	// AdapterName its name; empty for none. What comes after it has the same.
+	Adapter, AdapterName string
 	// Shape has at least what a state's size follows from: layers, channels,
 	// heads and their size.
 	Shape   rwkv.Shape
@@ -55,6 +59,35 @@ type MismatchError struct {
 
 func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the state %q is of %s, and %s is running: %s; start with the model it was made for", e.State, e.Model, e.Running, e.Problem)
+}
+
+// An AdapterError says that a state was made with an adapter, and what is to
+// go on from it has another one or none.
+type AdapterError struct {
+	State   string // its name
+	Adapter string // whose it is, for people
+	Other   string // what there is instead; empty for none
+}
+
+func (e *AdapterError) Error() string {
+	other := "no adapter is in use"
+	if e.Other != "" {
+		other = fmt.Sprintf("%s is in use", e.Other)
+	}
+	return fmt.Sprintf("the state %q was made with the adapter %s, and %s: use that adapter, or begin from another state", e.State, e.Adapter, other)
+}
+
+// CheckAdapter says why what uses an adapter, or none, cannot go on from the
+// state, or nil. With a state that no adapter had a part in any can.
+func (s *State) CheckAdapter(fingerprint, name string) error {
+	if s.Adapter == "" || s.Adapter == fingerprint {
+		return nil
+	}
+	e := &AdapterError{State: s.Name, Adapter: cmp.Or(s.AdapterName, s.Adapter)}
+	if fingerprint != "" {
+		e.Other = cmp.Or(name, fingerprint)
+	}
+	return e
 }
 
 // Check says why a conversation of a model cannot begin from the state, or nil.
@@ -96,6 +129,6 @@ func (s *State) Begin(m *infer.Model) (*infer.Snapshot, error) {
 	}
 	return &infer.Snapshot{
 		Model: m.Fingerprint, Tokenizer: m.Tokenizer.Fingerprint(),
-		State: s.Snapshot.State, Pending: s.Snapshot.Pending,
+		State: s.Snapshot.State, Pending: s.Snapshot.Pending, Adapter: s.Adapter,
 	}, nil
 }
