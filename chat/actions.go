@@ -111,7 +111,7 @@ func (d *Dialogue) act(text string, do func() error) error {
 	if err := d.ready(); err != nil {
 		return err
 	}
-	d.choice = nil // who goes on without a choice keeps all
+	d.endChoice() // who goes on without a choice keeps all
 	return do()
 }
 

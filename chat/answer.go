@@ -128,7 +128,7 @@ func (a *answer) generate(ctx context.Context) infer.Ending {
 		return a.follow(ctx, s, a.d.desk.settings().MaxTokens, nil)
 	}
 	// The first token alone, without those that would stop at once again.
-	first := a.follow(ctx, s, 1, a.template.stopping(a.d.desk.stops()))
+	first := a.follow(ctx, s, 1, a.template.stopping(a.d.desk.stops(a.model())))
 	if first.Reason != infer.ReasonLength || first.Snapshot == nil {
 		return first
 	}
@@ -148,16 +148,19 @@ func (a *answer) generate(ctx context.Context) infer.Ending {
 // prepare makes the prompt's tokens where there are none of this tokenizer,
 // and saves it.
 func (a *answer) prepare() {
-	prompt := &a.path[len(a.path)-1]
-	fresh := len(prompt.Tokens) == 0 || !a.template.knows(*prompt)
+	prompt, own := &a.path[len(a.path)-1], a.d.template()
+	fresh := len(prompt.Tokens) == 0 || !own.knows(*prompt)
 	if fresh {
-		prompt.Tokens = a.template.prompt(prompting{
-			first: prompt.Parent == 0, begins: a.rendering.begins, system: a.rendering.system, text: prompt.Text,
-			think: a.think, blankLines: a.rendering.blankLines,
-		})
-		prompt.Model, prompt.ModelName = a.template.model, a.template.name
+		a.spell(prompt, own)
 	}
-	header := strings.TrimLeft(a.template.headerIn(prompt.Tokens), " ")
+	tokens := prompt.Tokens
+	if a.way.guest != nil { // it reads the prompt in its own way, which nobody else does
+		a.path = slices.Clone(a.path)
+		heard := &a.path[len(a.path)-1]
+		a.spell(heard, a.template)
+		tokens = heard.Tokens
+	}
+	header := strings.TrimLeft(a.template.headerIn(tokens), " ")
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	a.header = header
@@ -175,6 +178,15 @@ func (a *answer) prepare() {
 		a.unsaved = false
 		a.d.reline()
 	}
+}
+
+// spell makes the prompt's tokens for a template.
+func (a *answer) spell(prompt *Turn, t template) {
+	prompt.Tokens = t.prompt(prompting{
+		first: prompt.Parent == 0, begins: a.rendering.begins, system: a.rendering.system, text: prompt.Text,
+		think: a.think, blankLines: a.rendering.blankLines,
+	})
+	prompt.Model, prompt.ModelName = t.model, t.name
 }
 
 // follow submits a request and copies what it gives to the dialogue until it ends.
@@ -222,9 +234,9 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	stream, err := a.d.desk.engine.Submit(infer.Request{
+	stream, err := a.host().engine.Submit(infer.Request{
 		From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
-		MaxTokens: limit, Stops: a.d.desk.stops(), Label: a.d.conv.Title, Adapter: a.way.adapter, AnyAdapter: true,
+		MaxTokens: limit, Stops: a.d.desk.stops(a.model()), Label: a.d.conv.Title, Adapter: a.way.adapter, AnyAdapter: true,
 	})
 	a.stream, a.ban = stream, ban
 	return stream, err

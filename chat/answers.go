@@ -30,14 +30,13 @@ func (k *Desk) Answers(ctx context.Context, q Question, variants []Variant) ([]A
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
-	m := k.engine.Model()
 	groups := map[string][]int{}
 	var order []string
 	for i := range variants {
-		if err := variants[i].Check(m); err != nil {
+		w := variants[i].way()
+		if err := variants[i].Check(k.hostOf(w).engine.Model()); err != nil {
 			return nil, err
 		}
-		w := variants[i].way()
 		key := w.reads()
 		if groups[key] == nil {
 			order = append(order, key)
@@ -71,6 +70,7 @@ func (k *Desk) Answers(ctx context.Context, q Question, variants []Variant) ([]A
 // answerAlike answers in the way of some variants, by their places, that read
 // the same.
 func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, places []int, answers []Answer) error {
+	h := k.hostOf(variants[places[0]].way())
 	r, header, err := k.asking(ctx, q, variants[places[0]])
 	if err != nil {
 		return err
@@ -79,22 +79,23 @@ func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, 
 	if len(places) > 1 {
 		read := r
 		read.Logits = true
-		end, err := k.submitted(ctx, read)
+		end, err := h.submitted(ctx, read)
 		if err != nil {
 			return err
 		}
 		r.From, r.Tokens, shared = end.Snapshot, nil, end.Usage
 	}
-	settings, t := k.settings(), templateOf(k.engine.Model())
+	settings, m := k.settings(), h.engine.Model()
+	t := templateOf(m)
 	streams := make([]*infer.Stream, 0, len(places))
 	for _, i := range places {
 		own := answer{way: variants[i].way()}
 		row := r
 		row.From = own.fits(r.From) // of a mix: its own weights
-		row.MaxTokens, row.Stops, row.Sampling = settings.MaxTokens, k.stops(), variants[i].Sampling
+		row.MaxTokens, row.Stops, row.Sampling = settings.MaxTokens, k.stops(m), variants[i].Sampling
 		row.Sampling.Ban = slices.Concat(row.Sampling.Ban, t.banned())
 		var s *infer.Stream
-		if s, err = k.engine.Submit(row); err != nil {
+		if s, err = h.engine.Submit(row); err != nil {
 			break
 		}
 		streams = append(streams, s)
@@ -113,7 +114,7 @@ func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, 
 		i := places[n]
 		answers[i] = Answer{
 			Variant: variants[i], Tokens: end.Tokens, Reason: end.Reason, Usage: end.Usage, header: header,
-			Text: header + end.Text, model: k.engine.Model(),
+			Text: header + end.Text, model: m,
 		}
 		if header == "" {
 			answers[i].Text = strings.TrimPrefix(end.Text, " ") // the one after "Assistant:"
@@ -126,20 +127,20 @@ func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, 
 // asking is a request that reads a question in the way of a variant.
 func (k *Desk) asking(ctx context.Context, q Question, v Variant) (r infer.Request, header string, err error) {
 	a := &answer{d: &Dialogue{desk: k}, way: v.way()}
-	if err := k.rack.Need(ctx, a.way.adapter); err != nil {
+	if err := a.host().rack.Need(ctx, a.way.adapter); err != nil {
 		return r, "", err
 	}
 	from, text, err := a.beginning(ctx)
 	if err != nil {
 		return r, "", err
 	}
-	tokens, header := q.tokens(k.engine.Model(), k.settings(), v.Base.asBase())
+	tokens, header := q.tokens(a.model(), k.settings(), v.Base.asBase())
 	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, header, nil
 }
 
 // submitted is what a request gives.
-func (k *Desk) submitted(ctx context.Context, r infer.Request) (infer.Ending, error) {
-	s, err := k.engine.Submit(r)
+func (h host) submitted(ctx context.Context, r infer.Request) (infer.Ending, error) {
+	s, err := h.engine.Submit(r)
 	if err != nil {
 		return infer.Ending{}, err
 	}
@@ -149,25 +150,26 @@ func (k *Desk) submitted(ctx context.Context, r infer.Request) (infer.Ending, er
 // JudgeAnswers says how likely a reference finds answers to a question, as
 // Dialogue.Judge does. Answers of models with another tokenizer are spelt anew.
 func (k *Desk) JudgeAnswers(ctx context.Context, q Question, reference Variant, answers []Answer) ([]Judged, error) {
+	h := k.hostOf(reference.way())
 	r, _, err := k.asking(ctx, q, reference)
 	if err != nil {
 		return nil, err
 	}
 	read := r
 	read.Logits = true
-	end, err := k.submitted(ctx, read)
+	end, err := h.submitted(ctx, read)
 	if err != nil {
 		return nil, err
 	}
 	r.From, r.Tokens = end.Snapshot, nil
-	t := templateOf(k.engine.Model())
+	t := templateOf(h.engine.Model())
 	texts := make([][]int32, len(answers))
 	for i, a := range answers {
-		if texts[i] = a.Tokens; !sameTokenizer(a.model, k.engine.Model()) {
+		if texts[i] = a.Tokens; !sameTokenizer(a.model, h.engine.Model()) {
 			texts[i] = t.spoken(a.Text)
 		}
 	}
-	return judge(ctx, k.engine, r, texts)
+	return judge(ctx, h.engine, r, texts)
 }
 
 func sameTokenizer(a, b *infer.Model) bool {

@@ -28,10 +28,12 @@ func (d *Dialogue) Compare(variants []Variant) error {
 		if last == nil {
 			return ErrNothing
 		}
-		if err := d.checkCompare(variants); err != nil {
+		held, err := d.checkCompare(variants)
+		if err != nil {
 			return err
 		}
 		d.compare(last, variants, true)
+		d.choice.guests = held
 		return nil
 	})
 }
@@ -39,24 +41,27 @@ func (d *Dialogue) Compare(variants []Variant) error {
 // SendCompare is Compare with a new user turn below the head.
 func (d *Dialogue) SendCompare(text string, variants []Variant) error {
 	return d.act(text, func() error {
-		if err := d.checkCompare(variants); err != nil {
+		held, err := d.checkCompare(variants)
+		if err != nil {
 			return err
 		}
 		d.compare(d.prompted(d.conv.Head, text), variants, true)
+		d.choice.guests = held
 		return nil
 	})
 }
 
-func (d *Dialogue) checkCompare(variants []Variant) error {
+// checkCompare holds the guests among variants that can be compared.
+func (d *Dialogue) checkCompare(variants []Variant) ([]*Guest, error) {
 	if n := len(variants); n < MinCompare || n > MaxCompare {
-		return fmt.Errorf("compare from %d to %d variants, not %d", MinCompare, MaxCompare, n)
+		return nil, fmt.Errorf("compare from %d to %d variants, not %d", MinCompare, MaxCompare, n)
 	}
 	for i := range variants {
-		if err := variants[i].Check(d.desk.engine.Model()); err != nil {
-			return err
+		if err := variants[i].Check(d.desk.hostOf(variants[i].way()).engine.Model()); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return invite(variants)
 }
 
 // compare starts an answer to a prompt for each variant. own says that they
@@ -91,10 +96,9 @@ func (d *Dialogue) compare(prompt *node, variants []Variant, own bool) {
 // generateAll makes the prompt, has it read once for all rows that can share
 // what was read, and follows the rows. ctx is of reading, ctxs of the rows.
 func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []context.Context) {
-	for i, a := range rows {
-		if i > 0 {
-			a.path = rows[0].path
-		}
+	line := rows[0].path // one for all, so that the prompt is made and saved once
+	for _, a := range rows {
+		a.path = line
 		a.prepare()
 	}
 	for _, a := range rows {
@@ -162,7 +166,7 @@ func (a *answer) readPrompt(ctx context.Context) (start, error) {
 	if err != nil || len(s.tokens) == 0 {
 		return s, err
 	}
-	end, err := a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}, func(stream *infer.Stream) {
+	end, err := a.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}, func(stream *infer.Stream) {
 		a.d.mu.Lock()
 		defer a.d.mu.Unlock()
 		a.progress = stream.Progress()
@@ -179,15 +183,15 @@ func (a *answer) readPrompt(ctx context.Context) (start, error) {
 
 // readLogits reads what a request says and returns the state after it, with
 // its logits. progress may be nil.
-func (d *Dialogue) readLogits(ctx context.Context, r infer.Request, progress func(*infer.Stream)) (*infer.Snapshot, error) {
+func (a *answer) readLogits(ctx context.Context, r infer.Request, progress func(*infer.Stream)) (*infer.Snapshot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	r.Label = d.conv.Title
-	d.mu.Unlock()
+	a.d.mu.Lock()
+	r.Label = a.d.conv.Title
+	a.d.mu.Unlock()
 	r.Logits = true
-	stream, err := d.desk.engine.Submit(r)
+	stream, err := a.host().engine.Submit(r)
 	if err != nil {
 		return nil, err
 	}

@@ -40,10 +40,10 @@ type Defaults struct {
 // A Desk is everything that is open. Its mutex may be taken under a
 // dialogue's and never the other way round.
 type Desk struct {
-	engine  Engine
+	host
+	guests  guests
 	store   Store
 	library *Library
-	rack    *Rack
 	keep    *keeper // of the layout
 	warm    *warmth
 	changed chan struct{} // 1 slot
@@ -69,7 +69,7 @@ func NewDesk(e Engine, store Store, d Defaults) *Desk {
 	warm := newWarmth()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Desk{
-		engine: e, store: store, library: NewLibrary(store, nil), rack: newRack(e, store), keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
+		host: host{e, newRack(e, store)}, store: store, library: NewLibrary(store, nil), keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}
@@ -101,12 +101,12 @@ func (k *Desk) settings() Defaults {
 	return k.defaults
 }
 
-// stops end an answer.
-func (k *Desk) stops() []string {
+// stops end an answer of a model.
+func (k *Desk) stops(m *infer.Model) []string {
 	if stops := k.settings().Stops; stops != nil {
 		return stops
 	}
-	return Stops(k.engine.Model())
+	return Stops(m)
 }
 
 // New opens a new, empty conversation. It is stored with its first turn.

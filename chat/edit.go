@@ -85,7 +85,7 @@ func (d *Dialogue) Branch(turn ID, index int, token int32) error {
 		case token < 0 || int(token) >= d.desk.engine.Model().Shape.Vocab:
 			return fmt.Errorf("the model has no token %d", token)
 		}
-		tokens, stopped := t.beforeStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.desk.stops())
+		tokens, stopped := t.beforeStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.desk.stops(d.desk.engine.Model()))
 		d.graft(n, tokens, t.shown(d.headerOf(n), tokens), !stopped)
 		return nil
 	})

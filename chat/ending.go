@@ -27,7 +27,8 @@ func (d *Dialogue) ended(end infer.Ending) {
 	}
 	d.reline()
 	if next := d.next; next != nil && d.run == nil {
-		d.next, d.choice = nil, nil
+		d.next = nil
+		d.endChoice()
 		next()
 	}
 }
@@ -56,8 +57,10 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 	t.Reason = end.Reason
 	t.Usage = addUsage(t.Usage, end.Usage)
 	t.Recall = d.recall(a.header, t.Text)
-	d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)
-	t.Pinned = a.based                     // only its own state knows its base
+	if a.way.guest == nil { // figures are of the conversations' tokens
+		d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)
+	}
+	t.Pinned = a.based && a.way.guest == nil // only its own state knows its base
 	if n := d.tree.nodes[t.ID]; n != nil { // may have been marked while it went on
 		t.Label, t.Pinned = n.turn.Label, n.turn.Pinned
 	}

@@ -9,7 +9,8 @@ import (
 
 // ForkRows opens a conversation for each of the answers that wait for Keep, or
 // for those of only, in their order: the line up to the answer, in the way of
-// its variant, named after it. All must have ended. The answers wait for Keep
+// its variant, named after it; those of other models are read by the
+// conversations' before their next answer. All must have ended. The answers wait for Keep
 // as before.
 func (k *Desk) ForkRows(from *Dialogue, only ...ID) ([]*Dialogue, error) {
 	ids, variants, err := from.endedRows()
@@ -25,7 +26,9 @@ func (k *Desk) ForkRows(from *Dialogue, only ...ID) ([]*Dialogue, error) {
 		if err != nil {
 			return nil, err
 		}
-		line.take(variants[i], templateOf(k.engine.Model()))
+		if variants[i].Model == nil {
+			line.take(variants[i], templateOf(k.engine.Model()))
+		}
 		f := k.fork(line, i)
 		if name := variants[i].Name; name != "" {
 			_ = f.SetTitle(line.conversation.Title + " · " + name) // it is open and idle

@@ -29,7 +29,13 @@ func (j Judged) Perplexity() float64 {
 // each a step. Sampling is of no account. It blocks; answers that still run
 // are refused.
 func (d *Dialogue) Judge(ctx context.Context, answers []ID, reference Variant) ([]Judged, error) {
-	if err := reference.Check(d.desk.engine.Model()); err != nil {
+	held, err := invite([]Variant{reference})
+	if err != nil {
+		return nil, err
+	}
+	defer dismiss(held)
+	h := d.desk.hostOf(reference.way())
+	if err := reference.Check(h.engine.Model()); err != nil {
 		return nil, err
 	}
 	a, tokens, err := d.judging(answers, reference)
@@ -41,7 +47,7 @@ func (d *Dialogue) Judge(ctx context.Context, answers []ID, reference Variant) (
 	if err != nil {
 		return nil, err
 	}
-	return judge(ctx, d.desk.engine, infer.Request{From: s.from, Tokens: s.tokens, Adapter: a.way.adapter, AnyAdapter: true, Label: "perplexity"}, tokens)
+	return judge(ctx, h.engine, infer.Request{From: s.from, Tokens: s.tokens, Adapter: a.way.adapter, AnyAdapter: true, Label: "perplexity"}, tokens)
 }
 
 // judging is an answer of the reference to the prompt of answers, and their tokens.

@@ -14,7 +14,9 @@ import (
 // Of compared variants, the conversation takes over the adapter, mix and
 // sampling of the one that it goes on from. It goes on from that one's base,
 // too, with its state; only other answers to earlier prompts begin from the
-// conversation's own. Desk.ForkRows makes conversations of all variants.
+// conversation's own. Of an answer of another model nothing is taken over: it
+// is read when the conversation goes on. Desk.ForkRows makes conversations of
+// all variants.
 func (d *Dialogue) Keep(keep []ID, drop bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -50,7 +52,7 @@ func (d *Dialogue) Keep(keep []ID, drop bool) error {
 		d.run = c.running[i]
 	}
 	if len(c.running) == 0 {
-		d.choice = nil
+		d.endChoice()
 	}
 	d.saveHead()
 	d.reline()
@@ -64,6 +66,9 @@ func (d *Dialogue) adopt(c *choice) {
 		return
 	}
 	v, seed := c.answers[c.lead].variant, d.conv.Sampling.Seed
+	if v.Model != nil {
+		return // nothing of it is the conversation's model's
+	}
 	d.conv.Adapter, d.adapter, d.conv.Mix = v.Adapter.Fingerprint, v.Adapter.Name, v.Mix
 	if v.Sampling.Seed = seed; !reflect.DeepEqual(v.Sampling, d.conv.Sampling) {
 		d.conv.Sampling, d.conv.Preset = v.Sampling, ""

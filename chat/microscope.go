@@ -93,7 +93,7 @@ func (a *answer) stateAt(ctx context.Context, index int) (*infer.Snapshot, error
 	if r.From != nil && r.From.Logits != nil && len(r.Tokens)+len(r.Replay) == 0 {
 		return r.From, nil
 	}
-	s, err := a.d.readLogits(ctx, r, nil)
+	s, err := a.readLogits(ctx, r, nil)
 	if err == nil {
 		a.d.look(a.turn, index, s)
 	}
@@ -137,5 +137,5 @@ func (a *answer) candidates(s *infer.Snapshot, index, k int) []Candidate {
 	if index < len(a.turn.Tokens) {
 		o.Token = a.turn.Tokens[index]
 	}
-	return under(a.d.desk.engine.Model(), o, a.drawing(nil), k)
+	return under(a.model(), o, a.drawing(nil), k)
 }

@@ -68,7 +68,7 @@ func (d *Dialogue) Look() *Outlook {
 	if seen == nil {
 		return nil
 	}
-	return NewOutlook(d.desk.engine.Model(), seen, slices.Concat(a.template.banned(), a.ban))
+	return NewOutlook(a.model(), seen, slices.Concat(a.template.banned(), a.ban))
 }
 
 // Outlook is what the token after the head would be chosen from: of an answer
@@ -109,5 +109,5 @@ func (a *answer) ahead(ctx context.Context) (*infer.Snapshot, error) {
 	if s.from != nil && s.from.Logits != nil && unread+len(s.from.Pending) == 0 {
 		return s.from, nil
 	}
-	return a.d.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}, nil)
+	return a.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}, nil)
 }

@@ -58,7 +58,7 @@ func (d *Dialogue) recover(j Journal) error {
 	t.Open, t.Reason, t.Recall = true, infer.ReasonCancelled, nil
 	if t.Model == tmpl.model {
 		header := strings.TrimLeft(tmpl.headerIn(prompt.turn.Tokens), " ")
-		tokens, stopped := tmpl.beforeStop(j.Tokens, d.desk.stops())
+		tokens, stopped := tmpl.beforeStop(j.Tokens, d.desk.stops(d.desk.engine.Model()))
 		t.Tokens = tokens
 		if text := tmpl.shown(header, tokens); stopped || strings.HasPrefix(text, j.Text) {
 			t.Text = text

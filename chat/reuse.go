@@ -85,7 +85,7 @@ func (a *answer) reuse(ctx context.Context, s start) start {
 		prefixes[len(prefixes)-1-i] = p
 	}
 	found, at := a.recall(ctx, prefixes)
-	if found = a.fits(found); !usable(found, a.d.desk.engine.Model()) {
+	if found = a.fits(found); !usable(found, a.model()) {
 		return s
 	}
 	anew := *found

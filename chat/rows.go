@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"time"
+	"unicode/utf8"
 
 	"rookery/infer"
 	"rookery/infer/tokenizer"
@@ -22,6 +23,16 @@ type choice struct {
 	lead     ID             // the head goes to it when it ends; 0: the first that is there
 	before   Conversation
 	stop     context.CancelFunc // of reading the prompt, which is for all rows
+	guests   []*Guest           // held until the choice is over
+}
+
+// endChoice says that nobody chooses any more. The caller holds mu; no answer
+// of another model runs.
+func (d *Dialogue) endChoice() {
+	if d.choice != nil {
+		dismiss(d.choice.guests)
+	}
+	d.choice = nil
 }
 
 // A Row is one answer of several to the same prompt.
@@ -39,7 +50,8 @@ type Row struct {
 	Rate    float64
 	Differs Difference // from the first row
 
-	lead int // by how many bytes its text is longer before its first token's
+	model *infer.Model
+	lead  int // by how many bytes its text is longer before its first token's
 }
 
 // complete says that the model itself has ended the answer.
@@ -48,7 +60,7 @@ func (r *Row) complete() bool { return r.Ended && r.Reason == infer.ReasonStop }
 // A Difference is where an answer begins to differ from another one.
 type Difference struct {
 	Found bool // otherwise they agree as far as both have come, or to their end
-	Token int  // place of the first token that differs, in the order of drawing
+	Token int  // place of the first token that differs, in the order of drawing; -1 of models with different tokenizers
 	Byte  int  // where its text begins in the answer's text
 }
 
@@ -78,7 +90,25 @@ func (g *agreement) grow(tok *tokenizer.Tokenizer, row, other Row) {
 // FirstDifference compares two rows, by the tokens that were drawn.
 func (d *Dialogue) FirstDifference(row, other Row) Difference {
 	var g agreement
-	g.grow(d.desk.engine.Model().Tokenizer, row, other)
+	return g.with(row, other)
+}
+
+// with compares what is new of two rows. Of models with different tokenizers
+// it is their texts.
+func (g *agreement) with(row, other Row) Difference {
+	if row.model == nil || other.model == nil {
+		return Difference{} // they are no rows of a view
+	}
+	if !sameTokenizer(row.model, other.model) {
+		n := commonBytes(row.Text, other.Text)
+		for n > 0 && n < len(row.Text) && !utf8.RuneStart(row.Text[n]) {
+			n--
+		}
+		found := n < min(len(row.Text), len(other.Text)) ||
+			row.complete() && len(other.Text) > n || other.complete() && len(row.Text) > n
+		return Difference{Found: found, Token: -1, Byte: n}
+	}
+	g.grow(row.model.Tokenizer, row, other)
 	return g.difference(row.Text, row.lead)
 }
 
@@ -105,12 +135,15 @@ func (d *Dialogue) finishRow(a *answer, end infer.Ending) {
 		if c.leads(a.turn.ID, d.conv.Head) {
 			d.goOnFrom(a.turn.ID)
 		}
+		if a.way.guest != nil {
+			end.Snapshot = nil // of no use to the conversation's model
+		}
 		d.commitAnswer(a.turn.ID, end.Snapshot)
 	default:
 		c.forget(a.turn.ID)
 	}
 	if len(c.running) == 0 && (c.chosen || len(c.rows) == 0) {
-		d.choice = nil
+		d.endChoice()
 	}
 	d.ended(end)
 }
@@ -150,16 +183,14 @@ func (d *Dialogue) rows() []Row {
 		if i == 0 {
 			continue
 		}
-		g := &c.answers[rows[i].Turn.ID].agreed
-		g.grow(d.desk.engine.Model().Tokenizer, rows[i], rows[0])
-		rows[i].Differs = g.difference(rows[i].Text, rows[i].lead)
+		rows[i].Differs = c.answers[rows[i].Turn.ID].agreed.with(rows[i], rows[0])
 	}
 	return rows
 }
 
 // row is what a view shows of one of several answers. The caller holds mu.
 func (d *Dialogue) row(a *answer) (Row, bool) {
-	r := Row{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, lead: leadOf(a.header, a.drawn, a.template.tok)}
+	r := Row{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, model: a.model(), lead: leadOf(a.header, a.drawn, a.template.tok)}
 	if slices.Contains(d.choice.running, a) {
 		return r, true
 	}

@@ -27,6 +27,7 @@ func (k *Desk) Shut(d *Dialogue) {
 // leave waits until a shut dialogue is saved, or until Close gives up.
 func (k *Desk) leave(d *Dialogue, saved chan struct{}) {
 	d.work.Wait()
+	d.dismissed()
 	err := d.keep.flush(k.ctx)
 	d.keep.stop()
 	k.mu.Lock()
@@ -45,6 +46,16 @@ func (d *Dialogue) end() {
 	d.stop()
 }
 
+// dismissed lets the guests go of a dialogue whose answers have ended.
+func (d *Dialogue) dismissed() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.choice != nil {
+		dismiss(d.choice.guests)
+		d.choice.guests = nil
+	}
+}
+
 // Delete removes a stored conversation, closing it if it is open. It blocks.
 func (k *Desk) Delete(ctx context.Context, id ID) error {
 	k.mu.Lock()
@@ -56,6 +67,7 @@ func (k *Desk) Delete(ctx context.Context, id ID) error {
 		if err := wait(ctx, &d.work); err != nil {
 			return fmt.Errorf("deleting conversation %d: %w", id, err)
 		}
+		d.dismissed()
 		d.keep.stop()
 	}
 	if leaving != nil {
@@ -98,6 +110,9 @@ func (k *Desk) Close(ctx context.Context) error {
 		}
 	}
 	k.cancel()
+	if err := k.guests.shut(); err != nil {
+		errs = append(errs, err)
+	}
 	if err := k.keep.flush(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("what is open is not saved: %w", err))
 	}

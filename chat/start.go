@@ -30,7 +30,7 @@ func (d *Dialogue) path(to ID) []Turn {
 
 // ready is start, with the adapter that it needs; it names what will be read.
 func (a *answer) ready(ctx context.Context) (start, error) {
-	if err := a.d.desk.rack.Need(ctx, a.way.adapter); err != nil {
+	if err := a.host().rack.Need(ctx, a.way.adapter); err != nil {
 		return start{}, err
 	}
 	s, err := a.start(ctx)
@@ -96,7 +96,7 @@ func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error
 	if a.way.base != 0 {
 		s, err := a.d.desk.library.Get(ctx, a.way.base)
 		if err == nil {
-			from, text, err = BeginFrom(s, a.d.desk.engine.Model())
+			from, text, err = BeginFrom(s, a.model())
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("the state that the conversation begins from: %w", err)
@@ -109,7 +109,7 @@ func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error
 // find is the usable snapshot after a turn, or nil. One that was made under
 // another model or adapter than the turn says is none of it.
 func (a *answer) find(ctx context.Context, t Turn) *infer.Snapshot {
-	model := a.d.desk.engine.Model()
+	model := a.model()
 	if s := a.fits(a.d.tree.held(t.ID)); usable(s, model) && t.adaptedAs(s) {
 		return s
 	}
@@ -146,7 +146,7 @@ func (a *answer) noteSwap(s start) {
 	if n := len(a.path); last == nil && n > 1 {
 		last = &a.path[n-2]
 	}
-	if last == nil || last.Model == "" || last.Model == a.template.model || len(s.tokens) == 0 {
+	if a.way.guest != nil || last == nil || last.Model == "" || last.Model == a.template.model || len(s.tokens) == 0 {
 		return
 	}
 	a.d.mu.Lock()

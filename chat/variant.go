@@ -12,6 +12,7 @@ import (
 // zero Variant is the bare model, from the zero state, drawing greedily.
 type Variant struct {
 	Name    string  // for people; names of one comparison differ
+	Model   *Guest  // nil is the conversations' own; held by who has the variant
 	Base    State   // of the library, what it holds left out; the zero State is the zero state
 	Adapter Adapter // of the rack; it is loaded when it is needed. The zero Adapter is none
 	Mix     Mix     // of states, beside the run from Base; the zero Mix is none
@@ -49,7 +50,7 @@ func (v *Variant) check(m *infer.Model) error {
 // way is the variant's, its sampling aside.
 func (v *Variant) way() way {
 	return way{
-		base: v.Base.ID, baseName: v.Base.Name, baseKind: v.Base.Kind,
+		base: v.Base.ID, baseName: v.Base.Name, baseKind: v.Base.Kind, guest: v.Model,
 		adapter: v.Adapter.Fingerprint, adapterName: v.Adapter.Name, mix: v.Mix,
 	}
 }

@@ -124,7 +124,7 @@ func (d *Dialogue) Vote(winner ID) error {
 		v.Prompt = HashPrompt(prompt.turn.Text)
 	}
 	for _, id := range c.rows {
-		v.Variants = append(v.Variants, c.answers[id].variant.Describe(d.desk.engine.Model()))
+		v.Variants = append(v.Variants, c.answers[id].variant.Describe(c.answers[id].model()))
 	}
 	c.voted = true
 	d.keep.order("saving the vote", nil, func(ctx context.Context, s Store) error { return s.AddVote(ctx, v) })

@@ -17,6 +17,7 @@ type way struct {
 	adapter     string // fingerprint; "" is none
 	adapterName string
 	mix         Mix
+	guest       *Guest // the model; nil is the conversations'
 }
 
 // way is that of the conversation. The caller holds mu.
@@ -27,16 +28,26 @@ func (d *Dialogue) way() way {
 
 // reads is what of a way decides what its states become: ways that are equal
 // in it can share what they read.
-func (w *way) reads() string { return w.base.String() + "\n" + w.adapter + "\n" + w.mix.key() }
+func (w *way) reads() string {
+	key := w.base.String() + "\n" + w.adapter + "\n" + w.mix.key()
+	if w.guest != nil {
+		key += "\n" + w.guest.engine.Model().Fingerprint
+	}
+	return key
+}
 
 // on gives an answer a way; own is the conversation's. What other ways have
-// read is of no use to it: with another base all of the line, with another
-// adapter or mix the prompt.
+// read is of no use to it: with another base or model all of the line, with
+// another adapter or mix the prompt.
 func (a *answer) on(w, own way) {
 	a.way, a.based = w, w.base != own.base
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
+	if w.guest != own.guest {
+		a.template = templateOf(a.model())
+		a.turn.ModelName = a.template.name
+	}
 	switch {
-	case w.base != own.base:
+	case w.base != own.base || w.guest != own.guest:
 		a.strange = len(a.path)
 	case w.adapter != own.adapter || !w.mix.Same(own.mix):
 		a.strange = 1
@@ -85,7 +96,7 @@ func (a *answer) origin() infer.Prefix {
 	if a.way.mix.Active() {
 		base += "\n" + a.way.mix.key()
 	}
-	return infer.PrefixFrom(a.d.desk.engine.Model(), base)
+	return infer.PrefixFrom(a.model(), base)
 }
 
 // fits is a snapshot of the line as this answer can go on from it, or nil: a
@@ -108,7 +119,7 @@ func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
 
 // mixed adds the states of the mix to where the line begins.
 func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapshot, error) {
-	m, model := a.way.mix, a.d.desk.engine.Model()
+	m, model := a.way.mix, a.model()
 	if !m.Active() {
 		return from, nil
 	}
