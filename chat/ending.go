@@ -61,7 +61,7 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 		d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)
 	}
 	t.Pinned = a.based && a.way.guest == nil // only its own state knows its base
-	if n := d.tree.nodes[t.ID]; n != nil { // may have been marked while it went on
+	if n := d.tree.nodes[t.ID]; n != nil {   // may have been marked while it went on
 		t.Label, t.Pinned = n.turn.Label, n.turn.Pinned
 	}
 	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree

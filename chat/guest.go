@@ -39,9 +39,16 @@ func (g *Guest) Path() string { return g.path }
 func (g *Guest) Rack() *Rack { return g.rack }
 
 // A GuestOpener loads the model of a file, "" for the embedded one, and starts
-// an engine for it. progress may be called from another goroutine. close gives
-// back all that it took.
-type GuestOpener func(ctx context.Context, path string, progress func(done, total int64)) (e Engine, close func() error, err error)
+// an engine for it. progress may be called from another goroutine.
+type GuestOpener func(ctx context.Context, path string, progress func(done, total int64)) (Opened, error)
+
+// An Opened model is what a guest is made of.
+type Opened struct {
+	Engine   Engine
+	Close    func() error  // gives back all that it took
+	Adapters AdapterOpener // reads adapters for it; nil: it has none
+	BuiltIn  []string      // adapters that come with it
+}
 
 // guests are the other models that are there.
 type guests struct {
@@ -93,12 +100,15 @@ func (k *Desk) Guest(ctx context.Context, path string, progress func(done, total
 			return nil, ctx.Err()
 		}
 	}
-	e, end, err := s.open(ctx, path, progress)
+	o, err := s.open(ctx, path, progress)
 	if err != nil {
 		return nil, err
 	}
-	g = &Guest{host: host{e, newRack(e, k.store)}, path: path, close: end, of: s, holders: 1}
-	g.rack.open, g.rack.builtIn = k.rack.open, k.rack.builtIn
+	rack := newRack(o.Engine, k.store)
+	if o.Adapters != nil {
+		rack = NewRack(o.Engine, k.store, o.Adapters, o.BuiltIn)
+	}
+	g = &Guest{host: host{o.Engine, rack}, path: path, close: o.Close, of: s, holders: 1}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.here == nil {

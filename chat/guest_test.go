@@ -22,13 +22,13 @@ type lodge struct {
 	told           atomic.Int64 // the last progress
 }
 
-func (l *lodge) open(ctx context.Context, path string, progress func(done, total int64)) (chat.Engine, func() error, error) {
+func (l *lodge) open(ctx context.Context, path string, progress func(done, total int64)) (chat.Opened, error) {
 	var e *infer.Engine
 	switch path {
 	case "wide":
 		m, b, err := load.Open(ctx, load.Spec{Backend: "cpu", Weights: "fp32", Slots: 8}, func(p load.Progress) { progress(p.Done, p.Total) })
 		if err != nil {
-			return nil, nil, err
+			return chat.Opened{}, err
 		}
 		e = infer.NewEngine(m, b, infer.Options{})
 	case "other":
@@ -36,13 +36,13 @@ func (l *lodge) open(ctx context.Context, path string, progress func(done, total
 		e = infer.NewEngine(m, scripted.New(m, scripted.Options{Answers: answers}), infer.Options{})
 		progress(1, 1)
 	default:
-		return nil, nil, errors.New("there is no such model")
+		return chat.Opened{}, errors.New("there is no such model")
 	}
 	l.opened.Add(1)
-	return e, func() error {
+	return chat.Opened{Engine: e, Close: func() error {
 		l.closed.Add(1)
 		return e.Close()
-	}, nil
+	}}, nil
 }
 
 // left waits until so many models were given back.

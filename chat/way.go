@@ -45,6 +45,9 @@ func (a *answer) on(w, own way) {
 	if w.guest != own.guest {
 		a.template = templateOf(a.model())
 		a.turn.ModelName = a.template.name
+		if !slices.Contains(ThinkModes(a.model()), a.think) {
+			a.think = ThinkOff
+		}
 	}
 	switch {
 	case w.base != own.base || w.guest != own.guest:

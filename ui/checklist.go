@@ -94,11 +94,12 @@ func (c *checklist) draw(th theme.Theme, m keys.Map) box {
 		if it.checked {
 			mark = "[x] "
 		}
+		detail := besides(mark+it.title, it.detail, inner)
 		if i == c.selected {
-			content = append(content, th.Selected.Render(pad(spread(mark+it.title, it.detail, inner), inner)))
+			content = append(content, th.Selected.Render(pad(spread(mark+it.title, detail, inner), inner)))
 			continue
 		}
-		content = append(content, spread(mark+it.title, th.Muted.Render(it.detail), inner))
+		content = append(content, spread(mark+it.title, th.Muted.Render(detail), inner))
 	}
 	if below := len(c.items) - c.top - c.rows(); below > 0 {
 		content = append(content, th.Muted.Render("  "+count(below)+" more "+th.Glyphs.Down))

@@ -30,7 +30,7 @@ type entry struct {
 	inspect        intent
 }
 
-const chooserWidth = 76
+const chooserWidth = 100
 
 func newChooser(th theme.Theme, title, verb, empty string, entries []entry) *chooser {
 	c := &chooser{title: title, verb: verb, empty: empty, entries: entries, query: field(th, "type to search", "")}
@@ -153,11 +153,12 @@ func (c *chooser) draw(th theme.Theme, m keys.Map) box {
 		if e.current {
 			mark = "* "
 		}
+		detail := besides(mark+e.title, e.detail, inner)
 		if i == c.selected {
-			content = append(content, th.Selected.Render(pad(spread(mark+e.title, e.detail, inner), inner)))
+			content = append(content, th.Selected.Render(pad(spread(mark+e.title, detail, inner), inner)))
 			continue
 		}
-		content = append(content, spread(mark+e.title, th.Muted.Render(e.detail), inner))
+		content = append(content, spread(mark+e.title, th.Muted.Render(detail), inner))
 	}
 	if len(c.shown) == 0 {
 		say := c.empty

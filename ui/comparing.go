@@ -36,16 +36,9 @@ func (opening) FirstDifference(chat.Row, chat.Row) chat.Difference { return chat
 // A compareDesk is what comparisons need of the desk. What takes a context
 // blocks and is called in commands only.
 type compareDesk interface {
-	Racked(ctx context.Context) ([]chat.Racked, error)
-	FindAdapter(ctx context.Context, name string) (chat.Adapter, error)
+	Guest(ctx context.Context, path string, progress func(done, total int64)) (*chat.Guest, error)
 	ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error)
 	Votes(ctx context.Context) ([]chat.Vote, error)
-}
-
-func (k chatDesk) Racked(ctx context.Context) ([]chat.Racked, error) { return k.Rack().List(ctx) }
-
-func (k chatDesk) FindAdapter(ctx context.Context, name string) (chat.Adapter, error) {
-	return k.Rack().Find(ctx, name, adapter.Options{})
 }
 
 func (k chatDesk) ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error) {
@@ -89,8 +82,9 @@ func (m *Model) compareAnswers(prompt string) tea.Cmd {
 	m.open(s)
 	return func() tea.Msg {
 		states, err := m.desk.States(m.ctx)
-		racked, failed := m.desk.Racked(m.ctx)
-		return choicesMsg{s, states, racked, errors.Join(err, failed)}
+		adapters, failed := m.desk.Adapters(m.ctx)
+		models, wrong := m.otherModels()
+		return choicesMsg{s, states, adapters, models, errors.Join(err, failed, wrong)}
 	}
 }
 
@@ -118,12 +112,13 @@ type choicesMsg struct {
 	s        *setup
 	states   []chat.State
 	adapters []chat.Racked
+	models   []ModelFile
 	err      error
 }
 
 func (msg choicesMsg) take(m *Model) tea.Cmd {
 	s := msg.s
-	s.states, s.adapters, s.loaded = msg.states, msg.adapters, true
+	s.states, s.adapters, s.models, s.loaded = msg.states, msg.adapters, msg.models, true
 	next := s.next
 	if s.next = nil; next != nil {
 		s.said = ""
@@ -137,8 +132,11 @@ func (msg choicesMsg) take(m *Model) tea.Cmd {
 	return nil
 }
 
-// compareNow starts what a setup says.
-type compareNow struct{ s *setup }
+// compareNow starts what a setup says; other models are loaded if a person agreed.
+type compareNow struct {
+	s      *setup
+	agreed bool
+}
 
 func (compareNow) intent() {}
 
@@ -151,22 +149,51 @@ func (i compareNow) carryOut(m *Model) tea.Cmd {
 		s.said = "There is no prompt yet."
 		return askPrompt{s}.carryOut(m)
 	}
-	s.busy, s.said = true, "Loading what the variants need."
-	variants := s.variants()
-	return func() tea.Msg {
-		err := loadAdapters(m.ctx, m.desk, variants)
+	others := otherModels(s.drafts)
+	if len(others) > 0 && !i.agreed {
+		return askLoad{s, others}.carryOut(m)
+	}
+	ctx, cancel := context.WithCancel(m.ctx)
+	s.busy, s.said, s.cancel = true, "Loading what the variants need.", cancel
+	drafts := slices.Clone(s.drafts)
+	load := func() tea.Msg {
+		defer cancel()
+		variants, err := prepared(ctx, m.desk, drafts, func(said string) { s.loading.Store(&said) })
 		return preparedMsg{s, variants, err}
 	}
+	return tea.Batch(load, m.after(bakeEvery, loadTickMsg{s}))
 }
 
-// loadAdapters finds the adapters that are known by name alone.
-func loadAdapters(ctx context.Context, k compareDesk, variants []chat.Variant) error {
+// prepared makes variants of drafts: it loads their models, which the caller
+// releases, and adapters. After an error nothing is held.
+func prepared(ctx context.Context, k desk, drafts []draft, say func(string)) ([]chat.Variant, error) {
+	variants := namedVariants(drafts)
+	err := loadModels(ctx, k, drafts, variants, say)
+	if err == nil {
+		err = loadAdapters(ctx, k, variants)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		releaseModels(variants)
+	}
+	return variants, err
+}
+
+// loadAdapters finds the adapters that are known by name alone, each for the
+// model of its variant.
+func loadAdapters(ctx context.Context, k adapterDesk, variants []chat.Variant) error {
 	for i := range variants {
 		a := &variants[i].Adapter
 		if a.Name == "" || a.Fingerprint != "" {
 			continue
 		}
-		found, err := k.FindAdapter(ctx, a.Name)
+		find := k.TakeAdapter
+		if g := variants[i].Model; g != nil {
+			find = g.Rack().Find
+		}
+		found, err := find(ctx, a.Name, adapter.Options{})
 		if err != nil {
 			return fmt.Errorf("variant %q: %w", variants[i].Name, err)
 		}
@@ -184,7 +211,10 @@ type preparedMsg struct {
 
 func (msg preparedMsg) take(m *Model) tea.Cmd {
 	s, t := msg.s, msg.s.tab
-	s.busy, s.said = false, ""
+	s.busy, s.said, s.cancel = false, "", nil
+	if msg.err == nil {
+		defer releaseModels(msg.variants) // the comparison holds what it needs
+	}
 	if len(m.dialogs) == 0 || m.dialogs[len(m.dialogs)-1] != dialog(s) {
 		return nil // it was closed meanwhile
 	}

@@ -170,6 +170,8 @@ func (c *comparison) pane(th theme.Theme, i, width, height, below int) []string 
 	switch {
 	case i == c.ref:
 		right = "reference"
+	case !p.differs.empty() && p.token == 0:
+		right = "differs"
 	case !p.differs.empty():
 		right = fmt.Sprintf("differs at %d", p.token)
 	case p.ended() && c.panes[c.ref].ended() && p.there && c.panes[c.ref].there:

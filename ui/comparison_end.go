@@ -101,6 +101,8 @@ func (i comparePanesAgain) carryOut(m *Model) tea.Cmd {
 		return nil
 	}
 	var err error
+	held := holdModels(c.asked) // until they compare again
+	defer releaseModels(held)
 	if c.waits() {
 		err = t.d.Keep(nil, false)
 	}

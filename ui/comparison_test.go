@@ -20,7 +20,7 @@ func compareDesks() *fakeDesk {
 		k.states = append(k.states, chat.State{ID: chat.ID(i + 1), State: statefile.State{Name: name, ModelName: "test"}})
 	}
 	for _, name := range []string{"pirate", "broken"} {
-		k.racked = append(k.racked, chat.Racked{Adapter: chat.Adapter{Name: name}})
+		k.rack = append(k.rack, chat.Racked{Adapter: chat.Adapter{Name: name}})
 	}
 	return k
 }

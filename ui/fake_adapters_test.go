@@ -40,6 +40,9 @@ func (k *fakeAdapters) TakeAdapter(_ context.Context, name string, o adapter.Opt
 	if name == "bone.pth" && o.Blocks == "" {
 		return chat.Adapter{}, &adapter.QuestionError{Path: name, Asked: "blocks", Problem: "its shapes fit two forms", Choices: []string{"column", "row"}}
 	}
+	if name == "broken" {
+		return chat.Adapter{}, errors.New("adapter broken: its file is cut short")
+	}
 	if name == "nobody" {
 		return chat.Adapter{}, errors.New("there is no adapter nobody")
 	}

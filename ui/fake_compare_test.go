@@ -2,7 +2,6 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,19 +11,17 @@ import (
 	"rookery/infer"
 )
 
-// fakeRack are adapters by name; "broken" cannot be loaded.
-type fakeRack struct {
-	racked []chat.Racked
+// fakeVotes are votes, and models to compare with.
+type fakeVotes struct {
 	votes  []chat.Vote
+	guests *chat.Desk // that loads other models; nil: none can be
 }
 
-func (k *fakeRack) Racked(context.Context) ([]chat.Racked, error) { return k.racked, nil }
-
-func (k *fakeRack) FindAdapter(_ context.Context, name string) (chat.Adapter, error) {
-	if name == "broken" {
-		return chat.Adapter{}, errors.New("adapter broken: its file is cut short")
+func (k *fakeVotes) Guest(ctx context.Context, path string, progress func(done, total int64)) (*chat.Guest, error) {
+	if k.guests == nil {
+		return nil, chat.ErrNoGuests
 	}
-	return chat.Adapter{Name: name, Fingerprint: "print-" + name}, nil
+	return k.guests.Guest(ctx, path, progress)
 }
 
 func (k *fakeDesk) ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error) {
@@ -112,4 +109,4 @@ func (d *fakeDialogue) rows(ended bool, left ...string) {
 	d.v.Version++
 }
 
-func (k *fakeRack) Votes(context.Context) ([]chat.Vote, error) { return k.votes, nil }
+func (k *fakeVotes) Votes(context.Context) ([]chat.Vote, error) { return k.votes, nil }

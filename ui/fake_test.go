@@ -25,7 +25,7 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 // fakeDesk is a desk whose dialogues are what a test makes them.
 type fakeDesk struct {
 	fakeLibrary
-	fakeRack
+	fakeVotes
 	fakeAdapters
 	fakeMixes
 	remembered []string

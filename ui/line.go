@@ -35,6 +35,17 @@ func spread(left, right string, width int) string {
 	return left + strings.Repeat(" ", gap) + right
 }
 
+// besides cuts what is said about a title to the room beside it; where that
+// is of no use, it is empty.
+func besides(title, detail string, width int) string {
+	const useful = 12
+	room := width - ansi.StringWidth(title) - 2
+	if ansi.StringWidth(detail) > room && room < useful {
+		return ""
+	}
+	return fit(detail, room)
+}
+
 // overlay draws a box of lines over a screen, in place.
 func overlay(screen []string, width int, box []string, x, y int) {
 	for i, line := range box {

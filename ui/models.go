@@ -17,6 +17,8 @@ type ModelFile struct {
 	About   string // what it is and needs, in a few words
 	Problem string // why it cannot be run, or empty
 	Current bool   // it runs
+	Needs   int64  // bytes of memory, on a processor; 0: not known
+	Free    int64  // that there were when it was looked at; 0: not known
 }
 
 // modelsMsg brings the models for their dialog.

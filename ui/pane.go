@@ -22,7 +22,7 @@ type pane struct {
 	text   paneText
 	thought,
 	differs span // in text
-	token int // of differs, from 1
+	token int // of differs, from 1; 0: of another tokenizer
 	// perplexity is that of the answer under the reference of ref; 0: not known.
 	perplexity float64
 	ref        *pane
@@ -73,7 +73,7 @@ func (p *pane) compare(ref *pane, difference func(row, other chat.Row) chat.Diff
 	lead := len(p.row.Text) - len(strings.TrimLeft(p.row.Text, " \n"))
 	from := len(clean(p.row.Text[:min(d.Byte, len(p.row.Text))])) - lead
 	length := 1
-	if tok != nil && d.Token < len(p.row.Drawn) {
+	if tok != nil && p.row.Variant.Model == nil && d.Token >= 0 && d.Token < len(p.row.Drawn) {
 		length = max(1, len(tok.Bytes(p.row.Drawn[d.Token].ID)))
 	}
 	from = max(0, from)

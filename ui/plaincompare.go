@@ -3,16 +3,17 @@ package ui
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"rookery/chat"
 )
 
 // errComparePlain says how comparisons are asked for without a screen.
-var errComparePlain = errors.New("write /compare states, /compare adapters, /compare presets or /compare seeds, and the prompt unless it is the last one")
+var errComparePlain = errors.New("write /compare models, /compare states, /compare adapters, /compare presets or /compare seeds, and the prompt unless it is the last one")
 
 // compare answers a prompt in several ways: the conversation's own with each
-// state, adapter or preset, or with several seeds.
+// model, state, adapter or preset, or with several seeds.
 func (p *plain) compare(arg string) error {
 	what, prompt, _ := strings.Cut(arg, " ")
 	drafts, err := p.drafts(what)
@@ -26,10 +27,18 @@ func (p *plain) compare(arg string) error {
 	if len(drafts) < chat.MinCompare {
 		return errors.New("there is nothing to compare with")
 	}
-	variants := namedVariants(drafts)
-	if err := loadAdapters(p.ctx, p.desk, variants); err != nil {
+	if others := otherModels(drafts); len(others) > 0 {
+		said, err := fitting(others)
+		if err != nil {
+			return err
+		}
+		p.say("These are loaded and given back afterwards: " + said)
+	}
+	variants, err := prepared(p.ctx, p.desk, drafts, p.saying())
+	if err != nil {
 		return err
 	}
+	defer releaseModels(variants) // the comparison holds what it needs
 	if prompt = strings.TrimSpace(prompt); prompt == "" {
 		err = p.d.Compare(variants)
 	} else {
@@ -49,6 +58,9 @@ func (p *plain) drafts(what string) ([]draft, error) {
 	own := draft{Variant: p.d.Variant()}
 	own.preset = presetOf(presets, own.Sampling)
 	own.Sampling.Seed = 0
+	if p.model != nil {
+		own.model = ModelFile{Name: p.model.Name, Path: p.model.Path, Current: true}
+	}
 	drafts := []draft{own}
 	add := func(change func(d *draft)) {
 		d := own
@@ -56,6 +68,8 @@ func (p *plain) drafts(what string) ([]draft, error) {
 		drafts = append(drafts, d)
 	}
 	switch what {
+	case "models":
+		return p.modelDrafts(own)
 	case "states":
 		list, err := p.desk.States(p.ctx)
 		drafts[0].Base = chat.State{}
@@ -64,7 +78,7 @@ func (p *plain) drafts(what string) ([]draft, error) {
 		}
 		return drafts, err
 	case "adapters":
-		list, err := p.desk.Racked(p.ctx)
+		list, err := p.desk.Adapters(p.ctx)
 		drafts[0].Adapter = chat.Adapter{}
 		for _, a := range list {
 			add(func(d *draft) { d.Adapter = a.Adapter })
@@ -84,6 +98,43 @@ func (p *plain) drafts(what string) ([]draft, error) {
 		return drafts, nil
 	}
 	return nil, errComparePlain
+}
+
+// modelDrafts are the conversation's way, and each other model that can be run
+// without its state, adapter and mix.
+func (p *plain) modelDrafts(own draft) ([]draft, error) {
+	if p.options.Models == nil {
+		return nil, chat.ErrNoGuests
+	}
+	files, err := p.options.Models(p.ctx)
+	drafts := []draft{own}
+	for _, f := range files {
+		if f.Problem == "" && !f.Current {
+			d := own
+			d.answerWith(f)
+			drafts = append(drafts, d)
+		}
+	}
+	return drafts, err
+}
+
+// saying says that a model is being loaded, and at each quarter how far it is.
+func (p *plain) saying() func(string) {
+	last, quarter := "", 0
+	return func(text string) {
+		name, share, counted := strings.Cut(text, ": ")
+		n, _ := strconv.Atoi(strings.TrimSuffix(share, "%")) // 0 at its beginning
+		if !counted {
+			last, quarter = strings.TrimSuffix(name, "."), 0
+			p.say(text)
+			return
+		}
+		const quarters = 25
+		if name == last && n/quarters > quarter {
+			quarter = n / quarters
+			p.say(name + ": " + share + ".")
+		}
+	}
 }
 
 // readOut is what is said before one of several answers.

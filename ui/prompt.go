@@ -9,6 +9,7 @@ import (
 type question struct {
 	title, about  string
 	verb          string // what enter does
+	refuse        string // what esc does; "" is "keep"
 	multi         bool
 	accept        func(text string) intent
 	input         area
@@ -95,6 +96,7 @@ func (q *question) draw(th theme.Theme, m keys.Map) box {
 type confirmation struct {
 	title, text   string
 	verb          string // what enter does
+	refuse        string // what esc does; "" is "keep"
 	accept        intent
 	width, height int
 }
@@ -115,6 +117,6 @@ func (c *confirmation) resize(width, height int) { c.width, c.height = width, he
 
 func (c *confirmation) draw(th theme.Theme, m keys.Map) box {
 	inner := innerWidth(50, c.width)
-	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), c.verb, m.Hint(keys.List, keys.ListCancel), "keep")
+	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), c.verb, m.Hint(keys.List, keys.ListCancel), otherwise(c.refuse, "keep"))
 	return framed(th, c.title, wrapped(c.text, inner), hints, inner, c.width, c.height)
 }

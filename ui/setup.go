@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"rookery/chat"
 	"rookery/ui/keys"
@@ -18,12 +20,15 @@ type setup struct {
 	blind    bool
 	states   []chat.State // to choose from, when they have come
 	adapters []chat.Racked
+	models   []ModelFile
 	loaded   bool       // they have come
 	next     treeIntent // what waits for them
 
 	row, column   int
 	said          string
-	busy          bool // it is about to begin
+	busy          bool                   // it is about to begin
+	cancel        context.CancelFunc     // of loading; nil: nothing is loaded
+	loading       atomic.Pointer[string] // how far it is
 	width, height int
 }
 
@@ -36,6 +41,7 @@ type remembered struct {
 // The columns of the table.
 const (
 	nameColumn = iota
+	modelColumn
 	baseColumn
 	adapterColumn
 	mixColumn
@@ -52,7 +58,7 @@ func newSetup(m *Model, t *tab) *setup {
 		s.drafts, s.blind = slices.Clone(last.drafts), last.blind
 		return s
 	}
-	own := draft{Variant: t.d.Variant()}
+	own := draft{Variant: t.d.Variant(), model: m.ownModel()}
 	own.preset = presetOf(s.presets, own.Sampling)
 	other := own
 	if own.Base.ID != 0 {
@@ -77,9 +83,12 @@ func (s *setup) press(id keys.ID, text string) intent {
 	s.said, s.next = "", nil
 	switch id {
 	case keys.ListCancel:
+		if s.cancel != nil {
+			s.cancel()
+		}
 		return done{}
 	case keys.ListAccept:
-		return compareNow{s}
+		return compareNow{s: s}
 	case keys.ListUp:
 		s.row = max(0, s.row-1)
 	case keys.ListDown:
@@ -100,7 +109,7 @@ func (s *setup) press(id keys.ID, text string) intent {
 		return editCell{s, nameColumn}
 	case keys.SetupPrompt:
 		return askPrompt{s}
-	case keys.SetupStates, keys.SetupAdapters, keys.SetupPresets, keys.SetupSeeds:
+	case keys.SetupModels, keys.SetupStates, keys.SetupAdapters, keys.SetupPresets, keys.SetupSeeds:
 		return fillSetup{s, id}
 	}
 	return nil
@@ -158,6 +167,9 @@ func (s *setup) click(x, y int) intent {
 	}
 	column, at := 0, x-2-setupNumber
 	for i, w := range s.columns() {
+		if w == 0 {
+			continue
+		}
 		if at >= 0 {
 			column = i
 		}
@@ -171,7 +183,7 @@ func (s *setup) click(x, y int) intent {
 }
 
 // rows is how many variants are seen, top the first of them.
-func (s *setup) rows() int { return max(1, min(len(s.drafts), s.height-setupHead-5)) }
+func (s *setup) rows() int { return max(1, min(len(s.drafts), s.height-setupHead-5-max(0, len(s.notes())-1))) }
 func (s *setup) top() int  { return clamp(s.row-s.rows()/2, 0, len(s.drafts)-s.rows()) }
 
 func (s *setup) resize(width, height int) { s.width, s.height = width, height }

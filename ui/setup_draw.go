@@ -12,15 +12,29 @@ import (
 const (
 	setupHead   = 3
 	setupNumber = 4
-	setupWidth  = 110
+	setupWidth  = 150
+	setupNarrow = 50 // cells of a table that has room for all columns
 )
 
-// columns are the widths of the table's.
+// columns are the widths of the table's. On a narrow screen it has the names
+// and the column at hand; the others are 0 wide.
 func (s *setup) columns() []int {
 	const seed = 6
 	rest := innerWidth(setupWidth, s.width) - setupNumber - seed - (columnCount - 1)
-	w := []int{rest * 25 / 100, rest * 21 / 100, rest * 18 / 100, rest * 18 / 100, 0, seed}
-	w[samplingColumn] = rest - w[0] - w[1] - w[2] - w[3]
+	if rest < setupNarrow {
+		w := make([]int, columnCount)
+		all := rest + seed + columnCount - 1
+		if w[nameColumn] = all; s.column != nameColumn {
+			w[s.column] = all * 45 / 100
+			w[nameColumn] = all - w[s.column] - 1
+		}
+		return w
+	}
+	w := []int{rest * 22 / 100, rest * 17 / 100, rest * 17 / 100, rest * 15 / 100, rest * 14 / 100, 0, seed}
+	for _, taken := range w[:samplingColumn] {
+		rest -= taken
+	}
+	w[samplingColumn] = rest
 	return w
 }
 
@@ -36,16 +50,30 @@ func (s *setup) draw(th theme.Theme, m keys.Map) box {
 	lines := []string{
 		hintLine(th, inner, hint(keys.SetupEdit), "change", hint(keys.SetupDuplicate), "duplicate", hint(keys.SetupRemove), "remove",
 			hint(keys.SetupName), "name", hint(keys.SetupBlind), map[bool]string{true: "blind: yes", false: "blind: no"}[s.blind]),
-		hintLine(th, inner, "fill with "+hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
+		hintLine(th, inner, "fill with "+hint(keys.SetupModels), "models", hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
 			hint(keys.SetupPresets), "presets", hint(keys.SetupSeeds), "seeds"),
 	}
-	if s.said != "" {
-		lines[1] = th.Accent.Render(fit(s.said, inner))
+	for i, l := range s.notes() {
+		if l = th.Accent.Render(l); i+1 < len(lines) {
+			lines[i+1] = l
+		} else {
+			lines = append(lines, l)
+		}
 	}
 	content = append(content, lines...)
 	title := fmt.Sprintf("Compare %d variants", len(s.drafts))
 	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", "arrows", "cell", m.Hint(keys.List, keys.ListCancel), "close")
 	return framed(th, title, content, hints, inner, s.width, s.height)
+}
+
+// notes are what was said last, in a few lines that take the place of hints.
+func (s *setup) notes() []string {
+	const most = 3
+	if s.said == "" {
+		return nil
+	}
+	lines := wrapped(s.said, innerWidth(setupWidth, s.width))
+	return lines[:min(len(lines), most)]
 }
 
 // promptLine says what is answered.
@@ -63,11 +91,14 @@ func (s *setup) promptLine(th theme.Theme, m keys.Map, width int) string {
 }
 
 func (s *setup) head(th theme.Theme) string {
-	cells := []string{"variant", "state", "adapter", "mix", "sampling", "seed"}
+	cells := []string{"variant", "model", "state", "adapter", "mix", "sampling", "seed"}
+	var seen []string
 	for i, w := range s.columns() {
-		cells[i] = pad(cells[i], w)
+		if w > 0 {
+			seen = append(seen, pad(cells[i], w))
+		}
 	}
-	return th.Muted.Render(strings.Repeat(" ", setupNumber) + strings.Join(cells, " "))
+	return th.Muted.Render(strings.Repeat(" ", setupNumber) + strings.Join(seen, " "))
 }
 
 // line is a variant. name is the one that it has or gets.
@@ -81,12 +112,19 @@ func (s *setup) line(th theme.Theme, i int, name string) string {
 	if d.Mix.Active() {
 		mix = d.Mix.String()
 	}
-	cells := []string{name, otherwise(d.Base.Name, "none"), otherwise(d.Adapter.Name, "none"), mix, d.samplingName(), seed}
+	model := "own"
+	if d.other() {
+		model = oneLine(d.model.Name)
+	}
+	cells := []string{name, model, otherwise(d.Base.Name, "none"), otherwise(d.Adapter.Name, "none"), mix, d.samplingName(), seed}
 	line := fmt.Sprintf("  %d ", i+1)
 	if i == s.row {
 		line = th.Accent.Render(th.Glyphs.Cursor) + line[1:]
 	}
 	for c, w := range s.columns() {
+		if w == 0 {
+			continue
+		}
 		cell := pad(cells[c], w)
 		switch {
 		case i == s.row && c == s.column:
@@ -94,10 +132,7 @@ func (s *setup) line(th theme.Theme, i int, name string) string {
 		case c == nameColumn && d.Name == "":
 			cell = th.Muted.Render(cell)
 		}
-		line += cell
-		if c < columnCount-1 {
-			line += " "
-		}
+		line += cell + " "
 	}
-	return line
+	return line[:len(line)-1]
 }

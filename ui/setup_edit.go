@@ -86,7 +86,7 @@ func (s *setup) waits(i treeIntent) bool {
 
 func (i editCell) carryOut(m *Model) tea.Cmd {
 	s := i.s
-	if (i.column == baseColumn || i.column == adapterColumn) && s.waits(i) {
+	if (i.column == modelColumn || i.column == baseColumn || i.column == adapterColumn) && s.waits(i) {
 		return nil
 	}
 	d := s.drafts[s.row]
@@ -95,6 +95,8 @@ func (i editCell) carryOut(m *Model) tea.Cmd {
 		m.open(newQuestion(m.th, "Name of the variant", "An empty name says what it differs in.", "name", d.Name, false, func(text string) intent {
 			return s.choose(func(d *draft) { d.Name = oneLine(text) })
 		}))
+	case modelColumn:
+		return s.chooseModel(m)
 	case baseColumn:
 		m.open(newChooser(m.th, "State to begin from", "choose", "", s.stateEntries()))
 	case adapterColumn:
@@ -228,13 +230,20 @@ func (msg mixReadMsg) take(*Model) tea.Cmd {
 
 func (i fillSetup) carryOut(m *Model) tea.Cmd {
 	s := i.s
-	if (i.what == keys.SetupStates || i.what == keys.SetupAdapters) && s.waits(i) {
+	if (i.what == keys.SetupModels || i.what == keys.SetupStates || i.what == keys.SetupAdapters) && s.waits(i) {
 		return nil
 	}
 	var title string
 	var items []item
 	var change func(d *draft, item int)
 	switch i.what {
+	case keys.SetupModels:
+		if len(s.models) < chat.MinCompare {
+			s.said = noOtherModels
+			return nil
+		}
+		title = "A variant for each of these models"
+		items, change = s.modelItems()
 	case keys.SetupStates:
 		title = "A variant for each of these states"
 		items, change = s.stateItems()

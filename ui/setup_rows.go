@@ -15,16 +15,19 @@ import (
 // what it differs in.
 type draft struct {
 	chat.Variant
-	preset string // name of its sampling; "" for parameters of its own
+	preset string    // name of its sampling; "" for parameters of its own
+	model  ModelFile // the conversation's, or one that is loaded for the comparison
 }
 
 // What is said where there is nothing.
 const (
+	ownModel  = "own model"
 	noState   = "bare"
 	noAdapter = "no adapter"
 	noMix     = "no mix"
 )
 
+func (d *draft) modelName() string   { return otherwise(d.model.Name, ownModel) }
 func (d *draft) baseName() string    { return otherwise(d.Base.Name, noState) }
 func (d *draft) adapterName() string { return otherwise(d.Adapter.Name, noAdapter) }
 func (d *draft) mixName() string     { return otherwise(d.Mix.String(), noMix) }
@@ -94,7 +97,7 @@ func namedVariants(drafts []draft) []chat.Variant {
 		return slices.ContainsFunc(drafts[1:], func(d draft) bool { return what(&d) != what(&drafts[0]) })
 	}
 	var parts []func(*draft) string
-	for _, what := range []func(*draft) string{(*draft).baseName, (*draft).adapterName, (*draft).mixName, (*draft).samplingName, (*draft).seedName} {
+	for _, what := range []func(*draft) string{(*draft).modelName, (*draft).baseName, (*draft).adapterName, (*draft).mixName, (*draft).samplingName, (*draft).seedName} {
 		if differ(what) {
 			parts = append(parts, what)
 		}

@@ -101,6 +101,7 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 	desk.SetMemory(int64(c.Storage.MemoryBudget))
 	desk.UseStates(demo.States)
 	useAdapters(desk)
+	desk.UseModels(guests(c))
 	first, err := beginFrom(cmd.Context(), desk, a.state)
 	if err == nil {
 		first, err = a.adapter.begin(cmd.Context(), desk, first)
@@ -136,7 +137,7 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 	return ui.Run(ctx, ui.Options{
 		Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir, SaveSampling: a.saveSampling,
 		Surroundings: surroundings(ctx, desk, store), Problem: r.problem,
-		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c) },
+		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(desk)) },
 		Reopen: func(path string) { r.next = &path },
 	})
 }

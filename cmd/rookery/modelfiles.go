@@ -4,19 +4,19 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"rookery/chat"
 	"rookery/config"
 	"rookery/infer/checkpoint"
-	"rookery/infer/demo"
 	"rookery/infer/load"
-	"rookery/infer/rwkv"
 	"rookery/ui"
 )
 
 // modelFiles are the models that the chat can be opened with: the embedded one,
 // and the files beside the one in use, in the folder of models of the data
 // directory, and in the working directory.
-func modelFiles(c config.Config) ([]ui.ModelFile, error) {
+func modelFiles(c config.Config, cpu bool) ([]ui.ModelFile, error) {
 	dirs := []string{filepath.Join(c.Storage.DataDir, "models"), "."}
 	if c.Model.Path != "" {
 		dirs = slices.Insert(dirs, 0, filepath.Dir(c.Model.Path))
@@ -25,23 +25,14 @@ func modelFiles(c config.Config) ([]ui.ModelFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := demo.Open()
-	if err != nil {
-		return nil, err
-	}
-	shape, err := rwkv.Detect(f)
-	if err != nil {
-		return nil, err
-	}
-	own := load.Found{Name: demo.Name, Shape: shape, Size: f.Size(), Weights: "int8"}
-	list := []ui.ModelFile{modelFile(own, c.Model.Path == "")}
+	list := []ui.ModelFile{modelFile(load.Embedded(), c.Model.Path == "", cpu)}
 	for _, m := range found {
 		if m.Format == "" || m.Shape.Layers == 0 && m.Err != nil && notAModel(m) {
 			continue
 		}
-		list = append(list, modelFile(m, samePath(m.Path, c.Model.Path)))
+		list = append(list, modelFile(m, samePath(m.Path, c.Model.Path), cpu))
 	}
-	return list, f.Close()
+	return list, nil
 }
 
 // notAModel says that a file has none of a model's layers: an adapter, a state,
@@ -55,8 +46,15 @@ func notAModel(m load.Found) bool {
 	return f.Close() != nil || !ok
 }
 
-// modelFile says what a model is and what it needs, against what there is.
-func modelFile(m load.Found, current bool) ui.ModelFile {
+// onProcessor says that the desk's model runs there, and not on a GPU with
+// memory of its own.
+func onProcessor(desk *chat.Desk) bool {
+	return strings.HasPrefix(desk.Engine().Stats().Backend, "cpu")
+}
+
+// modelFile says what a model is and what it needs; on a processor against what
+// there is.
+func modelFile(m load.Found, current, cpu bool) ui.ModelFile {
 	out := ui.ModelFile{Path: m.Path, Name: m.Name, Current: current}
 	if m.Err != nil {
 		out.Problem = fmt.Sprintf("%s: %v", m.Path, m.Err)
@@ -64,10 +62,13 @@ func modelFile(m load.Found, current bool) ui.ModelFile {
 	}
 	s := m.Shape
 	out.About = fmt.Sprintf("%s · %.1f M · vocab %d", s.Version, float64(s.Params())/1e6, s.Vocab)
-	if m.Memory > 0 {
+	if out.Needs = m.Memory; m.Memory > 0 {
 		out.About += " · " + m.Weights + " needs " + bytesText(m.Memory)
-		if free := load.AvailableMemory(); free > 0 && m.Memory > free && !current {
-			out.About += ", " + bytesText(free) + " free"
+		if cpu {
+			out.Free = load.AvailableMemory()
+		}
+		if out.Free > 0 && m.Memory > out.Free && !current {
+			out.About += ", " + bytesText(out.Free) + " free"
 		}
 	}
 	return out

@@ -1,16 +1,9 @@
 package demo_test
 
 import (
-	"fmt"
-	"os"
+	"math"
 	"regexp"
 	"strings"
-	"testing"
-
-	"rookery/infer"
-	"rookery/infer/demo"
-	"rookery/infer/load"
-	"rookery/infer/sampler"
 )
 
 // The styles of the tuned states are counted in stories, as when the states
@@ -57,100 +50,54 @@ var styles = map[string]func(text string) float64{
 	"demo-sad":      func(text string) float64 { return among(words.FindAllString(strings.ToLower(text), -1), sadWords) },
 }
 
-// samples is how many stories are counted, all of them rows of one engine.
-const samples = 64
+// A tally is what was counted in one story.
+type tally struct{ style, words float64 }
 
-// tell lets an engine tell stories from a mix of the own run and a state.
-func tell(t *testing.T, e *infer.Engine, state infer.Voice, own float32, tokens int) []string {
-	t.Helper()
-	prompt := e.Model().Tokenizer.Encode(nil, "User: Tell me a story.\n\nAssistant:")
-	var streams []*infer.Stream
-	for i := range samples {
-		s, err := e.Submit(infer.Request{
-			Tokens: prompt, Voices: []infer.Voice{state}, Weight: own, MaxTokens: tokens, Stops: []string{"\n\n"},
-			Sampling: sampler.Params{Temperature: 0.8, TopP: 0.9, Seed: uint64(1000 + i)},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		streams = append(streams, s)
+func tallies(texts []string, style func(string) float64) []tally {
+	list := make([]tally, len(texts))
+	for i, text := range texts {
+		list[i] = tally{style(text), float64(len(words.FindAllString(strings.ToLower(text), -1)))}
 	}
-	var texts []string
-	for _, s := range streams {
-		<-s.Done()
-		end := s.Ending()
-		if end.Err != nil {
-			t.Fatal(end.Err)
-		}
-		texts = append(texts, end.Text)
-	}
-	return texts
+	return list
 }
 
-// share is how much of a style texts have for every 100 words.
-func share(texts []string, style func(string) float64) float64 {
-	counted, of := 0.0, 0
-	for _, text := range texts {
-		counted += style(text)
-		of += len(words.FindAllString(strings.ToLower(text), -1))
+// share is how much of a style stories have for every 100 words together.
+func share(list []tally) float64 {
+	var sum tally
+	for _, t := range list {
+		sum.style += t.style
+		sum.words += t.words
 	}
-	return 100 * counted / float64(max(1, of))
+	return 100 * sum.style / max(1, sum.words)
 }
 
-// A fader that moves from the own run to a state moves the style from the
-// base's to the state's, a bit further with every step. ROOKERY_STYLES=full
-// tells whole stories at five points of all three states; docs/mix.md has what
-// it printed.
-func TestFadersMoveTheStyle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("tells hundreds of stories")
+// A shift is the difference of the shares of two lists of stories, each pair
+// of one seed, and its standard error.
+type shift struct{ by, err float64 }
+
+// shifted compares paired stories. share is a ratio of sums, whose error is
+// that of the mean of its residuals (the delta method); those of a pair are
+// subtracted, so that what a seed does to both is of no account.
+func shifted(from, to []tally) shift {
+	residual := func(list []tally) []float64 {
+		r, mean := share(list), 0.0
+		for _, t := range list {
+			mean += t.words / float64(len(list))
+		}
+		out := make([]float64, len(list))
+		for i, t := range list {
+			out[i] = (100*t.style - r*t.words) / max(1, mean)
+		}
+		return out
 	}
-	points, tokens := map[string][]float32{"demo-animals": {0, 0.5, 1}, "demo-dialogue": {0, 1}}, 80
-	if os.Getenv("ROOKERY_STYLES") == "full" {
-		tokens = 400
-		for name := range styles {
-			points[name] = []float32{0, 0.25, 0.5, 0.75, 1}
-		}
+	a, b := residual(from), residual(to)
+	n, sum := float64(len(a)), 0.0 // residuals add up to 0
+	for i := range a {
+		d := b[i] - a[i]
+		sum += d * d
 	}
-	m, b, err := load.Open(t.Context(), load.Spec{Slots: 2*samples + 2}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := infer.NewEngine(m, b, infer.Options{})
-	defer func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	states, err := demo.States()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var base []string // at weight 0 a state has no say: the stories are the same beside any
-	for _, s := range states {
-		var found []float64
-		for _, w := range points[s.Name] {
-			if w == 0 && base != nil {
-				found = append(found, share(base, styles[s.Name]))
-				continue
-			}
-			texts := tell(t, e, infer.Voice{Name: s.Name, Weight: w, State: s.Snapshot.State}, 1-w, tokens)
-			if w == 0 {
-				base = texts
-			}
-			found = append(found, share(texts, styles[s.Name]))
-		}
-		if len(found) == 0 {
-			continue
-		}
-		t.Log(s.Name, points[s.Name], fmt.Sprintf("%.2f", found))
-		if found[len(found)-1] < 1.3*found[0] {
-			t.Errorf("%s: from %.2f of 100 words at 0 to %.2f at 1", s.Name, found[0], found[len(found)-1])
-		}
-		for i := range len(found) - 1 {
-			if found[i+1] <= found[i] {
-				t.Errorf("%s: the fader from %v to %v moves the style from %.2f to %.2f", s.Name, points[s.Name][i], points[s.Name][i+1], found[i], found[i+1])
-			}
-		}
-	}
+	return shift{share(to) - share(from), math.Sqrt(sum / (n - 1) / n)}
 }
+
+// errors is how many of its standard errors a shift has.
+func (s shift) errors() float64 { return s.by / max(s.err, 1e-9) }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"rookery/infer/checkpoint"
 	"rookery/infer/cpu"
 	"rookery/infer/rwkv"
 )
@@ -63,11 +62,20 @@ func inspect(path string) Found {
 	if info, err := os.Stat(path); err == nil {
 		out.Size = info.Size()
 	}
-	f, err := checkpoint.Open(path)
+	return out.read()
+}
+
+// Embedded is the embedded model as Find finds files.
+func Embedded() Found { return Found{Name: modelName("")}.read() }
+
+// read completes what is found by what is in it.
+func (out Found) read() Found {
+	f, err := openFile(out.Path)
 	if err != nil {
 		out.Err = err
 		return out
 	}
+	out.Size = max(out.Size, f.Size())
 	out.Format = f.Format()
 	if out.Shape, out.Err = rwkv.Detect(f); out.Err == nil {
 		need, err := cpu.EstimateLoad(f, out.Shape, "auto")

@@ -9,6 +9,7 @@ const (
 	SetupDuplicate ID = "setup_duplicate"
 	SetupRemove    ID = "setup_remove"
 	SetupName      ID = "setup_name"
+	SetupModels    ID = "setup_models"
 	SetupStates    ID = "setup_states"
 	SetupAdapters  ID = "setup_adapters"
 	SetupPresets   ID = "setup_presets"
@@ -43,11 +44,12 @@ const (
 
 // compareTable is the part of the table about comparing answers.
 var compareTable = []Action{
-	{ID: Compare, Title: "Compare answers", Help: "answer a prompt in 2 to 8 ways at once, side by side: other states, adapters, mixes, sampling or seeds", Category: Tree, Keys: []string{"f12", "alt+shift+c", "C"}, Contexts: Global, Slash: "compare", Args: "[prompt]"},
+	{ID: Compare, Title: "Compare answers", Help: "answer a prompt in 2 to 8 ways at once, side by side: other models, states, adapters, mixes, sampling or seeds", Category: Tree, Keys: []string{"f12", "alt+shift+c", "C"}, Contexts: Global, Slash: "compare", Args: "[prompt]"},
 	{ID: Votes, Title: "Votes of comparisons", Help: "show how often each variant was preferred, and export the votes", Category: Tree, Contexts: Global, Slash: "votes"},
 
 	{ID: SetupEdit, Title: "Change the cell", Help: "choose or write what the cell of the variant says", Category: Comparison, Keys: []string{"space"}, Contexts: Setup, Hidden: true},
 	{ID: SetupPrompt, Title: "Write the prompt", Help: "write the prompt that is answered; without one the last prompt is answered again", Category: Comparison, Keys: []string{"w"}, Contexts: Setup, Hidden: true},
+	{ID: SetupModels, Title: "Fill with models", Help: "a variant for each of the models that are marked; others are loaded beside this one", Category: Comparison, Keys: []string{"m"}, Contexts: Setup, Hidden: true},
 	{ID: SetupStates, Title: "Fill with states", Help: "a variant for each of the states that are marked", Category: Comparison, Keys: []string{"s"}, Contexts: Setup, Hidden: true},
 	{ID: SetupAdapters, Title: "Fill with adapters", Help: "a variant for each of the adapters that are marked", Category: Comparison, Keys: []string{"a"}, Contexts: Setup, Hidden: true},
 	{ID: SetupPresets, Title: "Fill with presets", Help: "a variant for each of the sampling presets that are marked", Category: Comparison, Keys: []string{"p"}, Contexts: Setup, Hidden: true},

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+
+	"rookery/chat"
+	"rookery/config"
+	"rookery/infer"
+	"rookery/infer/load"
+)
+
+// guestSlots are enough for the variants of a comparison, each with a mix of
+// two states; those that need more wait for each other.
+const guestSlots = 2 * chat.MaxCompare
+
+// guests loads other models for comparisons, as the configuration says of the
+// chat's own.
+func guests(c config.Config) chat.GuestOpener {
+	return func(ctx context.Context, path string, progress func(done, total int64)) (chat.Opened, error) {
+		own := c
+		own.Model = config.Model{Path: path}
+		own.Engine.Slots = guestSlots
+		if own.Engine.Threads == 0 {
+			own.Engine.Threads = max(1, runtime.GOMAXPROCS(0)-1) // see chatOnce
+		}
+		m, backend, err := load.Open(ctx, modelSpec(own, nil), func(p load.Progress) { progress(p.Done, p.Total) })
+		if err != nil {
+			return chat.Opened{}, err
+		}
+		e := infer.NewEngine(m, backend, infer.Options{Chunk: own.Engine.Chunk, Resident: -1})
+		open, builtIn := adaptersOf(m)
+		return chat.Opened{Engine: e, Adapters: open, BuiltIn: builtIn, Close: func() error {
+			err := e.Close()
+			debug.FreeOSMemory() // the weights are gone at once, not with the next collection
+			return err
+		}}, nil
+	}
+}
