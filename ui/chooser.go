@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"github.com/charmbracelet/x/ansi"
 	"github.com/sahilm/fuzzy"
 
 	"rookery/ui/keys"
@@ -30,7 +31,11 @@ type entry struct {
 	inspect        intent
 }
 
-const chooserWidth = 100
+// A chooser is as wide as its entries need, within these bounds.
+const (
+	chooserWidth = 76
+	chooserMost  = 116
+)
 
 func newChooser(th theme.Theme, title, verb, empty string, entries []entry) *chooser {
 	c := &chooser{title: title, verb: verb, empty: empty, entries: entries, query: field(th, "type to search", "")}
@@ -42,6 +47,7 @@ func newChooser(th theme.Theme, title, verb, empty string, entries []entry) *cho
 // been typed.
 func (c *chooser) fill(entries []entry) {
 	c.entries = entries
+	c.query.setWidth(c.inner() - 2)
 	c.filter()
 	for i, e := range entries {
 		if e.current && c.query.empty() {
@@ -135,15 +141,24 @@ func (c *chooser) click(_, y int) intent {
 
 func (c *chooser) resize(width, height int) {
 	c.width, c.height = width, height
-	c.query.setWidth(innerWidth(chooserWidth, width) - 2)
+	c.query.setWidth(c.inner() - 2)
 	c.scroll()
+}
+
+// inner is the width of the content.
+func (c *chooser) inner() int {
+	want := chooserWidth
+	for _, e := range c.entries {
+		want = max(want, min(ansi.StringWidth(e.title)+ansi.StringWidth(e.detail)+4, chooserMost))
+	}
+	return innerWidth(want, c.width)
 }
 
 // rows is how many entries are seen at once.
 func (c *chooser) rows() int { return max(1, min(max(16, c.height/2), c.height-8)) }
 
 func (c *chooser) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(chooserWidth, c.width)
+	inner := c.inner()
 	c.query.scroll(1)
 	input, x, _ := c.query.draw(1)
 	content := []string{th.Accent.Render(th.Glyphs.Cursor) + " " + input[0], ""}

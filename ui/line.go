@@ -39,11 +39,14 @@ func spread(left, right string, width int) string {
 // is of no use, it is empty.
 func besides(title, detail string, width int) string {
 	const useful = 12
-	room := width - ansi.StringWidth(title) - 2
-	if ansi.StringWidth(detail) > room && room < useful {
+	room, needs := width-ansi.StringWidth(title)-1, ansi.StringWidth(detail)
+	switch {
+	case needs <= room:
+		return detail
+	case room < useful:
 		return ""
 	}
-	return fit(detail, room)
+	return fit(detail, room-1)
 }
 
 // overlay draws a box of lines over a screen, in place.
