@@ -32,6 +32,9 @@ type Guest struct {
 // Name is what people call the model.
 func (g *Guest) Name() string { return g.engine.Model().Name }
 
+// Model is the model.
+func (g *Guest) Model() *infer.Model { return g.engine.Model() }
+
 // Path is the model's file; empty is the embedded one.
 func (g *Guest) Path() string { return g.path }
 

@@ -74,3 +74,41 @@ func TestCompareModels(t *testing.T) {
 	x.keys("C-q")
 	x.see("exit:0")
 }
+
+// A file of prompts is answered by all variants from the chat, another model
+// among them, and done again it finds its answers.
+func TestBatchFromTheChat(t *testing.T) {
+	home := t.TempDir()
+	withModels(t, home, "another.safetensors")
+	prompts := filepath.Join(home, "p.jsonl")
+	if err := os.WriteFile(prompts, []byte("Tell me a story.\n\n{\"prompt\": \"Tell me about a cat.\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := open(t, 100, 30, home, "--seed", "1", "--max-tokens", "16")
+	x.see(composerHint)
+	for i := range 2 {
+		x.keys("F12")
+		x.see("Compare 2 variants")
+		if i == 0 {
+			x.keys("m")
+			x.see("[ ] another")
+			x.keys("Down", "Space", "Enter")
+		}
+		x.see("2 another")
+		x.keys("f")
+		x.see("File of prompts")
+		x.typed(prompts)
+		x.keys("Enter")
+		x.see("Write the answers to", "p.answers.jsonl")
+		x.keys("Enter")
+		x.see("Load another model?")
+		x.keys("Enter")
+		x.see("2 prompts answered", "VARIANT", "another", "PERPLEXITY")
+		data, err := os.ReadFile(filepath.Join(home, "p.answers.jsonl"))
+		if err != nil || strings.Count(string(data), "\n") != 2 || !strings.Contains(string(data), `"model":"another"`) {
+			t.Fatalf("%v:\n%s", err, data)
+		}
+		x.keys("Enter")
+		x.gone("prompts answered")
+	}
+}

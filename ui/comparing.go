@@ -136,6 +136,7 @@ func (msg choicesMsg) take(m *Model) tea.Cmd {
 type compareNow struct {
 	s      *setup
 	agreed bool
+	batch  *batchFiles // of prompts that are answered instead; may be nil
 }
 
 func (compareNow) intent() {}
@@ -145,13 +146,13 @@ func (i compareNow) carryOut(m *Model) tea.Cmd {
 	if s.busy {
 		return nil
 	}
-	if s.prompt == "" && m.tab().empty() {
+	if i.batch == nil && s.prompt == "" && m.tab().empty() {
 		s.said = "There is no prompt yet."
 		return askPrompt{s}.carryOut(m)
 	}
 	others := otherModels(s.drafts)
 	if len(others) > 0 && !i.agreed {
-		return askLoad{s, others}.carryOut(m)
+		return askLoad{i, others}.carryOut(m)
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	s.busy, s.said, s.cancel = true, "Loading what the variants need.", cancel
@@ -159,7 +160,7 @@ func (i compareNow) carryOut(m *Model) tea.Cmd {
 	load := func() tea.Msg {
 		defer cancel()
 		variants, err := prepared(ctx, m.desk, drafts, func(said string) { s.loading.Store(&said) })
-		return preparedMsg{s, variants, err}
+		return preparedMsg{i, variants, err}
 	}
 	return tea.Batch(load, m.after(bakeEvery, loadTickMsg{s}))
 }
@@ -204,23 +205,27 @@ func loadAdapters(ctx context.Context, k adapterDesk, variants []chat.Variant) e
 
 // preparedMsg says that a comparison can begin, or why not.
 type preparedMsg struct {
-	s        *setup
+	now      compareNow
 	variants []chat.Variant
 	err      error
 }
 
 func (msg preparedMsg) take(m *Model) tea.Cmd {
-	s, t := msg.s, msg.s.tab
+	s, t, batch := msg.now.s, msg.now.s.tab, msg.now.batch
 	s.busy, s.said, s.cancel = false, "", nil
-	if msg.err == nil {
+	closed := len(m.dialogs) == 0 || m.dialogs[len(m.dialogs)-1] != dialog(s)
+	if msg.err == nil && (closed || batch == nil) {
 		defer releaseModels(msg.variants) // the comparison holds what it needs
 	}
-	if len(m.dialogs) == 0 || m.dialogs[len(m.dialogs)-1] != dialog(s) {
-		return nil // it was closed meanwhile
+	if closed {
+		return nil
 	}
 	err := msg.err
 	switch {
 	case err != nil:
+	case batch != nil:
+		m.compared = s.remembered()
+		return m.startBatch(*batch, msg.variants)
 	case s.prompt == "":
 		err = t.d.Compare(msg.variants)
 	default:

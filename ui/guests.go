@@ -81,7 +81,7 @@ func fitting(files []ModelFile) (string, error) {
 
 // askLoad asks whether models are to be loaded.
 type askLoad struct {
-	s     *setup
+	now   compareNow
 	files []ModelFile
 }
 
@@ -90,25 +90,26 @@ func (askLoad) intent() {}
 func (i askLoad) carryOut(m *Model) tea.Cmd {
 	what, err := fitting(i.files)
 	if err != nil {
-		i.s.said = oneLine(err.Error())
+		i.now.s.said = oneLine(err.Error())
 		return nil
 	}
 	title := "Load another model?"
 	if n := len(i.files); n > 1 {
 		title = fmt.Sprintf("Load %d other models?", n)
 	}
-	m.open(&confirmation{title: title, text: what + " They are given back when the answers have been chosen from.", verb: "load", refuse: "not now", accept: loadNow(i)})
+	m.open(&confirmation{title: title, text: what + " They are given back when the answers have been chosen from.", verb: "load", refuse: "not now", accept: loadNow{i.now}})
 	return nil
 }
 
 // loadNow takes the question away and compares.
-type loadNow askLoad
+type loadNow struct{ now compareNow }
 
 func (loadNow) intent() {}
 
 func (i loadNow) carryOut(m *Model) tea.Cmd {
 	m.shut()
-	return compareNow{i.s, true}.carryOut(m)
+	i.now.agreed = true
+	return i.now.carryOut(m)
 }
 
 // loadTickMsg lets a setup look at how far loading is.

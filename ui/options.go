@@ -46,6 +46,10 @@ type Options struct {
 	Models func(context.Context) ([]ModelFile, error)
 	Reopen func(path string)
 
+	// Batch answers the prompts of a file in the ways of variants; it blocks.
+	// nil cannot.
+	Batch func(context.Context, Batch) (BatchTable, error)
+
 	// Surroundings reads what the monitor shows besides the engine's own figures.
 	// It may block and is called once a second while the monitor is open; nil
 	// shows nothing.

@@ -10,7 +10,7 @@ import (
 )
 
 // errComparePlain says how comparisons are asked for without a screen.
-var errComparePlain = errors.New("write /compare models, /compare states, /compare adapters, /compare presets or /compare seeds, and the prompt unless it is the last one")
+var errComparePlain = errors.New("write /compare models, /compare states, /compare adapters, /compare presets or /compare seeds, and the prompt, or file= and a file of prompts, unless it is the last prompt")
 
 // compare answers a prompt in several ways: the conversation's own with each
 // model, state, adapter or preset, or with several seeds.
@@ -33,6 +33,9 @@ func (p *plain) compare(arg string) error {
 			return err
 		}
 		p.say("These are loaded and given back afterwards: " + said)
+	}
+	if file, ok := strings.CutPrefix(strings.TrimSpace(prompt), "file="); ok {
+		return p.batch(drafts, file)
 	}
 	variants, err := prepared(p.ctx, p.desk, drafts, p.saying())
 	if err != nil {

@@ -109,6 +109,8 @@ func (s *setup) press(id keys.ID, text string) intent {
 		return editCell{s, nameColumn}
 	case keys.SetupPrompt:
 		return askPrompt{s}
+	case keys.SetupBatch:
+		return askBatch{s}
 	case keys.SetupModels, keys.SetupStates, keys.SetupAdapters, keys.SetupPresets, keys.SetupSeeds:
 		return fillSetup{s, id}
 	}
@@ -183,7 +185,9 @@ func (s *setup) click(x, y int) intent {
 }
 
 // rows is how many variants are seen, top the first of them.
-func (s *setup) rows() int { return max(1, min(len(s.drafts), s.height-setupHead-5-max(0, len(s.notes())-1))) }
-func (s *setup) top() int  { return clamp(s.row-s.rows()/2, 0, len(s.drafts)-s.rows()) }
+func (s *setup) rows() int {
+	return max(1, min(len(s.drafts), s.height-setupHead-5-max(0, len(s.notes())-1)))
+}
+func (s *setup) top() int { return clamp(s.row-s.rows()/2, 0, len(s.drafts)-s.rows()) }
 
 func (s *setup) resize(width, height int) { s.width, s.height = width, height }

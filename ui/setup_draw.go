@@ -51,7 +51,7 @@ func (s *setup) draw(th theme.Theme, m keys.Map) box {
 		hintLine(th, inner, hint(keys.SetupEdit), "change", hint(keys.SetupDuplicate), "duplicate", hint(keys.SetupRemove), "remove",
 			hint(keys.SetupName), "name", hint(keys.SetupBlind), map[bool]string{true: "blind: yes", false: "blind: no"}[s.blind]),
 		hintLine(th, inner, "fill with "+hint(keys.SetupModels), "models", hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
-			hint(keys.SetupPresets), "presets", hint(keys.SetupSeeds), "seeds"),
+			hint(keys.SetupPresets), "presets", hint(keys.SetupSeeds), "seeds", hint(keys.SetupBatch), "file of prompts"),
 	}
 	for i, l := range s.notes() {
 		if l = th.Accent.Render(l); i+1 < len(lines) {

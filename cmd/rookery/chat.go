@@ -138,6 +138,7 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 		Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir, SaveSampling: a.saveSampling,
 		Surroundings: surroundings(ctx, desk, store), Problem: r.problem,
 		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(desk)) },
+		Batch:  func(ctx context.Context, b ui.Batch) (ui.BatchTable, error) { return answerBatch(ctx, desk, c, b) },
 		Reopen: func(path string) { r.next = &path },
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"rookery/chat"
 	"rookery/config"
+	"rookery/infer"
 	"rookery/infer/adapter"
 )
 
@@ -133,6 +134,14 @@ type contestant struct {
 	spec    variantSpec
 	variant chat.Variant
 	desk    *chat.Desk
+}
+
+// model is what the variant runs on.
+func (c *contestant) model() *infer.Model {
+	if g := c.variant.Model; g != nil {
+		return g.Model()
+	}
+	return c.desk.Engine().Model()
 }
 
 // contestant makes a variant of what a person wrote: it loads the adapter and

@@ -89,11 +89,22 @@ func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use fun
 		if err != nil {
 			return err
 		}
-		b.contestants = append(b.contestants, one)
-		b.describes += fmt.Sprintf("%s %s %+v %s\n", v.Name, one.variant.Describe(desk.Engine().Model()), one.variant.Sampling, desk.Engine().Model().Fingerprint)
+		b.add(one)
 	}
-	b.describes += fmt.Sprintf("%q %q %d %q\n", c.Chat.System, c.Chat.Think, c.Chat.MaxTokens, c.Chat.Stops)
+	b.settings(c)
 	return use(b)
+}
+
+// add is one contestant more.
+func (b *bench) add(c contestant) {
+	m := c.model()
+	b.contestants = append(b.contestants, c)
+	b.describes += fmt.Sprintf("%s %s %+v %s\n", c.spec.Name, c.variant.Describe(m), c.variant.Sampling, m.Fingerprint)
+}
+
+// settings are those that answers depend on besides.
+func (b *bench) settings(c config.Config) {
+	b.describes += fmt.Sprintf("%q %q %d %q\n", c.Chat.System, c.Chat.Think, c.Chat.MaxTokens, c.Chat.Stops)
 }
 
 // openDesk loads a model and gives it a desk, without conversations.

@@ -49,7 +49,7 @@ func (b *bench) result(p promptLine, all []answered) comparedJSON {
 	for i, a := range all {
 		c, u := b.contestants[a.contestant], a.Usage
 		line := comparedAnswers{
-			Variant: c.spec.Name, Sample: a.sample, Seed: a.Variant.Sampling.Seed, Model: c.desk.Engine().Model().Name,
+			Variant: c.spec.Name, Sample: a.sample, Seed: a.Variant.Sampling.Seed, Model: c.model().Name,
 			Text: a.Text, Tokens: a.Tokens, Reason: a.Reason.String(), Rate: rateOf(u),
 			Usage: usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
 		}

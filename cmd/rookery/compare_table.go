@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -72,20 +73,19 @@ func median(v []int) *float64 {
 // printTable prints a summary for people.
 func printTable(w io.Writer, table []summaryJSON, judged bool) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	row := func(cells ...any) {
-		for i, c := range cells {
-			if i > 0 {
-				_, _ = fmt.Fprint(t, "\t")
-			}
-			_, _ = fmt.Fprint(t, c)
-		}
-		_, _ = fmt.Fprintln(t)
+	for _, row := range tableCells(table, judged) {
+		_, _ = fmt.Fprintln(t, strings.Join(row, "\t")) // reported by Flush
 	}
-	heads := []any{"VARIANT", "ANSWERS", "TOKENS", "TOK/S EACH", "FIRST TOKEN", "DIFFERS AT", "SAME"}
+	return t.Flush()
+}
+
+// tableCells are a summary for people, below the names of the columns.
+func tableCells(table []summaryJSON, judged bool) [][]string {
+	heads := []string{"VARIANT", "ANSWERS", "TOKENS", "TOK/S EACH", "FIRST TOKEN", "DIFFERS AT", "SAME"}
 	if judged {
 		heads = append(heads, "PERPLEXITY")
 	}
-	row(heads...)
+	cells := [][]string{heads}
 	for i, s := range table {
 		differs, same := "-", "-"
 		if s.Difference != nil {
@@ -94,15 +94,15 @@ func printTable(w io.Writer, table []summaryJSON, judged bool) error {
 		if i > 0 {
 			same = fmt.Sprint(s.Same)
 		}
-		cells := []any{s.Variant, s.Answers, s.Tokens, fmt.Sprintf("%.4g", s.Rate), fmt.Sprintf("%.3g s", s.First), differs, same}
+		row := []string{s.Variant, fmt.Sprint(s.Answers), fmt.Sprint(s.Tokens), fmt.Sprintf("%.4g", s.Rate), fmt.Sprintf("%.3g s", s.First), differs, same}
 		if judged {
 			perplexity := "-"
 			if s.Perplexity != nil {
 				perplexity = fmt.Sprintf("%.4g", *s.Perplexity)
 			}
-			cells = append(cells, perplexity)
+			row = append(row, perplexity)
 		}
-		row(cells...)
+		cells = append(cells, row)
 	}
-	return t.Flush()
+	return cells
 }
