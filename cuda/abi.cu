@@ -6,7 +6,7 @@
 #include "peaks.h"
 
 static_assert(sizeof(rk_device) == 104 && sizeof(rk_shape) == 40 && sizeof(rk_options) == 40, "layout of rookery.h");
-static_assert(sizeof(rk_row) == 80 && sizeof(rk_result) == 20 && sizeof(rk_candidate) == 12, "layout of rookery.h");
+static_assert(sizeof(rk_row) == 88 && sizeof(rk_result) == 20 && sizeof(rk_candidate) == 12, "layout of rookery.h");
 static_assert(sizeof(rk_peaks) == 24, "layout of rookery.h");
 static_assert(sizeof(rk_count) == 12 && sizeof(rk_memory) == 32 && sizeof(rk_timing) == 56, "layout of rookery.h");
 
@@ -155,6 +155,33 @@ int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst) {
     return with(e, [&] {
         need(dst, "dst");
         e->stepping().read_logits(row, dst);
+    });
+}
+
+int32_t rk_new_adapter(rk_engine *e, int32_t *id) {
+    return with(e, [&] {
+        need(id, "id");
+        *id = e->stepping().adapters().add();
+    });
+}
+
+int32_t rk_set_delta(rk_engine *e, int32_t id, int32_t layer, int32_t target, int32_t rank, const float *down, const float *up,
+                     const float *gain, const float *blocks, int32_t size) {
+    return with(e, [&] {
+        need(down, "down");
+        need(up, "up");
+        e->stepping().adapters().set(id, layer, target, {rank, down, up, gain, blocks, size});
+    });
+}
+
+int32_t rk_drop_adapter(rk_engine *e, int32_t id) {
+    return with(e, [&] { e->stepping().drop_adapter(id); });
+}
+
+int32_t rk_adapter_bytes(rk_engine *e, int32_t id, int64_t *bytes) {
+    return with(e, [&] {
+        need(bytes, "bytes");
+        *bytes = e->stepping().adapters().bytes(id);
     });
 }
 

@@ -35,6 +35,14 @@ void output(const Pass &p, int layer);
 void key(const Pass &p, int layer);
 void value(const Pass &p, int layer);
 
+// ---- the same with adapters (adapt.cu) ----------------------------------------
+
+void project_adapted(const Pass &p, int layer);
+void output_adapted(const Pass &p, int layer);
+void key_adapted(const Pass &p, int layer);
+void value_adapted(const Pass &p, int layer);
+void head_adapted(const Pass &p);
+
 // ---- kernels that stages share (shift.cu) -----------------------------------
 
 // mixed = the six inputs of the attention, from LN1 and the shift.

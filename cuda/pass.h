@@ -5,6 +5,7 @@
 // read. All pointers are on the device.
 #pragma once
 
+#include "adapters.h"
 #include "blaslt.h"
 #include "model.h"
 #include "slots.h"
@@ -33,7 +34,7 @@ struct RowInput {
     int32_t chunked;         // its time mix is in the table of chunks
     int32_t voices;          // rows after this one that it is mixed with
     float gate;              // of rows of a mix
-    int32_t pad;
+    int32_t adapter;         // 0: none
     uint64_t seed, index;    // of the random stream
 
     // Whether seen tokens are lowered at all.
@@ -96,6 +97,12 @@ struct Pass {
     const ChunkRow *chunk_rows;
     int chunk_tile_count, chunk_row_count;
     void *chunk_records;
+
+    // Adapters of rows; without any, nothing here is read.
+    Adapted adapted;
+    const AdapterDelta *adapters; // see Adapters::table
+    const AdapterTile *adapter_tiles; // of rows that have one, in passes that are not single
+    int adapter_tile_count;
 
     gpuStream stream;
 };

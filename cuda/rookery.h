@@ -44,7 +44,7 @@ extern "C" {
 
 /* The version of this interface. A library is used only if rk_abi_version
  * returns the number the caller was built with. */
-#define RK_ABI_VERSION 3
+#define RK_ABI_VERSION 4
 
 /* Status codes. */
 #define RK_OK 0
@@ -201,9 +201,11 @@ typedef struct rk_row {
     float decay;          /* of the slot's counts, when the drawn token is observed */
     int32_t voices;       /* rows after this one that it is mixed with; needs RK_ROW_DRAW */
     float gate;           /* of a mix: what this row's logits are multiplied by */
+    int32_t adapter;      /* of rk_new_adapter; 0: none */
+    int32_t pad;
     uint64_t seed;        /* of the Philox stream */
     uint64_t draw;        /* which number of the stream this draw takes */
-} rk_row;                 /* 80 bytes */
+} rk_row;                 /* 88 bytes */
 
 /* A mix: a row that draws and the `voices` rows that follow it, which have
  * RK_ROW_LOGITS, do not draw and have no voices of their own. In place of the
@@ -258,6 +260,46 @@ RK_API int32_t rk_wait(rk_engine *e, rk_result *results, rk_candidate *candidate
  * needs RK_ROW_DRAW or RK_ROW_LOGITS; those of a frozen row mean nothing. They stay on the device until the next
  * rk_submit or rk_step. */
 RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst);
+
+/* ---- adapters ----------------------------------------------------------- */
+
+/* An adapter changes products of the model for the rows that name it; others in
+ * the same step are computed as if there were none, in the same bits as in other
+ * steps with adapters. Adapters come and go between steps. Their memory is taken
+ * when they do. */
+#define RK_ADAPTERS_MAX 64 /* at a time; ids are 1 to this */
+#define RK_RANK_MAX 1024
+
+/* Which product of a layer is changed. */
+#define RK_RECEPTANCE 0
+#define RK_KEY 1
+#define RK_VALUE 2
+#define RK_OUTPUT 3
+#define RK_FFN_KEY 4
+#define RK_FFN_VALUE 5
+#define RK_HEAD 6 /* of no layer: layer is 0 */
+
+/* An adapter that changes nothing yet. RK_ERR_MEMORY if there are as many as can be. */
+RK_API int32_t rk_new_adapter(rk_engine *e, int32_t *id);
+
+/* Changes a product W [out, in] of an adapter that no row has had yet, once:
+ *
+ *   y = W x' + up (down x),  x' = x, or gain * x by elements, or x_b + D_b x_b
+ *
+ *   down   [rank][in], up [out][rank]
+ *   gain   [in], or NULL
+ *   blocks [in/size][size][size], D_b for each piece x_b of size inputs, or NULL
+ *
+ * all fp32; they are rounded to the weights' type, but for gain. RK_ERR_TENSOR for
+ * values that it does not hold. */
+RK_API int32_t rk_set_delta(rk_engine *e, int32_t id, int32_t layer, int32_t target, int32_t rank, const float *down, const float *up,
+                            const float *gain, const float *blocks, int32_t size);
+
+/* Gives its memory back, after the steps in flight. */
+RK_API int32_t rk_drop_adapter(rk_engine *e, int32_t id);
+
+/* Bytes that it takes on the device. */
+RK_API int32_t rk_adapter_bytes(rk_engine *e, int32_t id, int64_t *bytes);
 
 /* ---- slots -------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 constexpr int kSmallTokens = 8;
 
 // Whether the stages below can take this pass: at most kSmallTokens tokens,
-// each a row of its own, and a shape that the tiles fit.
+// each a row of its own and without an adapter, and a shape that the tiles fit.
 bool takes_small(const Pass &p);
 
 // Its part that concerns value_sparse.

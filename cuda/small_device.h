@@ -101,6 +101,18 @@ void launch_early(void (*kernel)(P...), dim3 blocks, int threads, size_t shared,
     launch_teams(kernel, blocks, 1, threads, shared, stream, args...);
 }
 
+// Asks for bytes that a later kernel reads to be brought to the L2 cache, by all
+// threads of a block.
+__device__ inline void bring_near(const void *p, int64_t bytes) {
+#if GPU_CUDA
+    constexpr int kLine = 128;
+    for (int64_t i = (int64_t)threadIdx.x * kLine; i < bytes; i += (int64_t)blockDim.x * kLine)
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(static_cast<const char *>(p) + i));
+#else
+    (void)p, (void)bytes;
+#endif
+}
+
 // ---- copies of 16 bytes to shared memory ---------------------------------------
 
 // Copies are finished in groups. A thread sees only its own ones after

@@ -51,7 +51,8 @@ struct Steps::Graph {
 
 Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena, int64_t *scratch, int64_t *pinned)
     : model_(model), options_(o), slots_(slots), row_room_(Products::padded(o.max_rows)),
-      token_room_(Products::padded(std::max(o.max_tokens, (int)row_room_))), products_(model.shape, token_room_, round_up(model.shape.vocab, sampling::kDrawChunk), arena, scratch) {
+      token_room_(Products::padded(std::max(o.max_tokens, (int)row_room_))), products_(model.shape, token_room_, round_up(model.shape.vocab, sampling::kDrawChunk), arena, scratch),
+      adapters_(model.shape, arena, scratch) {
     const Shape &s = model.shape;
     const int64_t t = token_room_, r = row_room_, c = s.embed;
     const char *what = "the activations";
@@ -89,6 +90,7 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     const int64_t tiles = t / kChunkTokens + r;
     chunk_tiles_ = arena.device<ChunkTile>(tiles, scratch, what);
     chunk_rows_ = arena.device<ChunkRow>(r, scratch, what);
+    adapter_tiles_ = arena.device<AdapterTile>(t / kAdapterTokens + r, scratch, what);
     chunk_records_ = arena.device<uint8_t>(s.head_size == kChunkHead ? tiles * s.heads * chunk_record_bytes() : 0, scratch, what);
     for (int i = 0; i < RK_IN_FLIGHT; i++) {
         auto f = std::make_unique<Flight>();
@@ -98,6 +100,7 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
         f->output_row = arena.pinned<int32_t>(r, pinned, "the step buffers");
         f->chunk_tiles = arena.pinned<ChunkTile>(tiles, pinned, "the step buffers");
         f->chunk_rows = arena.pinned<ChunkRow>(r, pinned, "the step buffers");
+        f->adapter_tiles = arena.pinned<AdapterTile>(t / kAdapterTokens + r, pinned, "the step buffers");
         f->bans = arena.pinned<int32_t>(RK_BANS_MAX, pinned, "the step buffers");
         f->results = arena.pinned<rk_result>(r, pinned, "the step buffers");
         f->candidates = arena.pinned<rk_candidate>(r * RK_TOP_MAX, pinned, "the step buffers");
@@ -128,6 +131,10 @@ Pass Steps::pass(const Flight &f, int rows, int tokens, bool single, int outputs
     p.tokens = tokens;
     p.single = single;
     p.mixes = f.mixes;
+    p.adapted = f.adapted;
+    p.adapters = adapters_.table();
+    p.adapter_tiles = single ? nullptr : adapter_tiles_;
+    p.adapter_tile_count = f.adapter_tile_count;
     p.outputs = outputs;
     p.sent = single ? f.input : nullptr;
     p.input = input_;
@@ -148,16 +155,17 @@ void Steps::capture() {
     if (options_.flags & RK_OPEN_EAGER) return;
     int last = 0;
     for (int n = 1; n <= options_.max_rows; n++)
-        if (int b = bucket(n); b != last) graph(last = b, false, *flights_[0]);
+        if (int b = bucket(n); b != last) graph(last = b, false, Adapted::No, *flights_[0]);
 }
 
 // Those of the second flight are made when two steps are first in flight, and those
-// of mixes with the first of them.
-const Steps::Graph &Steps::graph(int bucket, bool mixes, const Flight &f) {
-    auto &made = graphs_[{bucket, mixes, &f}];
+// of mixes and adapters with the first of them.
+const Steps::Graph &Steps::graph(int bucket, bool mixes, Adapted adapted, const Flight &f) {
+    auto &made = graphs_[{bucket, mixes, adapted, &f}];
     if (made) return *made;
     Pass p = pass(f, bucket, bucket, true, bucket);
     p.mixes = mixes;
+    p.adapted = adapted;
     auto g = std::make_unique<Graph>();
     products_.prepare(bucket, bucket); // what it asks of the library must not be captured
     ::check(gpuStreamBeginCapture(stream_), "capturing a step");
@@ -208,6 +216,7 @@ void Steps::upload(const Flight &f, const Pass &p) {
     upload_values(output_row_, f.output_row, p.outputs, stream_);
     upload_values(chunk_tiles_, f.chunk_tiles, f.chunk_tile_count, stream_);
     upload_values(chunk_rows_, f.chunk_rows, f.chunk_row_count, stream_);
+    upload_values(adapter_tiles_, f.adapter_tiles, f.adapter_tile_count, stream_);
 }
 
 void Steps::submit(const Rows &a) {
@@ -232,7 +241,7 @@ void Steps::submit(const Rows &a) {
     upload(f, p);
     f.begin.record(stream_);
     if (single && !(options_.flags & RK_OPEN_EAGER)) {
-        ::check(gpuGraphLaunch(graph(f.bucket, f.mixes, f).exec, stream_), "launching a step");
+        ::check(gpuGraphLaunch(graph(f.bucket, f.mixes, f.adapted, f).exec, stream_), "launching a step");
         timing_.graphs++;
     } else {
         run(p);
@@ -302,6 +311,11 @@ void Steps::read_logits(int row, float *dst) {
     download_values(logits_staging_, act_.logits + f.output_of[row] * act_.logits_stride, v, stream_);
     stream_.wait();
     memcpy(dst, logits_staging_, v * sizeof(float));
+}
+
+void Steps::drop_adapter(int id) {
+    stream_.wait();
+    adapters_.drop(id);
 }
 
 void Steps::set_exempt(const int32_t *tokens, int n) {

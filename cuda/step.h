@@ -46,6 +46,9 @@ class Steps {
     void set_exempt(const int32_t *tokens, int n);
     void fill(rk_timing *timing);
 
+    Adapters &adapters() { return adapters_; }
+    void drop_adapter(int id);
+
   private:
     struct Flight { // a step's pinned buffers and what is known of it
         RowInput *input;
@@ -63,6 +66,9 @@ class Steps {
         int tokens = 0, bucket = 0;
         bool draws = false; // the flag will be set
         bool mixes = false; // some rows have voices
+        Adapted adapted = Adapted::No;
+        AdapterTile *adapter_tiles;
+        int adapter_tile_count = 0;
         double submitted = 0;
     };
     struct Graph;
@@ -73,9 +79,10 @@ class Steps {
     int bucket(int rows) const;
     void fill_rows(const Rows &rows, Flight &flight, bool single);
     void add_chunks(int row, Flight &flight) const;
+    void add_adapter(int row, Flight &flight, bool single) const;
     Pass pass(const Flight &flight, int rows, int tokens, bool single, int outputs) const;
     void upload(const Flight &flight, const Pass &p);
-    const Graph &graph(int bucket, bool mixes, const Flight &flight);
+    const Graph &graph(int bucket, bool mixes, Adapted adapted, const Flight &flight);
     Flight &other(const Flight *flight) const { return *flights_[flight == flights_[0].get()]; }
     void await(const Flight &flight) const;
 
@@ -85,6 +92,7 @@ class Steps {
     const int64_t row_room_, token_room_;
     Stream stream_;
     Products products_;
+    Adapters adapters_;
     Activations act_ = {};
     DrawScratch draw_ = {};
 
@@ -94,13 +102,14 @@ class Steps {
     ChunkTile *chunk_tiles_;
     ChunkRow *chunk_rows_;
     void *chunk_records_;
+    AdapterTile *adapter_tiles_;
 
     std::vector<std::unique_ptr<Flight>> flights_;
     int64_t submitted_ = 0, waited_ = 0;
     Flight *newest_ = nullptr;      // submitted last
     const Flight *timed_ = nullptr; // waited for last, if nobody has asked how long it took
-    // By bucket, whether rows are mixed, and the buffers that are read and written.
-    std::map<std::tuple<int, bool, const Flight *>, std::unique_ptr<Graph>> graphs_;
+    // By bucket, whether rows are mixed or adapted, and the buffers that are read and written.
+    std::map<std::tuple<int, bool, Adapted, const Flight *>, std::unique_ptr<Graph>> graphs_;
     float *logits_staging_; // pinned [V]
     rk_timing timing_ = {};
 };

@@ -71,6 +71,7 @@ void Steps::check_row(const Rows &a, int i) const {
         fail(RK_ERR_ARGUMENT, "row %d: slot %d; the pool has slots 0 to %d", i, r.slot, options_.slots - 1);
     if (r.token_count < 1 || r.token_offset < 0 || r.token_offset > a.n_tokens - r.token_count)
         fail(RK_ERR_ARGUMENT, "row %d: tokens %d to %d of %d", i, r.token_offset, r.token_offset + r.token_count, a.n_tokens);
+    if (r.adapter != 0 && !adapters_.has(r.adapter)) fail(RK_ERR_ARGUMENT, "row %d: adapter %d is not loaded", i, r.adapter);
     for (int t = 0; t < r.token_count; t++) {
         const int id = a.tokens[r.token_offset + t];
         if ((id < 0 || id >= model_.shape.vocab) && !(id == RK_FED_BACK && r.token_count == 1))
@@ -118,10 +119,20 @@ void Steps::add_chunks(int row, Flight &f) const {
         f.chunk_tiles[f.chunk_tile_count++] = {in.first + at, std::min(kChunkTokens, in.count - at)};
 }
 
+// Notes what a row's adapter asks of the pass, and which tokens it concerns.
+void Steps::add_adapter(int row, Flight &f, bool single) const {
+    const RowInput &in = f.input[row];
+    f.adapted = std::max(f.adapted, adapters_.kind(in.adapter));
+    for (int at = 0; at < in.count && !single; at += kAdapterTokens)
+        f.adapter_tiles[f.adapter_tile_count++] = {row, in.first + at, std::min(kAdapterTokens, in.count - at)};
+}
+
 void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
     f.output_of.assign(a.n_rows, -1);
     f.tops = f.bans_used = f.chunk_tile_count = f.chunk_row_count = 0;
     f.mixes = false;
+    f.adapted = Adapted::No;
+    f.adapter_tile_count = 0;
     int outputs = 0, first = 0, voices = 0; // voices: rows to come that are
     for (int i = 0; i < a.n_rows; i++) {
         const rk_row &r = a.rows[i];
@@ -133,6 +144,7 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
         in.flags = r.flags;
         in.draw = voices > 0 ? Draw::Voice : Draw::None;
         in.gate = r.gate;
+        in.adapter = r.adapter;
         voices -= voices > 0;
         in.top_offset = f.tops;
         if (r.flags & RK_ROW_DRAW) {
@@ -146,6 +158,7 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
         f.tops += in.top;
         f.input[i] = in;
         add_chunks(i, f);
+        if (in.adapter != 0) add_adapter(i, f, single);
         if (!single)
             for (int t = 0; t < r.token_count; t++) {
                 f.token_ids[first + t] = a.tokens[r.token_offset + t];

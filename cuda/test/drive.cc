@@ -2,7 +2,7 @@
 // models so small that the tools of compute-sanitizer finish soon. It prints a
 // sum of all that came back; the same in every run. See sanitize.sh.
 //
-//   drive [-v] [part...]     parts: single, mixed, draws, mixes, slots, many; all without any
+//   drive [-v] [part...]     parts: single, mixed, draws, mixes, adapters, slots, many; all without any
 //
 // With -v every step's own sums are shown, so that the first that differs is found.
 #include <algorithm>
@@ -44,6 +44,7 @@ struct Row {
     int kind = 0; // of draw
     int voices = 0;
     float gate = 0;
+    int adapter = 0;
 };
 
 class Engine {
@@ -91,6 +92,22 @@ class Engine {
         return state;
     }
 
+    // An adapter of every product that is plain, has gains, or has blocks of its rank.
+    int adapter(int rank, bool gains, bool blocks) {
+        int32_t id = 0;
+        check(rk_new_adapter(e_, &id), "rk_new_adapter");
+        for (int target = RK_RECEPTANCE; target <= RK_HEAD; target++)
+            for (int layer = 0; layer < (target == RK_HEAD ? 1 : shape_.layers); layer++) {
+                const int c = shape_.embed, in = target == RK_FFN_VALUE ? shape_.ffn : c;
+                const int out = target == RK_FFN_KEY ? shape_.ffn : target == RK_HEAD ? shape_.vocab : c;
+                const auto down = values(rank * in, std::sqrt(3.0f / in)), up = values(out * rank, .2f), gain = values(in, 1), block = values(in * rank, .05f);
+                check(rk_set_delta(e_, id, layer, target, rank, down.data(), up.data(), gains ? gain.data() : nullptr, blocks ? block.data() : nullptr, rank), "rk_set_delta");
+            }
+        return id;
+    }
+
+    void drop(int id) { check(rk_drop_adapter(e_, id), "rk_drop_adapter"); }
+
     void slots() {
         const std::vector<float> state = read(0);
         check(rk_write_slot(e_, 1, state.data()), "rk_write_slot");
@@ -120,6 +137,7 @@ class Engine {
         out.flags = r.flags;
         out.voices = r.voices;
         out.gate = r.gate;
+        out.adapter = r.adapter;
         if (!(r.flags & RK_ROW_DRAW)) return out;
         const int k = r.kind;
         out.top = r.top;
@@ -136,6 +154,12 @@ class Engine {
         out.ban_count = k % 4;
         for (int i = 0; i < out.ban_count; i++) bans.push_back(i * 31);
         return out;
+    }
+
+    std::vector<float> values(int64_t n, float most) {
+        std::vector<float> values(n);
+        for (float &v : values) v = most * (2 * (float)(random_() >> 8) / (1 << 24) - 1);
+        return values;
     }
 
     void tensor(const std::string &name, std::vector<int64_t> dims, float low, float high) {
@@ -254,6 +278,25 @@ void mixes(Engine &e) {
     e.read(1);
 }
 
+// Rows with adapters of all kinds and with none: few, some dozens, many, and in
+// prompts; one goes, and another takes its place.
+void adapters(Engine &e) {
+    int ids[] = {0, e.adapter(3, false, false), e.adapter(16, false, false), e.adapter(5, true, false), e.adapter(8, false, true)};
+    for (int kinds : {3, 5}) {
+        for (int n : {1, 5, 24, 70}) {
+            std::vector<Row> rows = singles(n);
+            for (int i = 0; i < n; i++) rows[i].adapter = ids[(i + 1) % kinds];
+            e.step(rows);
+            e.read(n - 1);
+        }
+        e.step({{0, 20, RK_ROW_LOGITS, 0, 0, 0, 0, ids[1]}, {1, 1}, {2, 45, RK_ROW_LOGITS, 0, 0, 0, 0, ids[kinds - 1]}, {3, 3, 0, 0, 0, 0, 0, ids[2]}});
+        e.drop(ids[1]);
+        ids[1] = e.adapter(4, false, false);
+    }
+    for (int id : ids)
+        if (id) e.drop(id);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -289,6 +332,7 @@ int main(int argc, char **argv) {
         if (wanted("mixed")) mixed(e);
         if (wanted("draws")) draws(e);
         if (wanted("mixes")) mixes(e);
+        if (wanted("adapters")) adapters(e);
         if (wanted("slots")) e.slots();
         printf("%-28s %016llx\n", m.name, (unsigned long long)sum);
         fflush(stdout);

@@ -6,7 +6,7 @@ import "unsafe"
 // header; what is not used here has none. A test compares layouts and numbers
 // with it.
 
-const abiVersion = 3
+const abiVersion = 4
 
 // status is what every function that can fail returns.
 type status int32
@@ -35,11 +35,13 @@ const (
 )
 
 // topMax is how many candidates a row can ask for, bansMax how many banned
-// tokens a step can have, voicesMax how many rows can be mixed with one.
+// tokens a step can have, voicesMax how many rows can be mixed with one,
+// rankMax the rank that an adapter can have.
 const (
 	topMax    = 256
 	bansMax   = 262144
 	voicesMax = 63
+	rankMax   = 1024
 )
 
 // handle is an engine of the library; 0 is none.
@@ -93,6 +95,8 @@ type row struct {
 	decay       float32
 	voices      int32
 	gate        float32
+	adapter     int32
+	_           int32
 	seed        uint64
 	draw        uint64
 }
@@ -144,6 +148,11 @@ type api struct {
 	step       func(e handle, rows *row, n int32, tokens *int32, nTokens int32, bans *int32, nBans int32, results *result, candidates *candidate) status
 	readLogits func(e handle, row int32, dst *float32) status
 
+	newAdapter   func(e handle, id *int32) status
+	setDelta     func(e handle, id, layer, target, rank int32, down, up, gain, blocks *float32, size int32) status
+	dropAdapter  func(e handle, id int32) status
+	adapterBytes func(e handle, id int32, bytes *int64) status
+
 	readSlot   func(e handle, slot int32, dst *float32) status
 	readBeside func(e handle, slot int32, dst *float32) status
 	writeSlot  func(e handle, slot int32, src *float32) status
@@ -177,6 +186,10 @@ func (a *api) symbols() []symbol {
 		{"rk_close", &a.close},
 		{"rk_step", &a.step},
 		{"rk_read_logits", &a.readLogits},
+		{"rk_new_adapter", &a.newAdapter},
+		{"rk_set_delta", &a.setDelta},
+		{"rk_drop_adapter", &a.dropAdapter},
+		{"rk_adapter_bytes", &a.adapterBytes},
 		{"rk_read_slot", &a.readSlot},
 		{"rk_read_slot_beside", &a.readBeside},
 		{"rk_write_slot", &a.writeSlot},

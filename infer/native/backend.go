@@ -35,6 +35,8 @@ type Backend struct {
 var (
 	_ infer.Mixer      = (*Backend)(nil)
 	_ infer.SideReader = (*Backend)(nil)
+
+	_ infer.AdapterBackend = (*Backend)(nil)
 )
 
 // Name says what runs the model, for people: "cuda, NVIDIA H200, fp16".

@@ -90,7 +90,7 @@ func (b *Backend) pack(rows []infer.Row) {
 
 func (b *Backend) packRow(r *infer.Row) row {
 	p := &b.step
-	out := row{slot: int32(r.Slot), tokenOffset: int32(len(p.tokens)), tokenCount: int32(len(r.Tokens)), banOffset: int32(len(p.bans)), gate: r.Gate}
+	out := row{slot: int32(r.Slot), tokenOffset: int32(len(p.tokens)), tokenCount: int32(len(r.Tokens)), banOffset: int32(len(p.bans)), gate: r.Gate, adapter: int32(r.Adapter)}
 	if r.Logits != nil || r.Sampler != nil {
 		out.flags |= rowLogits
 	}

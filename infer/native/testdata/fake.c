@@ -49,6 +49,8 @@ struct rk_engine {
     uint8_t *exempt;
     float *logits; /* [max_rows][V] */
     tensor *tensors;
+    uint64_t adapters[RK_ADAPTERS_MAX + 1]; /* the sum of what each was given; 0: not loaded */
+    int32_t deltas;                         /* of all adapters, ever */
     int64_t steps, counts_sent;
     int lost;
     int32_t n_rows, n_tokens, n_bans;
@@ -269,9 +271,9 @@ static void read_token(float *s, int32_t id)
         s[i] = (float)(x >> (16 * i) & 0xffff);
 }
 
-static void fill_logits(const float *s, float *logits, int32_t vocab)
+static void fill_logits(const float *s, uint64_t adapter, float *logits, int32_t vocab)
 {
-    uint64_t h = hash_of(s);
+    uint64_t h = hash_of(s) ^ adapter;
     for (int32_t i = 0; i < vocab; i++) {
         h = h * 6364136223846793005u + 1442695040888963407u;
         logits[i] = (float)(h >> 40) / (1 << 22);
@@ -409,6 +411,8 @@ static int32_t check_row(rk_engine *e, const rk_row *rows, int32_t i, const int3
     for (int32_t j = 0; j < i; j++)
         if (rows[j].slot == r->slot)
             return fail(RK_ERR_ARGUMENT, "row %d: slot %d is twice in the step", i, r->slot);
+    if (r->adapter < 0 || r->adapter > RK_ADAPTERS_MAX || (r->adapter && !e->adapters[r->adapter]))
+        return fail(RK_ERR_ARGUMENT, "row %d: adapter %d is not loaded", i, r->adapter);
     if (r->token_count < 1 || r->token_offset < 0 || r->token_offset + r->token_count > n_tokens)
         return fail(RK_ERR_ARGUMENT, "row %d: %d tokens at %d of %d", i, r->token_count, r->token_offset, n_tokens);
     for (int32_t j = 0; j < r->token_count; j++)
@@ -493,7 +497,7 @@ RK_API int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows, const i
         for (int32_t j = 0; j < r->token_count; j++)
             read_token(e->states[r->slot], tokens[r->token_offset + j]);
         memset(&results[i], 0, sizeof results[i]);
-        fill_logits(e->states[r->slot], logits, e->shape.vocab);
+        fill_logits(e->states[r->slot], r->adapter ? e->adapters[r->adapter] : 0, logits, e->shape.vocab);
     }
     for (int32_t i = 0; i < n_rows; i++) {
         const rk_row *r = &rows[i];
@@ -517,6 +521,51 @@ RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst)
         return fail(RK_ERR_ARGUMENT, "row %d has no logits", row);
     memcpy(dst, e->logits + (size_t)row * (size_t)e->shape.vocab, (size_t)e->shape.vocab * sizeof *dst);
     return RK_OK;
+}
+
+/* ---- adapters ---------------------------------------------------------------- */
+
+RK_API int32_t rk_new_adapter(rk_engine *e, int32_t *id)
+{
+    for (*id = 1; *id <= RK_ADAPTERS_MAX; ++*id)
+        if (!e->adapters[*id]) {
+            e->adapters[*id] = 1;
+            return RK_OK;
+        }
+    return fail(RK_ERR_MEMORY, "%d adapters are loaded", RK_ADAPTERS_MAX);
+}
+
+RK_API int32_t rk_set_delta(rk_engine *e, int32_t id, int32_t layer, int32_t target, int32_t rank, const float *down, const float *up,
+                            const float *gain, const float *blocks, int32_t size)
+{
+    int64_t c = e->shape.embed, in = target == RK_FFN_VALUE ? e->shape.ffn : c;
+    int64_t out = target == RK_FFN_KEY ? e->shape.ffn : target == RK_HEAD ? e->shape.vocab : c;
+    if (id < 1 || id > RK_ADAPTERS_MAX || !e->adapters[id] || layer < 0 || layer >= e->shape.layers || target < 0 || target > RK_HEAD)
+        return fail(RK_ERR_ARGUMENT, "adapter %d, layer %d, product %d", id, layer, target);
+    if (rank < 1 || rank > RK_RANK_MAX || (blocks && in % size))
+        return fail(RK_ERR_TENSOR, "rank %d, blocks of %d", rank, size);
+    uint64_t sum = sum_of((const uint8_t *)down, 4 * rank * in) * 3 + sum_of((const uint8_t *)up, 4 * rank * out) * 5;
+    if (gain)
+        sum += sum_of((const uint8_t *)gain, 4 * in) * 7;
+    if (blocks)
+        sum += sum_of((const uint8_t *)blocks, 4 * in * size) * 11;
+    e->adapters[id] += sum << 1;
+    e->deltas++;
+    return RK_OK;
+}
+
+RK_API int32_t rk_drop_adapter(rk_engine *e, int32_t id)
+{
+    if (id < 1 || id > RK_ADAPTERS_MAX || !e->adapters[id])
+        return fail(RK_ERR_ARGUMENT, "adapter %d is not loaded", id);
+    e->adapters[id] = 0;
+    return RK_OK;
+}
+
+RK_API int32_t rk_adapter_bytes(rk_engine *e, int32_t id, int64_t *bytes)
+{
+    *bytes = 1000 + id;
+    return e->adapters[id] ? RK_OK : fail(RK_ERR_ARGUMENT, "adapter %d is not loaded", id);
 }
 
 /* ---- slots ------------------------------------------------------------------ */
@@ -638,6 +687,7 @@ RK_API int32_t rk_timing_info(rk_engine *e, rk_timing *t)
 /* ---- what tests look at --------------------------------------------------------- */
 
 RK_API int64_t fake_counts_sent(rk_engine *e) { return e->counts_sent; }
+RK_API int32_t fake_deltas(rk_engine *e) { return e->deltas; }
 RK_API int32_t fake_row_count(rk_engine *e) { return e->n_rows; }
 RK_API void fake_rows(rk_engine *e, rk_row *dst) { memcpy(dst, e->rows, (size_t)e->n_rows * sizeof *dst); }
 RK_API int32_t fake_token(rk_engine *e, int32_t i) { return e->tokens[i]; }

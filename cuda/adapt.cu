@@ -1,0 +1,335 @@
+// adapt.cu: the stages of a step some of whose rows have adapters. The model's own
+// products are those of other steps, but for steps of few tokens, whose kernels
+// keep what adapters read to themselves. A block then does both narrow products of
+// some tokens of a row: from the inputs to the ranks in shared memory, and from
+// there to a slice of the outputs. What adapters change of a product's input goes
+// to another buffer, so that the narrow products have it as it was.
+#include "forward.h"
+
+#include "small_device.h"
+#include "stream.h"
+#include "vectors.h"
+
+namespace {
+
+constexpr int kAdaptThreads = 256, kAdaptWarps = kAdaptThreads / kWarp;
+constexpr int kRanksAhead = 16;  // of a single token
+constexpr int kRanksAtOnce = 2;  // of a tile, by a warp
+constexpr int kAhead = 3;        // products: from r, k, v to those after them, and on to the next layer's
+
+struct AdaptArgs {
+    const AdapterDelta *table; // of the first product, for adapter 0
+    int index, deltas;         // which one that is of an adapter's, and how many there are
+    const RowInput *input;
+    const AdapterTile *tiles;  // of add_tiles
+    const int32_t *row_of;     // of tokens; null: token t is row t's
+    const void *x;             // E [products][..][in]
+    int64_t x_part;            // elements between the products
+    int in;
+    void *y;                   // [products][..][y_token]
+    int64_t y_part, y_token;
+    int out;
+
+    __device__ const AdapterDelta *delta(int row, int product) const {
+        const int adapter = input[row].adapter;
+        return adapter == 0 ? nullptr : table + (int64_t)adapter * deltas + product;
+    }
+
+    __device__ int row(int token) const { return row_of ? row_of[token] : token; }
+};
+
+// Adds w * low to eight sums.
+template <typename E> __device__ void add_scaled(float (&sum)[8], const Pack<E> &w, float low) {
+#pragma unroll
+    for (int e = 0; e < 8; e++) sum[e] += low * to_float(w.v[e]);
+}
+
+// low[r] = down[r] · x for kRanks ranks from first on, by all warps, each with
+// some of the inputs, so that everything is on its way at once.
+template <typename E, int kRanks> __device__ void shrink(float *low, float (&partial)[kAdaptWarps][kRanks], const AdapterDelta &d, const E *x, int in, int first) {
+    const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, last = d.rank - 1;
+    const E *down = static_cast<const E *>(d.down);
+    float sum[kRanks] = {};
+    for (int i = threadIdx.x * 8; i < in; i += kAdaptThreads * 8) {
+        Pack<E> w[kRanks];
+#pragma unroll
+        for (int k = 0; k < kRanks; k++) w[k] = *reinterpret_cast<const Pack<E> *>(down + (int64_t)min(first + k, last) * in + i);
+        float v[8];
+        load8(v, x + i);
+#pragma unroll
+        for (int k = 0; k < kRanks; k++)
+#pragma unroll
+            for (int e = 0; e < 8; e++) sum[k] += v[e] * to_float(w[k].v[e]);
+    }
+#pragma unroll
+    for (int k = 0; k < kRanks; k++) {
+        sum[k] = warp_sum(sum[k]);
+        if (lane == 0) partial[warp][k] = sum[k];
+    }
+    __syncthreads();
+    if (threadIdx.x < kRanks && first + (int)threadIdx.x <= last) {
+        float all = 0;
+#pragma unroll
+        for (int w = 0; w < kAdaptWarps; w++) all += partial[w][threadIdx.x];
+        low[first + threadIdx.x] = all;
+    }
+    __syncthreads();
+}
+
+// Stores eight outputs, or relu² of them.
+template <bool kSquare, typename Y> __device__ void store_finished(Y *y, const float (&v)[8]) {
+    if (!kSquare) return store8(y, v);
+    constexpr int n = Pack<Y>::size;
+#pragma unroll
+    for (int k = 0; k < 8 / n; k++) {
+        Pack<Y> q;
+#pragma unroll
+        for (int e = 0; e < n; e++) {
+            const float r = fmaxf(v[k * n + e], 0.0f);
+            q.v[e] = from_float_bounded<Y>(r * r);
+        }
+        reinterpret_cast<Pack<Y> *>(y)[k] = q;
+    }
+}
+
+// A row's only token. With kSquare the outputs of all rows become relu² of what
+// they are, then. grid (rows, slices of outputs, products)
+template <typename E, typename Y, bool kSquare> __global__ void __launch_bounds__(kAdaptThreads) add_deltas(AdaptArgs a) {
+    __shared__ float low[RK_RANK_MAX], partial[kAdaptWarps][kRanksAhead];
+    begin_early();
+    const int t = blockIdx.x, pitch = (a.out + 7) / 8 * 8, o = (blockIdx.y * kAdaptThreads + threadIdx.x) * 8;
+    const bool has = o < pitch;
+    Y *y = static_cast<Y *>(a.y) + blockIdx.z * a.y_part + t * a.y_token + o;
+    float v[8];
+    if (has) load8(v, y);
+    const AdapterDelta *found = a.delta(a.row(t), blockIdx.z);
+    if (!found || !found->down) {
+        if (kSquare && has) store_finished<kSquare>(y, v);
+        return;
+    }
+    const AdapterDelta d = *found;
+    const E *up = static_cast<const E *>(d.up) + o;
+    Pack<E> ahead[kRanksAhead];
+    if (has) {
+#pragma unroll
+        for (int k = 0; k < kRanksAhead; k++) ahead[k] = *reinterpret_cast<const Pack<E> *>(up + (int64_t)min(k, d.rank - 1) * pitch);
+    }
+    if (blockIdx.y == 0 && a.index + (int)blockIdx.z + kAhead < a.deltas) { // of a later product of the same row
+        const AdapterDelta later = found[kAhead];
+        bring_near(later.down, later.down_bytes);
+        bring_near(later.up, later.up_bytes);
+    }
+    const E *x = static_cast<const E *>(a.x) + blockIdx.z * a.x_part + (int64_t)t * a.in;
+    for (int first = 0; first < d.rank; first += kRanksAhead) shrink<E, kRanksAhead>(low, partial, d, x, a.in, first);
+    if (!has) return;
+    float sum[8] = {};
+#pragma unroll
+    for (int k = 0; k < kRanksAhead; k++)
+        if (k < d.rank) add_scaled(sum, ahead[k], low[k]);
+#pragma unroll 8
+    for (int r = kRanksAhead; r < d.rank; r++) add_scaled(sum, *reinterpret_cast<const Pack<E> *>(up + (int64_t)r * pitch), low[r]);
+#pragma unroll
+    for (int e = 0; e < 8; e++) v[e] += sum[e];
+    store_finished<kSquare>(y, v);
+}
+
+// low[t][r] = down[r] · x[t] for count tokens, by all warps, each with some of the
+// ranks, so that weights are read once for all tokens.
+template <typename E> __device__ void shrink_tile(float (*low)[RK_RANK_MAX], const AdapterDelta &d, const E *x, int in, int count) {
+    const int lane = threadIdx.x % kWarp;
+    const E *down = static_cast<const E *>(d.down);
+    for (int first = threadIdx.x / kWarp * kRanksAtOnce; first < d.rank; first += kAdaptWarps * kRanksAtOnce) {
+        float sum[kRanksAtOnce][kAdapterTokens] = {};
+        for (int i = lane * 8; i < in; i += kWarp * 8) {
+            float w[kRanksAtOnce][8];
+#pragma unroll
+            for (int k = 0; k < kRanksAtOnce; k++) load8(w[k], down + (int64_t)min(first + k, d.rank - 1) * in + i);
+#pragma unroll
+            for (int t = 0; t < kAdapterTokens; t++) {
+                float v[8];
+                load8(v, x + (int64_t)min(t, count - 1) * in + i);
+#pragma unroll
+                for (int k = 0; k < kRanksAtOnce; k++)
+#pragma unroll
+                    for (int e = 0; e < 8; e++) sum[k][t] += w[k][e] * v[e];
+            }
+        }
+#pragma unroll
+        for (int k = 0; k < kRanksAtOnce; k++)
+#pragma unroll
+            for (int t = 0; t < kAdapterTokens; t++) {
+                const float all = warp_sum(sum[k][t]);
+                if (lane == 0 && first + k < d.rank) low[t][first + k] = all;
+            }
+    }
+}
+
+// Some tokens of a row. grid (tiles, slices of outputs, products)
+template <typename E, typename Y> __global__ void __launch_bounds__(kAdaptThreads) add_tiles(AdaptArgs a) {
+    __shared__ float low[kAdapterTokens][RK_RANK_MAX];
+    begin_early();
+    const AdapterTile tile = a.tiles[blockIdx.x];
+    const AdapterDelta *found = a.delta(tile.row, blockIdx.z);
+    if (!found || !found->down) return;
+    const AdapterDelta d = *found;
+    shrink_tile(low, d, static_cast<const E *>(a.x) + blockIdx.z * a.x_part + (int64_t)tile.first * a.in, a.in, tile.count);
+    __syncthreads();
+    const E *up = static_cast<const E *>(d.up);
+    Y *y = static_cast<Y *>(a.y) + blockIdx.z * a.y_part + tile.first * a.y_token;
+    const int pitch = (a.out + 7) / 8 * 8;
+    const int o = (blockIdx.y * kAdaptThreads + threadIdx.x) * 8;
+    if (o >= pitch) return;
+    float sum[kAdapterTokens][8] = {};
+#pragma unroll 2
+    for (int r = 0; r < d.rank; r++) {
+        const Pack<E> w = *reinterpret_cast<const Pack<E> *>(up + (int64_t)r * pitch + o);
+#pragma unroll
+        for (int t = 0; t < kAdapterTokens; t++) add_scaled(sum[t], w, low[t][r]);
+    }
+#pragma unroll
+    for (int t = 0; t < kAdapterTokens; t++) {
+        if (t >= tile.count) break;
+        float v[8];
+        load8(v, y + t * a.y_token + o);
+#pragma unroll
+        for (int e = 0; e < 8; e++) v[e] += sum[t][e];
+        store8(y + t * a.y_token + o, v);
+    }
+}
+
+// A product's inputs as adapters change them, of all tokens: y = x, gain * x, or
+// x_b + D_b x_b. grid (tokens, slices of inputs, products)
+template <typename E> __global__ void __launch_bounds__(kAdaptThreads) reshape_inputs(AdaptArgs a) {
+    begin_early();
+    const int t = blockIdx.x, i = (blockIdx.y * kAdaptThreads + threadIdx.x) * 8;
+    if (i >= a.in) return;
+    const E *x = static_cast<const E *>(a.x) + blockIdx.z * a.x_part + (int64_t)t * a.in;
+    float v[8];
+    load8(v, x + i);
+    const AdapterDelta *d = a.delta(a.row(t), blockIdx.z);
+    if (d && d->gain) {
+        float gain[8];
+        load8(gain, d->gain + i);
+#pragma unroll
+        for (int e = 0; e < 8; e++) v[e] *= gain[e];
+    } else if (d && d->blocks) {
+        const int size = d->size;
+        const E *blocks = static_cast<const E *>(d->blocks);
+#pragma unroll
+        for (int e = 0; e < 8; e++) {
+            const int first = (i + e) / size * size;
+            float sum = 0;
+            for (int j = 0; j < size; j++) sum += to_float(blocks[(int64_t)(first + j) * size + (i + e - first)]) * to_float(x[first + j]);
+            v[e] += sum;
+        }
+    }
+    store8(static_cast<E *>(a.y) + blockIdx.z * a.y_part + (int64_t)t * a.in + i, v);
+}
+
+// One product of a layer, or several that follow one another: what they read.
+AdaptArgs inputs(const Pass &p, int index, const void *x, int64_t x_part, int in) {
+    AdaptArgs a{};
+    a.table = p.adapters + index;
+    a.index = index;
+    a.deltas = Adapters::deltas(*p.shape);
+    a.input = p.input;
+    a.x = x;
+    a.x_part = x_part;
+    a.in = in;
+    return a;
+}
+
+int index_of(int layer, int target) { return layer * kAdapterTargets + target; }
+
+// Adds to y, of type E or float, what adapters change. With kSquare relu² follows.
+template <typename Y, bool kSquare = false> void add(const Pass &p, AdaptArgs a, void *y, int64_t y_part, int64_t y_token, int out, int products) {
+    a.y = y;
+    a.y_part = y_part;
+    a.y_token = y_token;
+    a.out = out;
+    const bool tiled = !p.single && !a.row_of;
+    a.tiles = tiled ? p.adapter_tiles : nullptr;
+    const int tiles = tiled ? p.adapter_tile_count : a.row_of ? p.outputs : p.rows;
+    const dim3 grid(tiles, (unsigned)ceil_div(ceil_div(out, 8), kAdaptThreads), products);
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        using To = std::conditional_t<std::is_same_v<Y, float>, float, E>;
+        launch_early(tiled ? add_tiles<E, To> : add_deltas<E, To, kSquare>, grid, kAdaptThreads, 0, p.stream, a);
+    });
+    if (kSquare && tiled) square_hidden(p);
+}
+
+// The inputs of products as adapters change them; where none does, x itself.
+const void *reshaped(const Pass &p, AdaptArgs a, void *to, int64_t part, int tokens, int products) {
+    if (p.adapted != Adapted::Reshaped) return a.x;
+    a.y = to;
+    a.y_part = part;
+    if (!a.row_of && !p.single) a.row_of = p.row_of;
+    const dim3 grid(tokens, (unsigned)ceil_div(a.in / 8, kAdaptThreads), products);
+    with_element(*p.shape, [&](auto e) { launch_early(reshape_inputs<decltype(e)>, grid, kAdaptThreads, 0, p.stream, a); });
+    return to;
+}
+
+// Part number index of mixed.
+void *mixed(const Pass &p, int index) { return static_cast<uint16_t *>(p.act.mixed) + index * p.act.token_room * p.shape->embed; }
+
+// The products of project, in an order that leaves room for changed inputs: w, a
+// and g are done with theirs by then.
+void project_reshaped(const Pass &p, int layer, const AdaptArgs &a) {
+    const Layer &l = p.model->layers[layer];
+    const int n = Products::padded(p.tokens);
+    shift_attention(p, layer);
+    p.products->multiply(Product::Down, l.down, mixed(p, 2), p.act.low, n, p.stream);
+    p.products->multiply(Product::DownG, l.down_g, mixed(p, 5), p.act.low_g, n, p.stream);
+    p.products->multiply(Product::Rkv, l.rkv, reshaped(p, a, mixed(p, 3), a.x_part, p.tokens, 3), p.act.rkv, n, p.stream);
+    activate_low(p);
+    project_up(p, layer);
+}
+
+} // namespace
+
+void project_adapted(const Pass &p, int layer) {
+    const int c = p.shape->embed;
+    const AdaptArgs a = inputs(p, index_of(layer, RK_RECEPTANCE), p.act.mixed, p.act.token_room * c, c);
+    if (p.adapted == Adapted::Reshaped)
+        project_reshaped(p, layer, a);
+    else
+        (takes_stream(p) ? project_stream : project)(p, layer);
+    add<void>(p, a, p.act.rkv, p.act.token_room * c, c, c, 3);
+}
+
+void output_adapted(const Pass &p, int layer) {
+    const int c = p.shape->embed;
+    const AdaptArgs a = inputs(p, index_of(layer, RK_OUTPUT), p.act.y, 0, c);
+    const void *y = reshaped(p, a, mixed(p, 0), 0, p.tokens, 1);
+    p.products->multiply(Product::Output, p.model->layers[layer].output, y, p.act.x, Products::padded(p.tokens), p.stream);
+    add<float>(p, a, p.act.x, 0, c, c, 1);
+}
+
+void key_adapted(const Pass &p, int layer) {
+    const int c = p.shape->embed, f = p.shape->ffn;
+    shift_ffn(p, layer);
+    const AdaptArgs a = inputs(p, index_of(layer, RK_FFN_KEY), p.act.mixed, 0, c);
+    const void *x = reshaped(p, a, mixed(p, 1), 0, p.tokens, 1);
+    p.products->multiply(Product::Key, p.model->layers[layer].key, x, p.act.hidden, Products::padded(p.tokens), p.stream);
+    add<void, true>(p, a, p.act.hidden, 0, f, f, 1);
+}
+
+void value_adapted(const Pass &p, int layer) {
+    const int c = p.shape->embed;
+    const AdaptArgs a = inputs(p, index_of(layer, RK_FFN_VALUE), p.act.hidden, 0, p.shape->ffn);
+    const bool room = p.shape->ffn <= 6 * c; // Adapters sees to it that no change needs it otherwise
+    const void *x = room ? reshaped(p, a, p.act.mixed, 0, p.tokens, 1) : p.act.hidden;
+    p.products->multiply(Product::Value, p.model->layers[layer].value, x, p.act.x, Products::padded(p.tokens), p.stream);
+    add<float>(p, a, p.act.x, 0, c, c, 1);
+}
+
+void head_adapted(const Pass &p) {
+    const int c = p.shape->embed;
+    norm_last(p);
+    AdaptArgs a = inputs(p, Adapters::deltas(*p.shape) - 1, p.act.last, 0, c);
+    a.row_of = p.output_row;
+    const void *x = reshaped(p, a, p.act.mixed, 0, p.outputs, 1);
+    p.products->multiply(Product::Head, p.model->head, x, p.act.logits, Products::padded(p.outputs), p.stream);
+    add<float>(p, a, p.act.logits, 0, p.act.logits_stride, p.shape->vocab, 1);
+}
