@@ -182,11 +182,8 @@ func (a *answer) prepare() {
 
 // spell makes the prompt's tokens for a template.
 func (a *answer) spell(prompt *Turn, t template) {
-	prompt.Tokens = t.prompt(prompting{
-		first: prompt.Parent == 0, begins: a.rendering.begins, system: a.rendering.system, text: prompt.Text,
-		think: a.think, blankLines: a.rendering.blankLines,
-	})
-	prompt.Model, prompt.ModelName = t.model, t.name
+	prompt.Tokens = nil
+	*prompt = t.tokenised(*prompt, a.rendering, a.think)
 }
 
 // follow submits a request and copies what it gives to the dialogue until it ends.

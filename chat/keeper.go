@@ -10,7 +10,10 @@ import (
 )
 
 const (
-	journalEvery = 100 * time.Millisecond // a crash loses at most this much of an answer
+	// journalEvery is from the beginning of one write to that of the next. A
+	// crash loses what came since the last one began, and may come while one is
+	// under way: with this, at most 100 ms of an answer.
+	journalEvery = 50 * time.Millisecond
 	firstRetry   = 250 * time.Millisecond
 	lastRetry    = 10 * time.Second
 
@@ -71,7 +74,7 @@ type journal struct {
 	begun  bool
 	tokens []int32
 	text   []byte
-	wrote  time.Time // last
+	wrote  time.Time // when it last began to be
 }
 
 func newKeeper(store Store, id ID, warm *warmth, changed func()) *keeper {

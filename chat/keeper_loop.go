@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"errors"
 	"fmt"
 	"time"
 )
@@ -27,11 +28,22 @@ func (k *keeper) loop() {
 // step does the first thing that is due and says how long the next can wait.
 func (k *keeper) step() (wait time.Duration, err error) {
 	k.mu.Lock()
+	j, rest := k.dueJournal()
+	if j != nil && j.begun { // states take long to write, and what runs does not wait for them
+		k.mu.Unlock()
+		if err := k.writeJournal(j); err != nil {
+			return 0, errors.Join(err, k.writeFirst())
+		}
+		return 0, nil
+	}
 	switch {
 	case len(k.commits) > 0:
 		c := k.commits[0]
 		k.mu.Unlock()
 		return 0, k.writeCommit(c)
+	case j != nil:
+		k.mu.Unlock()
+		return 0, k.beginJournal(j)
 	case k.head != nil:
 		head := k.head
 		k.mu.Unlock()
@@ -44,38 +56,41 @@ func (k *keeper) step() (wait time.Duration, err error) {
 		prompt := k.prompts[0]
 		k.mu.Unlock()
 		return 0, k.writePrompt(prompt)
-	case len(k.journals) > 0:
-		j, rest := k.dueJournal()
-		k.mu.Unlock()
-		switch {
-		case j == nil:
-			return rest, nil
-		case !j.begun:
-			return 0, k.beginJournal(j)
-		}
-		return 0, k.writeJournal(j)
 	default:
 		k.mu.Unlock()
-		return forever, nil
+		return rest, nil
 	}
 }
 
-// dueJournal is one that is to be begun or written now, or nil and how long
-// that can wait. The caller holds mu.
-func (k *keeper) dueJournal() (_ *journal, rest time.Duration) {
+// writeFirst writes the first commit, if there is one, after a journal that
+// cannot be written: the commit may be what makes it unnecessary.
+func (k *keeper) writeFirst() error {
+	k.mu.Lock()
+	if len(k.commits) == 0 {
+		k.mu.Unlock()
+		return nil
+	}
+	c := k.commits[0]
+	k.mu.Unlock()
+	return k.writeCommit(c)
+}
+
+// dueJournal is one that is to be written now, otherwise one that is to be
+// begun, or nil and how long that can wait. The caller holds mu.
+func (k *keeper) dueJournal() (due *journal, rest time.Duration) {
 	rest = forever
 	for _, j := range k.journals {
 		switch wait := journalEvery - time.Since(j.wrote); {
-		case !j.begun:
-			return j, 0
-		case len(j.tokens) == 0:
+		case !j.begun && due == nil:
+			due = j
+		case !j.begun || len(j.tokens) == 0:
 		case wait <= 0:
 			return j, 0
 		case rest == forever || wait < rest:
 			rest = wait
 		}
 	}
-	return nil, rest
+	return due, rest
 }
 
 // obey carries out an order.
@@ -165,6 +180,7 @@ func (k *keeper) beginJournal(j *journal) error {
 func (k *keeper) writeJournal(j *journal) error {
 	k.mu.Lock()
 	tokens, text := j.tokens[:len(j.tokens):len(j.tokens)], string(j.text)
+	j.wrote = time.Now()
 	k.mu.Unlock()
 	if err := k.store.AppendJournal(k.ctx, j.turn.ID, tokens, text); err != nil {
 		return fmt.Errorf("journaling an answer: %w", err)
@@ -172,7 +188,6 @@ func (k *keeper) writeJournal(j *journal) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	j.tokens, j.text = j.tokens[len(tokens):], j.text[len(text):]
-	j.wrote = time.Now()
 	return nil
 }
 

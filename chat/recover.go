@@ -53,6 +53,9 @@ func (d *Dialogue) recover(j Journal) error {
 	if old := d.tree.nodes[t.ID]; len(j.Tokens) == 0 || old != nil && len(old.turn.Tokens) >= len(j.Tokens) {
 		return nil // it has nothing that is not saved
 	}
+	if old := d.tree.nodes[t.ID]; old != nil {
+		t.Label, t.Pinned = old.turn.Label, old.turn.Pinned
+	}
 	tmpl := d.template()
 	t.Role, t.Tokens, t.Text = RoleAssistant, j.Tokens, j.Text
 	t.Open, t.Reason, t.Recall = true, infer.ReasonCancelled, nil

@@ -25,7 +25,7 @@ type Store interface {
 	Snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error)
 	// BeginJournal starts the journal of an answer: its parent turn is saved;
 	// t has ID, Parent, Role, Sampling, Model, Created, and what it is made with
-	// (Base, Adapter, Mix). The turn may exist: an
+	// (Base, Adapter, Mix, Edited). The turn may exist: an
 	// answer that is being continued. A journal always holds the whole answer,
 	// so that what it had is appended first. The turn itself stays as it is
 	// until CommitTurn. A journal that exists is emptied.
@@ -33,7 +33,7 @@ type Store interface {
 	// Journals are those of all answers that a crash interrupted, oldest first:
 	// of several answers to one prompt each has its own.
 	Journals(ctx context.Context, conversation ID) ([]Journal, error)
-	// AppendJournal adds generated tokens and the text they gave; called at most every 100 ms or so.
+	// AppendJournal adds generated tokens and the text they gave; called at most every 50 ms or so.
 	AppendJournal(ctx context.Context, turn ID, tokens []int32, text string) error
 	// Search finds turns, and titles with Turn 0, that hold all words of a
 	// text, the best first; not those of conversations that were thrown away.

@@ -104,7 +104,7 @@ func fillFixture(t *testing.T, s *Store) {
 	}
 	fillLibrary(t, s)
 	must(t, s.BeginJournal(ctx, 2000, chat.Turn{
-		Base: "book", Adapter: "poet", AdapterID: "fingerprint", Mix: fixtureMix(),
+		Base: "book", Adapter: "poet", AdapterID: "fingerprint", Mix: fixtureMix(), Edited: true,
 		ID: 2007, Parent: 2005, Role: chat.RoleAssistant, Sampling: sampler.Params{TopP: 1}, Model: "m", ModelName: "rookery-demo", Created: at,
 	}))
 	must(t, s.AppendJournal(ctx, 2007, []int32{5, 6}, "half an answer"))

@@ -10,7 +10,7 @@ import (
 	"rookery/chat"
 )
 
-const journalColumns = `turn, parent, role, sampling, model, model_name, created, base, adapter, adapter_id, mix`
+const journalColumns = `turn, parent, role, sampling, model, model_name, created, base, adapter, adapter_id, mix, edited`
 
 // BeginJournal implements chat.Store.
 func (s *Store) BeginJournal(ctx context.Context, conversation chat.ID, t chat.Turn) error {
@@ -23,8 +23,8 @@ func (s *Store) BeginJournal(ctx context.Context, conversation chat.ID, t chat.T
 		return err
 	}
 	_, err = s.write.ExecContext(ctx, `INSERT OR REPLACE INTO journals
-		(conversation, `+journalColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
-		conversation, t.ID, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created), t.Base, t.Adapter, t.AdapterID, mix)
+		(conversation, `+journalColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		conversation, t.ID, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created), t.Base, t.Adapter, t.AdapterID, mix, t.Edited)
 	return explain("starting the journal of an answer", err)
 }
 
@@ -75,7 +75,7 @@ func scanJournal(row scanner) (chat.Journal, error) {
 	var created int64
 	t := &j.Turn
 	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &sampling, &t.Model, &t.ModelName, &created,
-		&t.Base, &t.Adapter, &t.AdapterID, &mix); err != nil {
+		&t.Base, &t.Adapter, &t.AdapterID, &mix, &t.Edited); err != nil {
 		return j, err
 	}
 	t.Created = decodeTime(created)

@@ -80,7 +80,7 @@ func schemaOf(t *testing.T, dir string) (version int) {
 // schemas 1 to 3 were made without.
 func checkLibrary(t *testing.T, s *Store, version int) {
 	t.Helper()
-	const adapters, mixes, votes, marks = 4, 6, 7, 8 // the first schemas with them
+	const adapters, mixes, votes, marks, edits = 4, 6, 7, 8, 9 // the first schemas with them
 	if version < adapters {
 		return
 	}
@@ -107,6 +107,9 @@ func checkLibrary(t *testing.T, s *Store, version int) {
 	if turns[5].AdapterID != mark || turns[0].AdapterID != "" || snap.Adapter != mark || book.Adapter != mark || book.AdapterName != name || book.Snapshot.Adapter != mark ||
 		j.Turn.AdapterID != mark || j.Turn.Adapter != name || j.Turn.Mix.Active() != (mark != "") {
 		t.Errorf("the adapters of turn, state and unfinished answer are %q, %q %q, %q (%+v)", turns[5].AdapterID, book.Adapter, book.AdapterName, snap.Adapter, j.Turn)
+	}
+	if j.Turn.Edited != (version >= edits) {
+		t.Errorf("the unfinished answer was edited: %v", j.Turn.Edited)
 	}
 	known, err := s.Adapters(ctx)
 	must(t, err)

@@ -26,7 +26,9 @@ type inquest struct {
 	during  map[string]int  // kills by phase
 
 	idle, conversations, turns, states, repeated, recovered int
-	lag                                                     time.Duration
+	lag, quietLag                                           time.Duration // of the journal; when the machine was quiet
+	quiet                                                   int           // answers that ran on a quiet machine
+	mixed, edited                                           int           // of the answers whose lines were looked at
 }
 
 func newInquest(t *testing.T) *inquest {
@@ -80,6 +82,11 @@ func (r *inquest) examine(dir string, w *testimony) {
 			t.Errorf("conversation %d came in a bundle, and is not there", id)
 		}
 	}
+	for id, turns := range w.forked {
+		if _, all, _, err := s.Load(t.Context(), id); there[id] && !w.gone[id] && (err != nil || len(all) < turns) {
+			t.Errorf("conversation %d is a fork of %d turns, and %d are there (%v)", id, turns, len(all), err)
+		}
+	}
 	r.library(s, w)
 	r.nothingLost(w, there, stored)
 	r.journals(stored, journals, w)
@@ -100,7 +107,7 @@ func (r *inquest) library(s *Store, w *testimony) {
 			r.t.Errorf("state %d of the library: %v", id, err)
 			continue
 		}
-		if got, want := r.state(st.Snapshot), r.state(nil, st.Tokens); !slices.Equal(got, want) {
+		if got, want := r.state(infer.Request{From: st.Snapshot}), r.state(infer.Request{}, st.Tokens); !slices.Equal(got, want) {
 			r.t.Errorf("state %d of the library is not that of its tokens", id)
 		}
 		r.states++
@@ -118,9 +125,10 @@ func filling(problems []Problem) bool {
 // conversation checks one as it was left: its line, its tokens, its journal.
 func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[chat.ID]chat.Turn, journals map[chat.ID]int) {
 	t := r.t
-	c, turns, j, err := s.Load(t.Context(), id)
-	if err != nil {
-		t.Errorf("loading conversation %d: %v", id, err)
+	c, turns, _, err := s.Load(t.Context(), id)
+	unfinished, jerr := s.Journals(t.Context(), id)
+	if err != nil || jerr != nil {
+		t.Errorf("loading conversation %d: %v, %v", id, err, jerr)
 		return
 	}
 	r.conversations++
@@ -138,7 +146,7 @@ func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[ch
 	if said, ok := w.heads[id]; ok && (said[0] != c.Head || said[1] != c.Tip) && !w.gone[id] {
 		t.Errorf("conversation %d: head %d and tip %d were saved, and %d and %d are there", id, said[0], said[1], c.Head, c.Tip)
 	}
-	if j != nil {
+	for _, j := range unfinished {
 		journals[j.Turn.ID] = len(j.Text)
 		r.recovered++
 	}
@@ -148,8 +156,15 @@ func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[ch
 // kill is there, in its journal or as a turn.
 func (r *inquest) journals(stored map[chat.ID]chat.Turn, journals map[chat.ID]int, w *testimony) {
 	for turn, sights := range w.live {
-		if w.gone[sights[0].conversation] {
+		if w.gone[sights[0].conversation] || w.may[turn] {
 			continue
+		}
+		quiet := sights[len(sights)-1].late < quietLate && w.killed.Sub(sights[len(sights)-1].at) < quietLate
+		limit := journalLag
+		if quiet {
+			r.quiet++
+		} else {
+			limit += busyLag + lateTurns*sights[len(sights)-1].late
 		}
 		have := max(journals[turn], len(stored[turn].Text))
 		for _, s := range sights {
@@ -158,8 +173,11 @@ func (r *inquest) journals(stored map[chat.ID]chat.Turn, journals map[chat.ID]in
 			}
 			lag := w.killed.Sub(s.at)
 			r.lag = max(r.lag, lag)
-			if lag > journalLag+busyLag {
-				r.t.Errorf("answer %d had %d bytes %v before the kill, and %d are kept", turn, s.bytes, lag, have)
+			if quiet {
+				r.quietLag = max(r.quietLag, lag)
+			}
+			if lag > limit {
+				r.t.Errorf("answer %d had %d bytes %v before the kill, and %d are kept; the watch was %v late", turn, s.bytes, lag, have, sights[len(sights)-1].late)
 			}
 			break
 		}
@@ -174,6 +192,10 @@ func (r *inquest) nothingLost(w *testimony, there map[chat.ID]bool, stored map[c
 			continue
 		}
 		turn, ok := stored[id]
+		if !ok && w.may[id] {
+			delete(w.turns, id)
+			continue
+		}
 		if !ok || len(turn.Text) < said.bytes || sumOf(turn.Text[:said.bytes]) != said.sum {
 			r.t.Errorf("turn %d of conversation %d was saved with %d bytes, and has %d: %q", id, said.conversation, said.bytes, len(turn.Text), turn.Text)
 		}
@@ -211,14 +233,9 @@ func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 // answers are what an uninterrupted run would have given.
 func (r *inquest) line(s *Store, v chat.View) {
 	var read []int32
-	var base *infer.Snapshot
-	if id := v.Conversation.Base; id != 0 {
-		st, err := s.State(r.t.Context(), id)
-		if err != nil {
-			r.t.Errorf("conversation %d begins from state %d: %v", v.Conversation.ID, id, err)
-			return
-		}
-		base = st.Snapshot
+	base, ok := r.begins(s, v.Conversation)
+	if !ok {
+		return
 	}
 	for _, turn := range slices.Concat(v.Turns, v.Ahead) {
 		all := slices.Concat(read, turn.Tokens)
@@ -228,9 +245,15 @@ func (r *inquest) line(s *Store, v chat.View) {
 			must(r.t, err)
 			if snap != nil {
 				r.states++
-				if got, want := r.state(snap), r.state(base, read, turn.Tokens); !slices.Equal(got, want) {
+				if got, want := r.state(infer.Request{From: snap}), r.state(base, read, turn.Tokens); !slices.Equal(got, want) {
 					r.t.Errorf("the state of turn %d (%q) is not that of its tokens", turn.ID, turn.Text)
 				}
+			}
+			if turn.Mix.Active() {
+				r.mixed++
+			}
+			if turn.Edited {
+				r.edited++
 			}
 			if turn.Role == chat.RoleAssistant {
 				r.repeat(base, read, turn)
@@ -244,28 +267,35 @@ func (r *inquest) line(s *Store, v chat.View) {
 	}
 }
 
-// state reads tokens after a snapshot, and what it leaves pending.
-func (r *inquest) state(from *infer.Snapshot, parts ...[]int32) []float32 {
-	tokens := slices.Concat(parts...)
-	if from != nil && len(from.Pending)+len(tokens) == 0 {
-		return from.State
+// state reads tokens after where a request begins, and what that leaves
+// pending. The states of a mix come one after the other.
+func (r *inquest) state(from infer.Request, parts ...[]int32) []float32 {
+	from.Tokens, from.Logits = slices.Concat(parts...), true
+	s := from.From
+	if s == nil || len(s.Pending)+len(from.Tokens) > 0 {
+		s = r.run(from).Snapshot
 	}
-	return r.run(infer.Request{From: from, Tokens: tokens, Logits: true}).Snapshot.State
+	all := slices.Clone(s.State)
+	for _, v := range s.Voices {
+		all = append(all, v.State...)
+	}
+	return all
 }
 
 // repeat generates an answer at one go.
-func (r *inquest) repeat(base *infer.Snapshot, prompt []int32, turn chat.Turn) {
+func (r *inquest) repeat(request infer.Request, prompt []int32, turn chat.Turn) {
 	if turn.Edited {
 		return
 	}
 	r.repeated++
-	request := infer.Request{From: base, Tokens: prompt, Sampling: turn.Sampling, Stops: tortureDefaults(0).Stops}
+	request.Tokens, request.Sampling, request.Stops = prompt, turn.Sampling, tortureDefaults(0).Stops
 	request.Sampling.Ban = slices.Concat(turn.Sampling.Ban, r.ban)
 	if turn.Reason != infer.ReasonStop {
 		request.MaxTokens = len(turn.Tokens)
 	}
 	if got := r.run(request).Tokens; !slices.Equal(got, turn.Tokens) {
-		r.t.Errorf("answer %d (%v, open %v) has the tokens %v, and at one go %v", turn.ID, turn.Reason, turn.Open, turn.Tokens, got)
+		r.t.Errorf("answer %d (%v, open %v, seed %d, mix %q) has the tokens %v, and at one go %v",
+			turn.ID, turn.Reason, turn.Open, turn.Sampling.Seed, turn.Mix, turn.Tokens, got)
 	}
 }
 

@@ -61,7 +61,10 @@ func patient(seed uint64) bool { return seed%4 == 3 }
 //	act CONVERSATION              is about to change it
 //	turn CONVERSATION TURN BYTES SUM    saved, with the checksum of its text
 //	head CONVERSATION HEAD TIP    everything of the conversation is saved
-//	live CONVERSATION TURN BYTES TIME   so much of a running answer is seen
+//	live CONVERSATION TURN BYTES TIME LATE   so much of a running answer is
+//	                              seen; and by how much it looked too late
+//	dropped CONVERSATION TURN     may be removed from now on
+//	forked CONVERSATION TURNS     may be there from now on, with so many turns
 //	gone CONVERSATION             may be deleted from now on
 //	coming CONVERSATION TURNS     may be there again, with so many turns
 //	arrived CONVERSATION          is there again
@@ -76,6 +79,7 @@ type victim struct {
 	said  map[chat.ID]string // turns as last said
 	heads map[chat.ID]string // and heads, until something is done to them
 	doing map[chat.ID]bool   // to which something is being done
+	late  time.Duration      // the longest that the watch has slept too long in its last second
 }
 
 // tortured is the child's main function.
@@ -141,7 +145,7 @@ func (v *victim) act(ctx context.Context) error {
 	v.about(id)
 	defer v.done()
 	var err error
-	switch n := v.rng.IntN(112); {
+	switch n := v.rng.IntN(140); {
 	case n < 25:
 		if long {
 			return v.replace(ctx, at, v.desk.New())
@@ -180,8 +184,10 @@ func (v *victim) act(ctx context.Context) error {
 		return v.delete(ctx, at)
 	case n < 97:
 		err = phase("search", func() error { _, err := v.store.Search(ctx, "rook", 10); return err })
-	default:
+	case n < 112:
 		err = v.others(ctx, at)
+	case !long:
+		err = v.grow(ctx, at)
 	}
 	return excuse(err)
 }
@@ -205,6 +211,11 @@ func (v *victim) done() {
 
 // excuse lets pass what is refused rightly.
 func excuse(err error) error {
+	for _, text := range []string{"no answers to choose from", "is not in this conversation"} { // a row that had nothing is gone
+		if err != nil && strings.Contains(err.Error(), text) {
+			return nil
+		}
+	}
 	for _, ok := range []error{chat.ErrBusy, chat.ErrNothing, chat.ErrNothingToUndo, chat.ErrNothingToRedo, chat.ErrLoading, chat.ErrShut} {
 		if errors.Is(err, ok) {
 			return nil
@@ -294,8 +305,13 @@ func (v *victim) delete(ctx context.Context, at int) error {
 // watch says what is seen and what is saved.
 func (v *victim) watch() {
 	streaming, saving := false, false
+	var slept, worst time.Time
 	for ; ; time.Sleep(time.Millisecond) {
 		v.mu.Lock()
+		now := time.Now()
+		if late := now.Sub(slept) - time.Millisecond; !slept.IsZero() && (late > v.late || now.Sub(worst) > time.Second) {
+			v.late, worst = late, now
+		}
 		live, unsaved := false, false
 		for _, d := range v.open {
 			view := d.View()
@@ -303,6 +319,7 @@ func (v *victim) watch() {
 			unsaved = unsaved || !view.Saved
 			v.tell(view)
 		}
+		slept = time.Now()
 		v.mu.Unlock()
 		tellPhase("stream", &streaming, live)
 		tellPhase("save", &saving, unsaved)
@@ -319,8 +336,19 @@ func tellPhase(name string, was *bool, is bool) {
 // tell says what is new in a view. The caller holds mu.
 func (v *victim) tell(view chat.View) {
 	c := view.Conversation
-	if l := view.Live; l != nil && l.Text != "" {
-		shout("live %d %d %d %d", c.ID, l.Turn.ID, len(l.Text), time.Now().UnixMicro())
+	live, now := 0, time.Now().UnixMicro()
+	see := func(l chat.Live) {
+		if live++; l.Text != "" {
+			shout("live %d %d %d %d %d", c.ID, l.Turn.ID, len(l.Text), now, v.late.Microseconds())
+		}
+	}
+	for _, row := range view.Best {
+		if !row.Ended {
+			see(row.Live)
+		}
+	}
+	if view.Live != nil && len(view.Best) == 0 {
+		see(*view.Live)
 	}
 	if !view.Saved || view.Loading {
 		return
@@ -332,7 +360,7 @@ func (v *victim) tell(view chat.View) {
 			shout("%s", line)
 		}
 	}
-	if view.Live == nil && !v.doing[c.ID] && len(view.Turns)+len(view.Ahead) > 0 {
+	if live == 0 && view.Live == nil && !v.doing[c.ID] && len(view.Turns)+len(view.Ahead) > 0 {
 		line := fmt.Sprintf("head %d %d %d", c.ID, c.Head, c.Tip)
 		if v.heads[c.ID] != line {
 			v.heads[c.ID] = line

@@ -24,10 +24,13 @@ const (
 	tortureKills = 24
 	// tortureLives is after how many kills another data directory is begun.
 	tortureLives = 12
-	// journalLag is how much of a running answer may be lost: the journal is
-	// written every 100 ms, and a busy machine takes its time.
+	// journalLag is how much of a running answer may be lost. A busy machine,
+	// one that lets a goroutine that sleeps wait for longer than quietLate,
+	// takes its time.
 	journalLag = 100 * time.Millisecond
 	busyLag    = 300 * time.Millisecond
+	quietLate  = 10 * time.Millisecond
+	lateTurns  = 20 // such waits, of a write's goroutine and of those before it
 )
 
 // A testimony is what a victim said before it was killed.
@@ -36,7 +39,9 @@ type testimony struct {
 	heads  map[chat.ID][2]chat.ID
 	live   map[chat.ID][]sight // by turn
 	gone   map[chat.ID]bool
+	may    map[chat.ID]bool // turns that may be removed
 	coming map[chat.ID]int  // turns of conversations that are read from bundles
+	forked map[chat.ID]int  // turns of conversations that are forks
 	baked  map[chat.ID]bool // states of the library
 	phases map[string]bool  // running when it was killed
 	killed time.Time
@@ -55,12 +60,13 @@ type sight struct {
 	conversation chat.ID
 	bytes        int
 	at           time.Time
+	late         time.Duration
 }
 
 func newTestimony() *testimony {
 	return &testimony{
 		turns: map[chat.ID]spoken{}, heads: map[chat.ID][2]chat.ID{}, live: map[chat.ID][]sight{},
-		gone: map[chat.ID]bool{}, coming: map[chat.ID]int{}, baked: map[chat.ID]bool{}, phases: map[string]bool{},
+		gone: map[chat.ID]bool{}, may: map[chat.ID]bool{}, forked: map[chat.ID]int{}, coming: map[chat.ID]int{}, baked: map[chat.ID]bool{}, phases: map[string]bool{},
 	}
 }
 
@@ -76,7 +82,7 @@ func (w *testimony) hear(line string) error {
 		return nil
 	}
 	word := strings.Fields(line)
-	var n [4]int64
+	var n [5]int64
 	for i, text := range word[1:] {
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -94,11 +100,15 @@ func (w *testimony) hear(line string) error {
 		w.heads[c] = [2]chat.ID{turn, chat.ID(n[2])}
 	case "live":
 		delete(w.heads, c)
-		w.live[turn] = append(w.live[turn], sight{c, int(n[2]), time.UnixMicro(n[3])})
+		w.live[turn] = append(w.live[turn], sight{c, int(n[2]), time.UnixMicro(n[3]), time.Duration(n[4]) * time.Microsecond})
 	case "gone":
 		w.gone[c] = true
 	case "coming":
 		w.coming[c] = int(n[1])
+	case "dropped":
+		w.may[turn] = true
+	case "forked":
+		w.forked[c] = int(n[1])
 	case "arrived":
 		delete(w.gone, c)
 	case "baked", "unbaked":
@@ -121,7 +131,7 @@ type moment struct {
 const tormentPatience = 400 * time.Millisecond
 
 // targets are aimed at: they take too little time to be met by chance.
-var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "shelf", "layout", "checkpoint", "search", "bake", "unbake", "export", "import"}
+var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "shelf", "layout", "checkpoint", "search", "bake", "unbake", "export", "import", "best", "keep", "fork", "edit", "mix"}
 
 // chooseMoment is any: half of them are aimed.
 func chooseMoment(rng *rand.Rand, fresh bool) moment {
@@ -241,7 +251,7 @@ func (r *inquest) summary(kills int, took time.Duration) string {
 	for _, name := range names {
 		fmt.Fprintf(&b, " %s %d,", name, r.during[name])
 	}
-	fmt.Fprintf(&b, " nothing %d; %d conversations, %d turns and %d states looked at; %d answers repeated; %d taken up from a journal, at most %v behind",
-		r.idle, r.conversations, r.turns, r.states, r.repeated, r.recovered, r.lag.Round(time.Millisecond))
+	fmt.Fprintf(&b, " nothing %d; %d conversations, %d turns and %d states looked at; %d answers repeated, %d of mixes, %d edited; %d taken up from a journal, at most %v behind, %v on a quiet machine (%d times looked at)",
+		r.idle, r.conversations, r.turns, r.states, r.repeated, r.mixed, r.edited, r.recovered, r.lag.Round(time.Millisecond), r.quietLag.Round(time.Millisecond), r.quiet)
 	return b.String()
 }
