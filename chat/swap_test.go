@@ -1,0 +1,178 @@
+package chat_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/cpu"
+	"rookery/infer/demo"
+	"rookery/infer/load"
+	"rookery/infer/sampler"
+)
+
+// A stepper is the embedded model on the processor, whose steps wait for a gate.
+type stepper struct {
+	*cpu.Backend
+	gate *gate
+}
+
+func (s stepper) Step(rows []infer.Row, drawn []infer.Drawn) error {
+	if err := s.gate.before(rows); err != nil {
+		return err
+	}
+	return s.Backend.Step(rows, drawn)
+}
+
+// A swap is a change in the middle of an answer: what the conversation has
+// before, what it is given, and the same of a request of the engine.
+type swap struct {
+	begin func(d *chat.Dialogue) error
+	alter func(d *chat.Dialogue) error
+	first func(r *infer.Request) // how the answer begins
+	then  func(r *infer.Request) // how it goes on from its snapshot
+}
+
+const (
+	swapTokens = 40 // of an answer
+	swapAt     = 12 // drawn when the change is made
+)
+
+// swapRoom is a desk with the embedded model, its states and adapters.
+func swapRoom(t *testing.T) (*chat.Desk, *infer.Engine, *gate) {
+	t.Helper()
+	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Slots: 8}, nil)
+	must(t, err)
+	own, ok := b.(*cpu.Backend)
+	if !ok {
+		t.Fatalf("the processor's backend is a %T", b)
+	}
+	g := newGate()
+	e := infer.NewEngine(m, stepper{own, g}, infer.Options{})
+	sampling := sampler.Params{Temperature: 0.9, TopP: 0.95, Seed: 3}
+	desk := chat.NewDesk(e, memstore.New(), chat.Defaults{Sampling: &sampling, MaxTokens: swapTokens})
+	desk.UseStates(demo.States)
+	desk.UseAdapters(func(_ context.Context, _, name string, o adapter.Options) (*adapter.Adapter, error) {
+		return demo.OpenAdapter(name, o)
+	}, []string{"demo-pirate", "demo-excited"})
+	t.Cleanup(func() {
+		g.open()
+		must(t, errors.Join(desk.Close(context.Background()), e.Close()))
+	})
+	return desk, e, g
+}
+
+// What is changed in the middle of an answer counts from the next token on: the
+// tokens before are those of an answer that was never changed, and those after
+// are those of a run that begins, with what is new, from the state that the
+// first ones left.
+func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
+	desk, e, g := swapRoom(t)
+	rack := desk.Rack()
+	pirate, excited := find(t, rack, "demo-pirate", adapter.Options{}), find(t, rack, "demo-excited", adapter.Options{})
+	mixed := func(text string) chat.Mix {
+		m, err := chat.ParseMix(t.Context(), desk.Library(), text)
+		must(t, err)
+		return m
+	}
+	before, after := mixed("own=1,demo-sad=0.2,demo-animals=0"), mixed("own=0.1,demo-sad=0.2,demo-animals=1.5")
+	voices, err := before.Voices(t.Context(), desk.Library(), e.Model(), "")
+	must(t, err)
+	calm := sampler.Params{Temperature: 1.5, TopP: 1, Presence: 0.8, Frequency: 0.3, Decay: 0.99, Seed: 3}
+	for name, s := range map[string]swap{
+		"adapter": {
+			begin: func(d *chat.Dialogue) error { return d.SetAdapter(pirate) },
+			alter: func(d *chat.Dialogue) error { return d.SetAdapter(excited) },
+			first: func(r *infer.Request) { r.Adapter = pirate.Fingerprint },
+			then:  func(r *infer.Request) { r.Adapter = excited.Fingerprint },
+		},
+		"no adapter any more": {
+			begin: func(d *chat.Dialogue) error { return d.SetAdapter(excited) },
+			alter: func(d *chat.Dialogue) error { return d.SetAdapter(chat.Adapter{}) },
+			first: func(r *infer.Request) { r.Adapter = excited.Fingerprint },
+			then:  func(r *infer.Request) { r.Adapter = "" },
+		},
+		"weights of a mix": {
+			begin: func(d *chat.Dialogue) error { return d.SetMix(before) },
+			alter: func(d *chat.Dialogue) error { return d.SetMix(after) },
+			first: func(r *infer.Request) { r.Weight, r.Voices = before.Weights()[0], voices },
+			then: func(r *infer.Request) {
+				weights := after.Weights()
+				from := *r.From
+				from.Weight, from.Voices = weights[0], slices.Clone(from.Voices)
+				for i := range from.Voices {
+					from.Voices[i].Weight = weights[i+1]
+				}
+				r.From = &from
+			},
+		},
+		"sampling": {
+			begin: func(*chat.Dialogue) error { return nil },
+			alter: func(d *chat.Dialogue) error { return d.SetSampling(calm, "") },
+			first: func(*infer.Request) {},
+			then:  func(r *infer.Request) { r.Sampling = calm },
+		},
+	} {
+		t.Run(name, func(t *testing.T) { s.check(t, desk, e, g) })
+	}
+}
+
+// check makes the change and compares with what the engine gives in two runs.
+func (s *swap) check(t *testing.T, desk *chat.Desk, e *infer.Engine, g *gate) {
+	t.Helper()
+	d := desk.New()
+	must(t, s.begin(d))
+	g.shut()
+	must(t, d.Send("Tell me a story."))
+	v := until(t, d, "tokens", func(v chat.View) bool {
+		if v.Live != nil && len(v.Live.Drawn) >= swapAt {
+			return true
+		}
+		g.allow(1)
+		return false
+	})
+	must(t, s.alter(d))
+	at := len(v.Live.Drawn)
+	g.open()
+	got := last(settled(t, d)).Tokens
+	prompt := d.View().Turns[0].Tokens
+	never := s.run(t, e, infer.Request{Tokens: prompt, MaxTokens: swapTokens}, true)
+	if slices.Equal(got, never.Tokens) || len(got) < at+4 {
+		t.Fatalf("the change has changed nothing: %d tokens", len(got))
+	}
+	for drawn := at; drawn <= min(at+3, len(got)); drawn++ { // steps that were under way, and were let through
+		if !slices.Equal(got[:drawn], never.Tokens[:drawn]) {
+			break
+		}
+		first := s.run(t, e, infer.Request{Tokens: prompt, MaxTokens: drawn}, true)
+		rest := s.run(t, e, infer.Request{From: first.Snapshot, MaxTokens: swapTokens - drawn}, false)
+		if slices.Equal(got, slices.Concat(first.Tokens, rest.Tokens)) {
+			t.Logf("changed after %d of %d tokens", drawn, len(got))
+			return
+		}
+	}
+	t.Errorf("%v\nis no answer that was changed after %d tokens or a few more; without a change it is\n%v", got, at, never.Tokens)
+}
+
+// run is what the engine gives for a request in the way before the change, or
+// after it.
+func (s *swap) run(t *testing.T, e *infer.Engine, r infer.Request, before bool) infer.Ending {
+	t.Helper()
+	r.Sampling = sampler.Params{Temperature: 0.9, TopP: 0.95, Seed: 3}
+	r.Stops, r.AnyAdapter = chat.Stops(e.Model()), true
+	s.first(&r)
+	if !before {
+		r.Voices, r.Weight = nil, 0 // the snapshot has them
+		s.then(&r)
+	}
+	stream, err := e.Submit(r)
+	must(t, err)
+	<-stream.Done()
+	must(t, stream.Ending().Err)
+	return stream.Ending()
+}
