@@ -384,7 +384,7 @@ func TestPlainCompare(t *testing.T) {
 	}
 	d.rows(true)
 	p.speak()
-	for _, want := range []string{"4 answers are being made.", "Answer 2 of 4, animals, 41 tokens, 12.5 a second: Once there was bbb"} {
+	for _, want := range []string{"4 answers are being made.", "Answer 2 of 4, animals, 41 tokens, 12.5 a second, the first after 0.31 s, perplexity 7.39 for the first: Once there was bbb"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, out.String())
 		}

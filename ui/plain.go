@@ -227,7 +227,7 @@ func (p *plain) line(line string) error {
 func (p *plain) urgent(text string) bool {
 	name, _, _, isCommand := parseCommand(text)
 	a, known := keys.Slash(name)
-	return isCommand && known && (a.ID == keys.Stop || a.Category == keys.Sampling || a.ID == keys.Quit && len(p.queue) == 0)
+	return isCommand && known && (a.ID == keys.Stop || a.ID == keys.MonitorPanel || a.Category == keys.Sampling || a.ID == keys.Quit && len(p.queue) == 0)
 }
 
 // take sends a prompt or runs a command.

@@ -2,14 +2,9 @@ package ui
 
 import (
 	"errors"
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
 	"rookery/ui/keys"
-	"rookery/ui/panel"
-	"rookery/ui/theme"
 )
 
 // command runs a slash command of the line interface.
@@ -71,7 +66,9 @@ func (p *plain) command(name, arg string) error {
 	case keys.Compare:
 		return p.compare(arg)
 	case keys.Votes:
-		return sayVotes(p.ctx, p.desk, p.say)
+		return p.votes(arg)
+	case keys.SamplingPanel:
+		return p.sampling()
 	case keys.Think, keys.Preset:
 		if arg == "" {
 			p.choices(a.ID)
@@ -105,7 +102,7 @@ func (p *plain) dialogue(id keys.ID, arg string) error {
 func spokenCommands() []keys.Action {
 	silent := map[keys.ID]bool{
 		keys.HistoryFind: true, keys.Editor: true, keys.Top: true, keys.Bottom: true, keys.Fold: true,
-		keys.CopyMessage: true, keys.Search: true, keys.ReopenTab: true, keys.SamplingPanel: true, keys.Mouse: true,
+		keys.CopyMessage: true, keys.Search: true, keys.ReopenTab: true, keys.Mouse: true,
 		keys.Suspend: true, keys.Heat: true,
 	}
 	var all []keys.Action
@@ -178,10 +175,4 @@ func chosen(is bool) string {
 		return " This one is chosen."
 	}
 	return ""
-}
-
-// monitor says what the engine does.
-func (p *plain) monitor() {
-	th := defaultTheme(true).WithGlyphs(theme.SpokenGlyphs())
-	p.say(strings.TrimSpace(ansi.Strip(panel.Strip(p.desk.Engine().Stats(), 400, th))) + ".")
 }

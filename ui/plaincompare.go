@@ -149,7 +149,12 @@ func readOut(i, n int, r chat.Row) string {
 	if r.Rate > 0 {
 		line += ", " + rate(r.Rate) + " a second"
 	}
-	if r.Differs.Found {
+	if r.FirstToken > 0 {
+		line += ", the first after " + seconds(r.FirstToken)
+	}
+	if r.Differs.Found && r.Differs.Token < 0 {
+		line += ", differs from the first"
+	} else if r.Differs.Found {
 		line += fmt.Sprintf(", differs from the first at token %d", r.Differs.Token+1)
 	}
 	return line

@@ -63,11 +63,7 @@ func (p *plain) tokens(arg string) error {
 		return p.d.Branch(turn, at-1, list[n-1].Token)
 	}
 	for i, c := range list {
-		taken := ""
-		if c.Taken {
-			taken = " This one was taken."
-		}
-		p.say(fmt.Sprintf("%d: %q, %.2f percent by the model, %.2f in this draw.%s", i+1, c.Text, 100*c.Model, 100*c.Drawn, taken))
+		p.say(spokenCandidate(i, c))
 	}
 	p.say(fmt.Sprintf("/tokens %d and a number goes on from that one.", at))
 	return nil
@@ -80,11 +76,15 @@ func (p *plain) choose(v chat.View) bool {
 		return true
 	}
 	p.choosing = false
+	judged := perplexities(p.ctx, p.d, v.Best)
 	for i, r := range v.Best {
-		p.say(readOut(i, len(v.Best), r) + ": " + clean(answerOf(r)))
+		p.say(readOut(i, len(v.Best), r) + judgement(judged, i) + ": " + clean(answerOf(r)))
 	}
 	if len(v.Best) > 0 {
 		p.say("The conversation goes on from the first; /next and /prev choose another.")
+	}
+	if len(v.Best) > 1 && v.Best[0].Variant.Name != "" {
+		p.say("/votes and a number says which is best, /votes tie that none is.")
 	}
 	return false
 }

@@ -27,8 +27,11 @@ type winTable struct {
 	width, height int
 }
 
-// showVotes opens the win table.
-func (m *Model) showVotes(string) tea.Cmd {
+// showVotes opens the win table, or votes on the answers that wait.
+func (m *Model) showVotes(arg string) tea.Cmd {
+	if arg != "" {
+		return m.report(vote(m.tab().d, arg))
+	}
 	w := &winTable{loading: true}
 	m.open(w)
 	return func() tea.Msg {

@@ -46,7 +46,7 @@ const (
 // compareTable is the part of the table about comparing answers.
 var compareTable = []Action{
 	{ID: Compare, Title: "Compare answers", Help: "answer a prompt in 2 to 8 ways at once, side by side: other models, states, adapters, mixes, sampling or seeds", Category: Tree, Keys: []string{"f12", "alt+shift+c", "C"}, Contexts: Global, Slash: "compare", Args: "[prompt]"},
-	{ID: Votes, Title: "Votes of comparisons", Help: "show how often each variant was preferred, and export the votes", Category: Tree, Contexts: Global, Slash: "votes"},
+	{ID: Votes, Title: "Votes of comparisons", Help: "show how often each variant was preferred, and export the votes; with a number vote for that answer, with tie for none", Category: Tree, Contexts: Global, Slash: "votes", Args: "[number|tie]"},
 
 	{ID: SetupEdit, Title: "Change the cell", Help: "choose or write what the cell of the variant says", Category: Comparison, Keys: []string{"space"}, Contexts: Setup, Hidden: true},
 	{ID: SetupPrompt, Title: "Write the prompt", Help: "write the prompt that is answered; without one the last prompt is answered again", Category: Comparison, Keys: []string{"w"}, Contexts: Setup, Hidden: true},

@@ -1,0 +1,182 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"rookery/chat"
+	"rookery/ui/panel"
+	"rookery/ui/theme"
+)
+
+// spokenCandidates is how many tokens are read out of what could come next.
+const spokenCandidates = 8
+
+// errNoVote says how a vote is given in words.
+var errNoVote = errors.New("write /votes and the number of the best answer of the last comparison, /votes tie, or /votes and a new file ending with .csv or .jsonl")
+
+// votes reads the win table out, gives a vote, or writes all votes to a file.
+func (p *plain) votes(arg string) error {
+	switch ext := filepath.Ext(arg); {
+	case arg == "":
+		return sayVotes(p.ctx, p.desk, p.say)
+	case ext == ".csv" || ext == ".jsonl":
+		votes, err := p.desk.Votes(p.ctx)
+		if err != nil {
+			return err
+		}
+		if err := (writeVotes{ext: ext, path: arg}).write(votes); err != nil {
+			return err
+		}
+		p.say(voteCount(len(votes)) + " exported to " + arg + ".")
+		return nil
+	}
+	said, err := vote(p.d, arg)
+	if err == nil {
+		p.say(said + ".")
+	}
+	return err
+}
+
+// vote gives a vote on the answers that wait to be chosen from: the number of
+// one, or "tie".
+func vote(d dialogue, arg string) (said string, err error) {
+	v := d.View()
+	if v.Live != nil {
+		return "", errors.New("the answers are running: wait until all have ended, or stop them")
+	}
+	if arg == "tie" {
+		return "a tie", d.Vote(0)
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 1 {
+		return "", errNoVote
+	}
+	if n > len(v.Best) {
+		return "", fmt.Errorf("%d answers wait for a vote", len(v.Best))
+	}
+	row := v.Best[n-1]
+	if row.Variant.Name == "" {
+		return "", errors.New("these are answers of one variant: votes are on those of /compare")
+	}
+	return "You prefer " + oneLine(row.Variant.Name), d.Vote(row.Turn.ID)
+}
+
+// sampling says the parameters, and what the next token would be chosen from.
+func (p *plain) sampling() error {
+	c := p.d.View().Conversation
+	what := "Own sampling"
+	if c.Preset != "" {
+		what = "Preset " + oneLine(c.Preset)
+	}
+	p.say(what + ": " + strings.NewReplacer("=", " ", " ", ", ").Replace(parameters(c.Sampling)) + ".")
+	o, when := p.d.Look(), "The last token was chosen from"
+	if p.d.View().Live == nil {
+		when = "The next token would be chosen from"
+		var err error
+		if o, err = p.d.Outlook(p.ctx); err != nil {
+			return err
+		}
+	}
+	if o == nil {
+		p.say("There is no token to look at yet.")
+		return nil
+	}
+	p.say(when + ":")
+	for i, c := range o.Under(c.Sampling, spokenCandidates) {
+		p.say(spokenCandidate(i, c))
+	}
+	return nil
+}
+
+// spokenCandidate is a line of a token that could stand somewhere.
+func spokenCandidate(i int, c chat.Candidate) string {
+	taken := ""
+	if c.Taken {
+		taken = " This one was taken."
+	}
+	return fmt.Sprintf("%d: %q, %.2f percent by the model, %.2f in this draw.%s", i+1, c.Text, 100*c.Model, 100*c.Drawn, taken)
+}
+
+// monitor says what the engine does, and what is around it.
+func (p *plain) monitor() {
+	th := defaultTheme(true).WithGlyphs(theme.SpokenGlyphs())
+	s := p.desk.Engine().Stats()
+	p.say(strings.TrimSpace(ansi.Strip(panel.Strip(s, 400, th))) + ".")
+	if s.Backend != "" {
+		p.say("Backend: " + oneLine(s.Backend) + ".")
+	}
+	if k := s.Kinds; k.Running+k.Resident+k.Free > 0 {
+		p.say(fmt.Sprintf("Slots: %d running, %d resident, %d free.", k.Running, k.Resident, k.Free))
+	}
+	p.say(fmt.Sprintf("Since the start: %s steps, %s tokens read, %s generated.", count(int(s.Steps)), count(int(s.Read)), count(int(s.Generated))))
+	for _, r := range s.Requests {
+		p.say(fmt.Sprintf("Running: %s, %s tokens, %s a second.", otherwise(r.Label, "untitled"), count(r.Generated), rate(r.Rate)))
+	}
+	if p.options.Surroundings == nil {
+		return
+	}
+	for _, line := range spokenAround(p.options.Surroundings()) {
+		p.say(line)
+	}
+}
+
+// spokenAround is what surrounds the engine, in sentences.
+func spokenAround(a Surroundings) []string {
+	var lines []string
+	add := func(n int64, format string, args ...any) {
+		if n > 0 {
+			lines = append(lines, fmt.Sprintf(format, args...))
+		}
+	}
+	add(a.Adapters, "Adapters: %s.", size(a.Adapters))
+	add(a.WarmBudget, "Snapshots kept warm: %s of %s, %s of them unsaved.", size(a.Warm), size(a.WarmBudget), size(a.Unsaved))
+	add(a.Disk, "On disk: %s.", size(a.Disk))
+	for _, g := range a.GPUs {
+		line := fmt.Sprintf("%s: load %.0f percent, %s of %s of memory", otherwise(g.Name, "GPU"), 100*g.Load, size(g.MemoryUsed), size(g.MemoryTotal))
+		if g.Power > 0 {
+			line += fmt.Sprintf(", %.0f watts", g.Power)
+		}
+		if g.Temperature > 0 {
+			line += fmt.Sprintf(", %d degrees", g.Temperature)
+		}
+		lines = append(lines, line+".")
+	}
+	return lines
+}
+
+// perplexities are those of compared answers under the first variant; nil of
+// other answers, and where they cannot be had.
+func perplexities(ctx context.Context, d dialogue, rows []chat.Row) []float64 {
+	if len(rows) == 0 || rows[0].Variant.Name == "" {
+		return nil
+	}
+	ids := make([]chat.ID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.Turn.ID
+	}
+	judged, err := d.Judge(ctx, ids, rows[0].Variant)
+	if err != nil {
+		return nil
+	}
+	list := make([]float64, len(judged))
+	for i := range judged {
+		list[i] = judged[i].Perplexity()
+	}
+	return list
+}
+
+// judgement says a perplexity, if there is one.
+func judgement(list []float64, i int) string {
+	if i >= len(list) || math.IsNaN(list[i]) {
+		return ""
+	}
+	return fmt.Sprintf(", perplexity %.2f for the first", list[i])
+}
