@@ -6,11 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
+	"slices"
 	"time"
 
 	"rookery/infer"
@@ -20,7 +19,7 @@ import (
 //
 //	conversations/ID.json  the JSON of a tree, deflated
 //	states/TURN.rksn       the snapshot of a turn in its binary form
-//	bases/ID.rkst          a library's state that conversations begin from
+//	bases/ID.rkst          a library's state that conversations begin from or mix
 //	rookery.json           the manifest, written last
 //
 // The manifest lists every other file with its size and SHA-256. A reader
@@ -72,7 +71,7 @@ type bundleEntry struct {
 type BundleWriter struct {
 	zip  *zip.Writer
 	file bundleFile
-	have map[ID]bool // conversations, and states that they begin from
+	have map[ID]bool // conversations, and states that they begin from or mix
 }
 
 // NewBundleWriter begins a bundle. Close completes it.
@@ -115,33 +114,40 @@ func (b *BundleWriter) Add(t Tree) error {
 		c.States = append(c.States, bundleState{entry, s.Turn.String()})
 	}
 	b.file.Conversations = append(b.file.Conversations, c)
-	return b.addBase(t)
+	return b.addBases(t)
 }
 
-// addBase writes the state that a conversation begins from, once in a bundle.
-func (b *BundleWriter) addBase(t Tree) error {
-	id := t.Conversation.Base
-	if t.Base == nil || b.have[id] {
-		return nil
+// addBases writes the states that a conversation begins from and mixes, each
+// once in a bundle.
+func (b *BundleWriter) addBases(t Tree) error {
+	for _, base := range t.Bases {
+		if b.have[base.ID] {
+			continue
+		}
+		if err := b.addBase(base); err != nil {
+			return fmt.Errorf("bundling a state that %q begins from or mixes: %w", t.Conversation.Title, err)
+		}
+		b.have[base.ID] = true
 	}
-	s, err := t.Base()
-	var data []byte
-	if err == nil {
-		data, err = s.AppendBinary(nil)
-	}
-	var entry bundleEntry
-	if err == nil {
-		entry, err = b.write("bases/"+id.String()+".rkst", zip.Store, func(w io.Writer) error {
-			_, err := w.Write(data)
-			return err
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("bundling the state that %q begins from: %w", t.Conversation.Title, err)
-	}
-	b.have[id] = true
-	b.file.Bases = append(b.file.Bases, bundleBase{entry, id.String()})
 	return nil
+}
+
+func (b *BundleWriter) addBase(base TreeBase) error {
+	s, err := base.Read()
+	if err != nil {
+		return err
+	}
+	data, err := s.AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	id := base.ID.String()
+	entry, err := b.write("bases/"+id+".rkst", zip.Store, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+	b.file.Bases = append(b.file.Bases, bundleBase{entry, id})
+	return err
 }
 
 // write adds a file and says what it is.
@@ -194,11 +200,13 @@ func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, err
 		return Tree{}, err
 	}
 	t := Tree{Conversation: c, Turns: turns}
-	if c.Base > lastBuiltIn {
-		if _, err := store.State(ctx, c.Base); err == nil {
-			t.Base = func() (State, error) { return store.State(ctx, c.Base) }
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return Tree{}, err
+	have, err := store.States(ctx)
+	if err != nil {
+		return Tree{}, err
+	}
+	for _, id := range t.library() {
+		if slices.ContainsFunc(have, func(s State) bool { return s.ID == id }) {
+			t.Bases = append(t.Bases, TreeBase{id, func() (State, error) { return store.State(ctx, id) }})
 		}
 	}
 	if !states {

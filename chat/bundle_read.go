@@ -23,6 +23,8 @@ const (
 	bundleStateBytes    = 1 << 30
 	bundleAllJSONBytes  = 2 << 30
 	bundleFiles         = 1 << 20
+	bundleBases         = 4096    // states of the library
+	bundleAllBaseBytes  = 8 << 30 // of these
 )
 
 // readBundle reads and checks everything but the states, which are checked
@@ -74,9 +76,12 @@ type bundleReader struct {
 	json  int64 // bytes of conversations so far
 }
 
-// listBases are the states that conversations begin from.
+// listBases are the states that conversations begin from or mix.
 func (b *bundleReader) listBases(list []bundleBase) (map[ID]bundleBase, error) {
-	bases := map[ID]bundleBase{}
+	bases, bytes := map[ID]bundleBase{}, uint64(0)
+	if len(list) > bundleBases {
+		return nil, fmt.Errorf("it holds %d states of a library; %d can be read", len(list), bundleBases)
+	}
 	for _, e := range list {
 		id, err := parseID(e.ID)
 		switch {
@@ -89,6 +94,11 @@ func (b *bundleReader) listBases(list []bundleBase) (map[ID]bundleBase, error) {
 		case b.files[e.File] == nil:
 			return nil, fmt.Errorf("%.60q is missing", e.File)
 		}
+		size := b.files[e.File].UncompressedSize64
+		if size > bundleStateBytes || bytes+size > bundleAllBaseBytes {
+			return nil, fmt.Errorf("its states unpack to too much: %d bytes in all, and %d each, can be read", int64(bundleAllBaseBytes), int64(bundleStateBytes))
+		}
+		bytes += size
 		bases[id] = e
 	}
 	return bases, nil
@@ -105,7 +115,7 @@ func (b *bundleReader) base(id ID) (State, error) {
 		err = errors.Join(err, aName(s.Adapter), aName(s.AdapterName))
 	}
 	if err != nil {
-		return s, fmt.Errorf("the state %d that conversations begin from: %w", id, err)
+		return s, fmt.Errorf("the state %d that conversations begin from or mix: %w", id, err)
 	}
 	s.Read, s.Bytes = len(s.Tokens), stateBytes(&s.State)
 	return s, nil
@@ -166,8 +176,10 @@ func (b *bundleReader) conversation(c bundleConversation) (Tree, error) {
 	case len(t.Turns) != c.Turns:
 		return t, fmt.Errorf("it has %d turns and the manifest says %d", len(t.Turns), c.Turns)
 	}
-	if base := t.Conversation.Base; b.bases[base].ID != "" {
-		t.Base = func() (State, error) { return b.base(base) }
+	for _, id := range t.library() {
+		if b.bases[id].ID != "" {
+			t.Bases = append(t.Bases, TreeBase{id, func() (State, error) { return b.base(id) }})
+		}
 	}
 	return t, b.states(&t, c.States)
 }

@@ -151,7 +151,8 @@ func TestBundleOfABeginning(t *testing.T) {
 	ask(t, d, "hello")
 	data := bundled(t, from.store, false, d.ID(), d.ID())
 	to := newRoom(t, setup{babble: true})
-	mine := bake(t, to, "book") // another one of that name
+	mine, err := to.desk.Library().Bake(ctx, to.engine, chat.Recipe{Name: "book", Text: "Another one of that name."}, nil)
+	must(t, err)
 	arrivals := imported(t, to.store, data)
 	if arrivals[0].Fate != chat.FateNew || arrivals[0].Note != "" {
 		t.Errorf("arrived %+v", arrivals)
@@ -244,6 +245,11 @@ func zipped(t testing.TB, files map[string]string, sums bool) []byte {
 				for _, s := range states {
 					fix(s)
 				}
+			}
+		}
+		if bases, ok := m["bases"].([]any); ok {
+			for _, b := range bases {
+				fix(b)
 			}
 		}
 		text, err := json.Marshal(m)

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -97,7 +97,7 @@ func (p *Import) CarryOut(ctx context.Context, store Store) ([]Arrival, error) {
 		if err != nil || len(trees) == 0 {
 			return arrivals, err
 		}
-		added, err := addBases(ctx, store, trees)
+		trees, added, err := addLibrary(ctx, store, trees)
 		if err == nil {
 			err = store.Import(ctx, trees)
 		}
@@ -116,39 +116,6 @@ func (p *Import) CarryOut(ctx context.Context, store Store) ([]Arrival, error) {
 		}
 		return arrivals, nil
 	}
-}
-
-// addBases adds to the library what trees begin from and it does not have. A
-// name that is taken gets a number behind it.
-func addBases(ctx context.Context, store Store, trees []Tree) (added []ID, err error) {
-	for _, t := range trees {
-		if t.Base == nil {
-			continue
-		}
-		if _, err := store.State(ctx, t.Conversation.Base); !errors.Is(err, fs.ErrNotExist) {
-			if err != nil {
-				return added, err
-			}
-			continue
-		}
-		s, err := t.Base()
-		if err != nil {
-			return added, err
-		}
-		name := s.Name
-		for n := 2; ; n++ {
-			err = store.SaveState(ctx, s)
-			if !errors.Is(err, ErrNameTaken) {
-				break
-			}
-			s.Name = fmt.Sprintf("%s (%d)", name, n)
-		}
-		if err != nil {
-			return added, err
-		}
-		added = append(added, s.ID)
-	}
-	return added, nil
 }
 
 // plan finds the ids under which trees are stored, and those that are to be.
@@ -193,10 +160,8 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 			} else {
 				coming[a.ID] = at
 				trees = append(trees, at)
-				if base := at.Conversation.Base; base > lastBuiltIn && at.Base == nil {
-					if _, err := store.State(ctx, base); errors.Is(err, fs.ErrNotExist) {
-						a.Note = "the state that it begins from is missing"
-					}
+				if a.Note, err = at.lacks(ctx, store); err != nil {
+					return nil, nil, err
 				}
 			}
 			break
@@ -204,6 +169,33 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 		arrivals = append(arrivals, a)
 	}
 	return append(arrivals, p.arrivals...), trees, nil
+}
+
+// lacks says which states of the library a tree needs and neither brings nor
+// finds there.
+func (t *Tree) lacks(ctx context.Context, store Store) (string, error) {
+	states, err := store.States(ctx)
+	if err != nil {
+		return "", err
+	}
+	mixed := 0
+	for _, id := range t.library() {
+		has := func(s State) bool { return s.ID == id }
+		if slices.ContainsFunc(t.Bases, func(b TreeBase) bool { return b.ID == id }) || slices.ContainsFunc(states, has) {
+			continue
+		}
+		if id == t.Conversation.Base {
+			return "the state that it begins from is missing", nil
+		}
+		mixed++
+	}
+	switch mixed {
+	case 0:
+		return "", nil
+	case 1:
+		return "a state of its mixes is missing", nil
+	}
+	return fmt.Sprintf("%d states of its mixes are missing", mixed), nil
 }
 
 // covers reports whether turns that are stored hold all of others. An answer

@@ -29,9 +29,9 @@ type Tree struct {
 	Conversation Conversation
 	Turns        []Turn
 	States       []TreeState
-	// Base reads the library's state that the conversation begins from. It is
-	// nil if there is none, it comes with the program, or it is missing.
-	Base func() (State, error)
+	// Bases are the states of the library that the conversation begins from and
+	// that its mixes have, as far as they are there.
+	Bases []TreeBase
 }
 
 // A TreeState is the snapshot of a turn. Read reads it anew
