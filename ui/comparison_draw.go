@@ -21,7 +21,7 @@ type arrangement struct {
 // The smallest pane beside or above others, and what stands around its text.
 const (
 	paneNarrowest = 36
-	paneLowest    = 12
+	paneLowest    = 11
 	paneGap       = 3  // cells between columns
 	paneFoot      = 1  // a line below all
 	paneWide      = 64 // where a line has room for all figures
@@ -129,11 +129,18 @@ func (c *comparison) tabLabel(i int) string {
 	if p.marked {
 		mark = "*"
 	}
-	label := fmt.Sprintf("%d%s%s", slices.Index(c.order, i)+1, mark, c.title(i))
+	head, tail := fmt.Sprintf("%d%s", slices.Index(c.order, i)+1, mark), ""
 	if !p.ended() {
-		label += "…"
+		tail = "…"
 	}
-	return fit(label, max(8, (c.width-4)/len(c.order)-1))
+	room := max(8, (c.width-4)/len(c.order)-1) - ansi.StringWidth(head+tail)
+	name := fit(c.title(i), room)
+	for _, other := range c.order {
+		if other != i && fit(c.title(other), room) == name { // they may differ at their ends
+			name = fitEnd(c.title(i), room)
+		}
+	}
+	return head + name + tail
 }
 
 // grid is the panes that are seen.

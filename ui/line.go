@@ -35,6 +35,15 @@ func spread(left, right string, width int) string {
 	return left + strings.Repeat(" ", gap) + right
 }
 
+// fitEnd cuts a text to a width and leaves its end, where names of one kind
+// differ.
+func fitEnd(text string, width int) string {
+	if over := ansi.StringWidth(text) - width; over > 0 && width > 0 {
+		return ansi.TruncateLeft(text, over+1, "…")
+	}
+	return fit(text, width)
+}
+
 // besides cuts what is said about a title to the room beside it; where that
 // is of no use, it is empty.
 func besides(title, detail string, width int) string {
