@@ -197,7 +197,7 @@ func TestPanels(t *testing.T) {
 		x.keys("Enter")
 		x.see(panel.shows)
 		x.keys("Escape")
-		time.Sleep(50 * time.Millisecond) // else the terminal takes escape and the next key for alt
+		time.Sleep(300 * time.Millisecond) // else the terminal takes escape and the next key for alt
 	}
 	x.keys("C-p")
 	x.see("Commands")

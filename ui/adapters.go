@@ -184,6 +184,9 @@ func (m *Model) onAdapter(msg adapterMsg) tea.Cmd {
 		c.fill("/adapter " + msg.file) // to be put right
 		m.edited()
 	}
+	if err == nil && msg.file != "" {
+		m.panel.adapters.GoTo(msg.a)
+	}
 	var tidy tea.Cmd
 	if err == nil && msg.a.Name != "" {
 		tidy = func() tea.Msg {

@@ -181,7 +181,7 @@ func (c *comparison) pane(th theme.Theme, i, width, height, below int) []string 
 		right = "differs"
 	case !p.differs.empty():
 		right = fmt.Sprintf("differs at %d", p.token)
-	case p.ended() && c.panes[c.ref].ended() && p.there && c.panes[c.ref].there:
+	case p.row.Ended && c.panes[c.ref].row.Ended && !p.gone && !c.panes[c.ref].gone:
 		right = "the same"
 	}
 	head := pad(spread(fit(left, max(1, width-len(right)-1)), right, width), width)

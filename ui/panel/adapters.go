@@ -28,7 +28,8 @@ type Adapters struct {
 	// and a new strength is not in the list at once.
 	faders  map[string]float32
 	chosen  string
-	at      int // the chosen line; 0 is "none"
+	wanted  string // key of the adapter whose line is gone to next
+	at      int    // the chosen line; 0 is "none"
 	dragged bool
 }
 
@@ -84,6 +85,9 @@ func (p *Adapters) Set(list []chat.Racked, err error, weights int64) {
 	if f := p.family(); f != nil {
 		key = keyOf(f[0].Adapter)
 	}
+	if p.wanted != "" {
+		key, p.wanted = p.wanted, ""
+	}
 	p.families = chat.Families(list)
 	p.at = min(p.at, len(p.families))
 	for i, f := range p.families {
@@ -92,6 +96,9 @@ func (p *Adapters) Set(list []chat.Racked, err error, weights int64) {
 		}
 	}
 }
+
+// GoTo chooses the line of an adapter when it is in the list that is set next.
+func (p *Adapters) GoTo(a chat.Adapter) { p.wanted = keyOf(a) }
 
 // SetDoing tells what is being done; empty is nothing.
 func (p *Adapters) SetDoing(what string) { p.doing = what }
