@@ -35,7 +35,8 @@ type plain struct {
 	started bool     // its name has been written
 	thought bool     // its thought has been announced
 	spoken  int      // bytes of its answer that have been written
-	failure string   // the error that was last told
+	reading rereading
+	failure string // the error that was last told
 	ended   bool     // standard input has
 	// choosing is set while several answers are generated, which are read out
 	// when all have ended.
@@ -253,6 +254,7 @@ func (p *plain) speak() {
 		if p.live == 0 {
 			p.live, p.started, p.thought, p.spoken = v.Live.Turn.ID, false, false, 0
 		}
+		p.reread(v.Live)
 		thought, answer, open := chat.SplitThought(v.Live.Text)
 		if open && !p.thought {
 			p.thought = true

@@ -1,0 +1,34 @@
+package ui
+
+import (
+	"fmt"
+
+	"rookery/chat"
+)
+
+// A rereading is what the line mode has told of a conversation that is read
+// again because the weights under it are others now.
+type rereading struct {
+	answer   chat.ID // it is read for; 0: none was told
+	quarters int     // of the way that were told
+}
+
+// reread tells that a conversation is read again, and then every quarter of
+// the way.
+func (p *plain) reread(live *chat.Live) {
+	if live.Swapped == "" || live.Progress.Generated > 0 {
+		return
+	}
+	if p.reading.answer != live.Turn.ID {
+		p.reading = rereading{answer: live.Turn.ID}
+		p.say(fmt.Sprintf("This conversation was made with %s, and %s runs now: it is read again.", oneLine(live.Swapped), oneLine(p.model.Name)))
+	}
+	read, all := live.Progress.Read, live.Progress.ToRead
+	if all <= 0 {
+		return
+	}
+	if quarters := 4 * read / all; quarters > p.reading.quarters && quarters < 4 {
+		p.reading.quarters = quarters
+		p.say(fmt.Sprintf("Read %d of %d tokens, %d percent.", read, all, 25*quarters))
+	}
+}
