@@ -200,6 +200,9 @@ func aboutState(s chat.State) string {
 	if model == "" {
 		model = fmt.Sprintf("%d layers of %d", s.Shape.Layers, s.Shape.Embed)
 	}
+	if s.AdapterName != "" {
+		model += " with " + s.AdapterName
+	}
 	return what + " · " + oneLine(model) + " · " + size(s.Bytes)
 }
 
