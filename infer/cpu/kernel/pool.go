@@ -207,14 +207,16 @@ func (p *Pool) help(worker int) {
 	}
 }
 
-// relinquish lets another thread have the core, and the runtime stop this one.
-// A thread that is seldom anywhere but in the system call could not be stopped
+// relinquish lets another thread have the core. Each call of it is a point
+// where the runtime can stop the goroutine, which is why it is not inlined: a
+// thread that is seldom anywhere but in the system call could not be stopped
 // there, and would hold up whoever stops the world, and with it all others,
-// one of which may have the chunk that is waited for.
-func relinquish() {
-	osYield()
-	runtime.Gosched()
-}
+// one of which may have the chunk that is waited for. runtime.Gosched would do
+// it too, but where processors of Go's are idle it wakes a thread for one of
+// them, which then takes this goroutine over: at every yield.
+//
+//go:noinline
+func relinquish() { osYield() }
 
 // park sleeps until there is work. It announces itself first and looks again,
 // so that no region is missed.
