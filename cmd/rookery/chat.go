@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,12 +49,10 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 // chatWith opens the interface, and again for every model that is chosen in
 // it. One that cannot be loaded is told, and the model before it is back.
 func (a *app) chatWith(cmd *cobra.Command, c config.Config, settings ui.Settings) error {
-	threads := runtime.GOMAXPROCS(0)
 	r := reopening{}
 	for {
 		r.next = nil
 		err := a.chatOnce(cmd, c, settings, &r)
-		runtime.GOMAXPROCS(threads)
 		switch {
 		case err != nil && r.before != nil && !r.shown:
 			c.Model, r.before, r.problem = *r.before, nil, err
@@ -94,9 +91,7 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 	if err != nil {
 		return errors.Join(err, e.Close(), store.Close())
 	}
-	// The backend's threads were chosen by now: one more processor than they
-	// take leaves the operating system to fit in the screen and the store.
-	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 1)
+	defer infer.Overlap()() // the backend has chosen its threads by now
 	desk := chat.NewDesk(e, store, d)
 	desk.SetMemory(int64(c.Storage.MemoryBudget))
 	desk.UseStates(demo.States)

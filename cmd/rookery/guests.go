@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"runtime"
 	"runtime/debug"
 
 	"rookery/chat"
@@ -22,9 +21,6 @@ func guests(c config.Config) chat.GuestOpener {
 		own := c
 		own.Model = config.Model{Path: path}
 		own.Engine.Slots = guestSlots
-		if own.Engine.Threads == 0 {
-			own.Engine.Threads = max(1, runtime.GOMAXPROCS(0)-1) // see chatOnce
-		}
 		m, backend, err := load.Open(ctx, modelSpec(own, nil), func(p load.Progress) { progress(p.Done, p.Total) })
 		if err != nil {
 			return chat.Opened{}, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"rookery/infer"
 	"rookery/infer/checkpoint"
@@ -74,7 +73,7 @@ func load(ctx context.Context, src source, shape rwkv.Shape, typ kernel.Type, o 
 	}
 	threads := o.Threads
 	if threads < 1 {
-		threads = runtime.GOMAXPROCS(0)
+		threads = infer.Cores()
 	}
 	arena := kernel.NewArena()
 	defer func() {
