@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -119,6 +120,7 @@ func BenchmarkSavingBesideSteps(b *testing.B) {
 				backend = serialWatch{w}
 			}
 			e := infer.NewEngine(c.model, backend, infer.Options{})
+			defer infer.Overlap()() // as the program does
 			generate(b, e, w, s, c.beside)
 			if err := e.Close(); err != nil {
 				b.Fatal(err)
@@ -152,27 +154,37 @@ func generate(b *testing.B, e *infer.Engine, w *stopwatch, s *Store, beside func
 	group.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	report := func(what string, all []time.Duration) {
-		slices.Sort(all)
-		for _, p := range []int{50, 95, 99} {
-			if len(all) > 0 {
-				b.ReportMetric(float64(all[(len(all)*p+99)/100-1].Microseconds())/1000, what+"-ms-p"+[]string{50: "50", 95: "95", 99: "99"}[p])
-			}
-		}
-	}
-	report("step", w.passed)
-	report("late", frames)
+	percentiles(b, "step", w.passed)
+	percentiles(b, "late", frames)
 }
 
-// saveForever commits turns with states of 34 MB.
+// percentiles reports times in milliseconds.
+func percentiles(b *testing.B, what string, all []time.Duration) {
+	slices.Sort(all)
+	for _, p := range []int{50, 95, 99} {
+		if len(all) > 0 {
+			b.ReportMetric(float64(all[(len(all)*p+99)/100-1].Microseconds())/1000, fmt.Sprintf("%s-ms-p%d", what, p))
+		}
+	}
+}
+
+// saveForever commits turns with states of 34 MB, and reports what one takes.
 func saveForever(ctx context.Context, b *testing.B, _ *infer.Engine, s *Store) {
 	snap := snapshot(shape72B.StateLen())
+	var took []time.Duration
 	for id := chat.ID(2); ctx.Err() == nil; id++ {
-		if err := s.CommitTurn(ctx, conversation(1), turn(2+id%4, 0, "x"), snap); err != nil && ctx.Err() == nil {
+		start := time.Now()
+		err := s.CommitTurn(ctx, conversation(1), turn(2+id%4, 0, "x"), snap)
+		if ctx.Err() != nil {
+			break // the last one was given up
+		}
+		if err != nil {
 			b.Error(err)
 			return
 		}
+		took = append(took, time.Since(start))
 	}
+	percentiles(b, "save", took)
 }
 
 // endForever ends requests: each has its state read twice, after the prompt

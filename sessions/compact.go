@@ -66,6 +66,8 @@ func (s *Store) thinAll(ctx context.Context) (freed int64, err error) {
 // vacuum writes the database anew without its free pages, and with pages of
 // the size that a new one has.
 func (s *Store) vacuum(ctx context.Context) error {
+	s.log.Lock()
+	defer s.log.Unlock()
 	if _, err := s.write.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
 		return err
 	}

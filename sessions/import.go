@@ -22,7 +22,7 @@ func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
 	}
 	for _, t := range trees {
 		if len(t.States) > 0 {
-			s.upkeep.grew(t.Conversation.ID)
+			s.upkeep.grew(t.Conversation.ID, 0)
 		}
 	}
 	return nil

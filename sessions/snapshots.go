@@ -46,22 +46,38 @@ func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, p
 	return err
 }
 
+// An unpacked snapshot is taken straight from the driver's bytes: they are
+// megabytes, and each copy of them takes as long as half of the disk.
+type unpacked struct {
+	snap infer.Snapshot
+	err  error // the bytes are damaged
+}
+
+// Scan implements sql.Scanner.
+func (s *unpacked) Scan(value any) error {
+	data, _ := value.([]byte)
+	s.err = s.snap.UnmarshalBinary(data)
+	return nil
+}
+
 // Snapshot implements chat.Store. One that fails its checksum is ErrDamaged.
 func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, error) {
 	doing := fmt.Sprintf("reading the state of turn %d", turn)
-	var data, prefix []byte
+	defer s.upkeep.reading()()
+	var from unpacked
+	var prefix []byte
 	err := s.read.QueryRowContext(ctx, `SELECT s.data, f.prefix FROM snapshots s
-		LEFT JOIN snapshot_facts f ON f.turn = s.turn AND f.width = 'exact' WHERE s.turn = ?`, turn).Scan(&data, &prefix)
+		LEFT JOIN snapshot_facts f ON f.turn = s.turn AND f.width = 'exact' WHERE s.turn = ?`, turn).Scan(&from, &prefix)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, explain(doing, err)
 	}
-	snap := new(infer.Snapshot)
-	if err := snap.UnmarshalBinary(data); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", doing, ErrDamaged, err)
+	if from.err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", doing, ErrDamaged, from.err)
 	}
+	snap := &from.snap
 	if len(prefix) == len(snap.Prefix) {
 		snap.Prefix = infer.Prefix(prefix)
 	}

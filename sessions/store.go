@@ -29,6 +29,7 @@ type Store struct {
 	upkeep *upkeep
 	stop   context.CancelFunc // ends the upkeep
 	worker sync.WaitGroup
+	log    sync.Mutex // held while the log is copied: a log that is being copied cannot be emptied
 }
 
 // Open opens the database of a data directory for reading and writing,

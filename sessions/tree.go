@@ -30,7 +30,7 @@ func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat
 	}); err != nil {
 		return explain("copying the conversation", err)
 	}
-	s.upkeep.grew(c.ID)
+	s.upkeep.grew(c.ID, 0)
 	return nil
 }
 

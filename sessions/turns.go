@@ -40,6 +40,13 @@ func scanTurn(row scanner) (chat.Turn, error) {
 
 // CommitTurn implements chat.Store.
 func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
+	if snap != nil && snap.HostBytes() >= gentleBytes {
+		return gently(func() error { return s.commitTurn(ctx, c, t, snap) })
+	}
+	return s.commitTurn(ctx, c, t, snap)
+}
+
+func (s *Store) commitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
 	state, err := s.pack(snap)
 	if err != nil {
 		return fmt.Errorf("saving the turn: %w", err)
@@ -66,7 +73,7 @@ func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn
 		return explain("saving the turn", err)
 	}
 	if state.data != nil {
-		s.upkeep.grew(c.ID)
+		s.upkeep.grew(c.ID, int64(len(state.data)))
 	}
 	return nil
 }

@@ -10,11 +10,18 @@ import (
 )
 
 const (
-	// checkpointEvery is how often the write-ahead log is copied into the
-	// database, away from any transaction.
-	checkpointEvery = 2 * time.Second
-	// checkpointBytes is the size of the log from which that is worth it.
+	// upkeepEvery is how often there is a look at what is to be done.
+	upkeepEvery = 2 * time.Second
+	// checkpointBytes is the size of the log from which it is copied into the
+	// database, away from any transaction, and how much of states makes that
+	// due without waiting for the next look: a short log keeps the disk busy
+	// for moments and not for half a second.
 	checkpointBytes = 8 << 20
+	// calm is how long after a state was read or written the disk and the cores
+	// are left to those who may wait for the next one, or for a first token;
+	// patience is for how long in all.
+	calm     = 40 * time.Millisecond
+	patience = time.Second
 )
 
 // An upkeep is what waits to be done in the background.
@@ -24,13 +31,17 @@ type upkeep struct {
 	used        map[chat.ID]time.Time // turns whose snapshots were read
 	grown       map[chat.ID]bool      // conversations with new snapshots
 	over        bool                  // the budget is to be looked at
+	readers     int                   // who wait for a state now
+	last        time.Time             // when a state was read or written last
+	logged      int64                 // bytes of states written since the last checkpoint
+	due         chan struct{}         // 1 slot: logged is worth a checkpoint
 	indexBroken bool
 }
 
 func newUpkeep() *upkeep {
 	return &upkeep{
 		retention: Retention{Budget: NoBudget}, // until someone sets one
-		used:      map[chat.ID]time.Time{}, grown: map[chat.ID]bool{},
+		used:      map[chat.ID]time.Time{}, grown: map[chat.ID]bool{}, due: make(chan struct{}, 1),
 	}
 }
 
@@ -41,12 +52,64 @@ func (u *upkeep) use(turn chat.ID) {
 	u.used[turn] = time.Now()
 }
 
-// grew notes that a conversation has a new snapshot.
-func (u *upkeep) grew(conversation chat.ID) {
+// grew notes that a conversation has new snapshots of some bytes.
+func (u *upkeep) grew(conversation chat.ID, bytes int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.grown[conversation] = true
-	u.over = true
+	u.over, u.last = true, time.Now()
+	if u.logged += bytes; u.logged >= checkpointBytes {
+		select {
+		case u.due <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// copied notes that a checkpoint begins.
+func (u *upkeep) copied() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.logged = 0
+}
+
+// busy is for how long the disk is to be left to those who wait for states.
+func (u *upkeep) busy() time.Duration {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.readers > 0 {
+		return calm
+	}
+	return calm - time.Since(u.last)
+}
+
+// rest waits while states are read, and for a moment after that: what is to be
+// done can wait, and who presses a key cannot.
+func (u *upkeep) rest(ctx context.Context) {
+	for end := time.Now().Add(patience); ctx.Err() == nil && time.Now().Before(end); {
+		wait := u.busy()
+		if wait <= 0 {
+			return
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		}
+	}
+}
+
+// reading notes that someone waits for a state from here to the call of what
+// it returns.
+func (u *upkeep) reading() (done func()) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.readers++
+	return func() {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.readers--
+		u.last = time.Now()
+	}
 }
 
 // take returns what is to be thinned and forgets it.
@@ -83,7 +146,7 @@ func (u *upkeep) mendIndex() {
 // to: filling the index, thinning snapshots, copying a long log. What fails
 // here fails at the next commit too, where it is reported.
 func (s *Store) upkeepLoop(ctx context.Context) {
-	tick := time.NewTicker(checkpointEvery)
+	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
 	filling := true
 	for ctx.Err() == nil {
@@ -97,7 +160,11 @@ func (s *Store) upkeepLoop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
+		case <-s.upkeep.due:
+			s.upkeep.rest(ctx)
+			s.checkpoint(ctx)
 		case <-tick.C:
+			s.upkeep.rest(ctx)
 			_ = s.retain(ctx)
 			s.checkpoint(ctx)
 		}
@@ -107,6 +174,12 @@ func (s *Store) upkeepLoop(ctx context.Context) {
 // checkpoint copies a long log into the database, so that no transaction has to.
 func (s *Store) checkpoint(ctx context.Context) {
 	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() >= checkpointBytes {
-		_, _ = s.read.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+		s.log.Lock()
+		defer s.log.Unlock()
+		s.upkeep.copied()
+		_ = gently(func() error {
+			_, err := s.read.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
+			return err
+		})
 	}
 }
