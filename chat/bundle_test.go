@@ -21,6 +21,8 @@ import (
 	"rookery/chat"
 	"rookery/chat/memstore"
 	"rookery/infer"
+	"rookery/infer/rwkv"
+	"rookery/infer/statefile"
 )
 
 // bundled is a bundle of conversations of a store.
@@ -381,6 +383,18 @@ func FuzzImport(f *testing.F) {
 	}
 	bundle := bundled(f, store, true, c.ID)
 	f.Add(bundle)
+	shape := rwkv.Shape{Version: rwkv.V7, Layers: 1, Embed: 1, Heads: 1, HeadSize: 1}
+	if err := store.SaveState(ctx, chat.State{ID: 3 << 20, Read: 1, State: statefile.State{
+		Name: "s", Kind: statefile.Baked, Model: "m", Shape: shape, Tokens: []int32{1},
+		Snapshot: &infer.Snapshot{Model: "m", State: make([]float32, shape.StateLen())},
+	}}); err != nil {
+		f.Fatal(err)
+	}
+	c.Base, c.Mix = 3<<20, chat.Mix{Own: chat.Fader{Weight: 1}, Faders: []chat.Fader{{State: 3 << 20, Name: "s", Weight: 1}}}
+	if err := store.SaveConversation(ctx, c); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(bundled(f, store, true, c.ID))
 	f.Add([]byte(unzipped(f, bundle)["conversations/1048576.json"]))
 	for _, name := range []string{"sharegpt.json", "openai.jsonl"} {
 		data, err := os.ReadFile("testdata/import/" + name)

@@ -56,6 +56,9 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 	t.Open = end.Reason != infer.ReasonStop
 	t.Reason = end.Reason
 	t.Usage = addUsage(t.Usage, end.Usage)
+	if end.Snapshot != nil { // one that was chosen as the answer ended came too late
+		t.AdapterID = end.Snapshot.Adapter
+	}
 	t.Recall = d.recall(a.header, t.Text)
 	if a.way.guest == nil { // figures are of the conversations' tokens
 		d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)

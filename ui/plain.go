@@ -37,7 +37,7 @@ type plain struct {
 	spoken  int      // bytes of its answer that have been written
 	reading rereading
 	failure string // the error that was last told
-	ended   bool     // standard input has
+	ended   bool   // standard input has
 	// choosing is set while several answers are generated, which are read out
 	// when all have ended.
 	choosing bool
