@@ -140,6 +140,18 @@ template <> __device__ inline half from_float_bounded<half>(float v) {
     return __float2half_rn(fminf(fmaxf(v, -kHalfMax), kHalfMax));
 }
 
+// Two values as fp16 next to each other, the first one lower; rounded towards zero,
+// so that finite ones stay finite.
+__device__ inline uint32_t halves_toward_zero(float a, float b) {
+#if GPU_CUDA && __CUDA_ARCH__ >= 800
+    uint32_t v;
+    asm("cvt.rz.f16x2.f32 %0, %1, %2;" : "=r"(v) : "f"(b), "f"(a));
+    return v;
+#else
+    return (uint32_t)__half_as_ushort(__float2half_rz(a)) | (uint32_t)__half_as_ushort(__float2half_rz(b)) << 16;
+#endif
+}
+
 // ---- 16-byte access ---------------------------------------------------------
 
 // As many E as fit 16 bytes.

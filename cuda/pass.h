@@ -64,6 +64,7 @@ struct DrawScratch {
     float2 *parts;      // [row_room][chunks]: sums of the softmax of rows of mixes
     uint32_t *exempt;   // bit set of tokens
     int32_t *arrived;   // rows that have drawn; zero between draws
+    int32_t *taken;     // [row_room]: rows that draw_many has drawn for; see sampler_many.h
 
     // In the host's memory, which the device writes to.
     rk_result *results;       // [row_room]

@@ -11,6 +11,7 @@
 //   sampler_counts.h      the slot's counts: penalties, decay, the drawn token
 //   sampler_mix.h/.cu     mixes: the logits of several rows as one
 //   sampler_draw.cu       the kernel
+//   sampler_many*         another for many rows: a block a row, which stays in the caches
 #pragma once
 
 #include "forward.h"
@@ -26,6 +27,7 @@ struct DrawArgs {
     int64_t stride;
     int vocab, outputs;
     bool early; // inputs and counts may be read before the previous kernel has ended
+    bool many;  // draw_many has been at it, and taken some rows
     const RowInput *input;
     const int32_t *row_slot, *output_row, *bans;
     SlotView slots;
@@ -36,6 +38,16 @@ struct DrawArgs {
     __device__ const float *drawn_from(int out, bool mixed) const { return mixed ? scratch.mixed + (out / 2) * stride : logits + out * stride; }
 
     __device__ bool frozen(int row) const { return row_slot[row] != input[row].slot; }
+
+    // Tells the host when the last row has drawn. By one thread of each row, after all
+    // that the row has for the host.
+    __device__ void arrive() const {
+        __threadfence_system();
+        if (atomicAdd(scratch.arrived, 1) < outputs - 1) return;
+        *scratch.arrived = 0;
+        __threadfence_system();
+        *static_cast<volatile uint32_t *>(scratch.finished) = 1;
+    }
 };
 
 // Whether this device keeps rows of so many ids in the shared memory of a team.

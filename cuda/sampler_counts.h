@@ -68,6 +68,15 @@ struct Seen {
         n[size] = first[size] = weight;
         *count_size = size + 1;
     }
+
+    // Brings the counts to after the draw, by each of a team's blocks; one of them owns
+    // the token.
+    __device__ void observe(const DrawArgs &a, const RowInput &in, int drawn, int rank, int blocks, bool owns) const {
+        const bool exempt = in.exempt && (a.scratch.exempt[drawn / 32] >> drawn % 32 & 1);
+        const float weight = exempt ? 0.0f : 1.0f;
+        decay(in.decay, drawn, weight, rank, blocks);
+        if (owns) append(drawn, weight, a.slots.count_size + in.slot, a.slots.limit);
+    }
 };
 
 } // namespace sampling

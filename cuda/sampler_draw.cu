@@ -1,6 +1,7 @@
 // sampler_draw.cu: the draw of each row, by one team of blocks a row.
 #include "sampler_candidates.h"
 #include "sampler_counts.h"
+#include "sampler_many.h"
 #include "sampler_mix.h"
 #include "small.h"
 
@@ -9,6 +10,7 @@ namespace sampling {
 namespace {
 
 constexpr int kMostChunksHeld = 24; // of a block: 96 KiB
+constexpr int kTeamsLeft = 49;       // that a card has at once, when there are many rows
 
 int chunks_each(int vocab, int blocks) { return (int)ceil_div(ceil_div(vocab, kDrawChunk), blocks); }
 
@@ -75,23 +77,10 @@ template <int kBlocks> __device__ int draw(Work<kBlocks> &w, const Part &part, c
     return pick(w, part, d, random_word(in.seed, in.index), true, total);
 }
 
-// Tells the host when the last row has drawn. By one thread of each row, after all
-// that the row has for the host.
-__device__ void arrive(const DrawArgs &a) {
-    __threadfence_system();
-    if (atomicAdd(a.scratch.arrived, 1) < a.outputs - 1) return;
-    *a.scratch.arrived = 0;
-    __threadfence_system();
-    *static_cast<volatile uint32_t *>(a.scratch.finished) = 1;
-}
-
-template <int kBlocks, bool kHeld> __global__ void __launch_bounds__(Team<kBlocks>::kThreads, kBlocks > 1 ? 3 : 1) draw_rows(DrawArgs a, int chunks_each) {
+// Behind Work there is room for the values held.
+template <int kBlocks, bool kHeld> __device__ void draw_row(const DrawArgs &a, Work<kBlocks> &w, int out, int chunks_each) {
     using T = Team<kBlocks>;
-    extern __shared__ uint4 shared[]; // Work, then the values held
-    Work<kBlocks> &w = *reinterpret_cast<Work<kBlocks> *>(shared);
-    let_next_start();
-    if (!a.early) wait_for_previous();
-    const int out = blockIdx.x / kBlocks, row = a.row(out), rank = T::rank();
+    const int row = a.row(out), rank = T::rank();
     const RowInput &in = a.input[row];
     rk_result *result = a.scratch.results + out;
     if (in.draw == Draw::None || in.draw == Draw::Voice || a.frozen(row)) {
@@ -99,7 +88,7 @@ template <int kBlocks, bool kHeld> __global__ void __launch_bounds__(Team<kBlock
         if (rank > 0 || threadIdx.x > 0) return;
         if (in.draw != Draw::Voice) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN, 0.0f};
         for (int k = 1; k <= in.voices; k++) result[k] = {};
-        return arrive(a);
+        return a.arrive();
     }
     const int all_chunks = (int)(a.stride / kDrawChunk), first = min(rank * chunks_each, all_chunks), chunks = min(chunks_each, all_chunks - first);
     float *z = kHeld ? reinterpret_cast<float *>(&w + 1) : a.scratch.z + out * a.stride + first * kDrawChunk;
@@ -134,21 +123,25 @@ template <int kBlocks, bool kHeld> __global__ void __launch_bounds__(Team<kBlock
         const float log_prob = total > 0 ? (float)((double)tame(logits[token]) - seen_all.norm) : kNegInf;
         *result = {token, log_prob, candidates, seen_all.nan ? RK_RESULT_NAN : 0u, own};
         a.slots.drawn[in.slot] = token;
-        arrive(a);
+        a.arrive();
     }
-    if (in.flags & RK_ROW_OBSERVE) {
-        const bool exempt = in.exempt && (a.scratch.exempt[token / 32] >> token % 32 & 1);
-        const float weight = exempt ? 0.0f : 1.0f;
-        seen.decay(in.decay, token, weight, rank, kBlocks);
-        if (owns) seen.append(token, weight, a.slots.count_size + in.slot, a.slots.limit);
-    }
-    T::sync(); // no block may go while others read its memory
+    if (in.flags & RK_ROW_OBSERVE) seen.observe(a, in, token, rank, kBlocks, owns);
+    T::sync(); // no block may go on while others read its memory
+}
+
+// A team has one row, or goes through what draw_many has left of them.
+template <int kBlocks, bool kHeld> __global__ void __launch_bounds__(Team<kBlocks>::kThreads, kBlocks > 1 ? 3 : 1) draw_rows(DrawArgs a, int chunks_each) {
+    extern __shared__ uint4 shared[];
+    let_next_start();
+    if (!a.early) wait_for_previous();
+    for (int out = blockIdx.x / kBlocks; out < a.outputs; out += gridDim.x / kBlocks)
+        if (!a.many || !a.scratch.taken[out]) draw_row<kBlocks, kHeld>(a, *reinterpret_cast<Work<kBlocks> *>(shared), out, chunks_each);
 }
 
 template <int kBlocks, bool kHeld> void launch(const DrawArgs &a, int outputs, gpuStream stream) {
     const int each = chunks_each((int)a.stride, kBlocks);
     const size_t bytes = sizeof(Work<kBlocks>) + (kHeld ? (size_t)each * kDrawChunk * sizeof(float) : 0);
-    launch_teams(draw_rows<kBlocks, kHeld>, outputs, kBlocks, Team<kBlocks>::kThreads, bytes, stream, a, each);
+    launch_teams(draw_rows<kBlocks, kHeld>, a.many ? std::min(outputs, kTeamsLeft) : outputs, kBlocks, Team<kBlocks>::kThreads, bytes, stream, a, each);
 }
 
 } // namespace
@@ -163,7 +156,6 @@ void draw(const Pass &p) {
     a.stride = p.act.logits_stride;
     a.vocab = p.shape->vocab;
     a.outputs = p.outputs;
-    a.early = takes_small(p);
     a.input = p.input;
     a.row_slot = p.row_slot;
     a.output_row = p.output_row;
@@ -171,6 +163,9 @@ void draw(const Pass &p) {
     a.slots = p.slots;
     a.scratch = p.scratch;
     if (p.mixes) sampling::mix(a, p.stream);
+    a.many = sampling::takes_many(a);
+    a.early = !a.many && takes_small(p);
+    if (a.many) sampling::draw_many(a, p.stream);
     if (a.scratch.z)
         sampling::launch<1, false>(a, p.outputs, p.stream);
     else

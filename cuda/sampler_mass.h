@@ -29,9 +29,10 @@ __device__ inline uint64_t mass(float z, float m, float scale) {
     p = p * f + 0x1.ebfbdcp-03f;
     p = p * f + 0x1.62e430p-01f;
     p = p * f + 1.0f;
-    const float weight = __uint_as_float(__float_as_uint(p) + (__float_as_uint(t) << 23));
-    const double biased = (double)weight * 17592186044416.0 + 4503599627370496.0; // * 2^44 + 2^52
-    return (uint64_t)__double_as_longlong(biased) - 0x4330000000000000ull;
+    const uint32_t weight = __float_as_uint(p) + (__float_as_uint(t) << 23); // from 2^-64 to 1
+    // As a double times 2^44, made of its bits; 2^52 rounds it and brings it to the low ones.
+    const double large = __hiloint2double((int)((weight >> 3) + (1023 - 127 + 44 << 20)), (int)(weight << 29)) + 4503599627370496.0;
+    return (uint64_t)__double_as_longlong(large) & 0xfffffffffffffull;
 }
 
 // Orders floats as integers; -0 and +0 are one.

@@ -156,6 +156,17 @@ template <typename E> class SharedPlace {
 #endif
     }
 
+    // The same of what need not stay in the caches.
+    __device__ void copy16_once(int elements, const void *global) const {
+#if GPU_CUDA && __CUDA_ARCH__ >= 800
+        constexpr uint64_t kReadOnce = 0x12F0000000000000; // as L2 is told
+        asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(at_ + elements * (uint32_t)sizeof(E)), "l"(global), "l"(kReadOnce)
+                     : "memory");
+#else
+        copy16(elements, global);
+#endif
+    }
+
   private:
 #if GPU_CUDA
     uint32_t at_;

@@ -46,7 +46,14 @@ inline int blocks_for(int tiles, int steps, int tokens) {
     return parts > 0 ? std::min(tiles * parts, steps) : most;
 }
 
-template <typename E, int kRows, int kTokens> void launch_tiles(const Products &all, const Workspace &space, gpuStream stream) {
+// Whether tiles have so few steps that a block does best to have one, and no other.
+inline bool is_narrow(const Products &all) {
+    int most = 0;
+    for (int i = 0; i < all.count; i++) most = std::max(most, all.product[i].inputs);
+    return most <= kNarrowInputs;
+}
+
+template <typename E, int kRows, int kTokens> void launch_tiles(const Products &all, const Workspace &space, bool whole, gpuStream stream) {
     Jobs jobs{};
     jobs.count = all.count;
     jobs.tokens = all.tokens;
@@ -70,17 +77,19 @@ template <typename E, int kRows, int kTokens> void launch_tiles(const Products &
         tiles += own;
         jobs.dealt += own * job.steps;
     }
-    const int blocks = blocks_for(tiles, jobs.dealt, all.tokens);
-    if (tiles > kSharedTiles || (int64_t)blocks * 2 * kRows * kTokens > kPartialSums) fail(RK_ERR_ARGUMENT, "%d tiles in a launch", tiles);
+    jobs.whole = whole;
+    const int blocks = whole ? tiles : blocks_for(tiles, jobs.dealt, all.tokens);
+    if (!whole && (tiles > kSharedTiles || (int64_t)blocks * 2 * kRows * kTokens > kPartialSums)) fail(RK_ERR_ARGUMENT, "%d tiles in a launch", tiles);
     launch_early(multiply_tiles<E, kRows, kTokens>, blocks, kThreads<kRows, kTokens>, kSharedBytes<kRows, kTokens>, stream, jobs);
 }
 
 template <typename E> void launch(const Products &all, const Workspace &space, gpuStream stream) {
-    if (all.tokens <= 16) return launch_tiles<E, 128, 16>(all, space, stream);
-    if (all.tokens <= 32) return launch_tiles<E, 128, 32>(all, space, stream);
-    if (all.tokens <= 64) return launch_tiles<E, 128, 64>(all, space, stream);
-    if (all.tokens <= 128) return launch_tiles<E, 128, 128>(all, space, stream);
-    launch_tiles<E, 256, 128>(all, space, stream);
+    if (all.tokens > 64 && is_narrow(all)) return launch_tiles<E, 128, 64>(all, space, true, stream);
+    if (all.tokens <= 16) return launch_tiles<E, 128, 16>(all, space, false, stream);
+    if (all.tokens <= 32) return launch_tiles<E, 128, 32>(all, space, false, stream);
+    if (all.tokens <= 64) return launch_tiles<E, 128, 64>(all, space, false, stream);
+    if (all.tokens <= 128) return launch_tiles<E, 128, 128>(all, space, false, stream);
+    launch_tiles<E, 256, 128>(all, space, false, stream);
 }
 
 } // namespace stream

@@ -37,6 +37,7 @@ struct Job {
 struct Jobs {
     Job job[kMostProducts];
     int count, tokens, token_blocks; // token_blocks: of kTokens tokens
+    bool whole;                      // a block has one tile; else all steps are dealt out
     int dealt;                       // steps of all tiles
     uint64_t hint;                   // for W
     float *partial;   // [blocks][2][kRows * kTokens]
@@ -78,16 +79,26 @@ struct Place {
     }
 };
 
-// The first step of a block, and the block of a step.
+// The first step of a block, and the block of a step, where steps are dealt out; the
+// first step of a tile.
 __device__ inline int first_step(const Jobs &jobs, int block) { return (int)((int64_t)jobs.dealt * block / gridDim.x); }
 __device__ inline int block_of(const Jobs &jobs, int step) { return (int)(((int64_t)(step + 1) * gridDim.x - 1) / jobs.dealt); }
+__device__ inline int first_step_of_tile(const Jobs &jobs, int tile) {
+    int j = 0;
+    while (j + 1 < jobs.count && tile >= jobs.job[j + 1].first_tile) j++;
+    return jobs.job[j].first_step + (tile - jobs.job[j].first_tile) * jobs.job[j].steps;
+}
 
 template <typename E> __device__ inline uint32_t pack(float a, float b) {
     const E low = from_float<E>(a), high = from_float<E>(b);
     return (uint32_t)reinterpret_cast<const uint16_t &>(low) | (uint32_t)reinterpret_cast<const uint16_t &>(high) << 16;
 }
 
-__device__ inline float finished(Finish f, float v) { return f == Finish::Tanh ? tanhf(v) : f == Finish::Sigmoid ? sigmoid(v) : v; }
+// A square stays within fp16's range, if E is that.
+template <typename E> __device__ inline float finished(Finish f, float v) {
+    if (f == Finish::Square) return fminf(fmaxf(v, 0) * fmaxf(v, 0), std::is_same_v<E, half> ? kHalfMax : INFINITY);
+    return f == Finish::Tanh ? tanhf(v) : f == Finish::Sigmoid ? sigmoid(v) : v;
+}
 
 // What the lane that copies does.
 template <int kRows, int kTokens> struct Copies {
@@ -190,7 +201,7 @@ template <typename E, int kRows, int kTokens> struct Sums {
         E *out = static_cast<E *>(job.out) + at_row;
 #pragma unroll
         for (int n = 0; n < kTokens / 8; n++) {
-            const auto v = [&](int e) { return finished(job.finish, d[n * 4 + e]); };
+            const auto v = [&](int e) { return finished<E>(job.finish, d[n * 4 + e]); };
             const uint32_t low = transpose8(pack<E>(v(0), v(1))), high = transpose8(pack<E>(v(2), v(3)));
             const uint32_t other = SHFL_XOR(t & 1 ? low : high, 1);
             const uint2 both = t & 1 ? uint2{other, high} : uint2{low, other};
@@ -213,7 +224,8 @@ __global__ void __launch_bounds__((kThreads<kRows, kTokens>), (kResident<kRows, 
     __shared__ uint64_t full[n_stages], empty[n_stages];
     const uint32_t shared = (shared_address(unaligned) + 1023) & ~1023u;
     const int warp = SHFL((int)threadIdx.x / kWarp, 0), lane = threadIdx.x % kWarp; // the shuffle tells the compiler that warps stay together
-    const int begin = first_step(jobs, blockIdx.x), end = first_step(jobs, blockIdx.x + 1);
+    const int begin = jobs.whole ? first_step_of_tile(jobs, blockIdx.x) : first_step(jobs, blockIdx.x);
+    const int end = jobs.whole ? begin + jobs.job[Place::of<kRows>(jobs, begin).job].steps : first_step(jobs, blockIdx.x + 1);
     if (threadIdx.x == 0) {
         for (int i = 0; i < n_stages; i++) {
             barrier_init(full + i, 1);
@@ -251,7 +263,7 @@ __global__ void __launch_bounds__((kThreads<kRows, kTokens>), (kResident<kRows, 
             }
             wait_products<0>();
             if (lane == 0) arrive(empty + (n - 1) % n_stages);
-            const int first = block_of(jobs, p.first), sharers = block_of(jobs, p.first + job.steps - 1) - first + 1;
+            const int first = jobs.whole ? 0 : block_of(jobs, p.first), sharers = jobs.whole ? 1 : block_of(jobs, p.first + job.steps - 1) - first + 1;
             if (sharers > 1 && !sums.bring_together(jobs, first, sharers, jobs.arrived + job.first_tile + p.tile)) continue;
             sums.store(job, p.row + warp * 16, p.token_block * kTokens, jobs.tokens);
         }

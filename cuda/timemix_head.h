@@ -86,6 +86,7 @@ template <int kEach> struct Weights {
 template <int kEach> struct Inputs {
     float r[kEach], k[kEach], v[kEach], first[kEach], up_v[kEach], up_w[kEach], up_a[kEach], gate[kEach];
 
+    Inputs() = default;
     template <typename E> __device__ Inputs(const Args &a, int64_t at, const E *) {
         const E *rkv = static_cast<const E *>(a.rkv) + at, *up = static_cast<const E *>(a.up) + at;
         load_each<kEach>(r, rkv);

@@ -1,120 +1,129 @@
 // timemix_many.cu: the recurrence for many rows of one token and heads of 64.
 //
-// Where there are enough heads of rows to fill the card, a head belongs to two
-// warps: a thread has a quarter of four value rows of S, so that each of the
-// token's vectors is read from shared memory once for four rows. S is read ahead
-// of everything else and written as it is made, past the caches.
-#include "small_device.h"
-#include "timemix_head.h"
+// Where there are enough heads of rows to fill the card, a warp goes through rows
+// of one head, of which it keeps the weights. A part of S, 8 KB, is copied to its
+// shared memory while it works on the part before, so that memory always has
+// something to do; what it makes is written past the caches.
+//
+// fp16 states are multiplied by tensor cores, with vectors as sums of two fp16
+// values each. S r of the new state is (S diag(w) - (S κ̂)(κ̂ ⊙ a)ᵀ + v k̃ᵀ) r, so
+// that both products are of the old one.
+#include "timemix_many_state.h"
 
 namespace timemix {
 
 namespace {
 
-constexpr int N = 64, kRows = 4, kParts = 4; // value rows of a thread, threads of a row
-constexpr int kThreads = 64;                 // of a head
-constexpr int kFewHeads = 2048;              // below which mix_single is faster
+using namespace many;
 
-// Two values as they are kept; see keep in timemix_head.h.
-__device__ inline void keep_two(float (&to)[2], float a, float b) { to[0] = a, to[1] = b; }
+constexpr int kWarps = 4, kResident = 3; // warps of a block, blocks of a multiprocessor
+constexpr int kFewHeads = 1536;          // below which mix_single is faster
 
-__device__ inline void keep_two(half (&to)[2], float a, float b) {
-    const uint32_t first = __float_as_uint(a), second = __float_as_uint(b);
-    uint32_t h = (first ^ (second << 7 | second >> 25)) * 0x9E3779B1u;
-    h ^= h >> 15;
-    h *= 0x85EBCA77u;
-    constexpr uint32_t kLost = (1u << 13) - 1; // bits that fp16 has not
-    to[0] = from_float_bounded<half>(__uint_as_float((first + (h >> 19)) & ~kLost));
-    to[1] = from_float_bounded<half>(__uint_as_float((second + (h >> 6 & kLost)) & ~kLost));
-}
+// A lane's two channels of a token, as the products left them.
+template <typename E> struct Ahead {
+    struct alignas(2 * sizeof(E)) Two {
+        E v[2];
+        __device__ void to(float (&f)[2]) const { f[0] = to_float(v[0]), f[1] = to_float(v[1]); }
+    };
+    Two r, k, v, first, up_v, up_w, up_a, gate;
 
-// grid (heads / kHeads, rows)
-template <typename E, typename S, int kHeads> __global__ void __launch_bounds__(kThreads *kHeads, 8 / kHeads) mix_heads(Args a) {
-    constexpr int kPack = Pack<S>::size, kLoads = N / (kPack * kParts);
-    __shared__ Token<N> tokens[kHeads];
-    begin_early();
-    const int head = blockIdx.x * kHeads + threadIdx.x / kThreads, thread = threadIdx.x % kThreads, row = blockIdx.y, slot = a.row_slot[row];
-    if (slot == a.spare) return;
-    Token<N> &token = tokens[threadIdx.x / kThreads];
-    const int part = thread % kParts, value = thread / kParts; // its rows are kThreads / kParts apart
-    Pack<S> *state = static_cast<Pack<S> *>(a.state) + (((int64_t)slot * (a.channels / N) + head) * N + value) * (N / kPack) + part;
-    constexpr int kApart = kThreads / kParts * (N / kPack);
-    Pack<S> s[kRows][kLoads];
-#pragma unroll
-    for (int i = 0; i < kRows; i++)
-#pragma unroll
-        for (int m = 0; m < kLoads; m++) s[i][m] = load_once(state + i * kApart + m * kParts);
-
-    const int i0 = thread % kWarp * kEachOf<N>, channel = head * N + i0;
-    const int64_t at = (int64_t)row * a.channels + channel;
-    if (thread < kWarp) {
-        const Inputs<kEachOf<N>> in(a, at, static_cast<const E *>(nullptr));
-        const Weights<kEachOf<N>> w(a, channel);
-        prepare<E, N>(a, at, i0, w, in, token);
-    }
-    __syncthreads();
-
-    float removed[kRows] = {}, y[kRows] = {}, v[kRows];
-#pragma unroll
-    for (int m = 0; m < kLoads; m++) {
-        float kk[kPack];
-        load_each<kPack>(kk, token.kk + (part + m * kParts) * kPack);
-#pragma unroll
-        for (int i = 0; i < kRows; i++)
-#pragma unroll
-            for (int e = 0; e < kPack; e++) removed[i] += to_float(s[i][m].v[e]) * kk[e];
-    }
-#pragma unroll
-    for (int i = 0; i < kRows; i++) {
-        removed[i] = row_sum(removed[i]);
-        v[i] = token.v[value + i * (kThreads / kParts)];
-    }
-#pragma unroll
-    for (int m = 0; m < kLoads; m++) {
-        const int first = (part + m * kParts) * kPack;
-        float w[kPack], ka[kPack], k[kPack], r[kPack];
-        load_each<kPack>(w, token.w + first);
-        load_each<kPack>(ka, token.ka + first);
-        load_each<kPack>(k, token.k + first);
-        load_each<kPack>(r, token.r + first);
-#pragma unroll
-        for (int i = 0; i < kRows; i++) {
-            Pack<S> kept;
-#pragma unroll
-            for (int e = 0; e < kPack; e += 2) {
-                float next[2];
-#pragma unroll
-                for (int o = 0; o < 2; o++) {
-                    next[o] = to_float(s[i][m].v[e + o]) * w[e + o] - removed[i] * ka[e + o] + v[i] * k[e + o];
-                    y[i] += next[o] * r[e + o];
-                }
-                S two[2];
-                keep_two(two, next[0], next[1]);
-                kept.v[e] = two[0], kept.v[e + 1] = two[1];
-            }
-            store_once(state + i * kApart + m * kParts, kept);
+    __device__ void load(const Args &a, int64_t at) {
+        const auto two = [&](const void *from, int64_t part) { return *reinterpret_cast<const Two *>(static_cast<const E *>(from) + part * a.stride + at); };
+        r = two(a.rkv, 0);
+        k = two(a.rkv, 1);
+        v = two(a.rkv, 2);
+        if (a.v0) {
+            first = two(a.v_first, 0);
+            up_v = two(a.up, 0);
         }
+        up_w = two(a.up, 1);
+        up_a = two(a.up, 2);
+        gate = two(a.up, 3);
     }
+
+    __device__ Inputs<2> inputs() const {
+        Inputs<2> in;
+        r.to(in.r), k.to(in.k), v.to(in.v), first.to(in.first), up_v.to(in.up_v), up_w.to(in.up_w), up_a.to(in.up_a), gate.to(in.gate);
+        return in;
+    }
+};
+
+// Warps of all blocks in order: so many for each group of rows as there are heads.
+template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWarp, kResident) mix_heads(Args a, int rows, int groups) {
+    using L = Lay<S>;
+    __shared__ Vectors vectors[kWarps];
+    __shared__ uint4 ahead[kWarps][kPieces * kWarp];
+    begin_early();
+    const int heads = a.channels / N, warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, part = lane % L::lanes;
+    const int number = blockIdx.x * kWarps + warp, head = number % heads, group = number / heads;
+    if (group >= groups) return;
+    Vectors &t = vectors[warp];
+    const int copied_row = lane / L::packs; // and every kWarp / packs from there, as a part is copied in one piece
+    const SharedPlace<uint4> place(&ahead[warp][copied_row * L::packs + L::place(copied_row, lane % L::packs)]);
+    const int i0 = lane * 2, channel = head * N + i0;
+    const Weights<2> weights(a, channel);
+    const auto slot_of = [&](int row) { return row < rows ? a.row_slot[row] : a.spare; };
+    const auto state_of = [&](int slot, int n) { return static_cast<Pack<S> *>(a.state) + (((int64_t)slot * heads + head) * L::parts + n) * kPieces * kWarp; };
+    const auto fetch = [&](int slot, int n) {
+        if (slot != a.spare) {
+            const Pack<S> *from = state_of(slot, n) + lane;
 #pragma unroll
-    for (int i = 0; i < kRows; i++) {
-        const float all = row_sum(y[i]);
-        if (part == i) token.y[value + i * (kThreads / kParts)] = all;
+            for (int i = 0; i < kPieces; i++) place.copy16_once(i * kWarp, from + i * kWarp);
+        }
+        end_group();
+    };
+    int slot = slot_of(group), next_slot = slot_of(group + groups);
+    fetch(slot, 0);
+    Ahead<E> in;
+    in.load(a, (int64_t)group * a.channels + channel);
+    for (int row = group; row < rows; row += groups) {
+        const int64_t at = (int64_t)row * a.channels + channel;
+        const int later_slot = slot_of(row + 2 * groups);
+        if (slot != a.spare) prepare<E, N>(a, at, i0, weights, in.inputs(), t.token);
+        float gate[2];
+        in.gate.to(gate);
+        if (row + groups < rows) in.load(a, at + (int64_t)groups * a.channels);
+        if (std::is_same_v<S, half> && slot != a.spare) split(t, i0);
+#pragma unroll
+        for (int n = 0; n < L::parts; n++) {
+            const int first = lane / L::lanes, value = n * (N / L::parts) + first; // its first row, of the part and of the head
+            State<S> state;
+            wait_copies<0>();
+            SYNC_WARP();
+#pragma unroll
+            for (int i = 0; i < L::rows; i++)
+#pragma unroll
+                for (int m = 0; m < 2; m++)
+                    reinterpret_cast<uint4 &>(state.s[i][m]) = ahead[warp][(first + i * L::apart) * L::packs + L::place(first, part + m * L::lanes)];
+            SYNC_WARP();
+            fetch(n + 1 < L::parts ? slot : next_slot, n + 1 < L::parts ? n + 1 : 0);
+            if (slot == a.spare) continue;
+            float v[L::rows], removed[L::rows], y[L::rows];
+#pragma unroll
+            for (int i = 0; i < L::rows; i++) v[i] = t.token.v[value + i * L::apart];
+            const auto keep_y = [&] {
+#pragma unroll
+                for (int i = 0; i < L::rows; i++)
+                    if (part == i % L::lanes) t.token.y[value + i * L::apart] = y[i];
+            };
+            state.products(t, lane, v, removed, y);
+            if (L::knows_y) keep_y();
+            state.update(t.token, part, v, removed, y);
+            if (!L::knows_y) keep_y();
+            state.store(state_of(slot, n) + first * L::packs + part, lane);
+        }
+        SYNC_WARP();
+        if (slot != a.spare) finish<E, N>(a, at, i0, weights.gn_weight, weights.gn_bias, gate, t.token);
+        SYNC_WARP();
+        slot = next_slot;
+        next_slot = later_slot;
     }
-    __syncthreads();
-    if (thread >= kWarp) return;
-    float weight[kEachOf<N>], bias[kEachOf<N>], gate[kEachOf<N>];
-    load_each<kEachOf<N>>(weight, a.gn_weight + channel);
-    load_each<kEachOf<N>>(bias, a.gn_bias + channel);
-    load_each<kEachOf<N>>(gate, static_cast<const E *>(a.up) + 3 * a.stride + at);
-    finish<E, N>(a, at, i0, weight, bias, gate, token);
 }
 
 template <typename E, typename S> void launch(const Pass &p, const Args &a) {
-    const int heads = p.shape->heads;
-    if (heads % 2 == 0)
-        launch_early(mix_heads<E, S, 2>, dim3(heads / 2, p.rows), 2 * kThreads, 0, p.stream, a);
-    else
-        launch_early(mix_heads<E, S, 1>, dim3(heads, p.rows), kThreads, 0, p.stream, a);
+    const int heads = p.shape->heads, most = std::max(device_limits().multiprocessors * kResident * kWarps / heads, 1);
+    const int groups = (int)ceil_div(p.rows, ceil_div(p.rows, most)); // which have the same number of rows, as nearly as can be
+    launch_early(mix_heads<E, S>, (int)ceil_div((int64_t)groups * heads, kWarps), kWarps * kWarp, 0, p.stream, a, p.rows, groups);
 }
 
 } // namespace

@@ -18,35 +18,49 @@ def draw_cases(rng, limit):
 
 
 EXEMPT = [3, 11, 12, 40]
+MANY = 72  # rows
 
 
 @check
 def draws_by_definition():
+    compare(24, ((65536, 65530, 30, 0), (1000, 990, 40, 0), (65, 63, 40, 0), (3000, 3000, 30, 0),
+                 (65536, 65536, 8, native.PORTABLE), (3000, 3000, 8, native.PORTABLE)))
+
+
+@check
+def draws_of_many_rows():
+    """Most of them are such as draw_many takes."""
+    compare(MANY, ((65536, 65530, 4, 0), (1000, 990, 8, 0), (3000, 3000, 4, 0)))
+    compare(2 * MANY, ((65536, 65530, 4, 0), (3000, 3000, 4, 0)))
+
+
+def compare(n, cases):
     rng = np.random.default_rng(7)
-    for vocab, limit, rounds, flags in ((65536, 65530, 30, 0), (1000, 990, 40, 0), (65, 63, 40, 0), (3000, 3000, 30, 0),
-                                         (65536, 65536, 8, native.PORTABLE), (3000, 3000, 8, native.PORTABLE)):
+    for vocab, limit, rounds, flags in cases:
         s = make_shape(1, 64, ranks=(8, 8, 8, 8), vocab=vocab)
         w = dict(weights(s))
         w["head.weight"] = (w["head.weight"].float() * float(rng.choice([.3, 1, 4]))).bfloat16()
         if vocab == 3000:  # many ties
             w["head.weight"] = w["head.weight"][torch.arange(vocab) // 40]
-        n = 24
         e = open_engine(s, w.items(), slots=n, token_limit=limit, flags=flags)
         e.call("rk_set_exempt", native.pointer(np.array(EXEMPT, np.int32)), len(EXEMPT))
         wrong = 0
         for r in range(rounds // 4):
             samplers = [draw_cases(rng, limit) for _ in range(n)]
+            usual = [n >= MANY and i % 4 > 0 for i in range(n)]
             for i, p in enumerate(samplers):
+                if usual[i]:
+                    p.mode, p.top_k = i % 2, 0
                 p.draws = int(rng.integers(1 << 40))
                 for t in rng.integers(0, limit, rng.integers(30)):
                     p.observe(int(t))
                 if i % 8 == 7:  # a long conversation
-                    for t in rng.permutation(limit)[:min(limit, 5000)]:
+                    for t in rng.permutation(limit)[:min(limit, 5000 if i % 16 == 7 else 1500)]:
                         p.counts[int(t)] = (F(rng.random()), F(rng.random() / 2))
                 counts = np.array([(t, *c) for t, c in p.counts.items()], native.COUNT)
                 e.set_counts(i, counts[rng.permutation(len(counts))])
             for step in range(4):
-                tops = [int(rng.choice([0, 0, 1, 5, 40, 256])) for _ in range(n)]
+                tops = [0 if usual[i] else int(rng.choice([0, 0, 1, 5, 40, 256])) for i in range(n)]
                 rows = [p.row() | dict(slot=i, tokens=tokens_of(rng, s, 1), top=tops[i], flags=native.DRAW | native.OBSERVE) for i, p in enumerate(samplers)]
                 results, candidates = e.step(rows)
                 at = 0

@@ -94,14 +94,14 @@ def buckets():
 def run_to_run():
     s, rng = released("0.1b"), np.random.default_rng(6)
     w = model(s)
-    t = [tokens_of(rng, s, 700) for _ in range(40)]
+    t = [tokens_of(rng, s, 700 if i < 2 else 3) for i in range(130)]
 
     def once():
-        e = open_engine(s, w, slots=40, max_tokens=1024)
+        e = open_engine(s, w, slots=130, max_tokens=1024)
         out = []
         e.step([dict(slot=0, tokens=t[0], flags=native.LOGITS), dict(slot=1, tokens=t[1][:300], flags=native.LOGITS)])
         out += [e.logits(0), e.logits(1)]
-        for n in 1, 2, 5, 8, 13, 33, 40:
+        for n in 1, 2, 5, 8, 13, 33, 40, 130:
             for i in range(3):
                 e.step([dict(slot=k, tokens=[t[k][i]], flags=native.LOGITS) for k in range(n)])
             out += [e.logits(n - 1), e.read(0)]

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Where the time of a decoding step goes, kernel by kernel.
 
-    trace.py --library build/librookery_cuda.so [--shape 0.1b] [--rows 1,8]
+    trace.py --library build/librookery_cuda.so [--shapes 0.1b] [--rows 1,8] [--state fp16]
 
 Kernels overlap, as each begins before the one before it has ended: `takes` is how
 long a kernel is on the device, `adds` how much later the step ends for it. Rows
@@ -91,20 +91,33 @@ def measure(e, n, seen):
     table(steps_of(kernels(lambda: step(STEPS))))
 
 
+def trace(lib, name, a):
+    s = released(name)
+    made = [(n, t.cpu()) for n, t in weights(s, device="cuda")]
+    torch.cuda.empty_cache()
+    for state in a.state.split(","):
+        print(f"{name}, {state} states")
+        e = native.Engine(lib, s, made, slots=max(a.rows), max_tokens=max(64, max(a.rows)), state=native.F16 if state == "fp16" else native.F32)
+        if a.tune:
+            e.call("rk_tune", native.C.c_double(a.tune))
+        for n in a.rows:
+            measure(e, n, a.seen)
+        e.close()
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--library", required=True)
-    p.add_argument("--shape", default="0.1b")
+    p.add_argument("--shapes", default="0.1b")
     p.add_argument("--rows", default="1,8")
     p.add_argument("--seen", type=int, default=1500)
+    p.add_argument("--state", default="fp32", help="fp32, fp16 or both: fp32,fp16")
+    p.add_argument("--tune", type=float, default=0, help="seconds of tuning first")
     a = p.parse_args()
-    rows, s = [int(n) for n in a.rows.split(",")], released(a.shape)
-    made = [(n, t.cpu()) for n, t in weights(s, device="cuda")]
-    torch.cuda.empty_cache()
-    e = native.Engine(native.Library(os.path.abspath(a.library)), s, made, slots=max(rows), max_tokens=max(64, max(rows)))
-    for n in rows:
-        measure(e, n, a.seen)
-    e.close()
+    a.rows = [int(n) for n in a.rows.split(",")]
+    lib = native.Library(os.path.abspath(a.library))
+    for name in a.shapes.split(","):
+        trace(lib, name, a)
 
 
 if __name__ == "__main__":
