@@ -90,7 +90,9 @@ func TestPaneKeys(t *testing.T) {
 	x.see(composerHint)
 	x.compare("Tell me a story.")
 	x.keys("s") // stop them all
-	x.until("showing stopped answers", func(screen string) bool { return strings.Count(screen, "stopped ·")+strings.Count(screen, "no answer") >= 2 })
+	x.until("showing stopped answers", func(screen string) bool {
+		return strings.Count(screen, "stopped ·")+strings.Count(screen, "no answer") >= 2
+	})
 	x.see("a again")
 	x.keys("a")
 	x.compared(4)

@@ -9,7 +9,6 @@ import (
 type question struct {
 	title, about  string
 	verb          string // what enter does
-	refuse        string // what esc does; "" is "keep"
 	multi         bool
 	accept        func(text string) intent
 	input         area
