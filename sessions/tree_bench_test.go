@@ -50,7 +50,7 @@ func BenchmarkTree(b *testing.B) {
 		for b.Loop() {
 			mustBench(b, d.Undo())
 			mustBench(b, d.Send("And now?"))
-			for v := d.View(); v.Live == nil || len(v.Live.Drawn) == 0; v = d.View() {
+			for v := d.View(); v.Live != nil && len(v.Live.Drawn) == 0; v = d.View() {
 				time.Sleep(50 * time.Microsecond)
 			}
 			b.StopTimer()
