@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -16,4 +17,34 @@ func forgetFile(t *testing.T, path string) {
 	must(t, unix.Fdatasync(int(f.Fd())))
 	must(t, unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED))
 	must(t, f.Close())
+}
+
+// stolen returns a function that says what share of the processors' time a host
+// has kept from this machine since.
+func stolen(t *testing.T) (since func() float64) {
+	t.Helper()
+	read := func() (all, kept float64) {
+		f, err := os.Open("/proc/stat")
+		must(t, err)
+		defer func() { _ = f.Close() }()
+		var label string
+		_, err = fmt.Fscan(f, &label)
+		must(t, err)
+		const fields, steal = 8, 7 // of proc_stat(5), those before guests'
+		for i := range fields {
+			var ticks float64
+			_, err = fmt.Fscan(f, &ticks)
+			must(t, err)
+			all += ticks
+			if i == steal {
+				kept = ticks
+			}
+		}
+		return all, kept
+	}
+	all, kept := read()
+	return func() float64 {
+		a, k := read()
+		return (k - kept) / max(a-all, 1)
+	}
 }
