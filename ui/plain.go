@@ -237,7 +237,37 @@ func (p *plain) take(text string) error {
 	if isCommand {
 		return p.command(name, arg)
 	}
-	return p.d.Send(text)
+	return p.answered(func() error { return p.d.Send(text) })
+}
+
+// answered does what starts an answer, and keeps in mind which one it is: one of
+// a few tokens can be over before the conversation is looked at again.
+func (p *plain) answered(start func() error) error {
+	p.speak() // the end of the one before, if that is not told yet
+	before := newestAnswer(p.d.View())
+	if err := start(); err != nil {
+		return err
+	}
+	v := p.d.View()
+	if v.Live != nil {
+		p.begin(v.Live.Turn.ID)
+	} else if now := newestAnswer(v); now != before {
+		p.begin(now)
+	}
+	return nil
+}
+
+// newestAnswer is the answer that a conversation ends with, or 0.
+func newestAnswer(v chat.View) chat.ID {
+	if n := len(v.Turns); n > 0 && v.Turns[n-1].Role == chat.RoleAssistant {
+		return v.Turns[n-1].ID
+	}
+	return 0
+}
+
+// begin begins to speak an answer.
+func (p *plain) begin(answer chat.ID) {
+	p.live, p.started, p.thought, p.spoken = answer, false, false, 0
 }
 
 // speak writes what of the running answer has become a whole sentence, and the
@@ -252,7 +282,7 @@ func (p *plain) speak() {
 	}
 	if v.Live != nil {
 		if p.live == 0 {
-			p.live, p.started, p.thought, p.spoken = v.Live.Turn.ID, false, false, 0
+			p.begin(v.Live.Turn.ID)
 		}
 		p.reread(v.Live)
 		thought, answer, open := chat.SplitThought(v.Live.Text)

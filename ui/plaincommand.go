@@ -39,7 +39,9 @@ func (p *plain) command(name, arg string) error {
 		if arg == "" {
 			return errors.New("write /edit and the new prompt")
 		}
-		return p.d.EditLast(arg)
+		return p.answered(func() error { return p.d.EditLast(arg) })
+	case keys.Retry:
+		return p.answered(func() error { return p.dialogue(a.ID, arg) })
 	case keys.Export:
 		return p.export(arg)
 	case keys.Import:
