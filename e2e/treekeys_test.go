@@ -183,7 +183,11 @@ func TestTreeKeysAmongMessages(t *testing.T) {
 	x.see("They flew home.", "version 3 of 3", "edited")
 	x.keys("Tab", "i") // tokens
 	x.see("Token 1 of ")
-	x.keys("Right", "Left", "Escape")
+	x.keys("Right")
+	x.see("Token 2 of ")
+	x.keys("Left")
+	x.see("Token 1 of ")
+	x.keys("Escape")
 	x.gone("Token 1 of ")
 	x.keys("f") // fork
 	x.see("2 Tell me a story (2)", "a copy of the conversation up to there")
