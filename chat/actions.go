@@ -103,7 +103,7 @@ func (d *Dialogue) act(text string, do func() error) error {
 		d.next = func() {
 			if err := do(); err != nil {
 				d.err = err
-				d.publish()
+				d.reline()
 			}
 		}
 		return nil

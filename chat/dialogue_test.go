@@ -304,6 +304,29 @@ func TestSendAfterStop(t *testing.T) {
 	r.checkStates(v, 4)
 }
 
+// Between a stopped answer and the one to what was sent meanwhile nothing is
+// shown at rest: who waits for that would go on with the line of before.
+func TestNoRestBetweenAnswers(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.desk.New()
+	for range 20 {
+		r.gate.shut()
+		must(t, d.Send("story"))
+		r.gate.allow(6)
+		until(t, d, "text", func(v chat.View) bool { return v.Live != nil && v.Live.Text != "" })
+		d.Stop()
+		must(t, d.Send("hello"))
+		turns := len(d.View().Turns)
+		r.gate.open()
+		for v := d.View(); len(v.Turns) < turns+2; v = d.View() {
+			if v.Live == nil {
+				t.Fatalf("nothing runs, with %d turns of %d", len(v.Turns), turns+3)
+			}
+		}
+		settled(t, d)
+	}
+}
+
 // An answer that is stopped before it has begun leaves the line as it was.
 func TestStopBeforeTheFirstToken(t *testing.T) {
 	r := newRoom(t, setup{})

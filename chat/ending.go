@@ -25,12 +25,14 @@ func (d *Dialogue) ended(end infer.Ending) {
 	if end.Err != nil {
 		d.err = end.Err
 	}
-	d.reline()
-	if next := d.next; next != nil && d.run == nil {
-		d.next = nil
-		d.endChoice()
-		next()
+	next := d.next
+	if next == nil || d.run != nil {
+		d.reline()
+		return
 	}
+	d.next = nil
+	d.endChoice()
+	next() // what it does is shown: between the two nothing was at rest
 }
 
 // worthKeeping says that an ended answer is more than there was. One that was
