@@ -13,7 +13,7 @@ import (
 
 func TestCompact(t *testing.T) {
 	const each = 256 << 10
-	s := open(t, t.TempDir())
+	s := byHand(t)
 	talk(t, s, 1000, 30, each)
 	talk(t, s, 2000, 10, each)
 	must(t, s.Delete(t.Context(), 2000))

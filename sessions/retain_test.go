@@ -40,7 +40,7 @@ func stored(t *testing.T, s *Store, id chat.ID) (ids []chat.ID) {
 }
 
 func TestGrownConversationsAreThinned(t *testing.T) {
-	s := open(t, t.TempDir())
+	s := byHand(t)
 	c := talk(t, s, 1000, 100, 64)
 	must(t, s.retain(t.Context()))
 	kept := stored(t, s, c.ID)
@@ -60,7 +60,7 @@ func TestGrownConversationsAreThinned(t *testing.T) {
 
 func TestBudget(t *testing.T) {
 	const each = 8 << 10
-	s := open(t, t.TempDir())
+	s := byHand(t)
 	for id := chat.ID(1000); id < 6000; id += 1000 {
 		talk(t, s, id, 10, each)
 		time.Sleep(time.Millisecond) // uses are told apart by time
@@ -115,7 +115,7 @@ func TestBudget(t *testing.T) {
 // What was thrown away goes before what was not used for longer.
 func TestBudgetBeginsInTheBin(t *testing.T) {
 	const each = 8 << 10
-	s := open(t, t.TempDir())
+	s := byHand(t)
 	talk(t, s, 1000, 10, each)
 	c := talk(t, s, 2000, 10, each)
 	c.Deleted = time.Now()

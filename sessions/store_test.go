@@ -36,6 +36,16 @@ func open(t *testing.T, dir string) *Store {
 	return s
 }
 
+// byHand opens a store without its upkeep: what that does, the test does, and
+// at no other time.
+func byHand(t *testing.T) *Store {
+	t.Helper()
+	s := open(t, t.TempDir())
+	s.stop()
+	s.worker.Wait()
+	return s
+}
+
 func reopen(t *testing.T, s *Store) *Store {
 	t.Helper()
 	dir := filepath.Dir(s.path)
