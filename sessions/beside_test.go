@@ -104,6 +104,7 @@ func BenchmarkSavingBesideSteps(b *testing.B) {
 		{"0.1B/threads=1/saving", small, processor(1), false, saveForever},
 		{"0.1B/threads=2/alone", small, processor(2), false, nil},
 		{"0.1B/threads=2/saving", small, processor(2), false, saveForever},
+		{"0.1B/threads=2/saving,each_second", small, processor(2), false, saveEachSecond},
 		{"device/alone", large, device, false, nil},
 		{"device/saving", large, device, false, saveForever},
 		{"device/ending", large, device, false, endForever},
@@ -154,6 +155,7 @@ func generate(b *testing.B, e *infer.Engine, w *stopwatch, s *Store, beside func
 	group.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "step-ms-mean")
 	percentiles(b, "step", w.passed)
 	percentiles(b, "late", frames)
 }
@@ -168,8 +170,22 @@ func percentiles(b *testing.B, what string, all []time.Duration) {
 	}
 }
 
-// saveForever commits turns with states of 34 MB, and reports what one takes.
+// saveForever commits turns with states of 34 MB, one after the other.
 func saveForever(ctx context.Context, b *testing.B, _ *infer.Engine, s *Store) {
+	b.Helper()
+	save(ctx, b, s, 0)
+}
+
+// saveEachSecond commits as many as a person may who has many tabs.
+func saveEachSecond(ctx context.Context, b *testing.B, _ *infer.Engine, s *Store) {
+	b.Helper()
+	save(ctx, b, s, time.Second)
+}
+
+// save commits turns with states of 34 MB, with at least a time between their
+// beginnings, and reports what one takes.
+func save(ctx context.Context, b *testing.B, s *Store, every time.Duration) {
+	b.Helper()
 	snap := snapshot(shape72B.StateLen())
 	var took []time.Duration
 	for id := chat.ID(2); ctx.Err() == nil; id++ {
@@ -183,7 +199,12 @@ func saveForever(ctx context.Context, b *testing.B, _ *infer.Engine, s *Store) {
 			return
 		}
 		took = append(took, time.Since(start))
+		select {
+		case <-ctx.Done():
+		case <-time.After(every - took[len(took)-1]):
+		}
 	}
+	b.ReportMetric(float64(len(took)), "saves")
 	percentiles(b, "save", took)
 }
 
