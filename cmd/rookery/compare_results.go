@@ -79,6 +79,13 @@ func (b *bench) run() string {
 	return hex.EncodeToString(sum[:enough])
 }
 
+// begins says that a line that was cut off may be the beginning of a result.
+func (b *bench) begins(line []byte) bool {
+	head := []byte(`{"run":"` + b.run() + `",`)
+	n := min(len(line), len(head))
+	return bytes.Equal(line[:n], head[:n])
+}
+
 // isOf says that a line of results is of a prompt.
 func (r *comparedJSON) isOf(p promptLine) bool {
 	a, errA := json.Marshal(r.Messages)
@@ -90,7 +97,8 @@ func (r *comparedJSON) isOf(p promptLine) bool {
 const maxResultLine = 1 << 28
 
 // goOn opens a file of results to go on from what it has, which are the first
-// of the prompts. A line that was cut off is removed.
+// of the prompts. A line of them that was cut off is removed; a file that has
+// anything else is left as it is.
 func (b *bench) goOn(path string, prompts []promptLine) (_ *os.File, done []comparedJSON, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
 	if err != nil {
@@ -108,11 +116,11 @@ func (b *bench) goOn(path string, prompts []promptLine) (_ *os.File, done []comp
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if !whole {
+		if !whole && b.begins(line) {
 			break
 		}
 		var r comparedJSON
-		if json.Unmarshal(line, &r) != nil || r.Run == "" {
+		if !whole || json.Unmarshal(line, &r) != nil || r.Run == "" {
 			return nil, nil, fmt.Errorf("%s, line %d: these are no results of `rookery compare`: choose another file", path, len(done)+1)
 		}
 		if n := len(done); r.Run != b.run() || n >= len(prompts) || !r.isOf(prompts[n]) {
