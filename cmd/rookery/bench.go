@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -111,9 +110,7 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 		return err
 	}
 	if o.json {
-		out := json.NewEncoder(cmd.OutOrStdout())
-		out.SetIndent("", "  ")
-		return out.Encode(r)
+		return printJSON(cmd.OutOrStdout(), r)
 	}
 	return r.write(cmd.OutOrStdout())
 }

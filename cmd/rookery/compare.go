@@ -34,9 +34,8 @@ func (a *app) compareCommand() *cobra.Command {
 		Use: "compare", Short: "Answer prompts in several ways and compare", Args: usageArgs(cobra.NoArgs),
 		Long: "Answer every prompt of a file in the way of every variant, all as rows of the same steps.\n\n" +
 			"A line of the file is a prompt, {\"prompt\": ...} or {\"messages\": [{\"role\": ..., \"content\": ...}, ...]}.\n" +
-			"A variant is a name and what is special about it: state, adapter, strength, mix, model, preset, mode,\n" +
-			"temp, top_k, top_p, presence, frequency, decay, seed. With -o results are written as they come, and\n" +
-			"the same command goes on where it was interrupted.",
+			"A variant is a name and what is special about it: " + variantKeyNames + ".\n" +
+			"With -o results are written as they come, and the same command goes on where it was interrupted.",
 		Example: "rookery compare --prompts p.jsonl --variant bare: --variant 'sad: state=demo-sad, temp=0.8' -o out.jsonl\n" +
 			"rookery compare --prompts p.txt --variants ways.toml --samples 4 --reference bare --json\nrookery compare votes --csv",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.compare(cmd, o) },
@@ -58,8 +57,10 @@ func (a *app) compareCommand() *cobra.Command {
 	return cmd
 }
 
-// maxSamples bounds the answers of one variant to one prompt.
-const maxSamples = 1000
+const (
+	maxSamples = 1000    // answers of one variant to one prompt
+	maxRows    = 1 << 16 // answers that run at once, as engine.slots
+)
 
 // specs are the variants that the options name.
 func (o *compareOptions) specs() ([]variantSpec, error) {
@@ -80,8 +81,8 @@ func (o *compareOptions) specs() ([]variantSpec, error) {
 	switch {
 	case o.samples < 1 || o.samples > maxSamples:
 		return nil, fmt.Errorf("--samples %d: it must be 1 to %d", o.samples, maxSamples)
-	case o.rows < 1:
-		return nil, fmt.Errorf("--rows %d: it must be at least 1", o.rows)
+	case o.rows < 1 || o.rows > maxRows:
+		return nil, fmt.Errorf("--rows %d: it must be 1 to %d", o.rows, maxRows)
 	case o.json && o.jsonl:
 		return nil, errors.New("--json and --jsonl: choose one")
 	}
@@ -101,16 +102,25 @@ func (a *app) compare(cmd *cobra.Command, o compareOptions) error {
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	if c.Engine.Slots == 0 {
-		c.Engine.Slots = o.rows
-	}
+	c.Engine.Slots = min(c.Engine.Slots, o.slots(specs))
 	return withBench(cmd, c, specs, func(b *bench) error {
 		if err := b.choose(o.reference); err != nil {
 			return exitWith(exitUsage, err)
 		}
-		b.samples, b.rows = o.samples, o.rows
+		const spare = 2 // that wait for a slot, while other prompts wait for their longest answers
+		b.samples, b.rows = o.samples, spare*o.rows
 		return b.report(cmd, prompts, o)
 	})
+}
+
+// slots are enough for the rows that run at once, and for the largest mix.
+func (o *compareOptions) slots(specs []variantSpec) int {
+	n := o.rows
+	for _, v := range specs {
+		mix := mixFlag{text: v.Mix}
+		n = max(n, mix.slots())
+	}
+	return n
 }
 
 // read reads the prompts.

@@ -23,7 +23,7 @@ type bench struct {
 	contestants []contestant
 	reference   int // -1: none
 	samples     int
-	rows        int
+	rows        int    // answers that are asked for at once, but for those of one prompt
 	describes   string // all that answers depend on, for going on later
 }
 

@@ -14,9 +14,10 @@ import (
 
 // Bounds of a file of prompts.
 const (
-	maxPromptLine = 4 << 20
-	maxPrompts    = 100_000
-	maxMessages   = 1000
+	maxPromptLine  = 4 << 20
+	maxPromptBytes = 1 << 30
+	maxPrompts     = 100_000
+	maxMessages    = 1000
 )
 
 // A promptLine is a question with the line of its file.
@@ -29,7 +30,8 @@ type promptLine struct {
 // "messages", or the prompt itself. Empty lines are left out. What is wrong
 // with a line is said with its number.
 func readPrompts(r io.Reader, name string) ([]promptLine, error) {
-	lines := bufio.NewScanner(r)
+	all := &io.LimitedReader{R: r, N: maxPromptBytes + 1}
+	lines := bufio.NewScanner(all)
 	lines.Buffer(nil, maxPromptLine)
 	var prompts []promptLine
 	n := 0
@@ -52,6 +54,8 @@ func readPrompts(r io.Reader, name string) ([]promptLine, error) {
 		prompts = append(prompts, promptLine{n, q})
 	}
 	switch err := lines.Err(); {
+	case all.N == 0:
+		return nil, fmt.Errorf("%s is longer than %s: split it", name, bytesText(maxPromptBytes))
 	case errors.Is(err, bufio.ErrTooLong):
 		return nil, fmt.Errorf("%s, line %d: it is longer than %s", name, n+1, bytesText(maxPromptLine))
 	case err != nil:
@@ -120,7 +124,7 @@ func questionOf(messages []messageJSON) (q chat.Question, err error) {
 	return q, nil
 }
 
-// messages are a question as results have it.
+// messagesOf is a question as results have it.
 func messagesOf(q chat.Question) []messageJSON {
 	var out []messageJSON
 	if q.System != nil {

@@ -15,13 +15,20 @@ func (b *bench) report(cmd *cobra.Command, prompts []promptLine, o compareOption
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	var done []comparedJSON
 	var lines []io.Writer
-	if o.out != "" && !o.json {
-		var f *os.File
-		if f, done, err = b.goOn(o.out, prompts); err != nil {
-			return exitWith(exitUsage, err)
+	var f *os.File
+	switch {
+	case o.out != "" && o.json: // what it has stays until there is something else
+		f, err = os.OpenFile(o.out, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
+	case o.out != "":
+		if f, done, err = b.goOn(o.out, prompts); err == nil {
+			lines = append(lines, f)
 		}
+	}
+	if err != nil {
+		return exitWith(exitUsage, err)
+	}
+	if f != nil {
 		defer func() { err = errors.Join(err, f.Close()) }()
-		lines = append(lines, f)
 	}
 	if o.jsonl {
 		lines = append(lines, stdout)
@@ -53,7 +60,7 @@ func (b *bench) report(cmd *cobra.Command, prompts []promptLine, o compareOption
 	if err != nil && len(results) == 0 {
 		return err
 	}
-	return errors.Join(err, b.summarize(cmd, results, o))
+	return errors.Join(err, b.summarize(cmd, results, o, f))
 }
 
 // onward says how to go on after an interruption.
@@ -64,18 +71,16 @@ func onward(o compareOptions) string {
 	return ""
 }
 
-// summarize prints the table, or everything as one object.
-func (b *bench) summarize(cmd *cobra.Command, results []comparedJSON, o compareOptions) (err error) {
+// summarize prints the table, or everything as one object, to f if there is one.
+func (b *bench) summarize(cmd *cobra.Command, results []comparedJSON, o compareOptions, f *os.File) error {
 	table := b.table(results)
 	switch {
 	case o.json:
-		w := cmd.OutOrStdout()
-		if o.out != "" {
-			f, err := os.Create(o.out)
-			if err != nil {
+		var w io.Writer = cmd.OutOrStdout()
+		if f != nil {
+			if err := emptied(f); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, f.Close()) }()
 			w = f
 		}
 		return printJSON(w, struct {
@@ -88,6 +93,15 @@ func (b *bench) summarize(cmd *cobra.Command, results []comparedJSON, o compareO
 	return printTable(cmd.OutOrStdout(), table, b.reference >= 0)
 }
 
+// emptied takes away what a file has; pipes and devices have nothing.
+func emptied(f *os.File) error {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return f.Truncate(0)
+}
+
 // each answers prompts, several at a time so that the engines have enough
 // rows, and gives the results in order.
 func (b *bench) each(ctx context.Context, prompts []promptLine, give func(comparedJSON) error) error {
@@ -97,8 +111,7 @@ func (b *bench) each(ctx context.Context, prompts []promptLine, give func(compar
 		all []answered
 		err error
 	}
-	const spare = 2 // while some prompts wait for their longest answers
-	atOnce := max(spare*b.rows/(b.samples*len(b.contestants)), 1)
+	atOnce := max(b.rows/(b.samples*len(b.contestants)), 1)
 	results := make(chan chan outcome, atOnce-1)
 	go func() {
 		defer close(results)

@@ -18,6 +18,7 @@ type summaryJSON struct {
 	First      float64  `json:"first_token_seconds"`              // mean
 	Same       int      `json:"same_as_first"`                    // answers that differ nowhere from the first variant's
 	Difference *float64 `json:"first_difference_token,omitempty"` // median of the others
+	Byte       *float64 `json:"first_difference_byte,omitempty"`  // likewise, where it is not known in tokens
 	Perplexity *float64 `json:"perplexity,omitempty"`             // of all tokens together
 }
 
@@ -28,7 +29,7 @@ func (b *bench) table(results []comparedJSON) []summaryJSON {
 		s := summaryJSON{Variant: c.spec.Name}
 		var seconds, first, logProb float64
 		judged := 0
-		var places []int
+		var tokens, bytes []int
 		for _, r := range results {
 			for _, a := range r.answersOf(c.spec.Name) {
 				s.Answers++
@@ -38,9 +39,12 @@ func (b *bench) table(results []comparedJSON) []summaryJSON {
 					judged += len(a.Tokens)
 					logProb -= math.Log(*a.Perplexity) * float64(len(a.Tokens))
 				}
-				if a.Difference != nil {
-					places = append(places, a.Difference.Token)
-				} else if i > 0 {
+				switch d := a.Difference; {
+				case d != nil && d.Token < 0: // of models with different tokenizers
+					bytes = append(bytes, d.Byte)
+				case d != nil:
+					tokens = append(tokens, d.Token)
+				case i > 0:
 					s.Same++
 				}
 			}
@@ -51,7 +55,7 @@ func (b *bench) table(results []comparedJSON) []summaryJSON {
 		if seconds > 0 {
 			s.Rate = float64(s.Tokens) / seconds
 		}
-		s.Difference = median(places)
+		s.Difference, s.Byte = median(tokens), median(bytes)
 		if judged > 0 {
 			p := math.Exp(-logProb / float64(judged))
 			s.Perplexity = &p
@@ -88,8 +92,11 @@ func tableCells(table []summaryJSON, judged bool) [][]string {
 	cells := [][]string{heads}
 	for i, s := range table {
 		differs, same := "-", "-"
-		if s.Difference != nil {
+		switch {
+		case s.Difference != nil:
 			differs = fmt.Sprintf("token %.4g", *s.Difference)
+		case s.Byte != nil:
+			differs = fmt.Sprintf("byte %.4g", *s.Byte)
 		}
 		if i > 0 {
 			same = fmt.Sprint(s.Same)

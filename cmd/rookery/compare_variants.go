@@ -31,6 +31,10 @@ type variantSpec struct {
 	config.Sampling // what differs from the preset
 }
 
+// variantKeyNames are the keys of variantKeys for people, who may write
+// temperature in full.
+const variantKeyNames = "state, adapter, strength, mix, model, preset, mode, temp, top_k, top_p, presence, frequency, decay and seed"
+
 // variantKeys set a field of a variantSpec from text.
 var variantKeys = map[string]func(v *variantSpec, text string) error{
 	"model":       func(v *variantSpec, text string) error { v.Model = text; return nil },
@@ -80,7 +84,7 @@ func parseVariant(text string) (v variantSpec, err error) {
 		case len(keys) > 0 && keys[len(keys)-1] == "mix":
 			values[len(values)-1] += "," + strings.TrimSpace(part)
 		case strings.TrimSpace(part) != "":
-			return v, fmt.Errorf("variant %s: %q is none of state, adapter, strength, mix, model, preset, mode, temp, top_k, top_p, presence, frequency, decay and seed with a value", v.Name, strings.TrimSpace(part))
+			return v, fmt.Errorf("variant %s: %q is none of %s with a value", v.Name, strings.TrimSpace(part), variantKeyNames)
 		}
 	}
 	for i, key := range keys {
@@ -110,7 +114,9 @@ func readVariants(path string) ([]variantSpec, error) {
 	if strings.EqualFold(filepath.Ext(path), ".json") {
 		in := json.NewDecoder(bytes.NewReader(data))
 		in.DisallowUnknownFields()
-		err = in.Decode(&list)
+		if err = in.Decode(&list); err == nil && in.More() {
+			err = errors.New("more follows after the array")
+		}
 	} else {
 		var file struct {
 			Variant []variantSpec `toml:"variant"`
