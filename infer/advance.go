@@ -49,9 +49,6 @@ func (e *Engine) firstFromLogits(q *sequence) error {
 	if err != nil {
 		return err
 	}
-	if q.mix != nil {
-		q.mix.shares = d.Voices
-	}
 	q.phase = phaseDecoding
 	return e.accept(q, d, span{now, now})
 }
@@ -59,13 +56,10 @@ func (e *Engine) firstFromLogits(q *sequence) error {
 // advance takes what came of a row with n tokens in a step.
 func (e *Engine) advance(q *sequence, n int, d Drawn, at span) (err error) {
 	q.position += n
-	if q.mix != nil && q.drawsAfter(n) {
-		if !q.mix.onDevice {
-			if d, err = q.draw(); err != nil {
-				return err
-			}
+	if q.drawsItself() && q.drawsAfter(n) {
+		if d, err = q.draw(); err != nil {
+			return err
 		}
-		q.mix.shares = d.Voices
 	}
 	switch q.phase {
 	case phaseDecoding:
@@ -190,11 +184,7 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 		return e.stop(q, len(q.answer.ids), nil)
 	}
 	text, cut, found := q.answer.push(d.Token)
-	t := Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top}
-	if q.mix != nil {
-		t.Voices = q.mix.shares
-	}
-	q.stream.publish(t, text)
+	q.stream.publish(Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top, Voices: d.Voices}, text)
 	if found {
 		n, part := q.answer.locate(cut)
 		return e.stop(q, n, part)

@@ -97,12 +97,9 @@ type voice struct {
 
 // A mix is what a sequence with several states has besides.
 type mix struct {
-	weight float32 // of the sequence's own state
-	voices []voice
-	shares []float32 // of the last drawn token: log-probability by each state, the own first
-
-	// onDevice says that the backend draws: it is a Mixer.
-	onDevice bool
+	weight   float32 // of the sequence's own state
+	voices   []voice
+	onDevice bool // the backend draws: it is a Mixer
 
 	blend  Blend
 	gates  []float32 // what gate returns, as are states
@@ -235,4 +232,28 @@ func (q *sequence) takeWeights() {
 	for i := range q.mix.voices {
 		q.mix.voices[i].Weight = (*p)[i+1]
 	}
+}
+
+// gate puts the gates and the logits of a mix where a Blend can have them.
+func (q *sequence) gate() (gates []float32, states [][]float32) {
+	m := q.mix
+	m.gates, m.states = m.gates[:0], append(m.states[:0], q.logits)
+	sum := float64(m.weight)
+	for _, v := range m.voices {
+		sum += float64(v.Weight)
+		m.states = append(m.states, v.logits)
+	}
+	m.gates = append(m.gates, float32(float64(m.weight)/sum))
+	for _, v := range m.voices {
+		m.gates = append(m.gates, float32(float64(v.Weight)/sum))
+	}
+	return m.gates, m.states
+}
+
+// combine makes the logits that the next token is drawn from.
+func (q *sequence) combine() []float32 {
+	if q.mix == nil {
+		return q.logits
+	}
+	return q.mix.blend.Logits(q.gate())
 }

@@ -24,7 +24,7 @@ const maxDevices = 64
 
 // A meter is the library of one maker, started.
 type meter interface {
-	count() (int, error)
+	count() (int, error) // at most maxDevices
 	read(index int) (Reading, error)
 }
 
@@ -65,8 +65,8 @@ func (g *Gauge) Read() ([]Reading, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Reading, 0, min(n, maxDevices))
-	for i := range min(n, maxDevices) {
+	list := make([]Reading, 0, n)
+	for i := range n {
 		r, err := g.meter.read(i)
 		if err != nil {
 			return nil, fmt.Errorf("GPU %d: %w", i, err)

@@ -61,7 +61,7 @@ func (s Spec) loadFile(ctx context.Context, f *checkpoint.File, shape rwkv.Shape
 		if err != nil {
 			return loaded{}, err
 		}
-		if err := checkMemory(f, shape, need, availableMemory()); err != nil {
+		if err := checkMemory(f, shape, need, AvailableMemory()); err != nil {
 			return loaded{}, err
 		}
 		b, err := cpu.Load(ctx, f, shape, s.onCPU(progress))

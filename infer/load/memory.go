@@ -31,11 +31,7 @@ func gigabytes(n int64) string { return fmt.Sprintf("%.1f GB", float64(n)/1e9) }
 
 // AvailableMemory is how many bytes programs can still have, or 0 where the
 // system does not say.
-func AvailableMemory() int64 { return availableMemory() }
-
-// availableMemory is how many bytes programs can still have, or 0 where the
-// system does not say.
-func availableMemory() int64 {
+func AvailableMemory() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {
 		return 0

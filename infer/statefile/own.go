@@ -34,16 +34,16 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // An ownHeader is the JSON of the header. Names are part of the format.
 type ownHeader struct {
-	Key       int64     `json:"id,string,omitempty"`
-	Name      string    `json:"name"`
-	Kind      Kind      `json:"kind"`
-	Source    string    `json:"source"`
-	ModelName string    `json:"model_name"`
-	Model     string    `json:"model"`
-	Adapter   string    `json:"adapter,omitempty"` // fingerprint
-	AdapterOf string    `json:"adapter_name,omitempty"`
-	Shape     ownShape  `json:"shape"`
-	Created   time.Time `json:"created"`
+	Key         int64     `json:"id,string,omitempty"`
+	Name        string    `json:"name"`
+	Kind        Kind      `json:"kind"`
+	Source      string    `json:"source"`
+	ModelName   string    `json:"model_name"`
+	Model       string    `json:"model"`
+	Adapter     string    `json:"adapter,omitempty"` // fingerprint
+	AdapterName string    `json:"adapter_name,omitempty"`
+	Shape       ownShape  `json:"shape"`
+	Created     time.Time `json:"created"`
 }
 
 // An ownShape is rwkv.Shape in JSON.
@@ -79,7 +79,7 @@ func (s ownShape) shape() (rwkv.Shape, error) {
 // AppendBinary appends the program's own form.
 func (s *State) AppendBinary(dst []byte) ([]byte, error) {
 	header, err := json.Marshal(ownHeader{
-		Key: s.Key, Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model, Adapter: s.Adapter, AdapterOf: s.AdapterName,
+		Key: s.Key, Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model, Adapter: s.Adapter, AdapterName: s.AdapterName,
 		Shape:   ownShape{s.Shape.Layers, s.Shape.Embed, s.Shape.Heads, s.Shape.HeadSize},
 		Created: s.Created.UTC(),
 	})
@@ -180,7 +180,7 @@ func parseHeader(data []byte) (State, error) {
 	}
 	return State{
 		Key: h.Key, Name: h.Name, Kind: h.Kind, Source: h.Source, Model: h.Model, ModelName: h.ModelName,
-		Adapter: h.Adapter, AdapterName: h.AdapterOf, Shape: shape, Created: h.Created,
+		Adapter: h.Adapter, AdapterName: h.AdapterName, Shape: shape, Created: h.Created,
 	}, nil
 }
 
