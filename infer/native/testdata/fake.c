@@ -50,7 +50,6 @@ struct rk_engine {
     float *logits; /* [max_rows][V] */
     tensor *tensors;
     uint64_t adapters[RK_ADAPTERS_MAX + 1]; /* the sum of what each was given; 0: not loaded */
-    int32_t deltas;                         /* of all adapters, ever */
     int64_t steps, counts_sent;
     int lost;
     int32_t n_rows, n_tokens, n_bans;
@@ -254,143 +253,7 @@ RK_API int32_t rk_tune(rk_engine *e, double seconds)
     return RK_OK;
 }
 
-/* ---- the model ------------------------------------------------------------ */
-
-static uint64_t hash_of(const float *s)
-{
-    return (uint64_t)s[0] | (uint64_t)s[1] << 16 | (uint64_t)s[2] << 32 | (uint64_t)s[3] << 48;
-}
-
-static void read_token(float *s, int32_t id)
-{
-    uint64_t x = (hash_of(s) ^ (uint64_t)id << 32 ^ (uint64_t)id) + 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    x ^= x >> 31;
-    for (int i = 0; i < 4; i++)
-        s[i] = (float)(x >> (16 * i) & 0xffff);
-}
-
-static void fill_logits(const float *s, uint64_t adapter, float *logits, int32_t vocab)
-{
-    uint64_t h = hash_of(s) ^ adapter;
-    for (int32_t i = 0; i < vocab; i++) {
-        h = h * 6364136223846793005u + 1442695040888963407u;
-        logits[i] = (float)(h >> 40) / (1 << 22);
-    }
-}
-
-/* ---- the draw: infer/sampler without truncation ---------------------------- */
-
-static uint64_t philox(uint64_t seed, uint64_t n)
-{
-    uint32_t c[4] = {(uint32_t)n, (uint32_t)(n >> 32), 0, 0}, k[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
-    for (int i = 0; i < 10; i++) {
-        uint64_t a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];
-        uint32_t next[4] = {(uint32_t)(b >> 32) ^ c[1] ^ k[0], (uint32_t)b, (uint32_t)(a >> 32) ^ c[3] ^ k[1], (uint32_t)a};
-        memcpy(c, next, sizeof c);
-        k[0] += 0x9E3779B9;
-        k[1] += 0xBB67AE85;
-    }
-    return c[0] | (uint64_t)c[1] << 32;
-}
-
-static uint64_t mass(float z, float m, float scale)
-{
-    float y = (z - m) * scale;
-    if (!(y > -64))
-        y = -64;
-    float t = y + 12582912.0f, f = y - (t - 12582912.0f), p;
-    p = 0x1.41fbc2p-13f * f + 0x1.5f3e54p-10f;
-    p = p * f + 0x1.3b2d4cp-07f;
-    p = p * f + 0x1.c6aee8p-05f;
-    p = p * f + 0x1.ebfbdcp-03f;
-    p = p * f + 0x1.62e430p-01f;
-    p = p * f + 1;
-    uint32_t bits, shift;
-    memcpy(&bits, &p, 4);
-    memcpy(&shift, &t, 4);
-    bits += shift << 23;
-    memcpy(&p, &bits, 4);
-    return (uint64_t)nearbyint((double)p * 0x1p44);
-}
-
-static float penalty(const rk_row *r, const memory *m, int32_t id)
-{
-    if (r->mode == RK_MODE_RAPID)
-        return r->presence * m->first[id] + r->frequency * (m->n[id] - m->first[id]);
-    return r->presence + r->frequency * m->n[id];
-}
-
-static void observe(rk_engine *e, const rk_row *r, memory *m, int32_t token)
-{
-    for (int32_t i = 0; i < e->shape.vocab; i++) {
-        m->n[i] = m->n[i] * r->decay < 0x1p-64f ? 0 : m->n[i] * r->decay;
-        m->first[i] = m->first[i] * r->decay < 0x1p-64f ? 0 : m->first[i] * r->decay;
-    }
-    float weight = r->mode == RK_MODE_PIP && e->exempt[token] ? 0 : 1;
-    if (!m->seen[token])
-        m->first[token] = weight;
-    m->seen[token] = 1;
-    m->n[token] += weight;
-}
-
-static void add_candidates(const float *logits, const uint64_t *masses, uint64_t total, double norm, int32_t limit, int32_t top, rk_candidate *out)
-{
-    uint8_t *used = calloc((size_t)limit, 1);
-    for (int32_t k = 0; k < top && k < limit; k++) {
-        int32_t best = -1;
-        for (int32_t i = 0; i < limit; i++)
-            if (!used[i] && (best < 0 || logits[i] > logits[best]))
-                best = i;
-        used[best] = 1;
-        out[k] = (rk_candidate){best, (float)(logits[best] - norm), total ? (float)((double)masses[best] / (double)total) : 0};
-    }
-    free(used);
-}
-
-static void draw(rk_engine *e, const rk_row *r, const float *logits, const int32_t *bans, rk_result *out, rk_candidate *top)
-{
-    int32_t limit = e->options.token_limit, best = -1;
-    memory *seen = &e->memories[r->slot];
-    float *z = malloc((size_t)limit * sizeof *z);
-    uint64_t *masses = calloc((size_t)limit, sizeof *masses), total = 0;
-    memcpy(z, logits, (size_t)limit * sizeof *z);
-    if (r->presence != 0 || r->frequency != 0)
-        for (int32_t i = 0; i < limit; i++)
-            if (seen->seen[i])
-                z[i] -= penalty(r, seen, i);
-    for (int32_t i = 0; i < r->ban_count; i++)
-        z[bans[r->ban_offset + i]] = -INFINITY;
-    double sum = 0;
-    for (int32_t i = 0; i < limit; i++) {
-        sum += exp((double)logits[i] - 4);
-        if (z[i] > -INFINITY && (best < 0 || z[i] > z[best]))
-            best = i;
-    }
-    double norm = 4 + log(sum);
-    int greedy = r->temperature < 0.001f;
-    float scale = greedy ? 0 : (float)(1.4426950408889634074 / (double)r->temperature);
-    for (int32_t i = 0; best >= 0 && i < limit; i++) {
-        masses[i] = greedy ? i == best : z[i] > -INFINITY ? mass(z[i], z[best], scale) : 0;
-        total += masses[i];
-    }
-    *out = (rk_result){.token = 0, .log_prob = -INFINITY};
-    if (total) {
-        uint64_t rest = (uint64_t)((unsigned __int128)total * philox(r->seed, r->draw) >> 64);
-        int32_t id = 0;
-        for (; rest >= masses[id]; id++)
-            rest -= masses[id];
-        out->token = id;
-        out->log_prob = (float)(logits[id] - norm);
-    }
-    out->candidates = r->top < limit ? r->top : limit;
-    add_candidates(logits, masses, total, norm, limit, r->top, top);
-    if (r->flags & RK_ROW_OBSERVE)
-        observe(e, r, seen, out->token);
-    free(z);
-    free(masses);
-}
+#include "fake_draw.h"
 
 /* ---- steps ----------------------------------------------------------------- */
 
@@ -438,32 +301,6 @@ static int32_t check_mix(const rk_row *rows, int32_t i, int32_t n_rows)
         if (rows[i + k].voices || (rows[i + k].flags & (RK_ROW_DRAW | RK_ROW_LOGITS)) != RK_ROW_LOGITS)
             return fail(RK_ERR_ARGUMENT, "row %d: it cannot be a voice", i + k);
     return RK_OK;
-}
-
-/* The log-probability of a token under the softmax of a row's own logits. */
-static float own_log_prob(const float *logits, int32_t limit, int32_t token)
-{
-    double sum = 0;
-    for (int32_t i = 0; i < limit; i++)
-        sum += exp((double)logits[i] - 4);
-    return (float)(logits[token] - (4 + log(sum)));
-}
-
-static void draw_mix(rk_engine *e, const rk_row *r, const float *logits, const int32_t *bans, rk_result *out, rk_candidate *top)
-{
-    int32_t vocab = e->shape.vocab;
-    float *z = malloc((size_t)vocab * sizeof *z);
-    for (int32_t i = 0; i < vocab; i++)
-        z[i] = r->gate * logits[i];
-    for (int32_t k = 1; k <= r->voices; k++)
-        for (int32_t i = 0; r[k].gate != 0 && i < vocab; i++) {
-            volatile float product = r[k].gate * logits[(size_t)k * (size_t)vocab + (size_t)i];
-            z[i] += product;
-        }
-    draw(e, r, z, bans, out, top);
-    for (int32_t k = 0; k <= r->voices; k++)
-        out[k].own_log_prob = own_log_prob(logits + (size_t)k * (size_t)vocab, e->options.token_limit, out->token);
-    free(z);
 }
 
 #ifndef FAKE_WITHOUT_STEP
@@ -525,6 +362,8 @@ RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst)
 
 /* ---- adapters ---------------------------------------------------------------- */
 
+static int has_adapter(const rk_engine *e, int32_t id) { return id > 0 && id <= RK_ADAPTERS_MAX && e->adapters[id]; }
+
 RK_API int32_t rk_new_adapter(rk_engine *e, int32_t *id)
 {
     for (*id = 1; *id <= RK_ADAPTERS_MAX; ++*id)
@@ -540,7 +379,7 @@ RK_API int32_t rk_set_delta(rk_engine *e, int32_t id, int32_t layer, int32_t tar
 {
     int64_t c = e->shape.embed, in = target == RK_FFN_VALUE ? e->shape.ffn : c;
     int64_t out = target == RK_FFN_KEY ? e->shape.ffn : target == RK_HEAD ? e->shape.vocab : c;
-    if (id < 1 || id > RK_ADAPTERS_MAX || !e->adapters[id] || layer < 0 || layer >= e->shape.layers || target < 0 || target > RK_HEAD)
+    if (!has_adapter(e, id) || layer < 0 || layer >= e->shape.layers || target < 0 || target > RK_HEAD)
         return fail(RK_ERR_ARGUMENT, "adapter %d, layer %d, product %d", id, layer, target);
     if (rank < 1 || rank > RK_RANK_MAX || (blocks && in % size))
         return fail(RK_ERR_TENSOR, "rank %d, blocks of %d", rank, size);
@@ -550,13 +389,12 @@ RK_API int32_t rk_set_delta(rk_engine *e, int32_t id, int32_t layer, int32_t tar
     if (blocks)
         sum += sum_of((const uint8_t *)blocks, 4 * in * size) * 11;
     e->adapters[id] += sum << 1;
-    e->deltas++;
     return RK_OK;
 }
 
 RK_API int32_t rk_drop_adapter(rk_engine *e, int32_t id)
 {
-    if (id < 1 || id > RK_ADAPTERS_MAX || !e->adapters[id])
+    if (!has_adapter(e, id))
         return fail(RK_ERR_ARGUMENT, "adapter %d is not loaded", id);
     e->adapters[id] = 0;
     return RK_OK;
@@ -565,103 +403,10 @@ RK_API int32_t rk_drop_adapter(rk_engine *e, int32_t id)
 RK_API int32_t rk_adapter_bytes(rk_engine *e, int32_t id, int64_t *bytes)
 {
     *bytes = 1000 + id;
-    return e->adapters[id] ? RK_OK : fail(RK_ERR_ARGUMENT, "adapter %d is not loaded", id);
+    return has_adapter(e, id) ? RK_OK : fail(RK_ERR_ARGUMENT, "adapter %d is not loaded", id);
 }
 
-/* ---- slots ------------------------------------------------------------------ */
-
-static int32_t check_slot(rk_engine *e, int32_t slot)
-{
-    if (e->lost)
-        return fail(RK_ERR_DEVICE, "an earlier call failed");
-    if (slot < 0 || slot >= e->options.slots)
-        return fail(RK_ERR_ARGUMENT, "slot %d of %d", slot, e->options.slots);
-    return RK_OK;
-}
-
-RK_API int32_t rk_read_slot(rk_engine *e, int32_t slot, float *dst)
-{
-    int32_t status = check_slot(e, slot);
-    if (!status)
-        memcpy(dst, e->states[slot], (size_t)e->state_len * sizeof *dst);
-    return status;
-}
-
-RK_API int32_t rk_read_slot_beside(rk_engine *e, int32_t slot, float *dst) { return rk_read_slot(e, slot, dst); }
-
-RK_API int32_t rk_write_slot(rk_engine *e, int32_t slot, const float *src)
-{
-    int32_t status = check_slot(e, slot);
-    if (!status)
-        memcpy(e->states[slot], src, (size_t)e->state_len * sizeof *src);
-    return status;
-}
-
-RK_API int32_t rk_copy_slot(rk_engine *e, int32_t dst, int32_t src)
-{
-    int32_t status = check_slot(e, dst);
-    if (!status)
-        status = check_slot(e, src);
-    if (!status)
-        memmove(e->states[dst], e->states[src], (size_t)e->state_len * sizeof(float));
-    return status;
-}
-
-RK_API int32_t rk_zero_slot(rk_engine *e, int32_t slot)
-{
-    int32_t status = check_slot(e, slot);
-    if (!status)
-        memset(e->states[slot], 0, (size_t)e->state_len * sizeof(float));
-    return status;
-}
-
-RK_API int32_t rk_set_counts(rk_engine *e, int32_t slot, const rk_count *counts, int32_t n)
-{
-    int32_t status = check_slot(e, slot);
-    if (status)
-        return status;
-    memory *m = &e->memories[slot];
-    memset(m->seen, 0, (size_t)e->shape.vocab);
-    memset(m->n, 0, (size_t)e->shape.vocab * sizeof *m->n);
-    memset(m->first, 0, (size_t)e->shape.vocab * sizeof *m->first);
-    for (int32_t i = 0; i < n; i++) {
-        if (counts[i].token < 0 || counts[i].token >= e->options.token_limit || m->seen[counts[i].token])
-            return fail(RK_ERR_ARGUMENT, "count %d is of token %d", i, counts[i].token);
-        m->seen[counts[i].token] = 1;
-        m->n[counts[i].token] = counts[i].n;
-        m->first[counts[i].token] = counts[i].first;
-    }
-    e->counts_sent++;
-    return RK_OK;
-}
-
-RK_API int32_t rk_get_counts(rk_engine *e, int32_t slot, rk_count *dst, int32_t size, int32_t *n)
-{
-    int32_t status = check_slot(e, slot);
-    if (status)
-        return status;
-    memory *m = &e->memories[slot];
-    *n = 0;
-    for (int32_t i = 0; i < e->shape.vocab; i++) {
-        if (!m->seen[i])
-            continue;
-        if (*n < size)
-            dst[*n] = (rk_count){i, m->n[i], m->first[i]};
-        ++*n;
-    }
-    return RK_OK;
-}
-
-RK_API int32_t rk_set_exempt(rk_engine *e, const int32_t *tokens, int32_t n)
-{
-    memset(e->exempt, 0, (size_t)e->shape.vocab);
-    for (int32_t i = 0; i < n; i++) {
-        if (tokens[i] < 0 || tokens[i] >= e->options.token_limit)
-            return fail(RK_ERR_ARGUMENT, "exempt token %d", tokens[i]);
-        e->exempt[tokens[i]] = 1;
-    }
-    return RK_OK;
-}
+#include "fake_slots.h"
 
 /* ---- figures ------------------------------------------------------------------ */
 
@@ -687,7 +432,6 @@ RK_API int32_t rk_timing_info(rk_engine *e, rk_timing *t)
 /* ---- what tests look at --------------------------------------------------------- */
 
 RK_API int64_t fake_counts_sent(rk_engine *e) { return e->counts_sent; }
-RK_API int32_t fake_deltas(rk_engine *e) { return e->deltas; }
 RK_API int32_t fake_row_count(rk_engine *e) { return e->n_rows; }
 RK_API void fake_rows(rk_engine *e, rk_row *dst) { memcpy(dst, e->rows, (size_t)e->n_rows * sizeof *dst); }
 RK_API int32_t fake_token(rk_engine *e, int32_t i) { return e->tokens[i]; }
