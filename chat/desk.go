@@ -69,7 +69,7 @@ func NewDesk(e Engine, store Store, d Defaults) *Desk {
 	warm := newWarmth()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Desk{
-		host: host{e, newRack(e, store)}, store: store, library: NewLibrary(store, nil), keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
+		host: host{e, newRack(e, store)}, guests: guests{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}

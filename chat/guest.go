@@ -55,7 +55,7 @@ type Opened struct {
 
 // guests are the other models that are there.
 type guests struct {
-	loading sync.Mutex // held while one is loaded
+	loading chan struct{} // 1 slot, taken while one is loaded
 	open    GuestOpener
 
 	mu      sync.Mutex
@@ -77,26 +77,29 @@ func (k *Desk) UseModels(open GuestOpener) { k.guests.open = open }
 
 // Guest loads another model, or gives the one that is loaded already; the
 // caller releases it. It blocks. One is loaded at a time, and not before those
-// that were let go have given back what they had.
+// that were let go have given back what they had. Close ends it.
 func (k *Desk) Guest(ctx context.Context, path string, progress func(done, total int64)) (*Guest, error) {
 	s := &k.guests
 	if s.open == nil {
 		return nil, ErrNoGuests
 	}
-	s.loading.Lock()
-	defer s.loading.Unlock()
-	s.mu.Lock()
-	g, leaving, closed := s.here[path], s.leaving, s.closed
-	if g != nil {
-		g.holders++
+	if g, _, err := s.find(path); g != nil || err != nil {
+		return g, err // without waiting for another one that is being loaded
 	}
-	s.mu.Unlock()
-	switch {
-	case closed:
-		return nil, infer.ErrClosed
-	case g != nil:
-		return g, nil
-	case leaving != nil:
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(k.closing, cancel)()
+	select {
+	case s.loading <- struct{}{}:
+		defer func() { <-s.loading }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	g, leaving, err := s.find(path)
+	if g != nil || err != nil {
+		return g, err
+	}
+	if leaving != nil {
 		select {
 		case <-leaving:
 		case <-ctx.Done():
@@ -119,6 +122,20 @@ func (k *Desk) Guest(ctx context.Context, path string, progress func(done, total
 	}
 	s.here[path] = g
 	return g, nil
+}
+
+// find is the guest that is there already, with one holder more; if there is
+// none, what closes when all that were let go are gone.
+func (s *guests) find(path string) (g *Guest, leaving chan struct{}, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return nil, nil, infer.ErrClosed
+	}
+	if g = s.here[path]; g != nil {
+		g.holders++
+	}
+	return g, s.leaving, nil
 }
 
 // Hold is one holder more; it is false for a guest that was let go.
@@ -164,10 +181,10 @@ func (s *guests) letGo(g *Guest) {
 	}()
 }
 
-// shut lets all go and waits for them. What is being loaded is waited for.
+// shut lets all go and waits for them, and for what is being loaded to be given
+// up. None is loaded after it.
 func (s *guests) shut() error {
-	s.loading.Lock()
-	defer s.loading.Unlock()
+	s.loading <- struct{}{}
 	s.mu.Lock()
 	s.closed = true
 	for _, g := range s.here {
@@ -183,7 +200,7 @@ func (s *guests) shut() error {
 	return s.err
 }
 
-// host is what a variant's answers are made with.
+// hostOf is what answers in a way are made with.
 func (k *Desk) hostOf(w way) host {
 	if w.guest != nil {
 		return w.guest.host

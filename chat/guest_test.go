@@ -227,6 +227,44 @@ func TestGuestsComeAndGo(t *testing.T) {
 	}
 }
 
+// Who waits for a model can give up, who wants one that is there does not wait,
+// and a desk that is closed ends the loading.
+func TestGuestsAreNotWaitedFor(t *testing.T) {
+	r := newRoom(t, setup{})
+	l := &lodge{}
+	begun := make(chan struct{})
+	r.desk.UseModels(func(ctx context.Context, path string, progress func(done, total int64)) (chat.Opened, error) {
+		if path == "endless" {
+			close(begun)
+			<-ctx.Done()
+			return chat.Opened{}, ctx.Err()
+		}
+		return l.open(ctx, path, progress)
+	})
+	quiet := func(int64, int64) {}
+	_, err := r.desk.Guest(t.Context(), "other", quiet)
+	must(t, err)
+	loaded := make(chan error, 1)
+	go func() {
+		_, err := r.desk.Guest(context.WithoutCancel(t.Context()), "endless", quiet)
+		loaded <- err
+	}()
+	<-begun
+	if _, err := r.desk.Guest(t.Context(), "other", quiet); err != nil || l.opened.Load() != 1 {
+		t.Errorf("beside one that is being loaded: %v, loaded %d times", err, l.opened.Load())
+	}
+	given, giveUp := context.WithCancel(t.Context())
+	giveUp()
+	if _, err := r.desk.Guest(given, "wide", quiet); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	r.close()
+	if err := <-loaded; !errors.Is(err, context.Canceled) {
+		t.Errorf("loading while the desk was closed: %v", err)
+	}
+	l.left(t, 1)
+}
+
 // A conversation that is closed while guests answer lets them go when they have stopped.
 func TestClosingAConversationDismissesGuests(t *testing.T) {
 	r := newRoom(t, setup{})
