@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"slices"
 	"time"
 
 	"rookery/infer"
@@ -146,8 +145,11 @@ func (b *BundleWriter) addBase(base TreeBase) error {
 		_, err := w.Write(data)
 		return err
 	})
+	if err != nil {
+		return err
+	}
 	b.file.Bases = append(b.file.Bases, bundleBase{entry, id})
-	return err
+	return nil
 }
 
 // write adds a file and says what it is.
@@ -205,7 +207,7 @@ func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, err
 		return Tree{}, err
 	}
 	for _, id := range t.library() {
-		if slices.ContainsFunc(have, func(s State) bool { return s.ID == id }) {
+		if hasState(have, id) {
 			t.Bases = append(t.Bases, TreeBase{id, func() (State, error) { return store.State(ctx, id) }})
 		}
 	}

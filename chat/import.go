@@ -124,6 +124,10 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 	if err != nil {
 		return nil, nil, err
 	}
+	states, err := store.States(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	stored := make(map[ID]Conversation, len(list))
 	for _, c := range list {
 		stored[c.ID] = c
@@ -160,9 +164,7 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 			} else {
 				coming[a.ID] = at
 				trees = append(trees, at)
-				if a.Note, err = at.lacks(ctx, store); err != nil {
-					return nil, nil, err
-				}
+				a.Note = at.lacks(states)
 			}
 			break
 		}
@@ -173,29 +175,24 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 
 // lacks says which states of the library a tree needs and neither brings nor
 // finds there.
-func (t *Tree) lacks(ctx context.Context, store Store) (string, error) {
-	states, err := store.States(ctx)
-	if err != nil {
-		return "", err
-	}
+func (t *Tree) lacks(there []State) string {
 	mixed := 0
 	for _, id := range t.library() {
-		has := func(s State) bool { return s.ID == id }
-		if slices.ContainsFunc(t.Bases, func(b TreeBase) bool { return b.ID == id }) || slices.ContainsFunc(states, has) {
+		if slices.ContainsFunc(t.Bases, func(b TreeBase) bool { return b.ID == id }) || hasState(there, id) {
 			continue
 		}
 		if id == t.Conversation.Base {
-			return "the state that it begins from is missing", nil
+			return "the state that it begins from is missing"
 		}
 		mixed++
 	}
 	switch mixed {
 	case 0:
-		return "", nil
+		return ""
 	case 1:
-		return "a state of its mixes is missing", nil
+		return "a state of its mixes is missing"
 	}
-	return fmt.Sprintf("%d states of its mixes are missing", mixed), nil
+	return fmt.Sprintf("%d states of its mixes are missing", mixed)
 }
 
 // covers reports whether turns that are stored hold all of others. An answer

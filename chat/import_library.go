@@ -43,6 +43,11 @@ func (t *Tree) library() []ID {
 	return ids
 }
 
+// hasState says that a state is among those of the library.
+func hasState(states []State, id ID) bool {
+	return slices.ContainsFunc(states, func(s State) bool { return s.ID == id })
+}
+
 // addLibrary adds to the library what trees begin from or mix and it does not
 // have, and returns the trees with the numbers that their states have there. A
 // state that is there already is known by what it holds, under whatever name or
@@ -162,13 +167,9 @@ func (s *State) fingerprint() [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// moved is a tree whose states of the library have other numbers.
+// moved is a tree whose states of the library have other numbers and names.
 func (t Tree) moved(to map[ID]shelved) Tree {
-	same := true
-	for _, id := range t.library() {
-		same = same && (to[id].id == 0 || to[id].id == id)
-	}
-	if same {
+	if !slices.ContainsFunc(t.library(), func(id ID) bool { return to[id].id != 0 }) {
 		return t
 	}
 	at := func(id ID) ID {

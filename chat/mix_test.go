@@ -11,8 +11,7 @@ import (
 	"rookery/sessions"
 )
 
-// mixing are settings under which answers have exactly so many tokens, and a
-// library with two states.
+// mixing bakes two states into the library of a room.
 func mixing(t *testing.T, r *room) (a, b chat.State) {
 	t.Helper()
 	for name, text := range map[string]string{"alpha": "There was a rook.", "beta": "It rained all day, and longer."} {
