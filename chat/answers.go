@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"rookery/infer"
-	"rookery/infer/tokenizer"
 )
 
 // An Answer is what a variant says to a Question.
@@ -43,25 +44,12 @@ func (k *Desk) Answers(ctx context.Context, q Question, variants []Variant) ([]A
 		}
 		groups[key] = append(groups[key], i)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel() // one that failed ends the others
-	answers, failed := make([]Answer, len(variants)), make(chan error, len(order))
+	answers := make([]Answer, len(variants))
+	group, ctx := errgroup.WithContext(ctx)
 	for _, key := range order {
-		go func() {
-			err := k.answerAlike(ctx, q, variants, groups[key], answers)
-			if err != nil {
-				cancel()
-			}
-			failed <- err
-		}()
+		group.Go(func() error { return k.answerAlike(ctx, q, variants, groups[key], answers) })
 	}
-	var err error
-	for range order {
-		if e := <-failed; err == nil || isCancelled(err) && e != nil {
-			err = e // what made the others end is the reason
-		}
-	}
-	if err != nil {
+	if err := group.Wait(); err != nil {
 		return nil, err
 	}
 	return answers, nil
@@ -77,13 +65,9 @@ func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, 
 	}
 	var shared infer.Usage
 	if len(places) > 1 {
-		read := r
-		read.Logits = true
-		end, err := h.submitted(ctx, read)
-		if err != nil {
+		if r, shared, err = h.read(ctx, r); err != nil {
 			return err
 		}
-		r.From, r.Tokens, shared = end.Snapshot, nil, end.Usage
 	}
 	settings, m := k.settings(), h.engine.Model()
 	t := templateOf(m)
@@ -138,13 +122,17 @@ func (k *Desk) asking(ctx context.Context, q Question, v Variant) (r infer.Reque
 	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, header, nil
 }
 
-// submitted is what a request gives.
-func (h host) submitted(ctx context.Context, r infer.Request) (infer.Ending, error) {
-	s, err := h.engine.Submit(r)
+// read reads what a request says, and makes it one that goes on from there.
+func (h host) read(ctx context.Context, r infer.Request) (infer.Request, infer.Usage, error) {
+	reading := r
+	reading.Logits = true
+	s, err := h.engine.Submit(reading)
 	if err != nil {
-		return infer.Ending{}, err
+		return r, infer.Usage{}, err
 	}
-	return awaited(ctx, s)
+	end, err := awaited(ctx, s)
+	r.From, r.Tokens = end.Snapshot, nil
+	return r, end.Usage, err
 }
 
 // JudgeAnswers says how likely a reference finds answers to a question, as
@@ -155,13 +143,9 @@ func (k *Desk) JudgeAnswers(ctx context.Context, q Question, reference Variant, 
 	if err != nil {
 		return nil, err
 	}
-	read := r
-	read.Logits = true
-	end, err := h.submitted(ctx, read)
-	if err != nil {
+	if r, _, err = h.read(ctx, r); err != nil {
 		return nil, err
 	}
-	r.From, r.Tokens = end.Snapshot, nil
 	t := templateOf(h.engine.Model())
 	texts := make([][]int32, len(answers))
 	for i, a := range answers {
@@ -170,41 +154,4 @@ func (k *Desk) JudgeAnswers(ctx context.Context, q Question, reference Variant, 
 		}
 	}
 	return judge(ctx, h.engine, r, texts)
-}
-
-func sameTokenizer(a, b *infer.Model) bool {
-	return a == b || a.Tokenizer.Fingerprint() == b.Tokenizer.Fingerprint()
-}
-
-// FirstDifference is where an answer begins to differ from another one to the
-// same question. Of models with different tokenizers the texts are compared,
-// and Token is -1.
-func (a *Answer) FirstDifference(other Answer) Difference {
-	if !sameTokenizer(a.model, other.model) {
-		n := commonBytes(a.Text, other.Text)
-		return Difference{Found: n < len(a.Text) || n < len(other.Text), Token: -1, Byte: n}
-	}
-	row := Row{Live: Live{Text: a.Text, Drawn: a.Drawn}, Ended: true, Reason: a.Reason}
-	row.lead = leadOf(a.header, a.Drawn, a.model.Tokenizer)
-	var g agreement
-	g.grow(a.model.Tokenizer, row, Row{Live: Live{Drawn: other.Drawn}, Ended: true, Reason: other.Reason})
-	return g.difference(row.Text, row.lead)
-}
-
-// leadOf is by how many bytes an answer's text is longer before its first
-// token's.
-func leadOf(header string, drawn []infer.Token, tok *tokenizer.Tokenizer) int {
-	if header == "" && len(drawn) > 0 && strings.HasPrefix(string(tok.Bytes(drawn[0].ID)), " ") {
-		return -1 // the space after "Assistant:" is not shown
-	}
-	return len(header)
-}
-
-// commonBytes is how long the common beginning of two texts is.
-func commonBytes(a, b string) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

@@ -45,40 +45,29 @@ type forking struct {
 	unsaved      []bool            // of each turn, whether its snapshot is not in the store yet
 }
 
+// lineTo is the line to a turn, every prompt with its tokens: one that was sent
+// a moment ago may have none yet.
 func (d *Dialogue) lineTo(turn ID) (forking, error) {
-	f, think, err := d.linedTo(turn)
+	f, err := d.lineAsIs(turn)
 	t := d.template()
 	for i := range f.turns {
-		f.turns[i] = t.tokenised(f.turns[i], f.rendering, think)
+		f.turns[i] = t.tokenised(f.turns[i], f.rendering, f.conversation.Think)
 	}
 	return f, err
 }
 
-// tokenised is a turn with its tokens, which a prompt that was sent a moment
-// ago does not have yet.
-func (t template) tokenised(turn Turn, r rendering, think ThinkMode) Turn {
-	if turn.Role != RoleUser || len(turn.Tokens) > 0 {
-		return turn
-	}
-	turn.Tokens = t.prompt(prompting{
-		first: turn.Parent == 0, begins: r.begins, system: r.system, text: turn.Text, think: think, blankLines: r.blankLines,
-	})
-	turn.Model, turn.ModelName = t.model, t.name
-	return turn
-}
-
-func (d *Dialogue) linedTo(turn ID) (forking, ThinkMode, error) {
+func (d *Dialogue) lineAsIs(turn ID) (forking, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
 	case d.broken != nil:
-		return forking{}, "", d.broken
+		return forking{}, d.broken
 	case d.loading:
-		return forking{}, "", ErrLoading
+		return forking{}, ErrLoading
 	case turn == 0:
-		return forking{}, "", errors.New("there is nothing to fork yet")
+		return forking{}, errors.New("there is nothing to fork yet")
 	case d.tree.nodes[turn] == nil:
-		return forking{}, "", missing(turn)
+		return forking{}, missing(turn)
 	}
 	f := forking{conversation: d.conv, base: d.base, adapter: d.adapter, rendering: d.rendering()}
 	for _, n := range d.tree.line(turn) {
@@ -90,7 +79,7 @@ func (d *Dialogue) linedTo(turn ID) (forking, ThinkMode, error) {
 		f.of = append(f.of, d.keep.origin(n.turn.ID))
 		f.turns, f.held, f.unsaved = append(f.turns, n.turn), append(f.held, held), append(f.unsaved, waits)
 	}
-	return f, d.conv.Think, nil
+	return f, nil
 }
 
 // fork opens the i-th copy.

@@ -108,9 +108,6 @@ func judge(ctx context.Context, e Engine, r infer.Request, texts [][]int32) ([]J
 	return judged, nil
 }
 
-// isCancelled says that something ended because it was to.
-func isCancelled(err error) bool { return errors.Is(err, context.Canceled) }
-
 // awaited is a stream's ending; it is cancelled when ctx ends.
 func awaited(ctx context.Context, s *infer.Stream) (infer.Ending, error) {
 	select {

@@ -41,6 +41,19 @@ func (t template) prompt(p prompting) []int32 {
 	return t.tok.Encode(tokens, userSays+p.cleaned()+t.request(p.think)+separator+assistantSays+t.header(p.think))
 }
 
+// tokenised is a prompt with its tokens, if it has none; other turns stay as
+// they are.
+func (t template) tokenised(turn Turn, r rendering, think ThinkMode) Turn {
+	if turn.Role != RoleUser || len(turn.Tokens) > 0 {
+		return turn
+	}
+	turn.Tokens = t.prompt(prompting{
+		first: turn.Parent == 0, begins: r.begins, system: r.system, text: turn.Text, think: think, blankLines: r.blankLines,
+	})
+	turn.Model, turn.ModelName = t.model, t.name
+	return turn
+}
+
 func (p prompting) cleaned() string {
 	if p.blankLines {
 		return strings.TrimSpace(unixLines(p.text))

@@ -4,10 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"rookery/infer"
-	"rookery/infer/tokenizer"
 )
 
 // A choice is several answers to one prompt that are generated together. Each
@@ -56,67 +54,6 @@ type Row struct {
 
 // complete says that the model itself has ended the answer.
 func (r *Row) complete() bool { return r.Ended && r.Reason == infer.ReasonStop }
-
-// A Difference is where an answer begins to differ from another one.
-type Difference struct {
-	Found bool // otherwise they agree as far as both have come, or to their end
-	Token int  // place of the first token that differs, in the order of drawing; -1 of models with different tokenizers
-	Byte  int  // where its text begins in the answer's text
-}
-
-// An agreement is how far an answer was found to be as another one. It only
-// grows.
-type agreement struct {
-	tokens, bytes int
-	text          tokenizer.Assembler
-	found         bool
-}
-
-// grow compares what is new. Where one has come to its end and the other goes
-// on, they differ.
-func (g *agreement) grow(tok *tokenizer.Tokenizer, row, other Row) {
-	a, b := row.Drawn, other.Drawn
-	for !g.found && g.tokens < min(len(a), len(b)) {
-		if a[g.tokens].ID != b[g.tokens].ID {
-			g.found = true
-			return
-		}
-		g.bytes += len(g.text.Push(tok.Bytes(a[g.tokens].ID)))
-		g.tokens++
-	}
-	g.found = g.found || row.complete() && len(b) > len(a) || other.complete() && len(a) > len(b)
-}
-
-// FirstDifference compares two rows, by the tokens that were drawn.
-func (d *Dialogue) FirstDifference(row, other Row) Difference {
-	var g agreement
-	return g.with(row, other)
-}
-
-// with compares what is new of two rows. Of models with different tokenizers
-// it is their texts.
-func (g *agreement) with(row, other Row) Difference {
-	if row.model == nil || other.model == nil {
-		return Difference{} // they are no rows of a view
-	}
-	if !sameTokenizer(row.model, other.model) {
-		n := commonBytes(row.Text, other.Text)
-		for n > 0 && n < len(row.Text) && !utf8.RuneStart(row.Text[n]) {
-			n--
-		}
-		found := n < min(len(row.Text), len(other.Text)) ||
-			row.complete() && len(other.Text) > n || other.complete() && len(row.Text) > n
-		return Difference{Found: found, Token: -1, Byte: n}
-	}
-	g.grow(row.model.Tokenizer, row, other)
-	return g.difference(row.Text, row.lead)
-}
-
-// difference is where they part in a text that begins with lead bytes more, or
-// less, than its tokens.
-func (g *agreement) difference(text string, lead int) Difference {
-	return Difference{Found: g.found, Token: g.tokens, Byte: min(max(g.bytes+lead, 0), len(text))}
-}
 
 // finishRow puts one answer of several into the tree.
 func (d *Dialogue) finishRow(a *answer, end infer.Ending) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"rookery/chat"
 	"rookery/chat/memstore"
@@ -153,25 +154,11 @@ func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error)
 		all[i] = answered{contestant: i % len(b.contestants), sample: i / len(b.contestants), perplexity: math.NaN()}
 		places[c.desk] = append(places[c.desk], i)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	failed := make(chan error, len(places))
+	group, together := errgroup.WithContext(ctx)
 	for desk, at := range places {
-		go func() {
-			err := b.answerOn(ctx, desk, q, at, all)
-			if err != nil {
-				cancel()
-			}
-			failed <- err
-		}()
+		group.Go(func() error { return b.answerOn(together, desk, q, at, all) })
 	}
-	var err error
-	for range places {
-		if e := <-failed; err == nil || errors.Is(err, context.Canceled) && e != nil {
-			err = e
-		}
-	}
-	if err != nil || b.reference < 0 {
+	if err := group.Wait(); err != nil || b.reference < 0 {
 		return all, err
 	}
 	answers := make([]chat.Answer, len(all))
@@ -191,7 +178,7 @@ func (b *bench) answerOn(ctx context.Context, desk *chat.Desk, q chat.Question, 
 	variants := make([]chat.Variant, len(at))
 	for n, i := range at {
 		variants[n] = b.contestants[all[i].contestant].variant
-		variants[n].Sampling.Seed = variants[n].Sampling.Seed + uint64(all[i].sample)
+		variants[n].Sampling.Seed += uint64(all[i].sample)
 	}
 	answers, err := desk.Answers(ctx, q, variants)
 	for n := range answers {
