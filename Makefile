@@ -6,7 +6,7 @@ GOLANGCI_VERSION := v2.15.0
 # TAGS=nogpu makes a fully static program without support for GPUs.
 TAGS    ?=
 
-.PHONY: build cuda run test test-race test-cuda sanitize-cuda e2e torture bench-tiers lint fuzz bench generate notices clean
+.PHONY: build cuda run test test-race test-cuda sanitize-cuda validate-cuda e2e torture bench-tiers lint fuzz bench generate notices clean
 
 build: bin/rookery
 
@@ -43,6 +43,11 @@ test-cuda: cuda build
 # The kernels under compute-sanitizer: memcheck, racecheck, initcheck.
 sanitize-cuda: cuda
 	cuda/test/sanitize.sh cuda/build
+
+# All of both, what NVML reads, and the figures of docs/performance.md, each with a
+# time limit: some ten minutes. ARGS names parts of it.
+validate-cuda:
+	scripts/validate-cuda $(ARGS)
 
 # Drives the built program in tmux, as a person would.
 e2e: build

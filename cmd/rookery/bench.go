@@ -44,6 +44,7 @@ type benchOptions struct {
 	rows    []int // nil: as suits the backend
 	prompts []int // likewise
 	runs    int
+	time    time.Duration // of a run
 	tune    time.Duration
 	json    bool
 	adapter adapterFlags
@@ -83,6 +84,7 @@ func (a *app) benchCommand() *cobra.Command {
 	cmd.Flags().IntSliceVar(&o.rows, "rows", nil, fmt.Sprintf("conversations decoding together (default %v, on a GPU %v)", cpuRows, gpuRows))
 	cmd.Flags().IntSliceVar(&o.prompts, "prompt", nil, fmt.Sprintf("tokens of the prompt to read (default %v, on a GPU %v)", cpuPrompts, gpuPrompts))
 	cmd.Flags().IntVar(&o.runs, "runs", 5, "runs of each measurement; the median is printed")
+	cmd.Flags().DurationVar(&o.time, "time", time.Second, "about how long each run of decoding takes")
 	cmd.Flags().DurationVar(&o.tune, "tune", 0, "first find the fastest products for this GPU and shape, for this long, and keep them")
 	cmd.Flags().Lookup("tune").NoOptDefVal = "1m"
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
@@ -169,7 +171,7 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 	if err := r.prepare(s, c, o); err != nil {
 		return err
 	}
-	plan := measure.Plan{Runs: o.runs}
+	plan := measure.Plan{Runs: o.runs, Time: o.time}
 	if err := r.adapt(ctx, s, c, o, &plan); err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@
 // models so small that the tools of compute-sanitizer finish soon. It prints a
 // sum of all that came back; the same in every run. See sanitize.sh.
 //
-//   drive [-v] [part...]     parts: single, mixed, draws, mixes, adapters, slots, many; all without any
+//   drive [-v] [-m N] [-f FLAGS] [part...]
 //
-// With -v every step's own sums are shown, so that the first that differs is found.
+// parts: single, mixed, draws, mixes, adapters, slots, many; all without any. With -v
+// every step's own sums are shown, so that the first that differs is found. -m has
+// one of the models alone, from 1 on; -f opens all engines with more of RK_OPEN_*.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -300,10 +302,19 @@ void adapters(Engine &e) {
 } // namespace
 
 int main(int argc, char **argv) {
-    std::vector<std::string> parts(argv + 1, argv + argc);
-    if (!parts.empty() && parts[0] == "-v") {
-        verbose = true;
-        parts.erase(parts.begin());
+    std::vector<std::string> parts;
+    int only = 0;
+    uint32_t more_flags = 0;
+    for (int i = 1; i < argc; i++) {
+        const std::string arg = argv[i];
+        if (arg == "-v")
+            verbose = true;
+        else if (arg == "-m" && i + 1 < argc)
+            only = atoi(argv[++i]);
+        else if (arg == "-f" && i + 1 < argc)
+            more_flags = (uint32_t)atoi(argv[++i]);
+        else
+            parts.push_back(arg);
     }
     auto wanted = [&](const char *part) { return parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end(); };
     const struct {
@@ -320,14 +331,15 @@ int main(int argc, char **argv) {
     const rk_shape wide = {1, 512, 8, 64, 512, 128, 32, 32, 32, 64};
     for (int32_t state : {RK_F32, RK_F16}) { // as many heads of rows as fill a card
         if (!wanted("many")) break;
-        Engine e(wide, {0, state == RK_F32 ? RK_F16 : RK_BF16, state, 272, 272, 272, wide.vocab, RK_OPEN_EAGER, nullptr});
+        Engine e(wide, {0, state == RK_F32 ? RK_F16 : RK_BF16, state, 272, 272, 272, wide.vocab, RK_OPEN_EAGER | more_flags, nullptr});
         for (int n : {97, 200, 257, 272}) e.step(singles(n));
         e.read(271);
         printf("%-28s %016llx\n", "many rows", (unsigned long long)sum);
     }
     for (const auto &m : models) {
+        if (only > 0 && &m != &models[only - 1]) continue;
         if (parts.size() == 1 && parts[0] == "many") break;
-        Engine e(m.shape, {0, m.weights, m.state, 72, 72, 1200, m.shape.vocab - 3, m.flags, nullptr});
+        Engine e(m.shape, {0, m.weights, m.state, 72, 72, 1200, m.shape.vocab - 3, m.flags | more_flags, nullptr});
         if (wanted("single")) single(e);
         if (wanted("mixed")) mixed(e);
         if (wanted("draws")) draws(e);

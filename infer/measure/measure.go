@@ -34,10 +34,24 @@ func (s Series) Median() float64 { return s.Rates[len(s.Rates)/2] }
 // A Plan says what to repeat how often.
 type Plan struct {
 	Runs int // series of steps
-	// Steps in each run; 0 chooses as many as take about a second.
+	// Steps in each run; 0 chooses as many as take about Time.
 	Steps int
+	// Time is how long a run is to take; 0 means a second.
+	Time time.Duration
 	// Adapter is what all rows are run with.
 	Adapter infer.AdapterID
+}
+
+// steps is how many steps a run has if one takes that long.
+func (p Plan) steps(one time.Duration) int {
+	if p.Steps > 0 {
+		return p.Steps
+	}
+	whole := p.Time
+	if whole <= 0 {
+		whole = time.Second
+	}
+	return max(1, int(whole/max(one, time.Microsecond)))
 }
 
 // Decode times steps in which every row brings the token it drew last.
@@ -102,9 +116,7 @@ func (x *batch) series(ctx context.Context, p Plan) (Series, error) {
 	if err != nil {
 		return Series{}, err
 	}
-	if p.Steps == 0 {
-		p.Steps = max(1, int(time.Second/max(first[len(first)-1], time.Microsecond)))
-	}
+	p.Steps = p.steps(first[len(first)-1])
 	x.read, x.steps = 0, 0
 	s := Series{Rows: len(x.rows), Tokens: x.tokens}
 	var all []time.Duration

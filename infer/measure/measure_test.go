@@ -22,6 +22,10 @@ func TestSeries(t *testing.T) {
 	if s.Rows != 3 || s.Tokens != 1 || len(s.Rates) != 3 || s.Rates[0] <= 0 || s.Rates[0] > s.Median() || s.Median() > s.Rates[2] || s.P50 <= 0 || s.P50 > s.P95 || s.P95 > s.P99 {
 		t.Errorf("got %+v", s)
 	}
+	// A run of the least time is one step.
+	if s, err = measure.Decode(t.Context(), b, m.Shape.Vocab, 1, measure.Plan{Runs: 2, Time: 1}); err != nil || len(s.Rates) != 2 || s.Median() <= 0 {
+		t.Errorf("got %+v, %v", s, err)
+	}
 	// A prompt longer than a step is cut.
 	if s, err = measure.Prefill(t.Context(), b, m.Shape.Vocab, 21, measure.Plan{Runs: 2}); err != nil || s.Tokens != 21 || s.Median() <= 0 {
 		t.Errorf("got %+v, %v", s, err)

@@ -50,9 +50,7 @@ func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voic
 	if err != nil {
 		return Series{}, err
 	}
-	if p.Steps == 0 {
-		p.Steps = max(1, int(time.Second/max(first[len(first)-1], time.Microsecond)))
-	}
+	p.Steps = p.steps(first[len(first)-1])
 	s := Series{Rows: 1 + len(voices), Tokens: 1}
 	var all []time.Duration
 	for range max(1, p.Runs) {
