@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// withModels puts copies of the embedded model into the folder of models, and
-// a file that is cut off.
+// withModels puts copies of the embedded model into the folder of models.
 func withModels(t *testing.T, home string, names ...string) {
 	t.Helper()
 	dir := filepath.Join(home, "data", "rookery", "models")

@@ -1,26 +1,12 @@
 package e2e
 
-import (
-	"os"
-	"path/filepath"
-	"testing"
-)
+import "testing"
 
 // Another model is loaded in the same window, conversations come back; one
 // that cannot be loaded leaves the one before.
 func TestModels(t *testing.T) {
 	home := t.TempDir()
-	dir := filepath.Join(home, "data", "rookery", "models")
-	data, err := os.ReadFile("../infer/demo/rookery-demo.safetensors")
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "another.safetensors"), data, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	withModels(t, home, "another.safetensors")
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "8")
 	x.see(composerHint)
 	x.typed("Tell me a story about a cat.")

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"rookery/infer/statefile"
-	"rookery/sessions"
 )
 
 // rookery runs the program's command line with the home of a terminal.
@@ -88,21 +87,8 @@ func TestStatesFromTheList(t *testing.T) {
 	x.say("Who are you?", 1)
 	talks := x.quit()
 
-	s, err := sessions.Open(t.Context(), filepath.Join(home, "data", "rookery"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	states, err := s.States(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	kinds := map[string]statefile.Kind{}
-	for _, st := range states {
+	for _, st := range library(t, home) {
 		kinds[st.Name] = st.Kind
 		if st.Name == "old rook" && talks[0].Base != st.ID {
 			t.Errorf("the conversation begins from %d, and “old rook” is %d", talks[0].Base, st.ID)
