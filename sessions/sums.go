@@ -30,15 +30,13 @@ func (t sealed) checksum() uint32 {
 	var b []byte
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.parent))
 	b = append(b, byte(t.role))
-	for _, part := range [][]byte{[]byte(t.text), []byte(t.sampling), []byte(t.model), t.tokens, t.recall} {
+	parts := []string{t.text, t.sampling, t.model, string(t.tokens), string(t.recall)}
+	if t.way != [4]string{} {
+		parts = append(parts, t.way[:]...)
+	}
+	for _, part := range parts {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(part)))
 		b = append(b, part...)
-	}
-	if t.way != [4]string{} {
-		for _, part := range t.way {
-			b = binary.LittleEndian.AppendUint64(b, uint64(len(part)))
-			b = append(b, part...)
-		}
 	}
 	return crc32.Checksum(b, castagnoli)
 }

@@ -16,40 +16,40 @@ import (
 // token after undo, and what a turn takes on disk in a conversation of 50.
 func BenchmarkTree(b *testing.B) {
 	s, err := Open(b.Context(), b.TempDir())
-	mustBench(b, err)
+	must(b, err)
 	m, backend, err := load.Open(b.Context(), load.Spec{Backend: "cpu"}, nil)
-	mustBench(b, err)
+	must(b, err)
 	e := infer.NewEngine(m, backend, infer.Options{})
 	desk := chat.NewDesk(e, s, chat.Defaults{MaxTokens: 30})
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		mustBench(b, desk.Close(ctx))
-		mustBench(b, e.Close())
+		must(b, desk.Close(ctx))
+		must(b, e.Close())
 	}()
 	d := desk.New()
 	for i := range 25 {
-		mustBench(b, d.Send(fmt.Sprint("And then? ", i)))
+		must(b, d.Send(fmt.Sprint("And then? ", i)))
 		rest(d)
 	}
 	tip := d.View().Conversation.Head
 	b.Run("undo and redo", func(b *testing.B) {
 		for b.Loop() {
-			mustBench(b, d.Undo())
-			mustBench(b, d.Redo())
+			must(b, d.Undo())
+			must(b, d.Redo())
 		}
 	})
 	b.Run("fork and save", func(b *testing.B) {
 		for b.Loop() {
 			forks, err := desk.Fork(d, tip, 1)
-			mustBench(b, err)
+			must(b, err)
 			rest(forks[0])
 		}
 	})
 	b.Run("undo to first token", func(b *testing.B) {
 		for b.Loop() {
-			mustBench(b, d.Undo())
-			mustBench(b, d.Send("And now?"))
+			must(b, d.Undo())
+			must(b, d.Send("And now?"))
 			for v := d.View(); v.Live != nil && len(v.Live.Drawn) == 0; v = d.View() {
 				time.Sleep(50 * time.Microsecond)
 			}
@@ -60,7 +60,7 @@ func BenchmarkTree(b *testing.B) {
 		}
 	})
 	cost, err := s.Cost(b.Context(), d.ID())
-	mustBench(b, err)
+	must(b, err)
 	b.Logf("%d turns: %d bytes of text and tokens a turn, %d states of %d KB", cost.Turns, cost.TextBytes/int64(cost.Turns),
 		cost.Snapshots, cost.SnapshotBytes/int64(max(cost.Snapshots, 1))/1000)
 }
@@ -69,12 +69,5 @@ func BenchmarkTree(b *testing.B) {
 func rest(d *chat.Dialogue) {
 	for v := d.View(); v.Live != nil || !v.Saved; v = d.View() {
 		time.Sleep(50 * time.Microsecond)
-	}
-}
-
-func mustBench(b *testing.B, err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
 	}
 }
