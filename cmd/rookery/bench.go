@@ -96,6 +96,9 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 	if err != nil {
 		return err
 	}
+	if err := o.check(); err != nil {
+		return exitWith(exitUsage, err)
+	}
 	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1, o.mix.slots()))
 	if o.rows == nil {
 		c.Engine.Slots = max(slices.Max(gpuRows), o.mix.slots())
@@ -115,6 +118,21 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 		return printJSON(cmd.OutOrStdout(), r)
 	}
 	return r.write(cmd.OutOrStdout())
+}
+
+// check refuses what no memory has room for, before a model is loaded. Rows are
+// the backend's to refuse.
+func (o *benchOptions) check() error {
+	const mostTokens, mostStates = 1 << 20, 64
+	for _, n := range o.prompts {
+		if n < 1 || n > mostTokens {
+			return fmt.Errorf("--prompt %d: it must be 1 to %d", n, mostTokens)
+		}
+	}
+	if n := o.mix.number(); n > mostStates {
+		return fmt.Errorf("--mix %d: it must be 1 to %d states, or own=1,state=weight,...", n, mostStates)
+	}
+	return nil
 }
 
 // A subject is what is measured.
