@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
-	"rookery/chat/memstore"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/measure"
-	"rookery/sessions"
 )
 
 // adapterFlags say which adapter is used, and what its file does not.
@@ -129,29 +126,6 @@ func (r *report) adapt(ctx context.Context, s subject, c config.Config, o benchO
 	plan.Adapter, err = b.LoadAdapter(read, o.merged)
 	r.Adapter, r.AdapterBytes = read.Name, b.AdapterBytes(plan.Adapter)
 	return err
-}
-
-// adapterStore is a store in memory with the adapters that the chat knows;
-// the chat may be running.
-func adapterStore(ctx context.Context, c config.Config) (chat.Store, error) {
-	s, err := sessions.OpenReadOnly(ctx, c.Storage.DataDir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return memstore.New(), nil
-	case err != nil:
-		return nil, exitWith(exitStore, err)
-	}
-	list, err := s.Adapters(ctx)
-	if err = errors.Join(err, s.Close()); err != nil {
-		return nil, exitWith(exitStore, err)
-	}
-	m := memstore.New()
-	for _, a := range list {
-		if err := m.SaveAdapter(ctx, a); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
 }
 
 // asked is an error about an adapter; a question gets the flag that answers it.

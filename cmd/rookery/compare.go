@@ -31,7 +31,8 @@ type compareOptions struct {
 func (a *app) compareCommand() *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
-		Use: "compare", Short: "Answer prompts in several ways and compare", Args: usageArgs(cobra.NoArgs),
+		Use: "compare", Short: "Answer prompts in several ways and compare",
+		Args: onlyOne(usageArgs(cobra.NoArgs), "json", "jsonl"),
 		Long: "Answer every prompt of a file in the way of every variant, all as rows of the same steps.\n\n" +
 			"A line of the file is a prompt, {\"prompt\": ...} or {\"messages\": [{\"role\": ..., \"content\": ...}, ...]}.\n" +
 			"A variant is a name and what is special about it: " + variantKeyNames + ".\n" +
@@ -83,8 +84,6 @@ func (o *compareOptions) specs() ([]variantSpec, error) {
 		return nil, fmt.Errorf("--samples %d: it must be 1 to %d", o.samples, maxSamples)
 	case o.rows < 1 || o.rows > maxRows:
 		return nil, fmt.Errorf("--rows %d: it must be 1 to %d", o.rows, maxRows)
-	case o.json && o.jsonl:
-		return nil, errors.New("--json and --jsonl: choose one")
 	}
 	return list, checkVariants(list)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"time"
 
@@ -12,10 +11,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rookery/chat"
-	"rookery/chat/memstore"
 	"rookery/config"
 	"rookery/infer/demo"
-	"rookery/sessions"
 )
 
 // A bench answers prompts in the ways of its contestants: one engine for each
@@ -26,40 +23,6 @@ type bench struct {
 	samples     int
 	rows        int    // answers that are asked for at once, but for those of one prompt
 	describes   string // all that answers depend on, for going on later
-}
-
-// borrowed is a store in memory that has the states and adapters of another
-// one, which stays as it is.
-type borrowed struct {
-	*memstore.Store
-	from chat.Store
-}
-
-// States implements chat.Store.
-func (b borrowed) States(ctx context.Context) ([]chat.State, error) { return b.from.States(ctx) }
-
-// State implements chat.Store.
-func (b borrowed) State(ctx context.Context, id chat.ID) (chat.State, error) {
-	return b.from.State(ctx, id)
-}
-
-// borrow opens the stored states and adapters beside a chat that may be running.
-func borrow(ctx context.Context, c config.Config) (borrowed, error) {
-	b := borrowed{Store: memstore.New()}
-	s, err := sessions.OpenReadOnly(ctx, c.Storage.DataDir)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		b.from = memstore.New()
-		return b, nil
-	case err != nil:
-		return b, exitWith(exitStore, err)
-	}
-	b.from = s
-	known, err := s.Adapters(ctx)
-	for _, a := range known {
-		err = errors.Join(err, b.SaveAdapter(ctx, a))
-	}
-	return b, exitWith(exitStore, err)
 }
 
 // withBench loads what the variants need, and gives it back afterwards.

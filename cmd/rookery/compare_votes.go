@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strconv"
 	"text/tabwriter"
 	"time"
@@ -14,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
-	"rookery/sessions"
 )
 
 // votesCommand shows and exports what was voted in blind comparisons.
 func (a *app) votesCommand() *cobra.Command {
 	var asCSV, asJSONL, asJSON bool
 	cmd := &cobra.Command{
-		Use: "votes", Short: "Show which variants people preferred", Args: usageArgs(cobra.NoArgs),
+		Use: "votes", Short: "Show which variants people preferred",
+		Args: onlyOne(usageArgs(cobra.NoArgs), "csv", "jsonl", "json"),
 		Long: "Show the table of wins from the votes of the compare view, or with --csv or --jsonl all votes.\n\n" +
 			"Intervals are of 95 %. WON is a share of votes with Wilson's interval; STRENGTH is the chance to be\n" +
 			"preferred to an average variant, by a Bradley-Terry model.",
@@ -45,7 +44,6 @@ func (a *app) votesCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "all votes as CSV")
 	cmd.Flags().BoolVar(&asJSONL, "jsonl", false, "all votes as JSON, one a line")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "the table as JSON")
-	cmd.MarkFlagsMutuallyExclusive("csv", "jsonl", "json")
 	return cmd
 }
 
@@ -54,12 +52,9 @@ func (a *app) votes(cmd *cobra.Command) ([]chat.Vote, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := sessions.OpenReadOnly(cmd.Context(), c.Storage.DataDir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	s, err := readStore(cmd.Context(), c)
 	if err != nil {
-		return nil, exitWith(exitStore, err)
+		return nil, err
 	}
 	votes, err := s.Votes(cmd.Context())
 	return votes, exitWith(exitStore, errors.Join(err, s.Close()))

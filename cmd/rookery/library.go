@@ -12,18 +12,25 @@ import (
 	"rookery/sessions"
 )
 
-// readLibrary opens the library of states beside a chat that may be running.
-// Where nothing is stored yet it has those that come with the program.
-func readLibrary(ctx context.Context, c config.Config, use func(*chat.Library) error) error {
-	var store chat.Store
+// readStore opens what is stored beside a chat that may be running; where
+// nothing is yet, an empty store.
+func readStore(ctx context.Context, c config.Config) (chat.Store, error) {
 	s, err := sessions.OpenReadOnly(ctx, c.Storage.DataDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		store = memstore.New()
+		return memstore.New(), nil
 	case err != nil:
-		return exitWith(exitStore, err)
-	default:
-		store = s
+		return nil, exitWith(exitStore, err)
+	}
+	return s, nil
+}
+
+// readLibrary opens the library of states to read it. Where nothing is stored
+// yet it has those that come with the program.
+func readLibrary(ctx context.Context, c config.Config, use func(*chat.Library) error) error {
+	store, err := readStore(ctx, c)
+	if err != nil {
+		return err
 	}
 	return exitWith(exitStore, errors.Join(use(chat.NewLibrary(store, demo.States)), store.Close()))
 }

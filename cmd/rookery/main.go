@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"charm.land/fang/v2"
@@ -107,5 +108,21 @@ func newRoot() *cobra.Command {
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		return exitWith(exitUsage, check(cmd, args))
+	}
+}
+
+// onlyOne refuses flags that say different things about the same.
+func onlyOne(check cobra.PositionalArgs, flags ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		var given []string
+		for _, name := range flags {
+			if cmd.Flags().Changed(name) {
+				given = append(given, "--"+name)
+			}
+		}
+		if len(given) > 1 {
+			return exitWith(exitUsage, fmt.Errorf("%s: choose one", strings.Join(given, " and ")))
+		}
+		return check(cmd, args)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
-	"rookery/chat/memstore"
 	"rookery/sessions"
 )
 
@@ -82,13 +81,9 @@ func (a *app) planImport(cmd *cobra.Command, p *chat.Import, asJSON bool) error 
 	if err != nil {
 		return err
 	}
-	var store chat.Store
-	store, err = sessions.OpenReadOnly(cmd.Context(), c.Storage.DataDir)
-	if errors.Is(err, os.ErrNotExist) {
-		store, err = memstore.New(), nil // all of it would be new
-	}
+	store, err := readStore(cmd.Context(), c)
 	if err != nil {
-		return exitWith(exitStore, err)
+		return err
 	}
 	arrivals, err := p.Plan(cmd.Context(), store)
 	if err = errors.Join(err, store.Close()); err != nil {

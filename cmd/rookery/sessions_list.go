@@ -36,7 +36,7 @@ func (a *app) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List the conversations: pinned ones, then the newest first",
-		Args:  usageArgs(cobra.NoArgs),
+		Args:  onlyOne(usageArgs(cobra.NoArgs), "archive", "bin", "all"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.reading(cmd.Context(), func(s *sessions.Store) error {
 				list, err := s.Conversations(cmd.Context())
@@ -60,7 +60,6 @@ func (a *app) listCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&bin, "bin", false, "those in the bin")
 	cmd.Flags().BoolVar(&all, "all", false, "all of them")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
-	cmd.MarkFlagsMutuallyExclusive("archive", "bin", "all")
 	return cmd
 }
 

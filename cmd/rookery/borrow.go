@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/config"
+)
+
+// borrowed is a store in memory that has the states and adapters of another
+// one, which stays as it is. The other one is to be closed.
+type borrowed struct {
+	*memstore.Store
+	from chat.Store
+}
+
+// States implements chat.Store.
+func (b borrowed) States(ctx context.Context) ([]chat.State, error) { return b.from.States(ctx) }
+
+// State implements chat.Store.
+func (b borrowed) State(ctx context.Context, id chat.ID) (chat.State, error) {
+	return b.from.State(ctx, id)
+}
+
+// borrow opens the stored states and adapters beside a chat that may be running.
+func borrow(ctx context.Context, c config.Config) (borrowed, error) {
+	b := borrowed{Store: memstore.New()}
+	var err error
+	if b.from, err = readStore(ctx, c); err != nil {
+		return b, err
+	}
+	known, err := b.from.Adapters(ctx)
+	for _, a := range known {
+		err = errors.Join(err, b.SaveAdapter(ctx, a))
+	}
+	if err != nil {
+		return b, exitWith(exitStore, errors.Join(err, b.from.Close()))
+	}
+	return b, nil
+}
+
+// adapterStore is a store in memory with the adapters that the chat knows;
+// the chat may be running.
+func adapterStore(ctx context.Context, c config.Config) (chat.Store, error) {
+	b, err := borrow(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return b.Store, exitWith(exitStore, b.from.Close())
+}
