@@ -128,6 +128,7 @@ func (c *chaos) talk() {
 }
 
 func TestChaos(t *testing.T) {
+	t.Chdir(t.TempDir()) // what it says may be an export
 	steps := 1000
 	if raceEnabled {
 		steps = 200
