@@ -29,6 +29,7 @@ type monitor struct {
 	rows            int
 	read, generated uint64
 	last            time.Time // end of the last step
+	began           time.Time // when the first of those that run began
 }
 
 func (m *monitor) observeMemory(mem Memory) {
@@ -80,6 +81,9 @@ func (m *monitor) observeQueue(running []*sequence, waiting int) (changed bool) 
 	if slices.EqualFunc(m.active, running, same) {
 		return false
 	}
+	if len(m.active) == 0 {
+		m.began = time.Now()
+	}
 	m.active = make([]*Stream, len(running))
 	for i, q := range running {
 		m.active[i] = q.stream
@@ -102,8 +106,10 @@ func (m *monitor) newState(values int) []float32 {
 // stats are the monitor's part of Stats at a moment.
 func (m *monitor) stats(now time.Time) Stats {
 	m.mu.Lock()
-	if len(m.active) > 0 && m.steps > 0 { // in a step: what is not over has no tokens yet
-		now = m.last
+	if len(m.active) > 0 { // in a step: what is not over has no tokens yet
+		if now = m.last; now.Before(m.began) { // the first: the last one was of others
+			now = m.began
+		}
 	}
 	s := Stats{
 		Rows:          len(m.active),

@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -53,5 +54,17 @@ func TestPercentile(t *testing.T) {
 	}
 	if p := percentile(nil, 50); p != 0 {
 		t.Errorf("p50 of nothing is %d", p)
+	}
+}
+
+// In the first step of a request the rates are those of now, and not those that
+// the last one ended with.
+func TestRatesOfTheOneBefore(t *testing.T) {
+	m := &monitor{snapshots: new(atomic.Int64)}
+	end := time.Now().Add(-time.Hour)
+	m.observeStep(&plan{rows: make([]Row, 1), draws: 100}, span{end.Add(-time.Second), end})
+	m.observeQueue([]*sequence{{stream: &Stream{}}}, 0)
+	if s := m.stats(time.Now()); s.DecodeRate != 0 || s.Rows != 1 {
+		t.Errorf("%d rows, %.1f tokens a second", s.Rows, s.DecodeRate)
 	}
 }

@@ -167,7 +167,7 @@ func (m *Model) measure() {
 	}
 	steps := m.monitor.stats.Steps
 	m.monitor.stats, m.monitor.taken = e.Stats(), now
-	if m.monitor.stats.Steps != steps {
+	if s := m.monitor.stats; s.Steps != steps || s.Rows > 0 { // a request may be seen before its first step
 		m.monitor.busy = now
 	}
 	m.panel.add(m.monitor.stats, now)
@@ -178,7 +178,7 @@ func (m *Model) measure() {
 type monitor struct {
 	stats infer.Stats
 	taken time.Time
-	busy  time.Time // when it was last seen to have made a step
+	busy  time.Time // when it was last seen at work
 }
 
 // settling reports whether rates are still on their way to zero.

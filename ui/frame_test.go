@@ -148,6 +148,32 @@ func TestRatesSettleAndThenRest(t *testing.T) {
 	b.seesNot("84.2")
 }
 
+// An answer may be seen before its first step and be over before the next look:
+// what was seen of it does not stay.
+func TestShortAnswerLeavesNoRates(t *testing.T) {
+	k := &fakeDesk{open: []*fakeDialogue{talk()}, stats: busy()}
+	b := newBench(t, k, Settings{}, 80, 24)
+	when := now
+	b.m.clock = func() time.Time { return when }
+	k.stats = infer.Stats{Slots: 8, Steps: 10}
+	b.send(frameMsg{})
+	when = when.Add(time.Hour)
+	b.send(tickMsg{})
+	k.stats = infer.Stats{Slots: 8, Steps: 10, Rows: 1, RowsInStep: 1, DecodeRate: 78.4} // of the one before
+	when = when.Add(time.Second)
+	b.send(frameMsg{})
+	b.sees("78.4 tok/s")
+	k.stats = infer.Stats{Slots: 8, Steps: 47}
+	when = when.Add(statsEvery / 2)
+	b.send(frameMsg{}) // the last one, too early for other figures
+	if !b.m.frames.ticking {
+		t.Fatal("nothing will look at the figures again")
+	}
+	when = when.Add(statsEvery)
+	b.send(tickMsg{})
+	b.sees("decode 0.0 tok/s · rows 0 of 8")
+}
+
 func TestUnfocusedWindow(t *testing.T) {
 	d := talk()
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{Bell: true}, 80, 24)
