@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	"rookery/infer"
@@ -136,6 +138,24 @@ func (s *guests) find(path string) (g *Guest, leaving chan struct{}, err error) 
 		g.holders++
 	}
 	return g, s.leaving, nil
+}
+
+// GuestBytes is the memory that the other models take, adapters among it.
+func (k *Desk) GuestBytes(ctx context.Context) (int64, error) {
+	s := &k.guests
+	s.mu.Lock()
+	here := slices.Collect(maps.Values(s.here))
+	s.mu.Unlock()
+	var sum int64
+	for _, g := range here {
+		m := g.engine.Stats().Memory
+		adapters, err := g.rack.Bytes(ctx)
+		if err != nil && !errors.Is(err, infer.ErrClosed) { // it is just leaving
+			return sum, err
+		}
+		sum += m.Weights + m.States + m.Scratch + adapters
+	}
+	return sum, nil
 }
 
 // Hold is one holder more; it is false for a guest that was let go.

@@ -204,6 +204,9 @@ func TestGuestsComeAndGo(t *testing.T) {
 	if a != b || l.opened.Load() != 1 {
 		t.Errorf("it was loaded %d times", l.opened.Load())
 	}
+	if n, err := r.desk.GuestBytes(t.Context()); err != nil || n <= 0 {
+		t.Errorf("it takes %d bytes, %v", n, err)
+	}
 	a.Release()
 	if !b.Hold() {
 		t.Error("it has left while it was held")
@@ -211,6 +214,9 @@ func TestGuestsComeAndGo(t *testing.T) {
 	b.Release()
 	b.Release()
 	l.left(t, 1)
+	if n, err := r.desk.GuestBytes(t.Context()); err != nil || n != 0 {
+		t.Errorf("one that has left takes %d bytes, %v", n, err)
+	}
 	if b.Hold() {
 		t.Error("one that has left can be held")
 	}

@@ -61,7 +61,7 @@ type Drawn struct {
 	Voices  []float32           // of a mix: log-probability of Token by each of its rows alone, this one's first
 }
 
-// Memory is what a backend occupies, in bytes.
+// Memory is what a backend occupies, in bytes, besides adapters.
 type Memory struct {
 	Weights int64
 	States  int64 // of the whole slot pool

@@ -27,7 +27,7 @@ func TestAdaptersPanel(t *testing.T) {
 	b.press("down", "down")
 	b.sees("LoRA, rank 16, scale 2; att value.")
 	b.sees("From /models/poet.pth.")
-	b.sees("3.0 MB of memory, 2 answers now.")
+	b.sees("3.1 MB of memory, 2 answers now.")
 	b.press("right") // it is not in use: only the fader moves
 	b.sees("1.10")
 	if len(k.asked) != 0 {
@@ -117,7 +117,7 @@ func TestAdaptersInPlainLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
-		"demo-pirate: comes with the model.", "poet: /models/poet.pth, LoRA, rank 16, 3.0 MB of memory, used by 2 now.",
+		"demo-pirate: comes with the model.", "poet: /models/poet.pth, LoRA, rank 16, 3.1 MB of memory, used by 2 now.",
 		"poet × 0.5, from the next token on.", "Error: lora.pth: a LoRA file does not say its alpha", "No adapter, from the next token on.",
 	} {
 		if !strings.Contains(written.String(), text) {

@@ -114,7 +114,7 @@ func TestAHeldPasteIsRemovedAsOne(t *testing.T) {
 	for range len("small\npaste") {
 		b.press("backspace")
 	}
-	b.sees("[pasted #1: 40.0 KB, 1 line]")
+	b.sees("[pasted #1: 41.0 kB, 1 line]")
 	b.press("backspace")
 	b.seesNot("pasted")
 	b.press("enter")

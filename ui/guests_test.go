@@ -104,7 +104,7 @@ func TestCompareAnotherModel(t *testing.T) {
 		b.check()
 		b.sees("Load another model?")
 		if size[0] > 40 {
-			b.sees("small 3.0 GB")
+			b.sees("small 3.2 GB")
 		}
 		if len(r.loaded) != 0 {
 			t.Error("it was loaded before it was agreed")
@@ -129,7 +129,7 @@ func TestModelsThatCannotBeCompared(t *testing.T) {
 	b.press("enter", "down", " ")
 	b.typeText("big")
 	b.press("enter", "enter")
-	b.sees("that does not fit into the 4.0 GB")
+	b.sees("that does not fit into the 4.3 GB")
 	b.press(" ")
 	b.typeText("torn")
 	b.press("enter", "enter", "enter")

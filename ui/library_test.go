@@ -45,7 +45,7 @@ func TestBeginFromAState(t *testing.T) {
 	b := newBench(t, withStates(), Settings{}, 80, 24)
 	b.press("f8")
 	b.sees("States to begin from")
-	b.sees("baked · 10,042 tokens · test-g1-20260312 · 3.0 MB")
+	b.sees("baked · 10,042 tokens · test-g1-20260312 · 3.1 MB")
 	b.press("enter")
 	b.sees("begins from “book”")
 	b.sees("from book · ")
@@ -216,7 +216,7 @@ func TestStatesInPlainLines(t *testing.T) {
 	}
 	out := written.String()
 	for _, text := range []string{
-		"book: baked, 10,042 tokens, test-g1-20260312, 3.0 MB.", "begins from book.",
+		"book: baked, 10,042 tokens, test-g1-20260312, 3.1 MB.", "begins from book.",
 		"Error: there is no answer yet", `Error: there is no state "none"`, "Distance to",
 	} {
 		if !strings.Contains(out, text) {

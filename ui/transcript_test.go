@@ -127,7 +127,7 @@ func TestThoughtsAndLongPromptsAreFolded(t *testing.T) {
 	d.say(chat.RoleUser, strings.Repeat("a long line of a book\n", 500))
 	d.say(chat.RoleAssistant, "<think>\nmy secret thought\n</think>\nThe answer.")
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 30)
-	b.sees("… 10.7 KB in 500 lines · alt+h shows all")
+	b.sees("… 11.0 kB in 500 lines · alt+h shows all")
 	b.sees("▸ thought, 3 words")
 	b.seesNot("my secret thought")
 	b.press("alt+h")

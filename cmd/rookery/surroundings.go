@@ -27,6 +27,9 @@ func surroundings(ctx context.Context, desk *chat.Desk, store *sessions.Store) f
 		if n, err := desk.Rack().Bytes(ctx); err == nil { // else the engine is closing
 			s.Adapters = n
 		}
+		if n, err := desk.GuestBytes(ctx); err == nil {
+			s.Guests = n
+		}
 		if g := gpus(); g != nil {
 			if list, err := g.Read(); err == nil { // else a GPU is lost: the engine says so
 				s.GPUs = list

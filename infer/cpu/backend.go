@@ -171,14 +171,10 @@ func (b *Backend) CopySlot(dst, src infer.Slot) error { return b.slots.copy(dst,
 // ZeroSlot makes a slot the zero state.
 func (b *Backend) ZeroSlot(s infer.Slot) error { return b.slots.zero(s) }
 
-// Memory is what the backend occupies, adapters among the weights. States and Scratch grow as slots and
-// larger steps are used.
+// Memory is what the backend occupies besides adapters, which AdapterBytes has.
+// States and Scratch grow as slots and larger steps are used.
 func (b *Backend) Memory() infer.Memory {
-	adapters := int64(0)
-	for id := range b.run.variants {
-		adapters += b.AdapterBytes(id)
-	}
-	return infer.Memory{Weights: b.weightBytes + adapters, States: b.slots.bytes, Scratch: b.run.act.bytes()}
+	return infer.Memory{Weights: b.weightBytes, States: b.slots.bytes, Scratch: b.run.act.bytes()}
 }
 
 // StepBytes is how many bytes of weights the last step read from memory, each

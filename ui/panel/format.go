@@ -21,11 +21,11 @@ func rate(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// size writes a size in powers of 1024.
+// size writes a size in powers of 1000.
 func size(n int64) string {
-	v, units := float64(n)/1024, []string{"KB", "MB", "GB"}
+	v, units := float64(n)/1000, []string{"kB", "MB", "GB"}
 	for len(units) > 1 && v >= 999.5 {
-		v, units = v/1024, units[1:]
+		v, units = v/1000, units[1:]
 	}
 	if v < 9.95 {
 		return fmt.Sprintf("%.1f %s", v, units[0])

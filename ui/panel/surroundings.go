@@ -11,6 +11,7 @@ import (
 // zero is not shown.
 type Surroundings struct {
 	Adapters         int64 // bytes of loaded adapters, beside the weights
+	Guests           int64 // of the other models of a comparison, all that they take
 	Warm, WarmBudget int64 // of snapshots kept in memory
 	Unsaved          int64 // of Warm, what waits to be saved
 	Disk             int64 // of the database and its log
@@ -37,6 +38,7 @@ func (m *Monitor) purposes(now *sample) []purpose {
 	all = append(all, statePurposes(s)...)
 	return append(all,
 		purpose{"scratch", s.Memory.Scratch},
+		purpose{"guests", m.around.Guests},
 		purpose{"snapshots", s.SnapshotBytes},
 		purpose{"Go heap", max(0, now.heap-s.SnapshotBytes)}) // where snapshots are
 }
