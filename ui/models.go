@@ -96,7 +96,7 @@ func (p *plain) models(ctx context.Context, arg string) error {
 		if f.Problem != "" {
 			text = "cannot be run: " + f.Problem
 		}
-		p.say(oneLine(f.Name) + ", " + oneLine(f.Path) + ": " + oneLine(text) + "." + chosen(f.Current))
+		p.say(oneLine(f.Name) + ", " + otherwise(oneLine(f.Path), "comes with the program") + ": " + oneLine(text) + "." + chosen(f.Current))
 	}
 	p.say("Start with --model and a file to use another one.")
 	return nil

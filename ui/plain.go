@@ -35,12 +35,15 @@ type plain struct {
 	started bool     // its name has been written
 	thought bool     // its thought has been announced
 	spoken  int      // bytes of its answer that have been written
+	inside  bool     // the line that is being written is the answer's
 	reading rereading
 	failure string // the error that was last told
 	ended   bool   // standard input has
 	// choosing is set while several answers are generated, which are read out
 	// when all have ended.
 	choosing bool
+	blind    bool      // they are read out without their names
+	hidden   []chat.ID // of those whose names were not told, in that order
 	asked    bool    // "You: " is waiting for a line
 	thrown   chat.ID // the conversation that was deleted last; 0: none
 }
@@ -162,14 +165,14 @@ func (p *plain) write(text string) {
 
 // say writes a line of its own.
 func (p *plain) say(text string) {
-	p.endPrompt()
+	p.endLine()
 	p.write(text + "\n")
 }
 
-// endPrompt leaves the line of a prompt that is still waiting.
-func (p *plain) endPrompt() {
-	if p.asked {
-		p.asked = false
+// endLine leaves the line of a prompt that is still waiting, or of an answer.
+func (p *plain) endLine() {
+	if p.asked || p.inside {
+		p.asked, p.inside = false, false
 		p.write("\n")
 	}
 }
@@ -313,13 +316,14 @@ func (p *plain) tell(thought, answer string, all bool) {
 	}
 	if !p.started {
 		p.started = true
-		p.endPrompt()
+		p.endLine()
 		if thought != "" {
 			p.say(fmt.Sprintf("Thought: %d words.", countWords(thought)))
 		}
 		p.write("Answer: ")
 	}
 	p.spoken += len(rest)
+	p.inside = !strings.HasSuffix(rest, "\n")
 	p.write(clean(rest))
 }
 
@@ -331,9 +335,7 @@ func (p *plain) finish(v chat.View) {
 		}
 		thought, answer, _ := chat.SplitThought(t.Text)
 		p.tell(thought, strings.Trim(answer, " \n"), true)
-		if p.started {
-			p.say("")
-		}
+		p.endLine()
 		if t.Open {
 			p.say("The answer was interrupted. /continue goes on with it.")
 		}

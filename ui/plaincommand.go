@@ -94,7 +94,7 @@ func (p *plain) dialogue(id keys.ID, arg string) error {
 		return errors.New("this command needs the screen; /help lists those that work here")
 	}
 	if err == nil && said != "" {
-		p.say(said + ".")
+		p.say(capital(said) + ".")
 	}
 	return err
 }

@@ -10,12 +10,16 @@ import (
 )
 
 // errComparePlain says how comparisons are asked for without a screen.
-var errComparePlain = errors.New("write /compare models, /compare states, /compare adapters, /compare presets or /compare seeds, and the prompt, or file= and a file of prompts, unless it is the last prompt")
+var errComparePlain = errors.New("write /compare models, /compare states, /compare adapters, /compare presets or /compare seeds, with blind before the word to hear the names after a vote only, and the prompt, or file= and a file of prompts, unless it is the last prompt")
 
 // compare answers a prompt in several ways: the conversation's own with each
 // model, state, adapter or preset, or with several seeds.
 func (p *plain) compare(arg string) error {
 	what, prompt, _ := strings.Cut(arg, " ")
+	blind := what == "blind"
+	if blind {
+		what, prompt, _ = strings.Cut(strings.TrimSpace(prompt), " ")
+	}
 	drafts, err := p.drafts(what)
 	if err != nil {
 		return err
@@ -35,6 +39,9 @@ func (p *plain) compare(arg string) error {
 		p.say("These are loaded and given back afterwards: " + said)
 	}
 	if file, ok := strings.CutPrefix(strings.TrimSpace(prompt), "file="); ok {
+		if blind {
+			return errBlindFile
+		}
 		return p.batch(drafts, file)
 	}
 	variants, err := prepared(p.ctx, p.desk, drafts, p.saying())
@@ -50,7 +57,7 @@ func (p *plain) compare(arg string) error {
 	if err != nil {
 		return err
 	}
-	p.choosing = true
+	p.choosing, p.blind = true, blind
 	p.say(fmt.Sprintf("%d answers are being made.", len(variants)))
 	return nil
 }

@@ -38,18 +38,19 @@ func (p *plain) votes(arg string) error {
 		p.say(voteCount(len(votes)) + " exported to " + arg + ".")
 		return nil
 	}
-	said, err := vote(p.d, arg)
+	rows := p.numbered()
+	said, err := vote(p.d, rows, arg)
 	if err == nil {
-		p.say(said + ".")
+		p.say(capital(said) + ".")
+		p.unveil(rows)
 	}
 	return err
 }
 
 // vote gives a vote on the answers that wait to be chosen from: the number of
-// one, or "tie".
-func vote(d dialogue, arg string) (said string, err error) {
-	v := d.View()
-	if v.Live != nil {
+// one of rows, or "tie".
+func vote(d dialogue, rows []chat.Row, arg string) (said string, err error) {
+	if d.View().Live != nil {
 		return "", errors.New("the answers are running: wait until all have ended, or stop them")
 	}
 	if arg == "tie" {
@@ -59,10 +60,10 @@ func vote(d dialogue, arg string) (said string, err error) {
 	if err != nil || n < 1 {
 		return "", errNoVote
 	}
-	if n > len(v.Best) {
-		return "", fmt.Errorf("%d answers wait for a vote", len(v.Best))
+	if n > len(rows) {
+		return "", fmt.Errorf("%d answers wait for a vote", len(rows))
 	}
-	row := v.Best[n-1]
+	row := rows[n-1]
 	if row.Variant.Name == "" {
 		return "", errors.New("these are answers of one variant: votes are on those of /compare")
 	}
@@ -137,6 +138,7 @@ func spokenAround(a Surroundings) []string {
 		}
 	}
 	add(a.Adapters, "Adapters: %s.", size(a.Adapters))
+	add(a.Guests, "Other models: %s.", size(a.Guests))
 	add(a.WarmBudget, "Snapshots kept warm: %s of %s, %s of them unsaved.", size(a.Warm), size(a.WarmBudget), size(a.Unsaved))
 	add(a.Disk, "On disk: %s.", size(a.Disk))
 	for _, g := range a.GPUs {

@@ -14,7 +14,7 @@ func TestPlainFigures(t *testing.T) {
 	got := converse(t, 0, "/votes 1", "/sampling", "/compare presets hello", "/votes 99", "/votes x", "/votes 2", "/votes 1", "hello", "/votes", "/votes v.csv", "/votes v.csv", "/monitor")
 	for _, want := range []string{
 		"Error: 0 answers wait for a vote", "There is no token to look at yet.",
-		", the first after 0.", ", perplexity ", "/votes and a number says which is best",
+		", the first after ", ", perplexity ", "/votes and a number says which is best",
 		" answers wait for a vote", "Error: write /votes and the number", "You prefer ", "Error: these answers have their vote",
 		": 1 won, 0 tied, 0 lost", "1 vote exported to v.csv.", "Error: v.csv is there already",
 		"Backend: scripted", "Since the start: ", " generated.\n",
@@ -44,10 +44,10 @@ func TestSpokenCandidates(t *testing.T) {
 
 func TestSpokenAround(t *testing.T) {
 	got := strings.Join(spokenAround(Surroundings{
-		Adapters: 1 << 20, WarmBudget: 1 << 30, Disk: 5 << 20,
+		Adapters: 1 << 20, Guests: 9e6, WarmBudget: 1 << 30, Disk: 5 << 20,
 		GPUs: []meter.Reading{{Name: "Card", Load: 0.5, MemoryUsed: 1 << 30, MemoryTotal: 2 << 30, Power: 70, Temperature: 40}},
 	}), "\n")
-	for _, want := range []string{"Adapters: 1.0 MB.", "On disk: 5.0 MB.", "Card: load 50 percent, 1.0 GB of 2.0 GB of memory, 70 watts, 40 degrees."} {
+	for _, want := range []string{"Adapters: 1.0 MB.", "Other models: 9.0 MB.", "On disk: 5.2 MB.", "Card: load 50 percent, 1.1 GB of 2.1 GB of memory, 70 watts, 40 degrees."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
@@ -59,11 +59,11 @@ func TestVoteByCommand(t *testing.T) {
 	b := newBench(t, compareDesks(), Settings{}, 80, 24)
 	compared(b)
 	d := b.m.tab().d
-	if said, err := vote(d, "2"); err != nil || said != "You prefer animals" {
+	if said, err := vote(d, d.View().Best, "2"); err != nil || said != "You prefer animals" {
 		t.Errorf("%q, %v", said, err)
 	}
 	b.did("vote 501")
-	if _, err := vote(d, "tie"); err != nil {
+	if _, err := vote(d, d.View().Best, "tie"); err != nil {
 		t.Error(err)
 	}
 	b.did("vote 0")

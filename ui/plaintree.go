@@ -75,7 +75,12 @@ func (p *plain) choose(v chat.View) bool {
 	if v.Live != nil {
 		return true
 	}
-	p.choosing = false
+	blind := p.blind && len(v.Best) > 1
+	p.choosing, p.blind, p.hidden = false, false, nil
+	if blind {
+		p.readBlind(v.Best)
+		return false
+	}
 	judged := perplexities(p.ctx, p.d, v.Best)
 	for i, r := range v.Best {
 		p.say(readOut(i, len(v.Best), r) + judgement(judged, i) + ": " + clean(answerOf(r)))

@@ -10,9 +10,9 @@ func TestPlainTree(t *testing.T) {
 		"/label the end", "/pin_turn", "/rewrite Another text.", "/tokens", "/tokens 1", "/tokens 1 99", "/tokens 0",
 		"/best 3", "/next", "/fork 2", "/fork x", "/quit")
 	for _, want := range []string{
-		"took back 2 turns; nothing is lost.\n", "Error: there is nothing to undo", "brought back 2 turns.\n",
-		"the conversation goes on after turn 3 of 4.\n", `Error: there is no turn "9"`,
-		"the turn is called “the end”, and its state is kept.\n", "the state of the turn is kept.\n",
+		"Took back 2 turns; nothing is lost.\n", "Error: there is nothing to undo", "Brought back 2 turns.\n",
+		"The conversation goes on after turn 3 of 4.\n", `Error: there is no turn "9"`,
+		"The turn is called “the end”, and its state is kept.\n", "The state of the turn is kept.\n",
 		"tokens. /tokens and a number looks at one.\n", "percent by the model", "This one was taken.\n",
 		"Error: there are candidates 1 to ", "Error: the answer has tokens 1 to ",
 		"Answer 1 of 3: The quick brown fox", "Answer 3 of 3: ", "/next and /prev choose another.\n",

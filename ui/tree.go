@@ -123,6 +123,9 @@ func goToTurn(d dialogue, arg string) (said string, err error) {
 	if len(line) == 0 {
 		return "", errNoTurns
 	}
+	if arg == "" {
+		return "", fmt.Errorf("write the number of a turn: 0 for the beginning, or up to %d", len(line))
+	}
 	n, err := strconv.Atoi(arg)
 	if err != nil || n < 0 || n > len(line) {
 		return "", fmt.Errorf("there is no turn %q: write 0 for the beginning, or up to %d", arg, len(line))

@@ -30,7 +30,7 @@ type winTable struct {
 // showVotes opens the win table, or votes on the answers that wait.
 func (m *Model) showVotes(arg string) tea.Cmd {
 	if arg != "" {
-		return m.report(vote(m.tab().d, arg))
+		return m.report(vote(m.tab().d, m.tab().view.Best, arg))
 	}
 	w := &winTable{loading: true}
 	m.open(w)
@@ -189,7 +189,7 @@ func (w *winTable) rows() int { return max(1, min(20, w.height-9)) }
 func (w *winTable) draw(th theme.Theme, m keys.Map) box {
 	inner := innerWidth(setupWidth, w.width)
 	content := w.content(th, inner)
-	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.VotesCSV), "CSV", m.Hint(keys.List, keys.VotesJSONL), "JSONL", m.Hint(keys.List, keys.ListCancel), "close")
+	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "close", m.Hint(keys.List, keys.VotesCSV), "CSV", m.Hint(keys.List, keys.VotesJSONL), "JSONL")
 	return framed(th, voteCount(w.table.Votes), content, hints, inner, w.width, w.height)
 }
 

@@ -1,0 +1,58 @@
+package ui
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"rookery/chat"
+)
+
+var errBlindFile = errors.New("a file of prompts is not answered blind: leave out the word blind")
+
+// readBlind reads several answers out in any order, without what tells whose
+// they are.
+func (p *plain) readBlind(rows []chat.Row) {
+	rows = slices.Clone(rows)
+	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	p.hidden = make([]chat.ID, len(rows))
+	for i, r := range rows {
+		p.hidden[i] = r.Turn.ID
+		p.say(fmt.Sprintf("Answer %d of %d: %s", i+1, len(rows), clean(answerOf(r))))
+	}
+	p.say("/votes and a number says which is best, /votes tie that none is; then the names are told.")
+}
+
+// numbered are the answers that wait, in the order that they were read out in.
+func (p *plain) numbered() []chat.Row {
+	rows := p.d.View().Best
+	if len(p.hidden) != len(rows) {
+		return rows
+	}
+	ordered := make([]chat.Row, len(rows))
+	for i, id := range p.hidden {
+		at := slices.IndexFunc(rows, func(r chat.Row) bool { return r.Turn.ID == id })
+		if at < 0 { // they are others
+			return rows
+		}
+		ordered[i] = rows[at]
+	}
+	return ordered
+}
+
+// unveil tells the names of answers that were read out without them.
+func (p *plain) unveil(rows []chat.Row) {
+	if p.hidden == nil {
+		return
+	}
+	p.hidden = nil
+	first := p.d.View().Best[0].Turn.ID
+	for i, r := range rows {
+		from := ""
+		if r.Turn.ID == first {
+			from = " The conversation goes on from it; /next and /prev choose another."
+		}
+		p.say(fmt.Sprintf("Answer %d is of %s.%s", i+1, oneLine(r.Variant.Name), from))
+	}
+}
