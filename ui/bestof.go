@@ -210,13 +210,12 @@ func (g *grid) draw(th theme.Theme, m keys.Map) box {
 	for len(content) < height {
 		content = append(content, "")
 	}
-	stop := "keep the focused one"
+	accept, cancel := m.Hint(keys.List, keys.ListAccept), m.Hint(keys.List, keys.ListCancel)
+	pairs := []string{accept + "/" + cancel, "go on, keep all"}
 	if slices.ContainsFunc(rows, func(r chat.Row) bool { return !r.Ended }) {
-		stop = "stop"
+		pairs = []string{accept, "go on, keep all", cancel, "stop"}
 	}
-	hints := hintLine(th, inner-2,
-		fmt.Sprintf("1-%d", max(1, len(rows))), "mark", m.Hint(keys.List, keys.ListAccept), "go on, keep all as versions",
-		m.Hint(keys.List, keys.ListDelete), "drop the rest", m.Hint(keys.List, keys.ListCancel), stop)
+	hints := hintLine(th, inner-2, append(pairs, fmt.Sprintf("1-%d", max(1, len(rows))), "mark", m.Hint(keys.List, keys.ListDelete), "drop the rest")...)
 	return framed(th, fmt.Sprintf("Best of %d", len(rows)), content[:height], hints, inner, g.width, g.height)
 }
 

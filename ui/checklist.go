@@ -104,7 +104,7 @@ func (c *checklist) draw(th theme.Theme, m keys.Map) box {
 	if below := len(c.items) - c.top - c.rows(); below > 0 {
 		content = append(content, th.Muted.Render("  "+count(below)+" more "+th.Glyphs.Down))
 	}
-	hints := hintLine(th, inner-2, "space", "mark", m.Hint(keys.List, keys.ListAccept), fmt.Sprintf("take the %d marked", len(c.chosen())),
-		m.Hint(keys.List, keys.ListCancel), "close")
+	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), fmt.Sprintf("take %d marked", len(c.chosen())),
+		m.Hint(keys.List, keys.ListCancel), "close", "space", "mark")
 	return framed(th, c.title, content, hints, inner, c.width, c.height)
 }

@@ -81,13 +81,15 @@ func (c *comparison) draw(th theme.Theme, m keys.Map) box {
 	}
 	content = append(content[:height], c.foot(th, m, inner))
 	hint := func(id keys.ID) string { return m.Hint(keys.Panes, id) }
-	pairs := []string{m.Hint(keys.List, keys.ListAccept), "keep", hint(keys.PaneFork), "fork", hint(keys.PaneVote), "vote", hint(keys.PaneZoom), "zoom"}
+	pairs := []string{
+		m.Hint(keys.List, keys.ListAccept), "keep", m.Hint(keys.List, keys.ListCancel), "leave",
+		hint(keys.PaneDrop), "only these", hint(keys.PaneDiscard), "discard", hint(keys.PaneFork), "fork",
+	}
 	if c.running() {
 		pairs = append(pairs, hint(keys.PaneStop), "stop")
 	} else {
 		pairs = append(pairs, hint(keys.PaneAgain), "again")
 	}
-	pairs = append(pairs, hint(keys.PaneReference), "reference", m.Hint(keys.List, keys.ListCancel), "leave", hint(keys.PaneDrop), "only these", hint(keys.PaneDiscard), "discard")
 	title := fmt.Sprintf("%d answers side by side", len(c.panes))
 	if c.blind {
 		title += ", blind"
@@ -105,8 +107,8 @@ func (c *comparison) foot(th theme.Theme, m keys.Map, width int) string {
 	if c.alone {
 		sync = "scroll together"
 	}
-	return hintLine(th, width, hint(keys.PaneMark), "mark", fmt.Sprintf("1-%d", len(c.panes)), "go to", hint(keys.PaneTie), "tie",
-		hint(keys.PaneDiffers), "to the difference", hint(keys.PaneSync), sync, hint(keys.PaneVotes), "win table")
+	return hintLine(th, width, hint(keys.PaneMark), "mark", fmt.Sprintf("1-%d", len(c.panes)), "pane", hint(keys.PaneVote), "vote", hint(keys.PaneTie), "tie",
+		hint(keys.PaneZoom), "zoom", hint(keys.PaneReference), "reference", hint(keys.PaneDiffers), "difference", hint(keys.PaneSync), sync, hint(keys.PaneVotes), "win table")
 }
 
 // tabLine names all panes; tabAt finds them again.
@@ -133,7 +135,13 @@ func (c *comparison) tabLabel(i int) string {
 	if !p.ended() {
 		tail = "…"
 	}
-	room := max(8, (c.width-4)/len(c.order)-1) - ansi.StringWidth(head+tail)
+	if c.blind {
+		return head + tail // the number is the name
+	}
+	room := (c.width-4)/len(c.order) - 1 - ansi.StringWidth(head+tail)
+	if room < 3 {
+		return head + tail
+	}
 	name := fit(c.title(i), room)
 	for _, other := range c.order {
 		if other != i && fit(c.title(other), room) == name { // they may differ at their ends

@@ -173,11 +173,10 @@ func (i *inspector) draw(th theme.Theme, m keys.Map) box {
 	} else {
 		content = append(content, fit(i.heat.legend(th, i.colours), inner))
 	}
-	hints := []string{m.Hint(keys.List, keys.ListAccept), "compare with another"}
+	hints := []string{m.Hint(keys.List, keys.ListCancel), "close", m.Hint(keys.List, keys.ListAccept), "compare with another"}
 	if i.other != "" {
 		hints = append(hints, m.Hint(keys.List, keys.ListView), [...]string{"distances", "norms"}[i.view])
 	}
-	hints = append(hints, m.Hint(keys.List, keys.ListCancel), "close")
 	return framed(th, i.title(), content, hintLine(th, inner-2, hints...), inner, i.width, i.height)
 }
 

@@ -99,14 +99,17 @@ func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 // onPaste inserts pasted text where text is written.
-func (m *Model) onPaste(text string) {
-	if len(m.dialogs) > 0 {
-		m.dialogs[len(m.dialogs)-1].press("", text)
-		return
+func (m *Model) onPaste(text string) tea.Cmd {
+	if n := len(m.dialogs); n > 0 {
+		if _, ok := m.dialogs[n-1].(*confirmation); ok {
+			return nil // a text is no answer
+		}
+		return m.carryOut(m.dialogs[n-1].press("", text)) // it may be searched for
 	}
 	m.setFocus(keys.Composer)
 	m.tab().composer.paste(text)
 	m.edited()
+	return nil
 }
 
 // setFocus moves the keyboard.

@@ -157,10 +157,9 @@ func (s *microscope) draw(th theme.Theme, m keys.Map) box {
 	content := s.text(th, inner, max(1, min(8, s.height-rows-5)))
 	content = append(content, "")
 	content = append(content, s.table(th, inner, rows)...)
-	hints := hintLine(th, inner-2,
+	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "go on from it", m.Hint(keys.List, keys.ListCancel), "close",
 		m.Hint(keys.Composer, keys.CharLeft)+"/"+m.Hint(keys.Composer, keys.CharRight), "token",
-		m.Hint(keys.List, keys.ListUp)+"/"+m.Hint(keys.List, keys.ListDown), "candidate",
-		m.Hint(keys.List, keys.ListAccept), "go on from it", m.Hint(keys.List, keys.ListCancel), "close")
+		m.Hint(keys.List, keys.ListUp)+"/"+m.Hint(keys.List, keys.ListDown), "candidate")
 	title := fmt.Sprintf("Token %s of %s", count(s.at+1), count(len(s.tokens)))
 	return framed(th, title, content, hints, inner, s.width, s.height)
 }

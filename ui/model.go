@@ -112,7 +112,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		cmd = m.onKey(msg)
 	case tea.PasteMsg:
-		m.onPaste(msg.Content)
+		cmd = m.onPaste(msg.Content)
 	case tea.MouseMsg:
 		cmd = m.onMouse(msg)
 	case tea.FocusMsg:

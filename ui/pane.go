@@ -144,9 +144,12 @@ func (p *pane) stated(figures []string, width, lines int) []string {
 	return []string{joined(parts[:first], width), rest}
 }
 
-// seconds writes a time to the first token: 0.31 s.
+// seconds writes a time to the first token: 4 ms, 0.31 s.
 func seconds(d time.Duration) string {
-	if d < 10*time.Second {
+	switch {
+	case d < 95*time.Millisecond:
+		return fmt.Sprintf("%.0f ms", max(1, float64(d)/float64(time.Millisecond)))
+	case d < 10*time.Second:
 		return fmt.Sprintf("%.2f s", d.Seconds())
 	}
 	return fmt.Sprintf("%.0f s", d.Seconds())

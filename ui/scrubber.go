@@ -181,7 +181,7 @@ func (s *scrubber) draw(th theme.Theme, m keys.Map) box {
 	content := []string{s.strip(th, inner)}
 	content = append(content, s.about(th, inner)...)
 	hints := hintLine(th, inner-2,
-		m.Hint(keys.List, keys.ListAccept), "go on from here", m.Hint(keys.List, keys.ListCancel), "leave all as it was",
+		m.Hint(keys.List, keys.ListAccept), "go on from here", m.Hint(keys.List, keys.ListCancel), "back",
 		m.Hint(keys.Composer, keys.CharLeft)+"/"+m.Hint(keys.Composer, keys.CharRight), "turn",
 		m.Hint(keys.List, keys.ListUp)+"/"+m.Hint(keys.List, keys.ListDown), "exchange")
 	title := fmt.Sprintf("Stop %s of %s", count(s.at), count(len(s.turns)))

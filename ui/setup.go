@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	tea "charm.land/bubbletea/v2"
+
 	"rookery/chat"
 	"rookery/ui/keys"
 )
@@ -83,10 +85,7 @@ func (s *setup) press(id keys.ID, text string) intent {
 	s.said, s.next = "", nil
 	switch id {
 	case keys.ListCancel:
-		if s.cancel != nil {
-			s.cancel()
-		}
-		return done{}
+		return closeSetup{s}
 	case keys.ListAccept:
 		return compareNow{s: s}
 	case keys.ListUp:
@@ -113,6 +112,25 @@ func (s *setup) press(id keys.ID, text string) intent {
 		return askBatch{s}
 	case keys.SetupModels, keys.SetupStates, keys.SetupAdapters, keys.SetupPresets, keys.SetupSeeds:
 		return fillSetup{s, id}
+	}
+	return nil
+}
+
+// closeSetup ends a setup without a comparison. A prompt that is nowhere else
+// goes into the composer.
+type closeSetup struct{ s *setup }
+
+func (closeSetup) intent() {}
+
+func (i closeSetup) carryOut(m *Model) tea.Cmd {
+	s, c := i.s, i.s.tab.composer
+	if s.cancel != nil {
+		s.cancel()
+	}
+	m.shut()
+	if s.prompt != "" && (c.empty() || s.written && s.prompt != c.prompt()) && !c.editing {
+		c.fill(s.prompt)
+		m.edited()
 	}
 	return nil
 }

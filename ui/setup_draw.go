@@ -50,7 +50,7 @@ func (s *setup) draw(th theme.Theme, m keys.Map) box {
 	lines := []string{
 		hintLine(th, inner, hint(keys.SetupEdit), "change", hint(keys.SetupDuplicate), "duplicate", hint(keys.SetupRemove), "remove",
 			hint(keys.SetupName), "name", hint(keys.SetupBlind), map[bool]string{true: "blind: yes", false: "blind: no"}[s.blind]),
-		hintLine(th, inner, "fill with "+hint(keys.SetupModels), "models", hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
+		th.Muted.Render("fill with ") + hintLine(th, inner-len("fill with "), hint(keys.SetupModels), "models", hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
 			hint(keys.SetupPresets), "presets", hint(keys.SetupSeeds), "seeds", hint(keys.SetupBatch), "file of prompts"),
 	}
 	for i, l := range s.notes() {
@@ -62,7 +62,7 @@ func (s *setup) draw(th theme.Theme, m keys.Map) box {
 	}
 	content = append(content, lines...)
 	title := fmt.Sprintf("Compare %d variants", len(s.drafts))
-	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", "arrows", "cell", m.Hint(keys.List, keys.ListCancel), "close")
+	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", m.Hint(keys.List, keys.ListCancel), "close", "arrows", "cell")
 	return framed(th, title, content, hints, inner, s.width, s.height)
 }
 

@@ -120,6 +120,8 @@ func (s *shelf) state(th theme.Theme, inner int) []string {
 		return muted("Nothing is archived.")
 	case s.stands == shelfBin:
 		return muted("The bin is empty.")
+	case s.count(shelfArchive)+s.count(shelfBin) > 0:
+		return muted("All that is stored is in the archive or in the bin.")
 	}
 	return muted("Nothing is stored yet: a conversation is kept from its first prompt on.")
 }

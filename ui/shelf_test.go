@@ -218,6 +218,10 @@ func TestShelfStates(t *testing.T) {
 	b.sees("Nothing is stored yet")
 	b.press("tab")
 	b.sees("Nothing is archived.")
+	b.press("esc")
+	k.stored = []chat.Conversation{{ID: 6, Title: "Put aside", Updated: now, Archived: true}}
+	b.press("ctrl+o")
+	b.sees("All that is stored is in the archive or in the bin.")
 	b.m.open(newShelf(b.m.th, "", now))
 	b.sees("Reading the conversations")
 }

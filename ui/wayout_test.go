@@ -1,0 +1,86 @@
+package ui
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// On the narrowest screen every dialog still says how it is left.
+func TestWayOutOnANarrowScreen(t *testing.T) {
+	for name, pressed := range map[string][]string{
+		"palette":       {"ctrl+p"},
+		"conversations": {"ctrl+o"},
+		"help":          {"f1"},
+		"states":        {"f8"},
+		"scrubber":      {"f7"},
+		"microscope":    {"alt+shift+i"},
+		"setup":         {"f12"},
+		"checklist":     {"f12", "s"},
+		"seeds":         {"f12", "n"},
+		"system prompt": {"alt+s"},
+		"export":        {"alt+x"},
+		"history":       {"ctrl+r"},
+		"close":         {"alt+shift+v"},
+	} {
+		b := newBench(t, compareDesks(), Settings{}, minWidth, 12)
+		b.press(pressed...)
+		if len(b.m.dialogs) == 0 {
+			t.Errorf("%s: no dialog", name)
+			continue
+		}
+		if !strings.Contains(b.screen(), "esc ") {
+			t.Errorf("%s does not say how it is left:\n%s", name, b.screen())
+		}
+		for range pressed {
+			b.press("esc")
+		}
+		if len(b.m.dialogs) > 0 {
+			t.Errorf("%s: esc does not lead back:\n%s", name, b.screen())
+		}
+	}
+	b := newBench(t, compareDesks(), Settings{}, minWidth, 12)
+	compared(b)
+	b.sees("esc leave")
+	b.press("w")
+	b.sees("esc close")
+}
+
+// What is pasted into a dialog is searched for as what is typed.
+func TestPasteIntoADialog(t *testing.T) {
+	b := newBench(t, shelfDesk(), Settings{}, 80, 24)
+	b.press("ctrl+f")
+	b.send(tea.PasteMsg{Content: "rook"})
+	if len(b.m.tab().transcript.find.matches) == 0 {
+		t.Errorf("nothing is found:\n%s", b.screen())
+	}
+	b.press("esc", "ctrl+o")
+	b.send(tea.PasteMsg{Content: "dog"})
+	b.pause()
+	if q := b.k.queries; len(q) == 0 || q[len(q)-1] != "dog" {
+		t.Errorf("the messages were searched for %q", q)
+	}
+	b.press("ctrl+x")
+	before := len(b.k.deleted)
+	b.send(tea.PasteMsg{Content: "y"}) // is no answer to a question
+	if len(b.k.deleted) != before {
+		t.Error("a paste has answered a question")
+	}
+}
+
+// A prompt that was written for a comparison is not lost with the setup.
+func TestSetupGivesThePromptBack(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	b.typeText("/compare Which bird is it?")
+	b.press("enter", "esc")
+	if got := b.m.tab().composer.value(); got != "Which bird is it?" {
+		t.Errorf("the composer has %q", got)
+	}
+	b.press("f12", "w")
+	b.typeText(" Say it.")
+	b.press("enter", "esc")
+	if got := b.m.tab().composer.value(); got != "Which bird is it? Say it." {
+		t.Errorf("after a change the composer has %q", got)
+	}
+}
