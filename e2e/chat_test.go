@@ -178,7 +178,7 @@ func TestBigPaste(t *testing.T) {
 	x := open(t, 80, 24, t.TempDir())
 	x.see(composerHint)
 	x.paste(strings.Repeat("All work and no play makes Jack a dull boy.\n", 25000)) // 1.1 MB
-	x.see("[pasted #1: 1.0 MB, 25,001 lines]")
+	x.see("[pasted #1: 1.1 MB, 25,001 lines]")
 	x.typed("What is this about?")
 	x.see("What is this about?")
 	x.keys("C-q")
