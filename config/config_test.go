@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -138,17 +139,23 @@ func TestLoadMissing(t *testing.T) {
 	}
 }
 
+// rewrite writes a file as editors do: a new one is renamed over the old one,
+// so that none is ever there in part.
+func rewrite(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+"~", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestWatch(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.toml")
 	write := func(text string) {
 		t.Helper()
-		// As editors do: a new file is renamed over the old one.
-		if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(path+"~", path); err != nil {
-			t.Fatal(err)
-		}
+		rewrite(t, path, text)
 	}
 	write("")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -161,7 +168,7 @@ func TestWatch(t *testing.T) {
 		select {
 		case r := <-reloads:
 			return r
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("the change was not noticed")
 		}
 		return Reload{}
@@ -179,6 +186,31 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// The directories may be made at the very moment the program begins to look.
+func TestWatchWhileTheDirectoryIsMade(t *testing.T) {
+	for range 20 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "config", "rookery", "config.toml")
+			made := make(chan error)
+			go func() { made <- os.MkdirAll(filepath.Dir(path), 0o700) }()
+			reloads, err := Watch(t.Context(), path)
+			if err := errors.Join(err, <-made); err != nil {
+				t.Fatal(err)
+			}
+			rewrite(t, path, "[ui]\nmouse = false\n")
+			select {
+			case r := <-reloads:
+				if r.Err != nil || r.Config.UI.Mouse {
+					t.Errorf("got mouse %v, error %v", r.Config.UI.Mouse, r.Err)
+				}
+			case <-time.After(time.Minute):
+				t.Error("the new file was not noticed")
+			}
+		})
+	}
+}
+
 // The first configuration is made while the program runs.
 func TestWatchBeforeTheDirectoryIsThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config", "rookery", "config.toml")
@@ -190,15 +222,13 @@ func TestWatchBeforeTheDirectoryIsThere(t *testing.T) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte("[ui]\nmouse = false\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	rewrite(t, path, "[ui]\nmouse = false\n")
 	select {
 	case r := <-reloads:
 		if r.Err != nil || r.Config.UI.Mouse {
 			t.Errorf("got mouse %v, error %v", r.Config.UI.Mouse, r.Err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the new file was not noticed")
 	}
 	cancel()

@@ -56,16 +56,20 @@ func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 // watchNearest watches a directory or, while it is not there, the nearest one
 // above it, where it or a parent of it will be made.
 func watchNearest(w *fsnotify.Watcher, dir string) error {
-	for {
-		err := w.Add(dir)
-		up := filepath.Dir(dir)
-		if !errors.Is(err, fs.ErrNotExist) || up == dir {
-			if err != nil {
-				return fmt.Errorf("watching %s: %w", dir, err)
-			}
+	missing := ""
+	for at := dir; ; {
+		err := w.Add(at)
+		up := filepath.Dir(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && up != at:
+			missing, at = at, up
+		case err != nil:
+			return fmt.Errorf("watching %s: %w", at, err)
+		case at == dir || !exists(missing):
 			return nil
+		default: // made between the two looks, of which nothing is told
+			at = dir
 		}
-		dir = up
 	}
 }
 
