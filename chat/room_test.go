@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // story is long enough to be interrupted.
 const story = " Once upon a time there was a rook, and it had a nest.\nThe end of it.\n\n"

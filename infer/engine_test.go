@@ -18,6 +18,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// patience is how long a test waits for what must happen.
+const patience = time.Minute
+
 // lively draws from the whole distribution, with penalties that remember.
 func lively(seed uint64) sampler.Params {
 	return sampler.Params{Temperature: 1, TopP: 0.9, Presence: 0.3, Frequency: 0.2, Decay: 0.99, Seed: seed, Ban: []int32{0}}
@@ -336,7 +339,7 @@ func TestSetSamplingTakesEffect(t *testing.T) {
 // after the last one has ended.
 func idle(t testing.TB, e *infer.Engine) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); e.Stats().Kinds.Running != 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); e.Stats().Kinds.Running != 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d slots are still in use", e.Stats().Kinds.Running)
 		}

@@ -269,7 +269,7 @@ func (k *talk) goOn(t *testing.T, e *infer.Engine, n, odd int) {
 // checkKinds makes sure that no slot is lost.
 func checkKinds(t *testing.T, e *infer.Engine, slots int) {
 	t.Helper()
-	end := time.Now().Add(5 * time.Second)
+	end := time.Now().Add(patience)
 	for k := e.Stats().Kinds; k.Running != 0 || k.Free+k.Resident != slots; k = e.Stats().Kinds {
 		if time.Now().After(end) {
 			t.Fatalf("%+v of %d slots when nothing runs", k, slots)

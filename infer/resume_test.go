@@ -252,7 +252,7 @@ func TestSnapshotBytesAreCounted(t *testing.T) {
 		t.Errorf("%d bytes of snapshots, but one has %d", alive, 4*len(end.Snapshot.State))
 	}
 	runtime.KeepAlive(end.Snapshot)
-	for deadline := time.Now().Add(10 * time.Second); e.Stats().SnapshotBytes >= alive; {
+	for deadline := time.Now().Add(patience); e.Stats().SnapshotBytes >= alive; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d bytes of snapshots are counted after they were dropped", e.Stats().SnapshotBytes)
 		}

@@ -16,7 +16,7 @@ import (
 // waitForIndex waits until all turns can be found.
 func waitForIndex(t *testing.T, s *Store) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(tolerance); ; time.Sleep(5 * time.Millisecond) {
 		var missing int
 		must(t, s.read.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM turns) + (SELECT count(*) FROM conversations)
 			- (SELECT count(*) FROM search_docsize)`).Scan(&missing))

@@ -119,7 +119,7 @@ func TestBrokenIndexIsMadeAnew(t *testing.T) {
 	must(t, err)
 	s = reopen(t, s)
 	say(t, s, 200, "another", "the text after")
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(tolerance); ; time.Sleep(10 * time.Millisecond) {
 		found, err := s.Search(t.Context(), "the text", 10)
 		if err == nil && len(found) == 2 {
 			break

@@ -22,6 +22,9 @@ import (
 
 var _ chat.Store = (*Store)(nil)
 
+// tolerance is how long a test waits for what must happen.
+const tolerance = time.Minute
+
 func open(t *testing.T, dir string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), dir)

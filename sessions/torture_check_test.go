@@ -60,7 +60,7 @@ func (r *inquest) examine(dir string, w *testimony) {
 		return
 	}
 	problems, err := s.Check(t.Context())
-	for end := time.Now().Add(5 * time.Second); err == nil && filling(problems) && time.Now().Before(end); {
+	for end := time.Now().Add(tolerance); err == nil && filling(problems) && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 		problems, err = s.Check(t.Context())
 	}
@@ -209,7 +209,7 @@ func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 	for _, c := range list {
 		d := desk.Open(c.ID)
 		v := d.View()
-		for end := time.Now().Add(10 * time.Second); v.Loading || !v.Saved; v = d.View() {
+		for end := time.Now().Add(tolerance); v.Loading || !v.Saved; v = d.View() {
 			if time.Now().After(end) {
 				t.Fatalf("conversation %d is not ready: loading %v, saved %v, error %v", c.ID, v.Loading, v.Saved, v.Err)
 			}
@@ -222,7 +222,7 @@ func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 		w.heads[c.ID] = [2]chat.ID{v.Conversation.Head, v.Conversation.Tip}
 		desk.Shut(d)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), tolerance)
 	defer cancel()
 	if err := desk.Close(ctx); err != nil {
 		t.Errorf("closing: %v", err)

@@ -47,7 +47,7 @@ func (r *guestRoom) open(_ context.Context, path string, progress func(done, tot
 // empty waits until no model is there any more.
 func (r *guestRoom) empty(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		r.mu.Lock()
 		here := r.here
 		r.mu.Unlock()

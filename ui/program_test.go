@@ -18,6 +18,9 @@ import (
 	"rookery/infer/scripted"
 )
 
+// patience is how long a test waits for what must happen.
+const patience = time.Minute
+
 func TestMain(m *testing.M) {
 	// teatest waits for an interrupt as long as the process lives
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/charmbracelet/x/exp/teatest/v2.NewTestModel.func2"))
@@ -49,7 +52,7 @@ func scriptedDesk(t *testing.T, step time.Duration) *chat.Desk {
 func waitFor(t *testing.T, tm *teatest.TestModel, text string) {
 	t.Helper()
 	var out []byte
-	for start := time.Now(); time.Since(start) < 20*time.Second; {
+	for start := time.Now(); time.Since(start) < patience; {
 		tm.Send(tea.ClearScreen())
 		time.Sleep(30 * time.Millisecond)
 		var err error
@@ -86,7 +89,7 @@ func TestProgram(t *testing.T) {
 	waitFor(t, tm, "And that was all.")
 
 	tm.Send(tea.KeyPressMsg{Code: 'q', Mod: tea.ModCtrl})
-	final, ok := tm.FinalModel(t, teatest.WithFinalTimeout(10*time.Second)).(*Model)
+	final, ok := tm.FinalModel(t, teatest.WithFinalTimeout(patience)).(*Model)
 	if !ok || !final.leaving {
 		t.Fatal("did not leave")
 	}
@@ -111,7 +114,7 @@ func TestProgramStopsAnAnswer(t *testing.T) {
 	tm.Send(tea.KeyPressMsg{Code: tea.KeyF6})
 	waitFor(t, tm, "esc stop")
 	tm.Send(tea.KeyPressMsg{Code: 'q', Mod: tea.ModCtrl})
-	tm.WaitFinished(t, teatest.WithFinalTimeout(10*time.Second))
+	tm.WaitFinished(t, teatest.WithFinalTimeout(patience))
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
