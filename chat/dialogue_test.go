@@ -313,10 +313,9 @@ func TestNoRestBetweenAnswers(t *testing.T) {
 		r.gate.shut()
 		must(t, d.Send("story"))
 		r.gate.allow(6)
-		until(t, d, "text", func(v chat.View) bool { return v.Live != nil && v.Live.Text != "" })
+		turns := len(until(t, d, "text", func(v chat.View) bool { return v.Live != nil && v.Live.Text != "" }).Turns)
 		d.Stop()
 		must(t, d.Send("hello"))
-		turns := len(d.View().Turns)
 		r.gate.open()
 		for v := d.View(); len(v.Turns) < turns+2; v = d.View() {
 			if v.Live == nil {
