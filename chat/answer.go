@@ -61,7 +61,8 @@ func (d *Dialogue) answer(prompt *node, seed uint64) {
 
 // goOn continues an answer. The caller holds mu.
 func (d *Dialogue) goOn(head *node) {
-	a := &answer{turn: head.turn, resumed: &head.turn, past: !head.turn.Open}
+	resumed := head.turn // the tree's may be marked while the answer is prepared
+	a := &answer{turn: resumed, resumed: &resumed, past: !resumed.Open}
 	a.turn.Sampling = d.conv.Sampling
 	a.turn.Sampling.Seed = head.turn.Sampling.Seed
 	if len(head.children) > 0 {
@@ -172,7 +173,9 @@ func (a *answer) prepare() {
 	}
 	a.turn.Model = a.template.model
 	if fresh {
-		a.d.tree.nodes[prompt.ID].turn = *prompt
+		n := a.d.tree.nodes[prompt.ID]
+		prompt.Label, prompt.Pinned = n.turn.Label, n.turn.Pinned // may have been marked meanwhile
+		n.turn = *prompt
 		a.d.tree.hold(prompt.ID, nil)
 		a.d.keep.commit(a.d.conv, *prompt, nil)
 		a.unsaved = false

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/memstore"
 	"rookery/infer"
 )
 
@@ -187,5 +188,22 @@ func TestMarkWhileAnAnswerGrows(t *testing.T) {
 	r.gate.open()
 	if got := last(settled(t, d)); got.Label != "kept" || got.Text != storyAnswer {
 		t.Errorf("the answer is %q with label %q", got.Text, got.Label)
+	}
+}
+
+// A prompt can be marked as soon as it is sent, before its tokens are made.
+func TestMarkOfAPromptJustSent(t *testing.T) {
+	store := memstore.New()
+	r := newRoom(t, setup{store: store})
+	for range 30 {
+		d := r.desk.New()
+		must(t, d.Send("hello"))
+		must(t, d.SetLabel(d.View().Turns[0].ID, "kept"))
+		if got := settled(t, d).Turns[0]; got.Label != "kept" {
+			t.Fatalf("the prompt has the label %q", got.Label)
+		}
+		if _, turns, _, err := store.Load(t.Context(), d.ID()); err != nil || turns[0].Label != "kept" {
+			t.Fatalf("stored are %+v, %v", turns, err)
+		}
 	}
 }
