@@ -51,6 +51,7 @@ type Desk struct {
 	mu       sync.Mutex
 	defaults Defaults
 	open     map[ID]*Dialogue
+	casts    []cast               // votes that may not be saved yet
 	leaving  map[ID]chan struct{} // shut and still being saved, or being altered; closed when that is done
 
 	saving  sync.WaitGroup // shut dialogues

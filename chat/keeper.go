@@ -269,6 +269,22 @@ func (k *keeper) flush(ctx context.Context) error {
 	}
 }
 
+// await waits until something that was ordered is done, or cannot be done now.
+func (k *keeper) await(ctx context.Context, done <-chan struct{}) {
+	k.mu.Lock()
+	settled, failed := k.settled, k.err != nil
+	k.mu.Unlock()
+	if failed {
+		return
+	}
+	select {
+	case <-done:
+	case <-settled:
+	case <-k.gone:
+	case <-ctx.Done():
+	}
+}
+
 // stop ends the goroutine; what is not saved is forgotten.
 func (k *keeper) stop() {
 	k.cancel()

@@ -284,6 +284,13 @@ func (s *trouble) wrote() string {
 	return strings.Join(s.calls, " ")
 }
 
+func (s *trouble) AddVote(ctx context.Context, v chat.Vote) error {
+	if err := s.write("vote"); err != nil {
+		return err
+	}
+	return s.Store.AddVote(ctx, v)
+}
+
 func (s *trouble) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
 	op := "commit"
 	if snap == nil {

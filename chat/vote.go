@@ -127,10 +127,47 @@ func (d *Dialogue) Vote(winner ID) error {
 		v.Variants = append(v.Variants, c.answers[id].variant.Describe(c.answers[id].model()))
 	}
 	c.voted = true
-	d.keep.order("saving the vote", nil, func(ctx context.Context, s Store) error { return s.AddVote(ctx, v) })
+	saved := make(chan struct{})
+	d.desk.casting(cast{d.keep, saved})
+	d.keep.order("saving the vote", nil, func(ctx context.Context, s Store) error {
+		err := s.AddVote(ctx, v)
+		if err == nil {
+			close(saved)
+		}
+		return err
+	})
 	d.publish()
 	return nil
 }
 
-// Votes are all that were given, oldest first. It blocks.
-func (k *Desk) Votes(ctx context.Context) ([]Vote, error) { return k.store.Votes(ctx) }
+// A cast is a vote on its way to the store, behind the answers that it is about.
+type cast struct {
+	keep  *keeper
+	saved chan struct{} // closed when it is there
+}
+
+func (k *Desk) casting(c cast) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.casts = slices.DeleteFunc(k.casts, func(c cast) bool {
+		select {
+		case <-c.saved:
+			return true
+		default:
+			return false
+		}
+	})
+	k.casts = append(k.casts, c)
+}
+
+// Votes are all that were given, oldest first; one that cannot be saved now is
+// left out. It blocks.
+func (k *Desk) Votes(ctx context.Context) ([]Vote, error) {
+	k.mu.Lock()
+	casts := slices.Clone(k.casts)
+	k.mu.Unlock()
+	for _, c := range casts {
+		c.keep.await(ctx, c.saved)
+	}
+	return k.store.Votes(ctx)
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rookery/chat"
 	"rookery/chat/memstore"
@@ -69,6 +70,35 @@ func TestVotesOverRestarts(t *testing.T) {
 				t.Errorf("the table is %+v", table)
 			}
 		})
+	}
+}
+
+// Who votes and looks at the votes finds the own one among them, though it is
+// saved after the answers; one that cannot be saved holds up nobody.
+func TestVotesHaveTheLastOne(t *testing.T) {
+	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
+	d := r.desk.New()
+	must(t, d.SendCompare("anything", heats(1, 1.5)))
+	v := finished(t, d)
+	hold := make(chan struct{})
+	r.store.set(func(string) error { <-hold; return nil })
+	must(t, d.Vote(v.Best[0].Turn.ID))
+	time.AfterFunc(5*time.Millisecond, func() { close(hold) })
+	if votes, err := r.desk.Votes(t.Context()); err != nil || len(votes) != 1 {
+		t.Errorf("%d votes, %v", len(votes), err)
+	}
+
+	must(t, d.SendCompare("anything", heats(1, 1.5)))
+	v = finished(t, d)
+	r.store.set(func(string) error { return errors.New("the disk is full") })
+	must(t, d.Vote(v.Best[0].Turn.ID))
+	if votes, err := r.desk.Votes(t.Context()); err != nil || len(votes) != 1 {
+		t.Errorf("on a full disk %d votes, %v", len(votes), err)
+	}
+	r.store.set(nil)
+	settled(t, d)
+	if votes, err := r.desk.Votes(t.Context()); err != nil || len(votes) != 2 {
+		t.Errorf("at the end %d votes, %v", len(votes), err)
 	}
 }
 
