@@ -15,11 +15,12 @@ func TestIdlePoolUsesNoProcessor(t *testing.T) {
 	defer p.Close()
 	p.Run(10, func(int) {})
 	waitFor(t, "helpers to park", func() bool { return p.parked.Load() == 2 })
-	before := processorTime(t)
-	time.Sleep(200 * time.Millisecond)
-	if used := processorTime(t) - before; used > 20*time.Millisecond {
-		t.Errorf("used %v of processor time in 200 ms of rest", used)
-	}
+	// the runtime and earlier tests may have work of their own, but not for ever
+	waitFor(t, "200 ms of rest with less than 20 ms of processor time", func() bool {
+		before := processorTime(t)
+		time.Sleep(200 * time.Millisecond)
+		return processorTime(t)-before <= 20*time.Millisecond
+	})
 }
 
 func processorTime(t *testing.T) time.Duration {
