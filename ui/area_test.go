@@ -153,10 +153,14 @@ func TestTypingIntoALargePromptIsQuick(t *testing.T) {
 	for range 3 {
 		b.m.tab().composer.paste(strings.Repeat("a line of some words in a prompt\n", 900))
 	}
-	start := time.Now()
-	b.typeText("twenty keys, each of")
-	b.m.View()
-	per := time.Since(start) / 20
+	var took []time.Duration
+	for _, key := range "twenty keys, each of" {
+		start := time.Now()
+		b.typeText(string(key))
+		b.m.View()
+		took = append(took, time.Since(start))
+	}
+	per := undisturbed(took)
 	t.Logf("%v a key in %d rows", per, b.m.tab().composer.rows())
 	budget := 5 * time.Millisecond
 	if raceEnabled {

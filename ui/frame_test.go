@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,21 +40,27 @@ func streaming(t testing.TB, before, sofar int) (*bench, *fakeDialogue, string) 
 }
 
 // frames streams tokens of four bytes, one for each frame, and returns the
-// time that the interface took for a frame, drawing included.
-func frames(b *bench, d *fakeDialogue, text string, tokens int) time.Duration {
+// times that the interface took for a frame, drawing included.
+func frames(b *bench, d *fakeDialogue, text string, tokens int) (took []time.Duration) {
 	more := article(len(text) + 5*tokens)[len(text):]
 	var buf strings.Builder
 	buf.WriteString(text)
-	var spent time.Duration
 	for i := range tokens {
 		buf.WriteString(more[4*i : 4*i+4])
 		d.generate(buf.String(), infer.Progress{Generated: i, Rate: 50})
 		start := time.Now()
 		b.m.Update(frameMsg{})
 		b.m.View()
-		spent += time.Since(start)
+		took = append(took, time.Since(start))
 	}
-	return spent / time.Duration(tokens)
+	return took
+}
+
+// undisturbed is what one of many things that take the same time takes on a
+// machine that does nothing else: one in ten is hardly held up by others.
+func undisturbed(took []time.Duration) time.Duration {
+	slices.Sort(took)
+	return took[len(took)/10]
 }
 
 func TestFrameBudget(t *testing.T) {
@@ -62,7 +69,7 @@ func TestFrameBudget(t *testing.T) {
 	if raceEnabled {
 		tokens = 200
 	}
-	perFrame := frames(b, d, text, tokens)
+	perFrame := undisturbed(frames(b, d, text, tokens))
 	t.Logf("%v a frame", perFrame)
 	budget := 4 * time.Millisecond // four times the aim, for slow and shared machines
 	if raceEnabled {
@@ -77,8 +84,12 @@ func TestFrameBudget(t *testing.T) {
 func BenchmarkFrame(b *testing.B) {
 	bench, d, text := streaming(b, 68<<10, 68<<10)
 	b.ResetTimer()
-	per := frames(bench, d, text, max(b.N, 1))
-	b.ReportMetric(float64(per.Microseconds()), "µs/frame")
+	took := frames(bench, d, text, max(b.N, 1))
+	var spent time.Duration
+	for _, t := range took {
+		spent += t
+	}
+	b.ReportMetric(float64(spent.Microseconds())/float64(len(took)), "µs/frame")
 }
 
 func BenchmarkView(b *testing.B) {
