@@ -3,6 +3,8 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,10 +26,16 @@ func (x *terminal) compare(prompt string, setup ...string) {
 // compared waits until all panes that are seen have ended.
 func (x *terminal) compared(panes int) {
 	x.t.Helper()
-	x.until("showing ended answers", func(screen string) bool {
-		return strings.Count(screen, "at limit")+strings.Count(screen, "ended ·") == panes
-	})
+	x.until("showing ended answers", func(screen string) bool { return endedPanes(screen) == panes })
 }
+
+// endedPanes is how many panes show that their answer has ended.
+func endedPanes(screen string) int {
+	return strings.Count(screen, "at limit") + strings.Count(screen, "ended ·")
+}
+
+// perplexity is that of an answer in its pane.
+var perplexity = regexp.MustCompile(`perplexity \d+\.\d+`)
 
 func TestCompare(t *testing.T) {
 	x := open(t, 160, 40, t.TempDir(), "--seed", "1", "--max-tokens", "24")
@@ -38,8 +46,16 @@ func TestCompare(t *testing.T) {
 
 	x.keys("3", "z")
 	x.gone("Once upon a time") // of the second
-	x.keys("z", "a")           // again, with other seeds
-	x.compared(4)
+	x.keys("z")
+	var before []string
+	x.until("showing four figures", func(screen string) bool {
+		before = perplexity.FindAllString(screen, -1)
+		return len(before) == 4
+	})
+	x.keys("a") // again, with other seeds
+	x.until("showing other ended answers", func(screen string) bool {
+		return endedPanes(screen) == 4 && !slices.Equal(perplexity.FindAllString(screen, -1), before)
+	})
 	x.keys("2", "Enter") // keep one: the others are its siblings
 	x.gone("side by side")
 	x.see(composerHint, "of 8")

@@ -51,7 +51,7 @@ func TestMixer(t *testing.T) {
 	x.gone("demo-sad ▄")
 	x.typed("/mix own=1,demo-sad=-0.25,demo-animals=0.5")
 	x.keys("Enter")
-	x.see("mix own=1,demo-sad=-0.25,demo-animals=0.5")
+	x.see("── mix own=1,demo-sad=-0.25,demo-animals=0.5") // set, not only typed
 	x.keys("F5")
 	x.see("version 2 of 2")
 	x.ended(1)

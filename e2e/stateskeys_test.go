@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"rookery/infer/statefile"
 )
@@ -14,7 +13,7 @@ import (
 // rookery runs the program's command line with the home of a terminal.
 func (x *terminal) rookery(args ...string) string {
 	x.t.Helper()
-	ctx, cancel := context.WithTimeout(x.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(x.t.Context(), 5*patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program(x.t), args...)
 	cmd.Env = append(os.Environ(), "HOME="+x.home, "XDG_DATA_HOME="+x.home+"/data", "XDG_CONFIG_HOME="+x.home+"/config")

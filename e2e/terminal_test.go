@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long a screen may take to show what is waited for.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // A terminal is the program in a tmux window of its own server.
 type terminal struct {
