@@ -31,6 +31,11 @@ type answer struct {
 	started   time.Time
 	cancel    context.CancelFunc
 	variant   Variant // of several answers: what was asked for
+	seen      *Turn   // an answer whose tokens are looked at
+	forced    bool    // all that is read again is read with the adapter in use
+	anew      *Anew   // what is read anew for this answer
+	// promptAnew is the same of a prompt that nobody has read before.
+	promptAnew *Anew
 
 	// under d.mu
 	turn      Turn // as begun: of an answer that goes on, with what it has
@@ -39,7 +44,13 @@ type answer struct {
 	journaled bool
 	drawn     []infer.Token // since it was begun or went on; grows by appending only
 	progress  infer.Progress
-	swapped   string // Live.Swapped
+	swapped   string      // Live.Swapped
+	replaced  string      // Live.Replaced
+	cost      infer.Usage // of readBefore
+	sure      int         // of the request's tokens, how many are read as they were whatever is set
+	later     bool        // the adapter in use is the request's when those are read
+	lead, had int         // of the request's tokens, how many are not the answer's; and of the answer's, how many were read before
+	switches  int         // of the adapter, that the journal knows of
 	sampling  sampler.Params
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
@@ -112,7 +123,7 @@ func (a *answer) stop() {
 
 // live is what a view shows of the answer. The caller holds mu.
 func (a *answer) live() *Live {
-	return &Live{Turn: a.turn, Text: a.text.String(), Progress: a.progress, Started: a.started, Drawn: a.drawn, Swapped: a.swapped}
+	return &Live{Turn: a.turn, Text: a.text.String(), Progress: a.progress, Started: a.started, Drawn: a.drawn, Swapped: a.swapped, Replaced: a.replaced}
 }
 
 // generate makes the answer. Its ending is of everything that was drawn since begin.
@@ -125,6 +136,16 @@ func (a *answer) generate(ctx context.Context) infer.Ending {
 	case err != nil:
 		return infer.Ending{Reason: infer.ReasonError, Err: err}
 	}
+	end := a.draw(ctx, s)
+	if end.Usage.Generated > 0 {
+		end.Usage.FirstToken += a.cost.ReadTime
+	}
+	end.Usage = addUsage(a.cost, end.Usage)
+	return end
+}
+
+// draw makes the answer from where it begins.
+func (a *answer) draw(ctx context.Context, s start) infer.Ending {
 	if !a.past {
 		return a.follow(ctx, s, a.d.desk.settings().MaxTokens, nil)
 	}
@@ -137,7 +158,7 @@ func (a *answer) generate(ctx context.Context) infer.Ending {
 	if limit == 1 {
 		return first
 	}
-	rest := a.follow(ctx, start{from: first.Snapshot, own: true}, max(limit-1, 0), nil)
+	rest := a.follow(ctx, start{from: first.Snapshot, adapter: first.Snapshot.Adapter, own: true}, max(limit-1, 0), nil)
 	rest.Tokens = slices.Concat(first.Tokens, rest.Tokens)
 	rest.Usage = addUsage(first.Usage, rest.Usage)
 	if rest.Snapshot == nil {
@@ -220,7 +241,7 @@ func (a *answer) watch(ctx context.Context, stream *infer.Stream, s start) infer
 			stream.Cancel()
 		}
 		if fresh && !a.prompted {
-			a.keepPrompt(stream.Prompt(), len(s.tokens) > 0 || s.reused)
+			a.keepPrompt(stream.Prompt(), s.anew > 0 || s.reused)
 		}
 		a.grow(stream)
 	}
@@ -234,9 +255,13 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	adapter := a.way.adapter
+	if a.submitted(s); a.later {
+		adapter = s.adapter
+	}
 	stream, err := a.host().engine.Submit(infer.Request{
-		From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
-		MaxTokens: limit, Stops: a.d.desk.stops(a.model()), Label: a.d.conv.Title, Adapter: a.way.adapter, AnyAdapter: true,
+		From: adaptedTo(s.from, adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
+		MaxTokens: limit, Stops: a.d.desk.stops(a.model()), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,
 	})
 	a.stream, a.ban = stream, ban
 	return stream, err
@@ -271,6 +296,9 @@ func (a *answer) keepPrompt(s *infer.Snapshot, anew bool) {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	prompt := a.d.tree.nodes[a.turn.Parent]
+	if _, known := prompt.turn.reading(a.template.model); anew && !known {
+		prompt.turn.Reading = a.readPromptAs(&prompt.turn, s)
+	}
 	if anew {
 		a.d.keep.commit(a.d.conv, prompt.turn, s)
 	}
@@ -283,6 +311,10 @@ func (a *answer) grow(stream *infer.Stream) {
 	progress := stream.Progress()
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
+	if a.later {
+		a.followAdapter()
+	}
+	progress.Read, progress.ToRead = progress.Read+a.cost.Read, progress.ToRead+a.cost.Read
 	if a.stopping && !a.journaled && a.resumed == nil {
 		return // the step that ran when it was stopped: nothing had been seen yet
 	}
@@ -290,6 +322,7 @@ func (a *answer) grow(stream *infer.Stream) {
 		text = strings.TrimPrefix(text, " ") // the one after "Assistant:"
 	}
 	a.journal(tokens, text)
+	a.amend()
 	a.drawn = append(a.drawn, tokens...)
 	if a.first == 0 && len(tokens) > 0 {
 		a.first = time.Since(a.started)
@@ -308,7 +341,8 @@ func (a *answer) journal(tokens []infer.Token, text string) {
 			return
 		}
 		t := a.turn
-		t.Text = a.text.String()
+		t.Text, t.Reading = a.text.String(), a.readSoFar()
+		a.switches = len(a.stream.Spans())
 		a.d.keep.begin(t)
 		a.journaled, tokens, a.unseen = true, a.unseen, nil
 	}

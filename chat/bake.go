@@ -108,16 +108,19 @@ func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, 
 	if name, err = l.free(ctx, name); err != nil {
 		return State{}, err
 	}
-	s, err := a.below(ctx)
+	s, err := a.found(ctx, func(ctx context.Context) (start, error) { return a.below(ctx, nil) })
 	if err != nil {
 		return State{}, err
 	}
 	if err := d.desk.rack.Need(ctx, a.way.adapter); err != nil {
 		return State{}, err
 	}
+	if s, err = a.readBefore(ctx, s); err != nil {
+		return State{}, err
+	}
 	snap := s.from
-	if snap == nil || len(s.tokens)+len(snap.Pending) > 0 {
-		if snap, err = read(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: a.way.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
+	if snap == nil || len(s.tokens) > 0 {
+		if snap, err = read(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
 			return State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 		}
 	}

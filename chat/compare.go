@@ -114,7 +114,7 @@ func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []conte
 			s, err := start(first, ctx)
 			for _, i := range group {
 				rows[i].prompted = rows[i].prompted || i != group[0]
-				rows[i].read = first.read
+				rows[i].shares(first)
 				d.startRow(ctxs[i], rows[i], s, err)
 			}
 		})
@@ -166,19 +166,17 @@ func (a *answer) readPrompt(ctx context.Context) (start, error) {
 	if err != nil || len(s.tokens) == 0 {
 		return s, err
 	}
-	end, err := a.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}, func(stream *infer.Stream) {
-		a.d.mu.Lock()
-		defer a.d.mu.Unlock()
-		a.progress = stream.Progress()
-		a.d.publish()
-	})
+	read := a.cost.Read
+	end, err := a.readLogits(ctx, infer.Request{
+		From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Sampling: a.samplingNow(), Adapter: s.adapter, AnyAdapter: true,
+	}, func(stream *infer.Stream) { a.progressed(stream, read, read+len(s.tokens)) })
 	if err != nil {
 		return start{}, err
 	}
 	if !a.prompted {
 		a.keepPrompt(end, true)
 	}
-	return start{from: end}, nil
+	return start{from: end, adapter: s.adapter}, nil
 }
 
 // readLogits reads what a request says and returns the state after it, with

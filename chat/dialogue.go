@@ -43,10 +43,13 @@ type Dialogue struct {
 	sibs    []Siblings
 	version uint64
 	err     error
-	loading bool
-	broken  error // why the conversation could not be read
-	shut    bool
-	work    sync.WaitGroup // the goroutines that read the store or follow an answer
+	// replaces says that what a missing adapter has read may be read with the
+	// one in use, see Reread.
+	replaces bool
+	loading  bool
+	broken   error // why the conversation could not be read
+	shut     bool
+	work     sync.WaitGroup // the goroutines that read the store or follow an answer
 }
 
 // A View is a dialogue at one moment. It shares memory with the dialogue and
@@ -77,6 +80,9 @@ type Live struct {
 	Started  time.Time
 	Drawn    []infer.Token // since it was begun or went on; grows by appending only
 	Swapped  string        // the model that the line was made with, when it is read again for the one that runs now
+	// Replaced is an adapter that is not there any more, when what it has read
+	// is read again with the one in use.
+	Replaced string
 }
 
 // newDialogue is one without turns, or one that is loading them.

@@ -122,12 +122,14 @@ func (d *Dialogue) headerOf(n *node) string {
 // comes of the rest.
 func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 	t := d.template()
+	now := Span{Adapter: d.conv.Adapter, Name: d.adapter}
 	sampling := d.conv.Sampling
 	sampling.Seed = d.nextSeed(d.tree.nodes[beside.turn.Parent])
 	turn := Turn{
 		ID: NewID(), Parent: beside.turn.Parent, Role: RoleAssistant, Text: text, Tokens: tokens,
 		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.model, ModelName: t.name,
 		Base: beside.turn.Base, Adapter: beside.turn.Adapter, AdapterID: beside.turn.AdapterID, Edited: true, Created: time.Now(),
+		Reading: beside.turn.readUpTo(t.model, sameTokens(beside.turn.Tokens, tokens), now),
 	}
 	if open {
 		turn.Reason = infer.ReasonCancelled

@@ -62,6 +62,9 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 		t.AdapterID = end.Snapshot.Adapter
 	}
 	t.Recall = d.recall(a.header, t.Text)
+	if t.Reading = (Reading{}); a.way.guest == nil {
+		t.Reading = a.readTo(t.Tokens, end.Snapshot)
+	}
 	if a.way.guest == nil { // figures are of the conversations' tokens
 		d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)
 	}

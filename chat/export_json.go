@@ -68,6 +68,7 @@ type exportTurn struct {
 	Adapter   string          `json:"adapter,omitempty"`
 	AdapterID string          `json:"adapter_id,omitempty"` // fingerprint
 	Mix       *Mix            `json:"mix,omitempty"`
+	Reading   *Reading        `json:"reading,omitempty"`
 	Label     string          `json:"label,omitempty"`
 	Pinned    bool            `json:"pinned,omitempty"`
 	Edited    bool            `json:"edited,omitempty"`
@@ -125,6 +126,9 @@ func exportedTurn(t Turn) exportTurn {
 		Model: t.Model, ModelName: t.ModelName, Created: t.Created.UTC(),
 		Base: t.Base, Adapter: t.Adapter, AdapterID: t.AdapterID, Label: t.Label, Pinned: t.Pinned, Edited: t.Edited,
 		Mix: exportedMix(t.Mix),
+	}
+	if len(t.Reading.Spans) > 0 {
+		e.Reading = &t.Reading
 	}
 	if t.Recall != nil {
 		e.Recall = &t.Recall

@@ -55,10 +55,13 @@ func (k *treeCheck) turn(t Turn) error {
 	case !aTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
-	for _, name := range []string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label} {
+	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.Reading.names()...) {
 		if err := aName(name); err != nil {
 			return err
 		}
+	}
+	if err := t.Reading.Check(); err != nil {
+		return fmt.Errorf("how it was read: %w", err)
 	}
 	k.roles[t.ID], k.above[t.ID] = t.Role, t.Parent
 	return aMix(t.Mix)

@@ -39,6 +39,9 @@ func (t *Tree) library() []ID {
 		for _, f := range turn.Mix.Faders {
 			need(f.State)
 		}
+		if turn.Reading.Anew != nil {
+			need(turn.Reading.Anew.Base)
+		}
 	}
 	return ids
 }
@@ -191,6 +194,11 @@ func (t Tree) moved(to map[ID]shelved) Tree {
 	t.Turns, t.States = slices.Clone(t.Turns), slices.Clone(t.States)
 	for i := range t.Turns {
 		t.Turns[i].Mix = mix(t.Turns[i].Mix)
+		if a := t.Turns[i].Reading.Anew; a != nil {
+			moved := *a
+			moved.Base = at(a.Base)
+			t.Turns[i].Reading.Anew = &moved
+		}
 	}
 	names := map[string]string{}
 	for was, is := range to {

@@ -47,7 +47,7 @@ func (d *Dialogue) Judge(ctx context.Context, answers []ID, reference Variant) (
 	if err != nil {
 		return nil, err
 	}
-	return judge(ctx, h.engine, infer.Request{From: s.from, Tokens: s.tokens, Adapter: a.way.adapter, AnyAdapter: true, Label: "perplexity"}, tokens)
+	return judge(ctx, h.engine, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "perplexity"}, tokens)
 }
 
 // judging is an answer of the reference to the prompt of answers, and their tokens.

@@ -70,11 +70,13 @@ type commit struct {
 
 // A journal is what a running answer has that is not in the store yet.
 type journal struct {
-	turn   Turn
-	begun  bool
-	tokens []int32
-	text   []byte
-	wrote  time.Time // when it last began to be
+	turn  Turn
+	begun bool
+	// amended says that the store does not know all of turn yet.
+	amended bool
+	tokens  []int32
+	text    []byte
+	wrote   time.Time // when it last began to be
 }
 
 func newKeeper(store Store, id ID, warm *warmth, changed func()) *keeper {
@@ -162,6 +164,18 @@ func (k *keeper) begin(t Turn) {
 	defer k.mu.Unlock()
 	k.forgetJournal(t.ID)
 	k.journals = append(k.journals, &journal{turn: t, tokens: slices.Clone(t.Tokens), text: []byte(t.Text)})
+	k.signal()
+}
+
+// amend changes what the journal of an answer says of how it was read.
+func (k *keeper) amend(t Turn) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, j := range k.journals {
+		if j.turn.ID == t.ID {
+			j.turn, j.amended = t, true
+		}
+	}
 	k.signal()
 }
 

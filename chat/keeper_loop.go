@@ -83,7 +83,7 @@ func (k *keeper) dueJournal() (due *journal, rest time.Duration) {
 		switch wait := journalEvery - time.Since(j.wrote); {
 		case !j.begun && due == nil:
 			due = j
-		case !j.begun || len(j.tokens) == 0:
+		case !j.begun || len(j.tokens) == 0 && !j.amended:
 		case wait <= 0:
 			return j, 0
 		case rest == forever || wait < rest:
@@ -166,13 +166,23 @@ func (k *keeper) writePrompt(prompt string) error {
 }
 
 func (k *keeper) beginJournal(j *journal) error {
-	if err := k.store.BeginJournal(k.ctx, k.id, j.turn); err != nil {
+	t, _ := k.amended(j)
+	if err := k.store.BeginJournal(k.ctx, k.id, t); err != nil {
 		return fmt.Errorf("starting the journal of an answer: %w", err)
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	j.begun = true
 	return nil
+}
+
+// amended is the turn of a journal as it is to be stored, and whether it has
+// changed since it was.
+func (k *keeper) amended(j *journal) (t Turn, changed bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	changed, j.amended = j.amended, false
+	return j.turn, changed
 }
 
 // writeJournal appends what has come. A journal that was superseded meanwhile
@@ -182,6 +192,17 @@ func (k *keeper) writeJournal(j *journal) error {
 	tokens, text := j.tokens[:len(j.tokens):len(j.tokens)], string(j.text)
 	j.wrote = time.Now()
 	k.mu.Unlock()
+	if t, changed := k.amended(j); changed {
+		if err := k.store.AmendJournal(k.ctx, t); err != nil {
+			k.mu.Lock()
+			j.amended = true
+			k.mu.Unlock()
+			return fmt.Errorf("journaling an answer: %w", err)
+		}
+	}
+	if len(tokens) == 0 && text == "" {
+		return nil
+	}
 	if err := k.store.AppendJournal(k.ctx, j.turn.ID, tokens, text); err != nil {
 		return fmt.Errorf("journaling an answer: %w", err)
 	}

@@ -65,6 +65,9 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 	}
 	w.mix = t.Mix
 	a.on(w, d.way())
+	if a.seen = &t; len(t.Reading.Spans) > 0 {
+		a.strange, a.anew = 0, nil // the turn says itself how its line was read
+	}
 	d.mu.Unlock()
 	if !a.template.knows(t) {
 		return nil, otherTokens(t)
@@ -82,22 +85,43 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 // stateAt is the state after so many tokens of the answer, with its logits.
 func (a *answer) stateAt(ctx context.Context, index int) (*infer.Snapshot, error) {
 	from, at := a.d.looked(a.turn, index)
-	r := infer.Request{From: from, Replay: a.turn.Tokens[at:index], Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}
-	if from == nil {
-		s, err := a.below(ctx)
-		if err != nil {
-			return nil, err
+	s, err := a.found(ctx, func(ctx context.Context) (start, error) {
+		if from != nil {
+			return a.within(from, a.turn.Tokens[:index], at), nil
 		}
-		r.From, r.Tokens = s.from, s.tokens
-	}
-	if r.From != nil && r.From.Logits != nil && len(r.Tokens)+len(r.Replay) == 0 {
-		return r.From, nil
-	}
-	s, err := a.readLogits(ctx, r, nil)
+		return a.below(ctx, a.turn.Tokens[:index])
+	})
 	if err == nil {
-		a.d.look(a.turn, index, s)
+		s, err = a.readBefore(ctx, s)
 	}
-	return s, err
+	if err != nil || s.from != nil && s.from.Logits != nil && len(s.tokens)+len(s.replay) == 0 {
+		return s.from, err
+	}
+	out, err := a.readLogits(ctx, infer.Request{
+		From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: s.adapter, AnyAdapter: true,
+	}, nil)
+	if err == nil {
+		a.d.look(a.turn, index, out)
+	}
+	return out, err
+}
+
+// within is where reading goes on inside the answer, of whose tokens a state
+// has read some.
+func (a *answer) within(from *infer.Snapshot, tokens []int32, read int) start {
+	l := a.lining()
+	l.turn(len(a.path), a.seen, tokens, true)
+	var rest []stretch
+	for _, p := range l.stretches() {
+		gone := min(read, len(p.replay))
+		read -= gone
+		if p.replay = p.replay[gone:]; len(p.replay) > 0 {
+			rest = append(rest, p)
+		}
+	}
+	s := stretched(rest, l.now)
+	s.from = from
+	return s
 }
 
 // looked is the nearest state that the last looks have left, and how many

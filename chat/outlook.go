@@ -109,5 +109,7 @@ func (a *answer) ahead(ctx context.Context) (*infer.Snapshot, error) {
 	if s.from != nil && s.from.Logits != nil && unread+len(s.from.Pending) == 0 {
 		return s.from, nil
 	}
-	return a.readLogits(ctx, infer.Request{From: s.from, Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: a.way.adapter, AnyAdapter: true}, nil)
+	return a.readLogits(ctx, infer.Request{
+		From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: s.adapter, AnyAdapter: true,
+	}, nil)
 }

@@ -176,11 +176,17 @@ func (r *Rack) read(ctx context.Context, a *Adapter) (*adapter.Adapter, error) {
 	read, err := r.open(ctx, a.Path, a.Name, a.Options)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && a.Fingerprint != "":
-		return nil, fmt.Errorf("the file of adapter %s is gone (%w): put it back, or choose another adapter, or none", a.Title(), err)
+		return nil, &lostError{
+			how: fmt.Sprintf("whose file %s is gone", a.Path), wayOut: "put it back",
+			err: fmt.Errorf("the file of adapter %s is gone (%w): put it back, or choose another adapter, or none", a.Title(), err),
+		}
 	case err != nil:
 		return nil, err
 	case a.Fingerprint != "" && a.Fingerprint != read.Fingerprint:
-		return nil, fmt.Errorf("%s has changed since it was used: choose the adapter again", a.Path)
+		return nil, &lostError{
+			how: fmt.Sprintf("whose file %s has changed since", a.Path), wayOut: "put the old one back",
+			err: fmt.Errorf("%s has changed since it was used: choose the adapter again", a.Path),
+		}
 	}
 	a.Fingerprint, a.Name, a.Used = read.Fingerprint, read.Name, time.Now()
 	return read, nil
@@ -235,7 +241,10 @@ func (r *Rack) Need(ctx context.Context, fingerprint string) error {
 	}
 	a, ok := all[fingerprint]
 	if !ok {
-		return errors.New("the adapter of this conversation is not known here: load it, choose another one, or none")
+		return &lostError{
+			how: "which is not known here", wayOut: "load its file",
+			err: errors.New("the adapter of this conversation is not known here: load it, choose another one, or none"),
+		}
 	}
 	_, err = r.load(ctx, a)
 	return err

@@ -114,9 +114,7 @@ func (d *Dialogue) SetAdapter(a Adapter) error {
 		run.read = infer.Prefix{} // not all is read by one adapter
 		run.turn.Adapter, run.turn.AdapterID = a.Title(), a.Fingerprint
 		run.way.adapter, run.way.adapterName = a.Fingerprint, a.Title()
-		if run.stream != nil {
-			run.stream.SetAdapter(a.Fingerprint)
-		}
+		run.followAdapter()
 	}
 	d.saveHead()
 	d.publish()
@@ -154,4 +152,26 @@ func (r *Rack) ForgetNamed(ctx context.Context, name string) error {
 		return err
 	}
 	return r.Forget(ctx, a)
+}
+
+// A lostError says that an adapter cannot be had as it was.
+type lostError struct {
+	how, wayOut string // in a sentence about it
+	err         error
+}
+
+func (e *lostError) Error() string { return e.err.Error() }
+
+func (e *lostError) Unwrap() error { return e.err }
+
+// title is what people call an adapter that was used since the program was
+// started; "" for another one.
+func (r *Rack) title(fingerprint string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, ok := r.known[fingerprint]
+	if !ok {
+		return ""
+	}
+	return a.Title()
 }

@@ -59,6 +59,7 @@ func (d *Dialogue) recover(j Journal) error {
 	tmpl := d.template()
 	t.Role, t.Tokens, t.Text = RoleAssistant, j.Tokens, j.Text
 	t.Open, t.Reason, t.Recall = true, infer.ReasonCancelled, nil
+	t.Reading.Unread = 0
 	if t.Model == tmpl.model {
 		header := strings.TrimLeft(tmpl.headerIn(prompt.turn.Tokens), " ")
 		tokens, stopped := tmpl.beforeStop(j.Tokens, d.desk.stops(d.desk.engine.Model()))

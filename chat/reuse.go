@@ -21,12 +21,15 @@ type recaller interface {
 }
 
 // reads names what the state after the prompt will have read when the answer
-// begins at s; zero when nobody can say. Every name goes back to the beginning
+// begins at s, or was read by several adapters; zero when nobody can say. Every name goes back to the beginning
 // of a line: where a state on the way has none, because the line was read with
 // other adapters in turn, or came back from the disk rounded, what follows has
 // none either. A line that is too long to be worth it has none.
 func (a *answer) reads(s start) infer.Prefix {
-	read := a.origin()
+	if len(s.before) > 0 {
+		return infer.Prefix{}
+	}
+	read := a.origin(s.adapter)
 	n := 0
 	for _, t := range a.path {
 		tokens := a.template.reads(t, a.rendering)
@@ -35,7 +38,7 @@ func (a *answer) reads(s start) infer.Prefix {
 		}
 		read = read.After(tokens)
 	}
-	begun, reached := a.origin(), read
+	begun, reached := a.origin(s.adapter), read
 	if s.from != nil {
 		begun = s.from.Prefix.After(s.from.Pending)
 	}
@@ -73,12 +76,12 @@ func naming(s *infer.Snapshot, p infer.Prefix) *infer.Snapshot {
 // reuse lets a line that no snapshot of its own turns begins start from one of
 // any conversation that has read the same tokens, the longest there is: the
 // same system prompt, the same first question, the same pasted text. It is the
-// state that reading them would give.
-func (a *answer) reuse(ctx context.Context, s start) start {
+// state that reading them with an adapter would give.
+func (a *answer) reuse(ctx context.Context, adapter string, s start) start {
 	if s.from != nil || len(s.tokens) == 0 {
 		return s
 	}
-	p := a.origin()
+	p := a.origin(adapter)
 	prefixes := make([]infer.Prefix, min(len(s.tokens), reusedTokens))
 	for i := range prefixes { // the longest first
 		p = p.Then(s.tokens[i])

@@ -13,30 +13,50 @@ import (
 // Tokens and Replay.
 type start struct {
 	from           *infer.Snapshot
+	before         []stretch // what is read first, in requests of its own: see readBefore
 	tokens, replay []int32
-	own            bool // from is the snapshot of the answer itself
-	reused         bool // from is the snapshot of another line
+	adapter        string // that the request begins with
+	sure           int    // of its tokens, how many are read with that whatever is set meanwhile
+	anew           int    // tokens up to the prompt's end that are read again, those of before among them
+	turns          int    // that are read again, the answer's own left out
+	own            bool   // from is the snapshot of the answer itself
+	reused         bool   // from is the snapshot of another line
 }
 
 // path is the turns from the first to one. The caller holds mu.
 func (d *Dialogue) path(to ID) []Turn {
 	line := d.tree.line(to)
 	path := make([]Turn, len(line))
+	model := d.template().model
 	for i, n := range line {
 		path[i] = n.turn
+		if _, known := n.turn.reading(model); !known && n.turn.Role == RoleUser {
+			path[i].Reading = d.tree.readFirst(n, model)
+		}
 	}
 	return path
 }
 
-// ready is start, with the adapter that it needs; it names what will be read.
+// ready is start, with the adapters that it needs, after what other adapters
+// have read; it names what will be read.
 func (a *answer) ready(ctx context.Context) (start, error) {
-	if err := a.host().rack.Need(ctx, a.way.adapter); err != nil {
+	if err := a.host().rack.Need(ctx, a.adapter()); err != nil {
 		return start{}, err
 	}
-	s, err := a.start(ctx)
+	s, err := a.found(ctx, a.start)
 	a.read = a.reads(s)
 	a.noteSwap(s)
-	return s, err
+	if err != nil {
+		return s, err
+	}
+	return a.readBefore(ctx, s)
+}
+
+// adapter is the one in use.
+func (a *answer) adapter() string {
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	return a.way.adapter
 }
 
 // start finds the nearest state to go on from. A snapshot that is missing,
@@ -44,45 +64,74 @@ func (a *answer) ready(ctx context.Context) (start, error) {
 // is needed and cannot be had is one.
 func (a *answer) start(ctx context.Context) (start, error) {
 	if a.resumed == nil {
-		return a.below(ctx)
+		return a.below(ctx, nil)
 	}
 	if s := a.find(ctx, *a.resumed); drawable(s) {
-		return start{from: s, own: true}, nil
+		return start{from: s, adapter: a.adapter(), own: true}, nil
 	}
-	s, err := a.below(ctx)
-	s.replay = a.turn.Tokens
-	return s, err
+	return a.below(ctx, a.turn.Tokens)
 }
 
 // below is the state after the prompt, where an answer begins. Penalties and
 // the random stream begin with it, so that an answer does not depend on which
-// snapshots there were.
-func (a *answer) below(ctx context.Context) (start, error) {
-	var parts [][]int32
+// snapshots there were. own are the tokens of an answer that goes on behind it.
+// Each stretch of the line is read with the adapter that read it at first.
+func (a *answer) below(ctx context.Context, own []int32) (start, error) {
+	l := a.lining()
+	if of := a.before(); of != nil {
+		l.turn(len(a.path), of, own, true)
+	}
 	for i := len(a.path) - 1; i >= 0; i-- {
-		t := a.path[i]
-		if t.Recall == nil && i < len(a.path)-a.strange {
-			if s := a.find(ctx, t); s != nil && (len(parts) > 0 || drawable(s)) {
+		t := &a.path[i]
+		if t.Recall == nil && i < len(a.path)-a.strange && l.anew.Turns == 0 {
+			if s := a.find(ctx, *t); s != nil && (len(l.pieces) > 0 || drawable(s)) {
 				anew := *s
 				anew.Sampler, anew.Tail = sampler.Memory{}, nil
-				slices.Reverse(parts)
-				return start{from: &anew, tokens: slices.Concat(parts...)}, ctx.Err()
+				if len(s.Pending) > 0 {
+					l.tail(i, s.Pending, false)
+					anew.Pending, anew.Logits = nil, nil
+				}
+				out := stretched(l.stretches(), l.now)
+				out.from, out.turns = &anew, len(a.path)-1-i
+				return out, ctx.Err()
 			}
 		}
-		parts = append(parts, a.template.reads(t, a.rendering))
+		if i == 0 && l.base != nil && !l.force && *l.base != a.way.base {
+			if err := a.beginAt(ctx, *l.base); err != nil {
+				return start{}, err
+			}
+		}
+		l.turn(i, t, a.template.reads(*t, a.rendering), false)
 	}
-	slices.Reverse(parts)
-	line := slices.Concat(parts...)
-	if s := a.reuse(ctx, start{tokens: line}); s.from != nil {
-		return s, ctx.Err()
+	return a.fromTheBeginning(ctx, l.stretches(), l.now)
+}
+
+// fromTheBeginning is where a line begins that no state of its own turns does.
+func (a *answer) fromTheBeginning(ctx context.Context, line []stretch, now string) (start, error) {
+	first := &line[0]
+	if s := a.reuse(ctx, first.adapter, start{tokens: first.tokens}); s.from != nil {
+		first.sure = max(first.sure-(len(first.tokens)-len(s.tokens)), 0)
+		first.tokens = s.tokens
+		if len(first.tokens)+len(first.replay) == 0 {
+			line = line[1:]
+		}
+		out := stretched(line, now)
+		out.from, out.reused, out.turns = s.from, true, len(a.path)
+		return out, ctx.Err()
 	}
 	from, text, err := a.beginning(ctx)
 	if from != nil && len(text) == 0 {
 		begun := *from
-		begun.Prefix = a.origin()
+		begun.Prefix = a.origin(first.adapter)
 		from = &begun
 	}
-	return start{from: from, tokens: slices.Concat(text, line)}, err
+	first.tokens = slices.Concat(text, first.tokens)
+	if first.sure > 0 {
+		first.sure += len(text)
+	}
+	out := stretched(line, now)
+	out.from, out.turns = from, len(a.path)
+	return out, err
 }
 
 // beginning is where the line begins: the base state and what is read before
@@ -125,13 +174,13 @@ func (a *answer) find(ctx context.Context, t Turn) *infer.Snapshot {
 }
 
 // adaptedAs says that a snapshot is of the adapter that the turn was made with,
-// as far as the turn says it: prompts, and answers of before it was written
-// down, do not.
+// as far as that was written down.
 func (t *Turn) adaptedAs(s *infer.Snapshot) bool {
-	if t.Role != RoleAssistant || t.Adapter != "" && t.AdapterID == "" {
-		return true
+	if t.Role != RoleAssistant {
+		r, known := t.reading(s.Model)
+		return !known || r.Spans[len(r.Spans)-1].Adapter == s.Adapter
 	}
-	return s.Adapter == t.AdapterID
+	return t.Adapter != "" && t.AdapterID == "" || s.Adapter == t.AdapterID
 }
 
 // drawable says that a token can be drawn after a snapshot before more is read.
@@ -146,7 +195,7 @@ func (a *answer) noteSwap(s start) {
 	if n := len(a.path); last == nil && n > 1 {
 		last = &a.path[n-2]
 	}
-	if a.way.guest != nil || last == nil || last.Model == "" || last.Model == a.template.model || len(s.tokens) == 0 {
+	if a.way.guest != nil || last == nil || last.Model == "" || last.Model == a.template.model || s.anew == 0 {
 		return
 	}
 	a.d.mu.Lock()

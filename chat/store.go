@@ -25,11 +25,14 @@ type Store interface {
 	Snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error)
 	// BeginJournal starts the journal of an answer: its parent turn is saved;
 	// t has ID, Parent, Role, Sampling, Model, Created, and what it is made with
-	// (Base, Adapter, Mix, Edited). The turn may exist: an
+	// (Base, Adapter, Mix, Reading, Edited). The turn may exist: an
 	// answer that is being continued. A journal always holds the whole answer,
 	// so that what it had is appended first. The turn itself stays as it is
 	// until CommitTurn. A journal that exists is emptied.
 	BeginJournal(ctx context.Context, conversation ID, t Turn) error
+	// AmendJournal changes, of a journal that exists, with which adapters the
+	// answer was read (Adapter, AdapterID, Reading). What it holds stays.
+	AmendJournal(ctx context.Context, t Turn) error
 	// Journals are those of all answers that a crash interrupted, oldest first:
 	// of several answers to one prompt each has its own.
 	Journals(ctx context.Context, conversation ID) ([]Journal, error)

@@ -174,6 +174,9 @@ func (e exportTurn) turn() (Turn, error) {
 	if e.Mix != nil {
 		t.Mix = *e.Mix
 	}
+	if e.Reading != nil {
+		t.Reading = *e.Reading
+	}
 	if len(e.Tokens) == 0 {
 		t.Tokens = nil
 	}

@@ -49,6 +49,7 @@ type Turn struct {
 	Adapter   string // name of the adapter it was generated with; "" for none
 	AdapterID string // its fingerprint; "" also where it was not written down
 	Mix       Mix    // it was drawn from; the zero Mix for none
+	Reading   Reading
 	Label     string // a person's name for this turn
 	Pinned    bool   // its snapshot is kept
 	Edited    bool   // an answer of which a person wrote a part

@@ -40,7 +40,7 @@ func (w *way) reads() string {
 // read is of no use to it: with another base or model all of the line, with
 // another adapter or mix the prompt.
 func (a *answer) on(w, own way) {
-	a.way, a.based = w, w.base != own.base
+	a.way, a.based, a.anew = w, w.base != own.base, nil
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
 	if w.guest != own.guest {
 		a.template = templateOf(a.model())
@@ -52,7 +52,11 @@ func (a *answer) on(w, own way) {
 	switch {
 	case w.base != own.base || w.guest != own.guest:
 		a.strange = len(a.path)
-	case w.adapter != own.adapter || !w.mix.Same(own.mix):
+		a.anew = a.anewOf(a.strange)
+	case w.adapter != own.adapter:
+		a.strange = 1
+		a.anew = a.anewOf(1)
+	case !w.mix.Same(own.mix):
 		a.strange = 1
 	}
 	a.prompted = a.prompted || a.strange > 0 // the prompt's snapshot is not this one's
@@ -61,9 +65,13 @@ func (a *answer) on(w, own way) {
 // open renders the beginning of the line for the base of the answer's way,
 // where that is not the conversation's. It comes after prepare.
 func (a *answer) open() {
-	if !a.based {
-		return
+	if a.based {
+		a.reopen()
 	}
+}
+
+// reopen renders the beginning of the line for the base of the answer's way.
+func (a *answer) reopen() {
 	was := a.rendering
 	a.rendering.begins = base{name: a.way.baseName, kind: a.way.baseKind}.beginning()
 	if a.rendering.begins == afterText {
@@ -93,9 +101,10 @@ func (d *Dialogue) looker(to ID) *answer {
 	return &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(to), way: w}
 }
 
-// origin is the prefix of a line of the conversation before its first token.
-func (a *answer) origin() infer.Prefix {
-	base := a.way.base.String() + "\n" + a.way.adapter
+// origin is the prefix of a line of the conversation before its first token,
+// read with one adapter alone.
+func (a *answer) origin(adapter string) infer.Prefix {
+	base := a.way.base.String() + "\n" + adapter
 	if a.way.mix.Active() {
 		base += "\n" + a.way.mix.key()
 	}

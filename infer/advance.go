@@ -55,7 +55,7 @@ func (e *Engine) firstFromLogits(q *sequence) error {
 
 // advance takes what came of a row with n tokens in a step.
 func (e *Engine) advance(q *sequence, n int, d Drawn, at span) (err error) {
-	q.position += n
+	q.consume(n)
 	if q.drawsItself() && q.drawsAfter(n) {
 		if d, err = q.draw(); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (e *Engine) takeStart(q *sequence) error {
 // startSnapshot is the prompt snapshot without state and logits.
 func (e *Engine) startSnapshot(q *sequence) *Snapshot {
 	s := e.newSnapshot(q)
-	s.Position, s.Tail = q.position, q.tail
+	s.Position, s.Spans, s.Tail = q.position, q.history(), q.tail
 	if q.req.From != nil {
 		s.Sampler = q.req.From.Sampler
 	}

@@ -24,7 +24,8 @@ func (e *Engine) stop(q *sequence, n int, part []byte) error {
 	if q.mark.hasSlot {
 		q.unread = slices.Concat(q.answer.ids[q.mark.index:n], split)
 		e.pool.put(q.slot)
-		q.slot, q.position, q.mark.hasSlot = q.mark.slot, q.mark.position, false
+		q.slot, q.mark.hasSlot = q.mark.slot, false
+		q.returnTo(q.mark.position)
 		q.logits, q.mark.logits, q.logitsRow = q.mark.logits, q.logits, logitsHere
 		return e.rewind(q)
 	}
@@ -45,7 +46,8 @@ func (e *Engine) reread(q *sequence) error {
 	if err := e.loadVoices(q, base); err != nil {
 		return err
 	}
-	q.position, q.unread = base.Position, rest
+	q.returnTo(base.Position)
+	q.unread = rest
 	return e.rewind(q)
 }
 
@@ -177,7 +179,7 @@ func (e *Engine) base(q *sequence, tokens []int32) (*Snapshot, []int32) {
 
 // complete gives s the state of base and what is to be read after it.
 func (base *Snapshot) complete(s *Snapshot, pending []int32) {
-	s.Position, s.State, s.Pending, s.Logits = base.Position, base.State, pending, nil
+	s.Position, s.Spans, s.State, s.Pending, s.Logits = base.Position, base.Spans, base.State, pending, nil
 	s.Weight, s.Voices = base.Weight, base.Voices
 	if len(pending) == 0 {
 		s.Pending, s.Logits = nil, base.Logits
@@ -189,7 +191,7 @@ func (base *Snapshot) complete(s *Snapshot, pending []int32) {
 // no row, and its slot does not change.
 func (e *Engine) save(q *sequence, end Ending, pending []int32) error {
 	s := end.Snapshot
-	s.Position, s.Pending = q.position, nil
+	s.Position, s.Spans, s.Pending = q.position, q.history(), nil
 	if len(pending) > 0 {
 		s.Pending = slices.Clone(pending)
 	} else {

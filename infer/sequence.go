@@ -42,6 +42,8 @@ type sequence struct {
 	adapter  AdapterID
 	placed   bool      // it has a slot
 	position int       // tokens that the slot's state has consumed since the base state
+	begun    []Span    // From.Spans
+	read     spans     // what the slot's state has consumed since, by adapter
 	consumed int       // of those, tokens of answer.ids
 	unread   []int32   // what is left to read in phaseReading and phaseRewinding
 	prompt   int       // how many of unread come before the prompt snapshot
@@ -72,7 +74,7 @@ func newSequence(m *Model, r Request, wake func()) *sequence {
 	q := &sequence{req: r, submitted: time.Now(), logitsRow: logitsHere}
 	if r.From != nil {
 		q.input = append(q.input, r.From.Pending...)
-		q.position = r.From.Position
+		q.position, q.begun = r.From.Position, r.From.Spans
 		q.draws = r.From.Sampler.Draws
 	}
 	if r.From != nil && len(r.Tokens) == 0 {

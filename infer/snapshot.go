@@ -22,6 +22,10 @@ type Snapshot struct {
 	Weight  float32        // in a mix, that of State
 	Voices  []Voice        // the further states of a mix; they have consumed the same tokens
 	Tail    []byte         // bytes of an incomplete character at the end of the text
+	// Spans are how the last tokens that State has consumed were read, the very
+	// last at the end: of all of Position, or of what was read since nobody knows
+	// any more. They are no part of the binary form.
+	Spans []Span
 	// Prefix names what State has read; zero where that is not known. Whoever
 	// asks for the tokens to be read knows it; it is no part of the binary form.
 	Prefix Prefix

@@ -33,6 +33,7 @@ type Stream struct {
 	tokens   []Token
 	prompt   *Snapshot
 	progress Progress
+	spans    []Span
 	ending   Ending
 }
 
@@ -87,6 +88,15 @@ func (s *Stream) Prompt() *Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.prompt
+}
+
+// Spans are how the request has read its tokens, From.Pending and those it drew
+// among them, up to the last change of the adapter; nil before any. The tokens
+// since are read with the adapter of now.
+func (s *Stream) Spans() []Span {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.spans
 }
 
 // Progress is where the request is now.
@@ -148,6 +158,12 @@ func (s *Stream) setPrompt(p *Snapshot) {
 	s.prompt = p
 	s.mu.Unlock()
 	s.signal()
+}
+
+func (s *Stream) setSpans(spans []Span) {
+	s.mu.Lock()
+	s.spans = spans
+	s.mu.Unlock()
 }
 
 func (s *Stream) setProgress(p Progress) {

@@ -48,6 +48,13 @@ func fixtureMix() chat.Mix {
 	return chat.Mix{Own: chat.Fader{Name: "own", Weight: 1}, Faders: []chat.Fader{{State: fixtureBook, Name: "book", Weight: -0.5}}}
 }
 
+func fixtureReading() chat.Reading {
+	return chat.Reading{
+		Model: "m", Spans: []chat.Span{{Tokens: 1}, {Adapter: "fingerprint", Name: "poet"}}, Unread: 1,
+		Anew: &chat.Anew{Turns: 2, Adapter: "another", Name: "critic", Base: fixtureBook},
+	}
+}
+
 // fillLibrary adds what there is beside conversations.
 func fillLibrary(t *testing.T, s *Store) {
 	t.Helper()
@@ -88,6 +95,7 @@ func fillFixture(t *testing.T, s *Store) {
 			}
 			if n == 1 && turn.Role == chat.RoleAssistant {
 				turn.Adapter, turn.AdapterID, turn.Mix = "poet", "fingerprint", c.Mix
+				turn.Reading = fixtureReading()
 			}
 			switch i {
 			case 1:
@@ -104,7 +112,7 @@ func fillFixture(t *testing.T, s *Store) {
 	}
 	fillLibrary(t, s)
 	must(t, s.BeginJournal(ctx, 2000, chat.Turn{
-		Base: "book", Adapter: "poet", AdapterID: "fingerprint", Mix: fixtureMix(), Edited: true,
+		Base: "book", Adapter: "poet", AdapterID: "fingerprint", Mix: fixtureMix(), Edited: true, Reading: fixtureReading(),
 		ID: 2007, Parent: 2005, Role: chat.RoleAssistant, Sampling: sampler.Params{TopP: 1}, Model: "m", ModelName: "rookery-demo", Created: at,
 	}))
 	must(t, s.AppendJournal(ctx, 2007, []int32{5, 6}, "half an answer"))

@@ -10,7 +10,7 @@ import (
 	"rookery/chat"
 )
 
-const journalColumns = `turn, parent, role, sampling, model, model_name, created, base, adapter, adapter_id, mix, edited`
+const journalColumns = `turn, parent, role, sampling, model, model_name, created, base, adapter, adapter_id, mix, edited, reading`
 
 // BeginJournal implements chat.Store.
 func (s *Store) BeginJournal(ctx context.Context, conversation chat.ID, t chat.Turn) error {
@@ -22,10 +22,24 @@ func (s *Store) BeginJournal(ctx context.Context, conversation chat.ID, t chat.T
 	if err != nil {
 		return err
 	}
+	reading, err := encodeReading(&t)
+	if err != nil {
+		return err
+	}
 	_, err = s.write.ExecContext(ctx, `INSERT OR REPLACE INTO journals
-		(conversation, `+journalColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		conversation, t.ID, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created), t.Base, t.Adapter, t.AdapterID, mix, t.Edited)
+		(conversation, `+journalColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		conversation, t.ID, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created), t.Base, t.Adapter, t.AdapterID, mix, t.Edited, reading)
 	return explain("starting the journal of an answer", err)
+}
+
+// AmendJournal implements chat.Store.
+func (s *Store) AmendJournal(ctx context.Context, t chat.Turn) error {
+	reading, err := encodeReading(&t)
+	if err != nil {
+		return err
+	}
+	_, err = s.write.ExecContext(ctx, `UPDATE journals SET adapter = ?, adapter_id = ?, reading = ? WHERE turn = ?`, t.Adapter, t.AdapterID, reading, t.ID)
+	return explain("saving the answer as it comes", err)
 }
 
 // AppendJournal implements chat.Store.
@@ -71,16 +85,19 @@ func (s *Store) loadJournal(ctx context.Context, conversation chat.ID) (*chat.Jo
 
 func scanJournal(row scanner) (chat.Journal, error) {
 	var j chat.Journal
-	var sampling, mix string
+	var sampling, mix, reading string
 	var created int64
 	t := &j.Turn
 	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &sampling, &t.Model, &t.ModelName, &created,
-		&t.Base, &t.Adapter, &t.AdapterID, &mix, &t.Edited); err != nil {
+		&t.Base, &t.Adapter, &t.AdapterID, &mix, &t.Edited, &reading); err != nil {
 		return j, err
 	}
 	t.Created = decodeTime(created)
 	var err error
 	if t.Mix, err = decodeMix(mix); err != nil {
+		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
+	}
+	if err = decodeReading(reading, t); err != nil {
 		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
 	}
 	if t.Sampling, err = decodeSampling(sampling); err != nil {

@@ -80,7 +80,7 @@ func schemaOf(t *testing.T, dir string) (version int) {
 // schemas 1 to 3 were made without.
 func checkLibrary(t *testing.T, s *Store, version int) {
 	t.Helper()
-	const adapters, mixes, votes, marks, edits = 4, 6, 7, 8, 9 // the first schemas with them
+	const adapters, mixes, votes, marks, edits, readings = 4, 6, 7, 8, 9, 10 // the first schemas with them
 	if version < adapters {
 		return
 	}
@@ -110,6 +110,13 @@ func checkLibrary(t *testing.T, s *Store, version int) {
 	}
 	if j.Turn.Edited != (version >= edits) {
 		t.Errorf("the unfinished answer was edited: %v", j.Turn.Edited)
+	}
+	var read chat.Reading
+	if version >= readings {
+		read = fixtureReading()
+	}
+	if !reflect.DeepEqual(turns[5].Reading, read) || !reflect.DeepEqual(j.Turn.Reading, read) || !reflect.DeepEqual(turns[0].Reading, chat.Reading{}) {
+		t.Errorf("the turns were read as %+v, %+v and %+v", turns[5].Reading, j.Turn.Reading, turns[0].Reading)
 	}
 	known, err := s.Adapters(ctx)
 	must(t, err)

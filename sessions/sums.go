@@ -21,11 +21,13 @@ type sealed struct {
 	tokens         []byte
 	recall         []byte    // nil: none
 	way            [4]string // what it was made with: base, adapter, its fingerprint, mix
+	reading        string    // how it was read
 	sum            sql.Null[uint32]
 }
 
 // checksum is CRC-32C of the columns, each behind its length. A turn that was
-// made with the model alone has the checksum that it had before there was more.
+// made with the model alone has the checksum that it had before there was more,
+// and so has one of which nobody wrote down how it was read.
 func (t sealed) checksum() uint32 {
 	var b []byte
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.parent))
@@ -33,6 +35,9 @@ func (t sealed) checksum() uint32 {
 	parts := []string{t.text, t.sampling, t.model, string(t.tokens), string(t.recall)}
 	if t.way != [4]string{} {
 		parts = append(parts, t.way[:]...)
+	}
+	if t.reading != "" {
+		parts = append(parts, t.reading)
 	}
 	for _, part := range parts {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(part)))
@@ -43,14 +48,14 @@ func (t sealed) checksum() uint32 {
 
 // checkSums compares turns with their checksums.
 func (s *Store) checkSums(ctx context.Context) ([]Problem, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT id, parent, role, text, sampling, model, tokens, recall, base, adapter, adapter_id, mix, sum FROM turns WHERE sum IS NOT NULL ORDER BY id`)
+	rows, err := s.read.QueryContext(ctx, `SELECT id, parent, role, text, sampling, model, tokens, recall, base, adapter, adapter_id, mix, reading, sum FROM turns WHERE sum IS NOT NULL ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
 	var bad []Problem
 	_, err = collect(rows, func(row scanner) (struct{}, error) {
 		var t sealed
-		err := row.Scan(&t.id, &t.parent, &t.role, &t.text, &t.sampling, &t.model, &t.tokens, &t.recall, &t.way[0], &t.way[1], &t.way[2], &t.way[3], &t.sum)
+		err := row.Scan(&t.id, &t.parent, &t.role, &t.text, &t.sampling, &t.model, &t.tokens, &t.recall, &t.way[0], &t.way[1], &t.way[2], &t.way[3], &t.reading, &t.sum)
 		if err == nil && t.checksum() != t.sum.V {
 			bad = append(bad, Problem{What: fmt.Sprintf("turn %d is not as it was written: its checksum does not match", t.id), Lost: true})
 		}

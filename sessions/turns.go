@@ -11,19 +11,19 @@ import (
 )
 
 const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage,
-	base, adapter, label, pinned, edited, mix, adapter_id`
+	base, adapter, label, pinned, edited, mix, adapter_id, reading`
 
 func scanTurn(row scanner) (chat.Turn, error) {
 	var t chat.Turn
 	var tokens []byte
 	var recall sql.Null[[]byte]
-	var sampling, usage, mix string
+	var sampling, usage, mix, reading string
 	var created int64
 	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &t.Text, &tokens, &recall, &t.Open, &t.Reason, &sampling, &t.Model, &t.ModelName, &created, &usage,
-		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited, &mix, &t.AdapterID); err != nil {
+		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited, &mix, &t.AdapterID, &reading); err != nil {
 		return t, err
 	}
-	var errs [5]error
+	var errs [6]error
 	t.Tokens, errs[0] = decodeTokens(tokens)
 	t.Sampling, errs[1] = decodeSampling(sampling)
 	t.Usage, errs[2] = decodeUsage(usage)
@@ -31,6 +31,7 @@ func scanTurn(row scanner) (chat.Turn, error) {
 		t.Recall, errs[3] = decodeTokens(recall.V)
 	}
 	t.Mix, errs[4] = decodeMix(mix)
+	errs[5] = decodeReading(reading, &t)
 	t.Created = decodeTime(created)
 	if err := errors.Join(errs[:]...); err != nil {
 		return t, fmt.Errorf("turn %d: %w", t.ID, err)
@@ -91,20 +92,24 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn
 	if err != nil {
 		return err
 	}
+	reading, err := encodeReading(&t)
+	if err != nil {
+		return err
+	}
 	var recall any
-	sum := sealed{parent: t.Parent, role: t.Role, text: t.Text, sampling: sampling, model: t.Model, tokens: encodeTokens(t.Tokens)}
+	sum := sealed{parent: t.Parent, role: t.Role, text: t.Text, sampling: sampling, model: t.Model, tokens: encodeTokens(t.Tokens), reading: reading}
 	sum.way = [...]string{t.Base, t.Adapter, t.AdapterID, mix}
 	if t.Recall != nil {
 		sum.recall = encodeTokens(t.Recall)
 		recall = sum.recall
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, sum, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	_, err = tx.ExecContext(ctx, `INSERT INTO turns (conversation, sum, `+turnColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET sum = excluded.sum, text = excluded.text, tokens = excluded.tokens, recall = excluded.recall, open = excluded.open,
 			reason = excluded.reason, sampling = excluded.sampling, model = excluded.model,
 			model_name = excluded.model_name, usage = excluded.usage, base = excluded.base,
 			adapter = excluded.adapter, label = excluded.label, pinned = excluded.pinned, edited = excluded.edited, mix = excluded.mix,
-			adapter_id = excluded.adapter_id`,
+			adapter_id = excluded.adapter_id, reading = excluded.reading`,
 		conversation, sum.checksum(), t.ID, t.Parent, t.Role, t.Text, sum.tokens, recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage,
-		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited, mix, t.AdapterID)
+		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited, mix, t.AdapterID, reading)
 	return err
 }

@@ -169,6 +169,20 @@ func (s *Store) BeginJournal(ctx context.Context, id chat.ID, t chat.Turn) error
 	return nil
 }
 
+// AmendJournal changes with which adapters an unfinished answer was read.
+func (s *Store) AmendJournal(ctx context.Context, t chat.Turn) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c := s.owner[t.ID]; c != nil && c.journals[t.ID] != nil {
+		j := &c.journals[t.ID].Turn
+		j.Adapter, j.AdapterID, j.Reading = t.Adapter, t.AdapterID, t.Reading
+	}
+	return nil
+}
+
 // AppendJournal adds generated tokens and the text they gave.
 func (s *Store) AppendJournal(ctx context.Context, turn chat.ID, tokens []int32, text string) error {
 	if err := ctx.Err(); err != nil {

@@ -1,0 +1,198 @@
+package chat
+
+import "rookery/infer"
+
+// ofEngine are the engine's spans with the names that people know.
+func (a *answer) ofEngine(read []infer.Span) []Span {
+	out := make([]Span, len(read))
+	for i, s := range read {
+		out[i] = Span{s.Tokens, s.Adapter, a.nameOf(s.Adapter)}
+	}
+	return out
+}
+
+// nameOf is what people call an adapter. The caller holds mu.
+func (a *answer) nameOf(adapter string) string {
+	if adapter == a.way.adapter {
+		return a.way.adapterName
+	}
+	return a.host().rack.title(adapter)
+}
+
+// readPromptAs says how the state after the prompt came to be. The caller
+// holds mu.
+func (a *answer) readPromptAs(prompt *Turn, s *infer.Snapshot) Reading {
+	before := 0
+	if n := len(a.path); n > 1 {
+		above := &a.path[n-2]
+		if r, known := above.reading(a.template.model); above.Recall != nil {
+			before = len(a.template.reads(*above, a.rendering))
+		} else if known {
+			before = r.Unread
+		}
+	}
+	spans := trailing(a.ofEngine(s.Spans), len(prompt.Tokens)+before)
+	if counted(spans) == 0 { // of another line, from the disk
+		spans, before = []Span{{Adapter: s.Adapter, Name: a.nameOf(s.Adapter)}}, 0
+	}
+	r := readAs(a.template.model, spans, before, 0)
+	r.Anew = a.promptAnew
+	return r
+}
+
+// readTo says how the state after an answer came to be, which has its tokens
+// now. The caller holds mu.
+func (a *answer) readTo(tokens []int32, s *infer.Snapshot) Reading {
+	if s == nil {
+		return a.readSoFar()
+	}
+	unread := min(len(s.Pending), len(tokens))
+	n := len(tokens) - unread
+	spans := a.ofEngine(s.Spans)
+	if known := counted(spans); known < n {
+		spans = joined(a.readBegun(n-known), spans)
+	} else {
+		spans = trailing(spans, n)
+	}
+	if len(spans) == 0 { // nothing of it was read
+		spans = []Span{{Adapter: a.way.adapter, Name: a.way.adapterName}}
+	}
+	r := readAs(a.template.model, spans, 0, unread)
+	r.Anew = a.readAfter()
+	return r
+}
+
+// readAfter is what was read anew above the answer. The caller holds mu.
+func (a *answer) readAfter() *Anew {
+	if a.anew != nil || a.resumed == nil {
+		return a.anew
+	}
+	r, _ := a.resumed.reading(a.template.model)
+	return r.Anew
+}
+
+// readBegun is who read the first n tokens that the answer had when it went on.
+// The caller holds mu.
+func (a *answer) readBegun(n int) []Span {
+	span := Span{n, a.way.adapter, a.way.adapterName}
+	if a.resumed == nil {
+		return []Span{span}
+	}
+	r, known := a.resumed.reading(a.template.model)
+	if !known {
+		return []Span{span}
+	}
+	_, own := r.over(max(len(a.resumed.Tokens)-r.Unread, 0))
+	own = leading(own, n)
+	return grown(own, span.of(n-counted(own)))
+}
+
+// readSoFar says how the running answer was read so far, and that what comes
+// is read with the adapter in use. The caller holds mu.
+func (a *answer) readSoFar() Reading {
+	spans := a.readBegun(a.had)
+	if a.stream != nil {
+		skip := a.lead
+		for _, s := range a.ofEngine(a.stream.Spans()) {
+			gone := min(skip, s.Tokens)
+			skip -= gone
+			spans = grown(spans, s.of(s.Tokens-gone))
+		}
+	}
+	spans = append(spans, Span{Adapter: a.way.adapter, Name: a.way.adapterName})
+	if last := len(spans) - 1; last > 0 && spans[last-1].Adapter == spans[last].Adapter {
+		spans = spans[:last]
+	}
+	r := readAs(a.template.model, spans, 0, 0)
+	r.Anew = a.readAfter()
+	return r
+}
+
+// joined are spans and those after them.
+func joined(all, more []Span) []Span {
+	for _, s := range more {
+		all = grown(all, s)
+	}
+	return all
+}
+
+// readUpTo says how a turn's first n tokens were read, and that what stands
+// behind them is to be read with an adapter of now. It is of a turn beside it.
+func (t *Turn) readUpTo(model string, n int, now Span) Reading {
+	r, known := t.reading(model)
+	var spans []Span
+	if known {
+		_, own := r.over(max(len(t.Tokens)-r.Unread, 0))
+		spans = leading(own, n)
+	}
+	if last := len(spans) - 1; last < 0 || spans[last].Adapter != now.Adapter {
+		spans = append(spans, now)
+	}
+	out := readAs(model, spans, 0, 0)
+	out.Anew = r.Anew
+	return out
+}
+
+// submitted notes how the request that a start makes divides: what is not the
+// answer's own, and how much of the answer was read before. The caller holds mu.
+func (a *answer) submitted(s start) {
+	a.sure, a.later = s.sure, s.sure > 0 && s.adapter != a.way.adapter
+	a.lead, a.had = len(s.tokens), len(a.turn.Tokens)+len(a.drawn)
+	switch {
+	case s.own:
+		a.had = max(a.had-len(s.from.Pending), 0)
+	default:
+		a.had = max(a.had-len(s.replay), 0)
+	}
+	a.switches = 0
+}
+
+// followAdapter gives the running request the adapter in use, as soon as it has
+// read what another one is to read. The caller holds mu.
+func (a *answer) followAdapter() {
+	if a.stream == nil {
+		return
+	}
+	if a.later = a.stream.Progress().Read < a.sure; !a.later {
+		a.stream.SetAdapter(a.way.adapter)
+	}
+}
+
+// amend lets the journal say that another adapter reads since a token. The
+// caller holds mu.
+func (a *answer) amend() {
+	if n := len(a.stream.Spans()); a.journaled && n != a.switches {
+		a.switches = n
+		t := a.turn
+		t.Reading = a.readSoFar()
+		a.d.keep.amend(t)
+	}
+}
+
+// sameTokens is how many tokens two turns begin with together.
+func sameTokens(a, b []int32) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// readFirst lets a turn that nobody wrote this down for be what an answer to it
+// says: the first one that there is.
+func (t *tree) readFirst(n *node, model string) Reading {
+	for _, id := range n.children {
+		below := t.nodes[id]
+		if r, known := below.turn.reading(model); known && r.Anew == nil {
+			_, own := r.over(max(len(below.turn.Tokens)-r.Unread, 1))
+			return readAs(model, []Span{own[0]}, 0, 0)
+		}
+	}
+	return Reading{}
+}
+
+// shares takes over what another answer found out for both.
+func (a *answer) shares(first *answer) {
+	a.read = first.read
+	a.forced, a.replaced, a.anew, a.promptAnew = first.forced, first.replaced, first.anew, first.promptAnew
+}

@@ -1,0 +1,384 @@
+package chat_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"rookery/chat"
+	"rookery/chat/memstore"
+	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/cpu"
+	"rookery/infer/demo"
+	"rookery/infer/load"
+	"rookery/infer/sampler"
+	"rookery/sessions"
+)
+
+// An adaptedRoom is a desk with the embedded model and its adapters, whose
+// steps wait for a gate.
+type adaptedRoom struct {
+	t      *testing.T
+	desk   *chat.Desk
+	store  chat.Store
+	engine *infer.Engine
+	gate   *gate
+	shut   bool
+}
+
+const replayTokens = 20 // of an answer
+
+func newAdaptedRoom(t *testing.T, store chat.Store) *adaptedRoom {
+	t.Helper()
+	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Threads: 1, Slots: 8}, nil)
+	must(t, err)
+	own, ok := b.(*cpu.Backend)
+	if !ok {
+		t.Fatalf("the processor's backend is a %T", b)
+	}
+	r := &adaptedRoom{t: t, store: store, gate: newGate()}
+	r.engine = infer.NewEngine(m, stepper{own, r.gate}, infer.Options{})
+	sampling := sampler.Params{Temperature: 0.9, TopP: 0.95, Presence: 0.4, Frequency: 0.2, Decay: 0.99, Seed: 7}
+	r.desk = chat.NewDesk(r.engine, unclosed{store}, chat.Defaults{Sampling: &sampling, MaxTokens: replayTokens})
+	r.desk.UseStates(demo.States)
+	r.desk.UseAdapters(func(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
+		if path == "" {
+			return demo.OpenAdapter(name, o)
+		}
+		weights, err := demo.Open()
+		if err != nil {
+			return nil, err
+		}
+		return adapter.Open(path, m.Shape, adapter.BaseOf(weights), o)
+	}, []string{"demo-pirate", "demo-excited"})
+	t.Cleanup(r.close)
+	return r
+}
+
+func (r *adaptedRoom) close() {
+	if r.shut {
+		return
+	}
+	r.shut = true
+	r.gate.open()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	must(r.t, errors.Join(r.desk.Close(ctx), r.engine.Close()))
+}
+
+// again ends the program and starts it with the same store.
+func (r *adaptedRoom) again() *adaptedRoom {
+	r.t.Helper()
+	r.close()
+	return newAdaptedRoom(r.t, r.store)
+}
+
+func (r *adaptedRoom) open(id chat.ID) *chat.Dialogue {
+	r.t.Helper()
+	d := r.desk.Open(id)
+	settled(r.t, d)
+	return d
+}
+
+// use makes an adapter the conversation's; "" is none.
+func (r *adaptedRoom) use(d *chat.Dialogue, name string) {
+	r.t.Helper()
+	var a chat.Adapter
+	if name != "" {
+		a = find(r.t, r.desk.Rack(), name, adapter.Options{})
+	}
+	must(r.t, d.SetAdapter(a))
+}
+
+// during does something when the answer that is begun has drawn some tokens.
+func (r *adaptedRoom) during(d *chat.Dialogue, begin func() error, drawn int, do func()) {
+	r.t.Helper()
+	r.gate.shut()
+	must(r.t, begin())
+	until(r.t, d, "tokens", func(v chat.View) bool {
+		if v.Live != nil && len(v.Live.Drawn) >= drawn {
+			return true
+		}
+		r.gate.allow(1)
+		return false
+	})
+	do()
+	r.gate.open()
+	if v := settled(r.t, d); v.Err != nil {
+		r.t.Fatal(v.Err)
+	}
+}
+
+// answered sends and gives the answer with its state.
+func (r *adaptedRoom) answered(d *chat.Dialogue, text string) (chat.Turn, []float32) {
+	r.t.Helper()
+	v := ask(r.t, d, text)
+	if v.Err != nil {
+		r.t.Fatal(v.Err)
+	}
+	return last(v), r.state(last(v).ID)
+}
+
+func (r *adaptedRoom) state(turn chat.ID) []float32 {
+	r.t.Helper()
+	s, err := r.store.Snapshot(r.t.Context(), turn)
+	must(r.t, err)
+	if s == nil {
+		r.t.Fatalf("turn %d has no state", turn)
+	}
+	return slices.Concat(s.State, s.Logits)
+}
+
+// thin removes all states of a conversation that nobody has open.
+func thin(t *testing.T, store chat.Store, id chat.ID) {
+	t.Helper()
+	c, turns, _, err := store.Load(t.Context(), id)
+	must(t, err)
+	for _, turn := range turns {
+		must(t, store.CommitTurn(t.Context(), c, turn, nil))
+	}
+}
+
+// changed is a conversation whose adapter was changed between turns, for a
+// retry, in the middle of an answer, and where an answer that was stopped went on.
+func (r *adaptedRoom) changed() *chat.Dialogue {
+	d := r.desk.New()
+	r.use(d, "demo-pirate")
+	ask(r.t, d, "Tell me a story about a cat.")
+	r.use(d, "demo-excited")
+	ask(r.t, d, "And the dog?")
+	r.use(d, "")
+	must(r.t, d.Retry())
+	settled(r.t, d)
+	r.use(d, "demo-pirate")
+	r.during(d, func() error { return d.Send("Who was there?") }, 7, func() { r.use(d, "demo-excited") })
+	r.during(d, func() error { return d.Send("What then?") }, 6, d.Stop)
+	r.use(d, "demo-pirate")
+	must(r.t, d.Continue())
+	settled(r.t, d)
+	r.use(d, "")
+	return d
+}
+
+// A line whose states are gone goes on as the one whose states were kept: every
+// stretch of it is read with the adapter that it was read with at first.
+func TestThinnedLinesGoOnAsKeptOnes(t *testing.T) {
+	stores := map[string]func() chat.Store{
+		"memory": func() chat.Store { return memstore.New() },
+		"disk": func() chat.Store {
+			s, err := sessions.Open(t.Context(), t.TempDir())
+			must(t, err)
+			t.Cleanup(func() { must(t, s.Close()) })
+			return s
+		},
+	}
+	for name, open := range stores {
+		t.Run(name, func(t *testing.T) {
+			r := newAdaptedRoom(t, open())
+			d := r.changed()
+			head := last(settled(t, d))
+			v := d.View()
+			looked := v.Turns[5]
+			kept, err := d.Candidates(t.Context(), looked.ID, 12, 5)
+			must(t, err)
+			forks, err := r.desk.Fork(d, head.ID, 1)
+			must(t, err)
+			want, state := r.answered(d, "And then?")
+			must(t, d.GoTo(head.ID))
+			must(t, forks[0].Continue())
+			more := last(settled(t, forks[0]))
+			moreState := r.state(more.ID)
+			if len(more.Tokens) <= len(head.Tokens) {
+				t.Fatalf("it did not go on: %d tokens", len(more.Tokens))
+			}
+
+			r.close()
+			thin(t, r.store, d.ID())
+			r = r.again()
+			d = r.open(d.ID())
+			if got, err := d.Candidates(t.Context(), looked.ID, 12, 5); err != nil || !cmp.Equal(got, kept) {
+				t.Errorf("the tokens of a thinned answer look otherwise (%v): %s", err, cmp.Diff(kept, got))
+			}
+			got, again := r.answered(d, "And then?")
+			if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again, state) {
+				t.Errorf("thinned it answers %q, kept %q; the states are the same: %v", got.Text, want.Text, slices.Equal(again, state))
+			}
+			if fed := got.Usage.Read; fed < 5*replayTokens {
+				t.Errorf("only %d tokens were read: it was not thinned", fed)
+			}
+			r.close()
+			thin(t, r.store, d.ID())
+			r = r.again()
+			d = r.open(d.ID())
+			must(t, d.GoTo(head.ID))
+			must(t, d.Continue())
+			sequel := last(settled(t, d))
+			if !slices.Equal(sequel.Tokens, more.Tokens) || !slices.Equal(r.state(sequel.ID), moreState) {
+				t.Errorf("thinned it goes on to %q, kept to %q", sequel.Text, more.Text)
+			}
+			if r.oneAdapter(d) {
+				t.Error("with one adapter for all it is the same state: nothing was tried")
+			}
+		})
+	}
+}
+
+// oneAdapter says whether the state at the head is that of its tokens read with
+// the adapter in use alone.
+func (r *adaptedRoom) oneAdapter(d *chat.Dialogue) bool {
+	r.t.Helper()
+	v := d.View()
+	var line []int32
+	for _, turn := range v.Turns {
+		line = append(line, turn.Tokens...)
+	}
+	s, err := r.store.Snapshot(r.t.Context(), last(v).ID)
+	must(r.t, err)
+	stream, err := r.engine.Submit(infer.Request{Tokens: line[:len(line)-len(s.Pending)], Logits: true, Adapter: v.Conversation.Adapter})
+	must(r.t, err)
+	<-stream.Done()
+	must(r.t, stream.Ending().Err)
+	return slices.Equal(stream.Ending().Snapshot.State, s.State)
+}
+
+// The same after a bundle without states was written and read.
+func TestBundledLinesGoOnAsKeptOnes(t *testing.T) {
+	r := newAdaptedRoom(t, memstore.New())
+	d := r.changed()
+	settled(t, d)
+	var bundle bytes.Buffer
+	must(t, r.desk.ExportTree(t.Context(), &bundle, d.ID(), chat.Bundle, false))
+	want, state := r.answered(d, "And then?")
+	r.close()
+
+	r = newAdaptedRoom(t, memstore.New())
+	for _, name := range []string{"demo-pirate", "demo-excited"} {
+		find(t, r.desk.Rack(), name, adapter.Options{}) // known there
+	}
+	_, err := r.desk.Import(t.Context(), bytes.NewReader(bundle.Bytes()), int64(bundle.Len()))
+	must(t, err)
+	got, again := r.answered(r.open(d.ID()), "And then?")
+	if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again, state) {
+		t.Errorf("imported it answers %q, kept %q", got.Text, want.Text)
+	}
+}
+
+// A compared variant reads the prompt in its own way, and so does who goes on
+// from it when its states are gone.
+func TestThinnedVariantsGoOnAsKeptOnes(t *testing.T) {
+	r := newAdaptedRoom(t, memstore.New())
+	pirate := find(t, r.desk.Rack(), "demo-pirate", adapter.Options{})
+	animals, err := r.desk.Library().Find(t.Context(), "demo-animals")
+	must(t, err)
+	for name, variant := range map[string]chat.Variant{
+		"adapter": {Name: "other", Adapter: pirate, Sampling: *seeded(0.9, 7)},
+		"base":    {Name: "other", Base: animals, Adapter: pirate, Sampling: *seeded(0.9, 7)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newAdaptedRoom(t, r.store)
+			d := r.desk.New()
+			r.use(d, "demo-excited")
+			ask(t, d, "Tell me a story about a cat.")
+			must(t, d.SendCompare("And the dog?", []chat.Variant{{Name: "own", Adapter: find(t, r.desk.Rack(), "demo-excited", adapter.Options{}), Sampling: *seeded(0.9, 7)}, variant}))
+			v := settled(t, d)
+			if v.Err != nil || len(v.Best) != 2 {
+				t.Fatalf("%d answers, %v", len(v.Best), v.Err)
+			}
+			head := v.Best[1].Turn.ID
+			must(t, d.Keep([]chat.ID{head}, false))
+			settled(t, d)
+			want, state := r.answered(d, "And then?")
+			must(t, d.GoTo(head))
+			settled(t, d)
+			r.close()
+			thin(t, r.store, d.ID())
+			r = r.again()
+			got, again := r.answered(r.open(d.ID()), "And then?")
+			if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again, state) {
+				t.Errorf("thinned it answers %q, kept %q; the states are the same: %v", got.Text, want.Text, slices.Equal(again, state))
+			}
+		})
+	}
+}
+
+// Where an adapter is gone the conversation says so, and goes on with another
+// one only when it is told to; what it reads then is as lasting as the rest.
+func TestThinnedLinesWithoutTheirAdapter(t *testing.T) {
+	r := newAdaptedRoom(t, memstore.New())
+	path := adapterFile(t, "pirate")
+	d := r.desk.New()
+	must(t, d.SetAdapter(find(t, r.desk.Rack(), path, adapter.Options{Alpha: 32})))
+	ask(t, d, "Tell me a story about a cat.")
+	r.use(d, "demo-excited")
+	head := last(ask(t, d, "And the dog?"))
+	want, state := r.answered(d, "And then?")
+	must(t, d.GoTo(head.ID))
+	settled(t, d)
+	r.close()
+	thin(t, r.store, d.ID())
+	must(t, os.Remove(path))
+
+	r = r.again()
+	d = r.open(d.ID())
+	must(t, d.Send("And then?"))
+	failed := func(v chat.View) bool { return v.Err != nil && v.Live == nil }
+	err := until(t, d, "an error", failed).Err
+	var missing *chat.MissingError
+	if !errors.As(err, &missing) || missing.First != 1 || missing.Last != 2 {
+		t.Fatalf("the error is %v", err)
+	}
+	for _, part := range []string{"turns 1 to 2 were read with the adapter pirate (", "whose file " + path + " is gone", "put it back, or let /reread go on with the adapter demo-excited ("} {
+		refused(t, err, part)
+	}
+	unpackAdapter(t, "excited", path)
+	must(t, d.Retry())
+	refused(t, until(t, d, "another error", failed).Err, "whose file "+path+" has changed since: put the old one back")
+	unpackAdapter(t, "pirate", path)
+	must(t, d.Retry())
+	v := settled(t, d)
+	if v.Err != nil || !slices.Equal(last(v).Tokens, want.Tokens) || !slices.Equal(r.state(last(v).ID), state) {
+		t.Errorf("with its adapter again it answers %q (%v), kept %q", last(v).Text, v.Err, want.Text)
+	}
+
+	r.close()
+	thin(t, r.store, d.ID())
+	must(t, os.Remove(path))
+	r = r.again()
+	d = r.open(d.ID())
+	must(t, d.GoTo(head.ID))
+	must(t, d.Send("And then?"))
+	until(t, d, "an error", failed)
+	r.gate.shut()
+	must(t, d.Reread())
+	told := until(t, d, "what is replaced", func(v chat.View) bool { return v.Live != nil && v.Live.Replaced != "" })
+	r.gate.open()
+	if told.Live.Replaced != "pirate" {
+		t.Errorf("replaced is %q", told.Live.Replaced)
+	}
+	v = settled(t, d)
+	if v.Err != nil || slices.Equal(r.state(last(v).ID), state) {
+		t.Errorf("without its adapter it is the same state, %v", v.Err)
+	}
+	from := last(v).ID
+	want, state = r.answered(d, "Why?")
+	must(t, d.GoTo(from))
+	settled(t, d)
+	r.close()
+	thin(t, r.store, d.ID())
+	unpackAdapter(t, "pirate", path)
+	r = r.again()
+	got, again := r.answered(r.open(d.ID()), "Why?")
+	if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again, state) {
+		t.Errorf("thinned once more it answers %q, kept %q", got.Text, want.Text)
+	}
+	if strings.TrimSpace(got.Text) == "" {
+		t.Error("nothing was answered")
+	}
+}
