@@ -382,3 +382,45 @@ func TestThinnedLinesWithoutTheirAdapter(t *testing.T) {
 		t.Error("nothing was answered")
 	}
 }
+
+// A mix that comes in between leaves the conversation's own run as it was: the
+// line is read with the adapters that read it at first, and so it is when the
+// states of the mix are gone.
+func TestMixesAfterOtherAdapters(t *testing.T) {
+	r := newAdaptedRoom(t, memstore.New())
+	d := r.desk.New()
+	r.use(d, "demo-pirate")
+	ask(t, d, "Tell me a story about a cat.")
+	r.use(d, "demo-excited")
+	head := last(ask(t, d, "And the dog?"))
+	bare, state := r.answered(d, "And then?")
+	must(t, d.GoTo(head.ID))
+	silent, err := chat.ParseMix(t.Context(), r.desk.Library(), "own=1,demo-sad=0")
+	must(t, err)
+	must(t, d.SetMix(silent))
+	mixed, own := r.answered(d, "And then?")
+	if !slices.Equal(mixed.Tokens, bare.Tokens) || !slices.Equal(own[:len(own)-r.engine.Model().Shape.Vocab], state[:len(state)-r.engine.Model().Shape.Vocab]) {
+		t.Errorf("beside a silent state it answers %q, alone %q", mixed.Text, bare.Text)
+	}
+	loud, err := chat.ParseMix(t.Context(), r.desk.Library(), "own=1,demo-sad=0.8")
+	must(t, err)
+	must(t, d.SetMix(loud))
+	r.use(d, "demo-pirate")
+	want, _ := r.answered(d, "Why?")
+	kept, err := r.store.Snapshot(t.Context(), want.ID)
+	must(t, err)
+	must(t, d.GoTo(mixed.ID))
+	settled(t, d)
+	r.close()
+	thin(t, r.store, d.ID())
+	r = r.again()
+	got, _ := r.answered(r.open(d.ID()), "Why?")
+	again, err := r.store.Snapshot(t.Context(), got.ID)
+	must(t, err)
+	if len(again.Voices) != 1 || len(kept.Voices) != 1 {
+		t.Fatalf("%d and %d states beside the own", len(again.Voices), len(kept.Voices))
+	}
+	if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again.State, kept.State) || !slices.Equal(again.Voices[0].State, kept.Voices[0].State) {
+		t.Errorf("thinned the mix answers %q, kept %q", got.Text, want.Text)
+	}
+}

@@ -101,7 +101,7 @@ func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 	cmd := m.report(said, err)
 	if err == nil {
 		switch id {
-		case keys.Continue, keys.Retry:
+		case keys.Continue, keys.Retry, keys.Reread:
 			t.transcript.toEnd()
 		}
 	}

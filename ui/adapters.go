@@ -56,9 +56,11 @@ func (k chatDesk) MergeAdapter(ctx context.Context, a chat.Adapter, merged bool)
 // An adapterDialogue is the part of a dialogue that is about its adapter.
 type adapterDialogue interface {
 	SetAdapter(a chat.Adapter) error
+	Reread() error
 }
 
 func (opening) SetAdapter(chat.Adapter) error { return errOpening }
+func (opening) Reread() error                 { return errOpening }
 
 // An adapterJob is what is being done with adapters. One is done at a time; of
 // the strengths that are asked for meanwhile the last one counts.
@@ -320,5 +322,8 @@ func (m *Model) syncAdapters() {
 
 // adaptersTable says what the actions on adapters and models do.
 func (m *Model) adaptersTable() map[keys.ID]func(string) tea.Cmd {
-	return map[keys.ID]func(string) tea.Cmd{keys.Adapters: m.adapter}
+	return map[keys.ID]func(string) tea.Cmd{
+		keys.Adapters: m.adapter,
+		keys.Reread:   func(arg string) tea.Cmd { return m.command(keys.Reread, arg) },
+	}
 }

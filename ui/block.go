@@ -230,9 +230,21 @@ func liveLine(live *chat.Live, spin string) string {
 			return fmt.Sprintf("%s another model than %s runs now: reading again, %s of %s tokens (%d %%)",
 				spin, live.Swapped, count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
 		}
+		if live.Replaced != "" {
+			return fmt.Sprintf("%s %s is not there: reading again with %s, %s of %s tokens (%d %%)",
+				spin, live.Replaced, adapterOf(live), count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
+		}
 		return fmt.Sprintf("%s reading %s of %s tokens (%d %%)", spin, count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
 	}
 	return fmt.Sprintf("%s %s tok/s · %s tokens", spin, rate(p.Rate), count(p.Generated))
+}
+
+// adapterOf is what an answer is made with.
+func adapterOf(live *chat.Live) string {
+	if live.Turn.Adapter == "" {
+		return "no adapter"
+	}
+	return live.Turn.Adapter
 }
 
 // endLine says how an answer ended, its price, and the mix it was drawn from.

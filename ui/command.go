@@ -28,6 +28,8 @@ func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg 
 		return "", d.Continue()
 	case keys.Retry:
 		return "", d.Retry()
+	case keys.Reread:
+		return "what is missing is read with what is in use now", d.Reread()
 	case keys.PrevSibling:
 		return "", d.SwitchSibling(versioned(d.View(), turn), -1)
 	case keys.NextSibling:

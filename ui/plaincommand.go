@@ -40,7 +40,7 @@ func (p *plain) command(name, arg string) error {
 			return errors.New("write /edit and the new prompt")
 		}
 		return p.answered(func() error { return p.d.EditLast(arg) })
-	case keys.Retry:
+	case keys.Retry, keys.Reread:
 		return p.answered(func() error { return p.dialogue(a.ID, arg) })
 	case keys.Export:
 		return p.export(arg)

@@ -7,7 +7,7 @@ import (
 )
 
 // A rereading is what the line mode has told of a conversation that is read
-// again because the weights under it are others now.
+// again because the weights under it are others now, or an adapter is gone.
 type rereading struct {
 	answer   chat.ID // it is read for; 0: none was told
 	quarters int     // of the way that were told
@@ -16,12 +16,16 @@ type rereading struct {
 // reread tells that a conversation is read again, and then every quarter of
 // the way.
 func (p *plain) reread(live *chat.Live) {
-	if live.Swapped == "" || live.Progress.Generated > 0 {
+	if live.Swapped == "" && live.Replaced == "" || live.Progress.Generated > 0 {
 		return
 	}
 	if p.reading.answer != live.Turn.ID {
 		p.reading = rereading{answer: live.Turn.ID}
-		p.say(fmt.Sprintf("This conversation was made with %s, and %s runs now: it is read again.", oneLine(live.Swapped), oneLine(p.model.Name)))
+		text := fmt.Sprintf("This conversation was made with %s, and %s runs now: it is read again.", oneLine(live.Swapped), oneLine(p.model.Name))
+		if live.Swapped == "" {
+			text = fmt.Sprintf("%s is not there any more, and what it has read is read again with %s.", oneLine(live.Replaced), oneLine(adapterOf(live)))
+		}
+		p.say(text)
 	}
 	read, all := live.Progress.Read, live.Progress.ToRead
 	if all <= 0 {
