@@ -193,6 +193,11 @@ func (t *tree) readFirst(n *node, model string) Reading {
 
 // shares takes over what another answer found out for both.
 func (a *answer) shares(first *answer) {
+	if a == first {
+		return
+	}
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
 	a.read = first.read
 	a.forced, a.replaced, a.anew, a.promptAnew = first.forced, first.replaced, first.anew, first.promptAnew
 }
