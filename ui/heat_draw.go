@@ -69,21 +69,37 @@ func (h *heat) draw(th theme.Theme, width, height int, text func(int32) string) 
 	seen := h.tokens[first:min(len(h.tokens), first+cells)]
 	var lines []string
 	label := func(name string) string { return pad(fit(name, gutter-1), gutter) }
+	detail, letters := "", false
+	if h.focused {
+		detail = h.detail(th, text, true)
+		if letters = h.named() > width || ansi.StringWidth(detail) > width; letters {
+			detail = h.detail(th, text, false)
+		}
+	}
 	if h.each(width, height) {
 		for k, name := range h.names {
+			if letters { // say whose they are
+				name = letter(k) + " " + name
+			}
 			lines = append(lines, th.Muted.Render(label(name))+h.line(seen, first, func(t infer.Token) string { return h.pushed(th, t, k) }, th))
 		}
 	} else {
 		lines = append(lines, th.Muted.Render(label("pushed"))+h.line(seen, first, func(t infer.Token) string { return h.winner(th, t) }, th))
 	}
 	if h.focused {
-		line := h.detail(th, text, true)
-		if ansi.StringWidth(line) > width {
-			line = h.detail(th, text, false)
-		}
-		lines = append(lines, fit(line, width))
+		lines = append(lines, fit(detail, width))
 	}
 	return lines
+}
+
+// named is about the width of the longest figures with the states' names, so
+// that names do not come and go from one token to the next.
+func (h *heat) named() int {
+	w := len(`1000/1000 "token"  mix 0.67%`)
+	for _, name := range h.names {
+		w += len("  A  0.67% (-2.00)") + ansi.StringWidth(name)
+	}
+	return w
 }
 
 // line is one cell for each token, the selected one marked.
@@ -145,9 +161,17 @@ func (h *heat) detail(th theme.Theme, text func(int32) string, names bool) strin
 		if names {
 			line += name + " "
 		}
-		line += fmt.Sprintf("%s (%+.2f)", likely(t.Voices[k]), t.Voices[k]-t.LogProb)
+		line += fmt.Sprintf("%s (%s)", likely(t.Voices[k]), nats(t.Voices[k]-t.LogProb))
 	}
 	return line
+}
+
+// nats writes a push, without the sign of one that is none.
+func nats(push float32) string {
+	if text := fmt.Sprintf("%+.2f", push); text != "+0.00" && text != "-0.00" {
+		return text
+	}
+	return "0.00"
 }
 
 // likely writes the probability of a logarithm.

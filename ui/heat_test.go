@@ -53,6 +53,17 @@ func TestHeatStrip(t *testing.T) {
 	b.check()
 }
 
+// Where the figures have letters in place of names, the rows say whose they are.
+func TestHeatStripSaysWhoseTheLettersAre(t *testing.T) {
+	b := newBench(t, heated(7), Settings{}, 64, 24)
+	b.sees("own run  █▆▅▄▃▂▁\ndemo-sad ▁▂▃▄▅▆█")
+	b.press("alt+shift+j")
+	b.sees("o own r… █▆▅▄▃▂▁\nA demo-… ▁▂▃▄▅▆█")
+	b.sees(`o 0.67% (-2.00)  A 37% (+2.00)`)
+	b.press("home", "right", "right", "right")
+	b.sees(`o 5% (0.00)  A 5% (0.00)`)
+}
+
 // Narrow and low screens have one row with the letter of the likeliest state;
 // ASCII has other signs. None has it without figures.
 func TestHeatStripFits(t *testing.T) {

@@ -116,8 +116,11 @@ func (m *Model) togglePanel(kind panelKind) tea.Cmd {
 	}
 	m.panel.kind = kind
 	m.syncPanel()
-	if kind != monitorPanel {
+	switch {
+	case kind != monitorPanel:
 		m.setFocus(keys.Panel)
+	case m.focus == keys.Panel: // of the one that was there
+		m.setFocus(keys.Composer)
 	}
 	m.measure()
 	return m.tick()

@@ -48,6 +48,9 @@ func TestPanelKeysAndFocus(t *testing.T) {
 	b.press("q")
 	b.seesNot("Sampling")
 	b.sees("› typed")
+	b.press("f3", "f4") // a monitor that takes the place of another panel
+	b.typeText(" on")
+	b.sees("› typed on")
 }
 
 func TestAPanelCoversANarrowScreen(t *testing.T) {

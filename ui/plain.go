@@ -44,8 +44,8 @@ type plain struct {
 	choosing bool
 	blind    bool      // they are read out without their names
 	hidden   []chat.ID // of those whose names were not told, in that order
-	asked    bool    // "You: " is waiting for a line
-	thrown   chat.ID // the conversation that was deleted last; 0: none
+	asked    bool      // "You: " is waiting for a line
+	thrown   chat.ID   // the conversation that was deleted last; 0: none
 }
 
 // runPlain talks until the input ends, the person leaves, or ctx ends.

@@ -156,7 +156,7 @@ func (p *Adapters) facts(f []chat.Racked) []string {
 	}
 	out = append(out, fmt.Sprintf("%s of memory, %s now.", size(memory), plural(rows, "answer")))
 	if all[0].Merged {
-		return append(out, "Merged: weights of its own.")
+		return append(out, "Merged: weights of its own; m puts it beside the model's again.")
 	}
 	if n := p.mergedBytes(f); n > 0 {
 		out = append(out, fmt.Sprintf("m merges it: faster where most rows use it, takes %s more.", size(n)))
