@@ -34,7 +34,7 @@ func TestPlainTellsOfReadingAgain(t *testing.T) {
 	at(1000, 1000, 3, "One two. Three", "Answer: One two. ")
 
 	d = newFake(2, "Two")
-	p.d, p.reading, swapped, replaced = d, rereading{}, "", "poet"
+	p.d, p.reading, p.inside, swapped, replaced = d, rereading{}, false, "", "poet"
 	at(0, 1000, 0, "", "poet is not there any more, and what it has read is read again with pirate.\n")
 	at(500, 1000, 0, "", "Read 500 of 1000 tokens, 50 percent.\n")
 }
