@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"context"
 	"slices"
 	"testing"
 
@@ -51,16 +50,7 @@ func loadDemo(t *testing.T, o Options) *Backend {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Load(context.Background(), f, shape, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return b
+	return loaded(t, f, shape, o)
 }
 
 func TestDemoGolden(t *testing.T) {

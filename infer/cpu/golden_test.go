@@ -111,11 +111,7 @@ func synthetic(t testing.TB, shape rwkv.Shape, seed uint64, o Options) *Backend 
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := b.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	closeAtEnd(t, b)
 	return b
 }
 

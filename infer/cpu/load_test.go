@@ -63,18 +63,23 @@ func upperHalves(v []float32) []uint16 {
 	return out
 }
 
-func load1(t *testing.T, f *checkpoint.File, shape rwkv.Shape, o Options) *Backend {
+// loaded is a backend that is closed at the end.
+func loaded(t *testing.T, f *checkpoint.File, shape rwkv.Shape, o Options) *Backend {
 	t.Helper()
 	b, err := Load(context.Background(), f, shape, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	closeAtEnd(t, b)
+	return b
+}
+
+func closeAtEnd(t testing.TB, b *Backend) {
 	t.Cleanup(func() {
 		if err := b.Close(); err != nil {
 			t.Error(err)
 		}
 	})
-	return b
 }
 
 // "auto" keeps every weight exactly as it is in the file.
@@ -84,7 +89,7 @@ func TestAutoIsExact(t *testing.T) {
 	}{{"F32", "fp32"}, {"BF16", "bf16"}} {
 		t.Run(c.file, func(t *testing.T) {
 			f := modelFile(t, small, c.file, "")
-			b := load1(t, f, small, Options{})
+			b := loaded(t, f, small, Options{})
 			if got := b.model.typ.String(); got != c.want {
 				t.Fatalf("weights are %s, want %s", got, c.want)
 			}
@@ -209,7 +214,7 @@ func TestEstimate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := load1(t, f, small, Options{Weights: weights})
+		b := loaded(t, f, small, Options{Weights: weights})
 		if e.Weights != b.model.typ.String() {
 			t.Errorf("%s: estimated as %s, loaded as %v", weights, e.Weights, b.model.typ)
 		}

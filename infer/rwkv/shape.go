@@ -1,7 +1,5 @@
 package rwkv
 
-import "fmt"
-
 // A Shape is the size of everything in a model.
 type Shape struct {
 	Version  Version
@@ -35,24 +33,3 @@ func (s Shape) FFNShift(layer int) int { return s.AttShift(layer) + s.Embed }
 // WKV is where the WKV state of a layer begins: Heads matrices of HeadSize
 // value rows by HeadSize key columns.
 func (s Shape) WKV(layer int) int { return s.AttShift(layer) + 2*s.Embed }
-
-// released are the sizes that RWKV-7 models are published in, by layers and channels.
-var released = map[[2]int]string{
-	{12, 768}: "0.1B", {24, 1024}: "0.4B", {24, 2048}: "1.5B", {32, 2560}: "2.9B", {32, 4096}: "7.2B", {61, 4096}: "13.3B",
-}
-
-// SizeName is what people call a model of this size: "2.9B" as its authors do,
-// or the rounded number of parameters.
-func (s Shape) SizeName() string {
-	if name, ok := released[[2]int{s.Layers, s.Embed}]; ok && s.Version == V7 {
-		return name
-	}
-	n := float64(s.Params())
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.1fB", n/1e9)
-	case n >= 1e5:
-		return fmt.Sprintf("%.1fM", n/1e6)
-	}
-	return fmt.Sprintf("%.0fK", n/1e3)
-}

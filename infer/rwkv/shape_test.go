@@ -48,12 +48,6 @@ func TestReleasedSizes(t *testing.T) {
 		if got := s.Params(); got != c.params {
 			t.Errorf("%s: %d parameters, want %d", c.name, got, c.params)
 		}
-		if got := s.SizeName(); got != c.name {
-			t.Errorf("%d x %d is called %q, want %q", c.layers, c.embed, got, c.name)
-		}
-	}
-	if got := small.SizeName(); got != "0.7M" {
-		t.Errorf("the test's model is called %q", got)
 	}
 }
 
