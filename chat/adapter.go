@@ -45,8 +45,8 @@ func (a Adapter) Title() string {
 	return a.Name
 }
 
-// Kin says whether two adapters are the same but for their strength.
-func (a Adapter) Kin(b Adapter) bool {
+// kin says whether two adapters are the same but for their strength.
+func (a Adapter) kin(b Adapter) bool {
 	a.Options.Strength, b.Options.Strength = 0, 0
 	return a.Path == b.Path && a.Name == b.Name && a.Options == b.Options
 }
@@ -76,7 +76,7 @@ func compareRacked(a, b Racked) int {
 func Families(list []Racked) [][]Racked {
 	var out [][]Racked
 	for _, a := range list {
-		i := slices.IndexFunc(out, func(f []Racked) bool { return f[0].Kin(a.Adapter) })
+		i := slices.IndexFunc(out, func(f []Racked) bool { return f[0].kin(a.Adapter) })
 		if i < 0 {
 			i, out = len(out), append(out, nil)
 		}

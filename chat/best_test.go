@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"rookery/chat"
-	"rookery/chat/memstore"
 	"rookery/infer"
 	"rookery/sessions"
 )
@@ -175,16 +174,7 @@ func TestKeepNothing(t *testing.T) {
 
 // A killed program's rows are all there again, each with what it had.
 func TestBestSurvivesACrash(t *testing.T) {
-	dir := t.TempDir()
-	shared := memstore.New()
-	for name, open := range map[string]func() chat.Store{
-		"memory": func() chat.Store { return shared },
-		"sqlite": func() chat.Store {
-			s, err := sessions.Open(t.Context(), dir)
-			must(t, err)
-			return s
-		},
-	} {
+	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, setup{store: open(), babble: true, defaults: answersOf(1000)})
 			r.gate.shut()

@@ -5,21 +5,11 @@ import (
 	"testing"
 
 	"rookery/chat"
-	"rookery/chat/memstore"
-	"rookery/sessions"
 )
 
 // A fork has the line up to its turn and the states of it: nothing is read.
 func TestForkReadsNothing(t *testing.T) {
-	dir, shared := t.TempDir(), memstore.New()
-	for name, open := range map[string]func() chat.Store{
-		"memory": func() chat.Store { return shared },
-		"sqlite": func() chat.Store {
-			s, err := sessions.Open(t.Context(), dir)
-			must(t, err)
-			return s
-		},
-	} {
+	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, setup{store: open()})
 			d := r.desk.New()

@@ -8,7 +8,6 @@ import (
 	"rookery/chat"
 	"rookery/chat/memstore"
 	"rookery/infer"
-	"rookery/sessions"
 )
 
 // mixing bakes two states into the library of a room.
@@ -70,16 +69,7 @@ func (r *room) checkMix(v chat.View, states ...chat.State) {
 
 // A mix outlives the program, and every turn reads its own tokens alone.
 func TestMixOverRestarts(t *testing.T) {
-	stores := map[string]func() chat.Store{}
-	mem := memstore.New()
-	stores["memory"] = func() chat.Store { return mem }
-	dir := t.TempDir()
-	stores["sqlite"] = func() chat.Store {
-		s, err := sessions.Open(t.Context(), dir)
-		must(t, err)
-		return s
-	}
-	for name, store := range stores {
+	for name, store := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			var id chat.ID
 			var mix chat.Mix

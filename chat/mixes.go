@@ -81,7 +81,7 @@ func (k *Desk) TakeMix(ctx context.Context, name string) (Mix, error) {
 		return Mix{}, noMix(name, list)
 	}
 	taken := list[i]
-	if err := taken.Mix.Fits(ctx, k.library, k.engine.Model()); err != nil {
+	if err := taken.Mix.fits(ctx, k.library, k.engine.Model()); err != nil {
 		return Mix{}, err
 	}
 	taken.Used = time.Now()
@@ -121,12 +121,12 @@ func (k *Desk) ParseMix(ctx context.Context, text string) (Mix, error) {
 	if err != nil {
 		return Mix{}, err
 	}
-	return m, m.Fits(ctx, k.library, k.engine.Model())
+	return m, m.fits(ctx, k.library, k.engine.Model())
 }
 
-// Fits says why a model cannot use a mix of the library's states, or nil. Their
+// fits says why a model cannot use a mix of the library's states, or nil. Their
 // adapters are compared with the conversation's when it is used.
-func (m Mix) Fits(ctx context.Context, l *Library, model *infer.Model) error {
+func (m Mix) fits(ctx context.Context, l *Library, model *infer.Model) error {
 	_, err := m.voices(ctx, l, model, "", func(*State) error { return nil })
 	return err
 }

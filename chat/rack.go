@@ -86,7 +86,7 @@ func (r *Rack) List(ctx context.Context) ([]Racked, error) {
 	}
 	for _, name := range r.builtIn {
 		own := Adapter{Name: name}
-		if !slices.ContainsFunc(list, func(l Racked) bool { return l.Kin(own) && l.Strength() == 1 }) {
+		if !slices.ContainsFunc(list, func(l Racked) bool { return l.kin(own) && l.Strength() == 1 }) {
 			list = append(list, Racked{Adapter: own})
 		}
 	}

@@ -22,7 +22,6 @@ import (
 	"rookery/infer/load"
 	"rookery/infer/sampler"
 	"rookery/infer/statefile"
-	"rookery/sessions"
 )
 
 // adapterFile writes one of the embedded adapters as its trainer wrote it.
@@ -179,15 +178,7 @@ func TestRackQuestionsAndAnswers(t *testing.T) {
 // A conversation keeps its adapter over a restart; one whose file has changed
 // or is gone says so, and goes on without it.
 func TestAdaptersOverRestarts(t *testing.T) {
-	stores := map[string]func() chat.Store{}
-	kept, dir := memstore.New(), t.TempDir()
-	stores["memory"] = func() chat.Store { return unclosed{kept} }
-	stores["disk"] = func() chat.Store {
-		s, err := sessions.Open(t.Context(), dir)
-		must(t, err)
-		return s
-	}
-	for name, open := range stores {
+	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			path := adapterFile(t, "excited")
 			desk, _, stop := adapted(t, open())
@@ -241,11 +232,6 @@ func TestAdaptersOverRestarts(t *testing.T) {
 	}
 }
 
-// unclosed is a store that outlives its desk.
-type unclosed struct{ chat.Store }
-
-func (unclosed) Close() error { return nil }
-
 func TestDropInUseAndHotSwap(t *testing.T) {
 	desk, e, _ := adapted(t, memstore.New())
 	r := desk.Rack()
@@ -280,14 +266,14 @@ func TestDropInUseAndHotSwap(t *testing.T) {
 
 func TestUnknownAdapter(t *testing.T) {
 	store := memstore.New()
-	desk, _, stop := adapted(t, unclosed{store})
+	desk, _, stop := adapted(t, store)
 	d := desk.New()
 	a := find(t, desk.Rack(), "demo-excited", adapter.Options{})
 	must(t, d.SetAdapter(a))
 	ask(t, d, "Hello")
 	stop()
 	must(t, store.ForgetAdapter(t.Context(), a.Fingerprint))
-	desk, _, _ = adapted(t, unclosed{store})
+	desk, _, _ = adapted(t, store)
 	d = desk.Open(d.ID())
 	if v := settled(t, d); v.Adapter != "unknown adapter" {
 		t.Errorf("it is called %q", v.Adapter)

@@ -28,7 +28,7 @@ func (r *Rack) Forget(ctx context.Context, a Adapter) error {
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(all, func(_ string, k Adapter) bool { return !k.Kin(a) })
+	maps.DeleteFunc(all, func(_ string, k Adapter) bool { return !k.kin(a) })
 	loaded, err := r.loaded(ctx)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (r *Rack) Tidy(ctx context.Context, a Adapter) error {
 	}
 	for _, l := range loaded {
 		k, known := all[l.Fingerprint]
-		if known && l.Rows == 0 && l.Fingerprint != a.Fingerprint && k.Kin(a) {
+		if known && l.Rows == 0 && l.Fingerprint != a.Fingerprint && k.kin(a) {
 			if err := r.Drop(ctx, l.Fingerprint); err != nil {
 				return err
 			}

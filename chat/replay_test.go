@@ -167,6 +167,11 @@ func (r *adaptedRoom) changed() *chat.Dialogue {
 	return d
 }
 
+// unclosed is a store that outlives its desk.
+type unclosed struct{ chat.Store }
+
+func (unclosed) Close() error { return nil }
+
 // A line whose states are gone goes on as the one whose states were kept: every
 // stretch of it is read with the adapter that it was read with at first.
 func TestThinnedLinesGoOnAsKeptOnes(t *testing.T) {

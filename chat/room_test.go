@@ -16,6 +16,7 @@ import (
 	"rookery/infer"
 	"rookery/infer/sampler"
 	"rookery/infer/scripted"
+	"rookery/sessions"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -339,6 +340,21 @@ func (s *trouble) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, er
 		return swap(snap)
 	}
 	return snap, err
+}
+
+// stores open each kind of store, again and again with what it has: the one in
+// memory, and the database.
+func stores(t *testing.T) map[string]func() chat.Store {
+	t.Helper()
+	shared, dir := memstore.New(), t.TempDir()
+	return map[string]func() chat.Store{
+		"memory": func() chat.Store { return shared },
+		"sqlite": func() chat.Store {
+			s, err := sessions.Open(t.Context(), dir)
+			must(t, err)
+			return s
+		},
+	}
 }
 
 // seeded are sampling parameters with a fixed seed.

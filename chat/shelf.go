@@ -81,10 +81,10 @@ func (k *Desk) left(ctx context.Context, id ID) error {
 
 // EmptyBin removes everything in the bin for good, and says how many
 // conversations that were.
-func (k *Desk) EmptyBin(ctx context.Context) (int, error) { return k.Purge(ctx, time.Now()) }
+func (k *Desk) EmptyBin(ctx context.Context) (int, error) { return k.purge(ctx, time.Now()) }
 
-// Purge removes for good what was thrown away before a moment.
-func (k *Desk) Purge(ctx context.Context, before time.Time) (removed int, err error) {
+// purge removes for good what was thrown away before a moment.
+func (k *Desk) purge(ctx context.Context, before time.Time) (removed int, err error) {
 	k.shelf.Lock()
 	defer k.shelf.Unlock()
 	list, err := k.List(ctx)
@@ -106,7 +106,7 @@ func (k *Desk) Purge(ctx context.Context, before time.Time) (removed int, err er
 // purgeOld empties the bin of what is too old, in the background. What fails
 // is tried again at the next start.
 func (k *Desk) purgeOld() {
-	k.saving.Go(func() { _, _ = k.Purge(k.closing, time.Now().Add(-BinKeeps)) })
+	k.saving.Go(func() { _, _ = k.purge(k.closing, time.Now().Add(-BinKeeps)) })
 }
 
 // alter changes the data of a conversation, open or stored.

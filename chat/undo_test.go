@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"rookery/chat"
-	"rookery/chat/memstore"
-	"rookery/sessions"
 )
 
 // ahead are the texts of what can be redone.
@@ -182,16 +180,7 @@ func TestStoppedRetryBehindTheTip(t *testing.T) {
 
 // What was undone is there after a restart, with either store.
 func TestUndoIsKept(t *testing.T) {
-	dir := t.TempDir()
-	shared := memstore.New()
-	for name, open := range map[string]func() chat.Store{
-		"memory": func() chat.Store { return shared },
-		"sqlite": func() chat.Store {
-			s, err := sessions.Open(t.Context(), dir)
-			must(t, err)
-			return s
-		},
-	} {
+	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, setup{store: open()})
 			d := r.desk.New()

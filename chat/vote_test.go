@@ -10,7 +10,6 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
-	"rookery/sessions"
 )
 
 // heats are variants by their temperature.
@@ -27,16 +26,7 @@ func heats(temperatures ...float32) []chat.Variant {
 // Votes outlive the program; variants that differ in seed and name alone are
 // the same ones.
 func TestVotesOverRestarts(t *testing.T) {
-	dir := t.TempDir()
-	shared := memstore.New()
-	for name, open := range map[string]func() chat.Store{
-		"memory": func() chat.Store { return shared },
-		"sqlite": func() chat.Store {
-			s, err := sessions.Open(t.Context(), dir)
-			must(t, err)
-			return s
-		},
-	} {
+	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			for night := range 2 {
 				r := newRoom(t, setup{store: open(), babble: true, defaults: answersOf(9)})

@@ -104,15 +104,15 @@ func (s *State) AppendBinary(dst []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli)), nil
 }
 
-// IsOwn says whether a file begins as the program's own form does.
-func IsOwn(head []byte) bool { return strings.HasPrefix(string(head), ownMagic) }
+// isOwn says whether a file begins as the program's own form does.
+func isOwn(head []byte) bool { return strings.HasPrefix(string(head), ownMagic) }
 
 // UnmarshalBinary reads the program's own form. Damaged or foreign data is
 // refused and leaves s as it was; nothing is allocated beyond what the length
 // of data accounts for.
 func (s *State) UnmarshalBinary(data []byte) error {
 	const fixed = len(ownMagic) + 2
-	if len(data) < fixed+4+4+4 || !IsOwn(data) {
+	if len(data) < fixed+4+4+4 || !isOwn(data) {
 		return errors.New("this is not a state of this program")
 	}
 	if v := binary.LittleEndian.Uint16(data[len(ownMagic):]); v != ownVersion {

@@ -74,7 +74,7 @@ func ownBytes(f *os.File) ([]byte, error) {
 		return nil, err // what reads checkpoints says what is wrong with it
 	}
 	head := make([]byte, len(ownMagic))
-	if n, _ := io.ReadFull(f, head); n < len(head) || !IsOwn(head) {
+	if n, _ := io.ReadFull(f, head); n < len(head) || !isOwn(head) {
 		return nil, nil
 	}
 	if info.Size() > maxFile {
