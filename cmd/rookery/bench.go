@@ -130,7 +130,7 @@ func (o *benchOptions) check() error {
 		}
 	}
 	if n := o.mix.number(); n > mostStates {
-		return fmt.Errorf("--mix %d: it must be 1 to %d states, or own=1,state=weight,...", n, mostStates)
+		return fmt.Errorf("--mix %d: it must be 1 to %d states, or a list such as own=1,book=0.5", n, mostStates)
 	}
 	return nil
 }

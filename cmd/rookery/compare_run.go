@@ -76,7 +76,7 @@ func (b *bench) summarize(cmd *cobra.Command, results []comparedJSON, o compareO
 	table := b.table(results)
 	switch {
 	case o.json:
-		var w io.Writer = cmd.OutOrStdout()
+		w := cmd.OutOrStdout()
 		if f != nil {
 			if err := emptied(f); err != nil {
 				return err
