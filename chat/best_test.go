@@ -123,7 +123,7 @@ func TestKeepARunningRow(t *testing.T) {
 			d := r.desk.New()
 			must(t, d.SendBest("anything", 4))
 			v := until(t, d, "text in all rows", func(v chat.View) bool {
-				r.gate.allow(1)
+				r.gate.trickle()
 				return len(v.Best) == 4 && !slices.ContainsFunc(v.Best, func(r chat.Row) bool { return r.Text == "" })
 			})
 			chosen := v.Best[2].Turn.ID
@@ -182,7 +182,7 @@ func TestBestSurvivesACrash(t *testing.T) {
 			must(t, d.SendBest("anything", 3))
 			var all []chat.Journal
 			until(t, d, "three journals", func(chat.View) bool {
-				r.gate.allow(1)
+				r.gate.trickle()
 				var err error
 				all, err = r.store.Journals(context.Background(), d.ID())
 				if err != nil {

@@ -262,7 +262,7 @@ func TestMixStopAndContinue(t *testing.T) {
 	must(t, d.SetMix(mix))
 	must(t, d.Send("anything"))
 	until(t, d, "text", func(v chat.View) bool {
-		r.gate.allow(1)
+		r.gate.trickle()
 		return v.Live != nil && len(v.Live.Drawn) > 10
 	})
 	d.Stop()
@@ -289,7 +289,7 @@ func TestMixOfARunningAnswer(t *testing.T) {
 	must(t, d.Send("anything"))
 	some := func(n int) {
 		until(t, d, "tokens", func(v chat.View) bool {
-			r.gate.allow(1)
+			r.gate.trickle()
 			return v.Live != nil && len(v.Live.Drawn) > n
 		})
 	}

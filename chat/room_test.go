@@ -229,6 +229,16 @@ func (g *gate) allow(n int) {
 	}
 }
 
+// trickle allows one step, unless one that was allowed has not begun: however
+// often it is called while a step takes its time, few follow what was seen.
+func (g *gate) trickle() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.steps != nil && len(g.steps) == 0 {
+		g.steps <- struct{}{}
+	}
+}
+
 func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

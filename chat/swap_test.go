@@ -40,7 +40,8 @@ type swap struct {
 
 const (
 	swapTokens = 40 // of an answer
-	swapAt     = 12 // drawn when the change is made
+	swapAt     = 12 // drawn at least when the change is made
+	swapSteps  = 14 // that are let through before it
 )
 
 // swapRoom is a desk with the embedded model, its states and adapters.
@@ -129,13 +130,8 @@ func (s *swap) check(t *testing.T, desk *chat.Desk, e *infer.Engine, g *gate) {
 	must(t, s.begin(d))
 	g.shut()
 	must(t, d.Send("Tell me a story."))
-	v := until(t, d, "tokens", func(v chat.View) bool {
-		if v.Live != nil && len(v.Live.Drawn) >= swapAt {
-			return true
-		}
-		g.allow(1)
-		return false
-	})
+	g.allow(swapSteps)
+	v := until(t, d, "tokens", func(v chat.View) bool { return v.Live != nil && len(v.Live.Drawn) >= swapAt })
 	must(t, s.alter(d))
 	at := len(v.Live.Drawn)
 	g.open()
@@ -145,7 +141,7 @@ func (s *swap) check(t *testing.T, desk *chat.Desk, e *infer.Engine, g *gate) {
 	if slices.Equal(got, never.Tokens) || len(got) < at+4 {
 		t.Fatalf("the change has changed nothing: %d tokens", len(got))
 	}
-	for drawn := at; drawn <= min(at+3, len(got)); drawn++ { // steps that were under way, and were let through
+	for drawn := at; drawn <= min(swapSteps+1, len(got)); drawn++ { // the step that waited may have begun
 		if !slices.Equal(got[:drawn], never.Tokens[:drawn]) {
 			break
 		}
@@ -156,7 +152,7 @@ func (s *swap) check(t *testing.T, desk *chat.Desk, e *infer.Engine, g *gate) {
 			return
 		}
 	}
-	t.Errorf("%v\nis no answer that was changed after %d tokens or a few more; without a change it is\n%v", got, at, never.Tokens)
+	t.Errorf("%v\nis no answer that was changed after %d to %d tokens; without a change it is\n%v", got, at, swapSteps+1, never.Tokens)
 }
 
 // run is what the engine gives for a request in the way before the change, or

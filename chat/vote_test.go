@@ -100,7 +100,7 @@ func TestVariantsStayWhatTheyAre(t *testing.T) {
 	d := r.desk.New()
 	must(t, d.SendCompare("anything", heats(0.7, 1, 1.3)))
 	v := until(t, d, "text in all rows", func(v chat.View) bool {
-		r.gate.allow(1)
+		r.gate.trickle()
 		return len(v.Best) == 3 && !slices.ContainsFunc(v.Best, func(r chat.Row) bool { return r.Text == "" })
 	})
 	must(t, d.SetSampling(*seeded(9, 3), "hot"))
@@ -166,7 +166,7 @@ func TestCompareSurvivesACrash(t *testing.T) {
 	must(t, d.SendCompare("anything", heats(0.9, 1.1, 1.4)))
 	var all []chat.Journal
 	until(t, d, "three journals", func(chat.View) bool {
-		r.gate.allow(1)
+		r.gate.trickle()
 		var err error
 		all, err = r.store.Journals(context.Background(), d.ID())
 		return err == nil && len(all) == 3 && !slices.ContainsFunc(all, func(j chat.Journal) bool { return len(j.Text) < 4 })
