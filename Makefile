@@ -26,12 +26,13 @@ cuda:
 run: build
 	./bin/rookery $(ARGS)
 
-# Unit, golden, fuzz-seed and command-line tests, the race detector, then the
-# program itself in a terminal.
+# Unit, golden, fuzz-seed and command-line tests, the race detector, what cannot
+# be seen under it, then the program itself in a terminal.
 test: test-race e2e
 
 test-race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
+	$(GO) test -run PoolStopsForTheRuntime ./infer/cpu/kernel
 
 # The kernels' own tests, those of Go that need a GPU, and the chat's: how long a
 # key takes to the screen while 32 tabs generate.
