@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,8 +48,8 @@ func (r *Reading) Check() error {
 	if len(r.Spans) > most {
 		return fmt.Errorf("%d stretches: at most %d can be read", len(r.Spans), most)
 	}
-	if r.Before < 0 || r.Unread < 0 {
-		return errors.New("a number of tokens is below 0")
+	if min(r.Before, r.Unread) < 0 || max(r.Before, r.Unread) > math.MaxInt32 {
+		return fmt.Errorf("%d tokens before the turn and %d at its end", r.Before, r.Unread)
 	}
 	for _, s := range r.Spans {
 		if s.Tokens < 0 || s.Tokens > math.MaxInt32 {

@@ -108,6 +108,9 @@ func (a *answer) below(ctx context.Context, own []int32) (start, error) {
 
 // fromTheBeginning is where a line begins that no state of its own turns does.
 func (a *answer) fromTheBeginning(ctx context.Context, line []stretch, now string) (start, error) {
+	if len(line) == 0 { // of turns without a token, as a file may have them
+		line = []stretch{{adapter: now}}
+	}
 	first := &line[0]
 	if s := a.reuse(ctx, first.adapter, start{tokens: first.tokens}); s.from != nil {
 		first.sure = max(first.sure-(len(first.tokens)-len(s.tokens)), 0)
