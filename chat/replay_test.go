@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -102,13 +103,24 @@ func (r *adaptedRoom) during(d *chat.Dialogue, begin func() error, drawn int, do
 	r.t.Helper()
 	r.gate.shut()
 	must(r.t, begin())
+	seen, allowed := -1, time.Time{}
 	until(r.t, d, "tokens", func(v chat.View) bool {
-		if v.Live != nil && len(v.Live.Drawn) >= drawn {
-			return true
+		if v.Live == nil {
+			return false
 		}
-		r.gate.allow(1)
-		return false
+		// The answer is not to be over before it was seen: a step follows the
+		// view of the last one, or a while if that draws nothing.
+		const undrawn = 50 * time.Millisecond
+		if n := len(v.Live.Drawn); n != seen || time.Since(allowed) > undrawn {
+			seen, allowed = n, time.Now()
+			if n < drawn {
+				r.gate.allow(1)
+			}
+		}
+		return seen >= drawn
 	})
+	const more = 4 // steps, between which the engine is asked for its adapters
+	r.gate.allow(more)
 	do()
 	r.gate.open()
 	if v := settled(r.t, d); v.Err != nil {
