@@ -69,7 +69,7 @@ func TestAdapters(t *testing.T) {
 	x.keys("Enter")
 	x.see("answers now", "m merges it")
 	x.keys("m")
-	x.see("Merged: weights of its own.")
+	x.see("Merged: weights of its own")
 	x.keys("x")
 	x.see("Forget the adapter?")
 	x.keys("Enter")
