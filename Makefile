@@ -46,7 +46,7 @@ sanitize-cuda: cuda
 	cuda/test/sanitize.sh cuda/build
 
 # All of both, what NVML reads, and the figures of docs/performance.md, each with a
-# time limit: some ten minutes. ARGS names parts of it.
+# time limit. ARGS names parts of it.
 validate-cuda:
 	scripts/validate-cuda $(ARGS)
 
