@@ -2,8 +2,9 @@
 // products are those of other steps, but for steps of few tokens, whose kernels
 // keep what adapters read to themselves. A block then does both narrow products of
 // some tokens of a row: from the inputs to the ranks in shared memory, and from
-// there to a slice of the outputs. What adapters change of a product's input goes
-// to another buffer, so that the narrow products have it as it was.
+// there to a slice of the outputs; where it can, while the model's product runs.
+// What adapters change of a product's input goes to another buffer, so that the
+// narrow products have it as it was.
 #include "forward.h"
 
 #include "small_device.h"
@@ -13,16 +14,20 @@
 namespace {
 
 constexpr int kAdaptThreads = 256, kAdaptWarps = kAdaptThreads / kWarp;
-constexpr int kRanksAhead = 16;  // of a single token
-constexpr int kRanksAtOnce = 2;  // of a tile, by a warp
-constexpr int kAhead = 3;        // products: from r, k, v to those after them, and on to the next layer's
+constexpr int kRanksTogether = 16; // of a single token
+constexpr int kRanksAtOnce = 2;    // of a tile, by a warp
+
+// What is there while the kernel before the narrow products runs, since that one
+// lets others start only when all before it has ended.
+enum class There : int32_t { Nothing, Inputs, InputsAndOutputs };
 
 struct AdaptArgs {
     const AdapterDelta *table; // of the first product, for adapter 0
-    int index, deltas;         // which one that is of an adapter's, and how many there are
+    int deltas;                // of an adapter
     const RowInput *input;
-    const AdapterTile *tiles;  // of add_tiles
+    const AdapterTile *tiles;  // null: one token for each row
     const int32_t *row_of;     // of tokens; null: token t is row t's
+    There there;
     const void *x;             // E [products][..][in]
     int64_t x_part;            // elements between the products
     int in;
@@ -36,101 +41,56 @@ struct AdaptArgs {
     }
 
     __device__ int row(int token) const { return row_of ? row_of[token] : token; }
+
+    __device__ AdapterTile tile(int i) const { return tiles ? tiles[i] : AdapterTile{row(i), i, 1}; }
 };
 
-// Adds w * low to eight sums.
-template <typename E> __device__ void add_scaled(float (&sum)[8], const Pack<E> &w, float low) {
+template <typename E> __device__ float value_of(const uint4 &eight, int i) { return to_float(reinterpret_cast<const Pack<E> &>(eight).v[i]); }
+
+// Sums of sixteen values over a warp, each lane keeping half of what it has at every
+// step: lane l gets that of value l / 2.
+__device__ float warp_sums(float (&v)[16]) {
+    const int lane = threadIdx.x % kWarp;
 #pragma unroll
-    for (int e = 0; e < 8; e++) sum[e] += low * to_float(w.v[e]);
+    for (int o = kWarp / 2, n = 8; n > 0; o >>= 1, n >>= 1)
+#pragma unroll
+        for (int i = 0; i < n; i++) {
+            const float kept = lane & o ? v[i + n] : v[i], given = lane & o ? v[i] : v[i + n];
+            v[i] = kept + SHFL_XOR(given, o);
+        }
+    return v[0] + SHFL_XOR(v[0], 1);
 }
 
-// low[r] = down[r] · x for kRanks ranks from first on, by all warps, each with
+// low[r] = down[r] · x for kRanksTogether ranks from first on, by all warps, each with
 // some of the inputs, so that everything is on its way at once.
-template <typename E, int kRanks> __device__ void shrink(float *low, float (&partial)[kAdaptWarps][kRanks], const AdapterDelta &d, const E *x, int in, int first) {
+template <typename E> __device__ void shrink(float *low, float (&partial)[kAdaptWarps][kRanksTogether], const AdapterDelta &d, const E *x, int in, int first) {
+    constexpr int kRanks = kRanksTogether;
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, last = d.rank - 1;
     const E *down = static_cast<const E *>(d.down);
     float sum[kRanks] = {};
     for (int i = threadIdx.x * 8; i < in; i += kAdaptThreads * 8) {
-        Pack<E> w[kRanks];
+        uint4 w[kRanks];
 #pragma unroll
-        for (int k = 0; k < kRanks; k++) w[k] = *reinterpret_cast<const Pack<E> *>(down + (int64_t)min(first + k, last) * in + i);
+        for (int k = 0; k < kRanks; k++) w[k] = load16_if(first + k <= last, down + (int64_t)(first + k) * in + i);
         float v[8];
         load8(v, x + i);
 #pragma unroll
+        for (int k = 0; k < kRanks; k++) after_loads(w[k]);
+#pragma unroll
         for (int k = 0; k < kRanks; k++)
 #pragma unroll
-            for (int e = 0; e < 8; e++) sum[k] += v[e] * to_float(w[k].v[e]);
+            for (int e = 0; e < 8; e++) sum[k] += v[e] * value_of<E>(w[k], e);
     }
-#pragma unroll
-    for (int k = 0; k < kRanks; k++) {
-        sum[k] = warp_sum(sum[k]);
-        if (lane == 0) partial[warp][k] = sum[k];
-    }
+    const float whole = warp_sums(sum);
+    if (lane % 2 == 0) partial[warp][lane / 2] = whole;
     __syncthreads();
-    if (threadIdx.x < kRanks && first + (int)threadIdx.x <= last) {
+    if (threadIdx.x < kRanks) {
         float all = 0;
 #pragma unroll
         for (int w = 0; w < kAdaptWarps; w++) all += partial[w][threadIdx.x];
         low[first + threadIdx.x] = all;
     }
     __syncthreads();
-}
-
-// Stores eight outputs, or relu² of them.
-template <bool kSquare, typename Y> __device__ void store_finished(Y *y, const float (&v)[8]) {
-    if (!kSquare) return store8(y, v);
-    constexpr int n = Pack<Y>::size;
-#pragma unroll
-    for (int k = 0; k < 8 / n; k++) {
-        Pack<Y> q;
-#pragma unroll
-        for (int e = 0; e < n; e++) {
-            const float r = fmaxf(v[k * n + e], 0.0f);
-            q.v[e] = from_float_bounded<Y>(r * r);
-        }
-        reinterpret_cast<Pack<Y> *>(y)[k] = q;
-    }
-}
-
-// A row's only token. With kSquare the outputs of all rows become relu² of what
-// they are, then. grid (rows, slices of outputs, products)
-template <typename E, typename Y, bool kSquare> __global__ void __launch_bounds__(kAdaptThreads) add_deltas(AdaptArgs a) {
-    __shared__ float low[RK_RANK_MAX], partial[kAdaptWarps][kRanksAhead];
-    begin_early();
-    const int t = blockIdx.x, pitch = (a.out + 7) / 8 * 8, o = (blockIdx.y * kAdaptThreads + threadIdx.x) * 8;
-    const bool has = o < pitch;
-    Y *y = static_cast<Y *>(a.y) + blockIdx.z * a.y_part + t * a.y_token + o;
-    float v[8];
-    if (has) load8(v, y);
-    const AdapterDelta *found = a.delta(a.row(t), blockIdx.z);
-    if (!found || !found->down) {
-        if (kSquare && has) store_finished<kSquare>(y, v);
-        return;
-    }
-    const AdapterDelta d = *found;
-    const E *up = static_cast<const E *>(d.up) + o;
-    Pack<E> ahead[kRanksAhead];
-    if (has) {
-#pragma unroll
-        for (int k = 0; k < kRanksAhead; k++) ahead[k] = *reinterpret_cast<const Pack<E> *>(up + (int64_t)min(k, d.rank - 1) * pitch);
-    }
-    if (blockIdx.y == 0 && a.index + (int)blockIdx.z + kAhead < a.deltas) { // of a later product of the same row
-        const AdapterDelta later = found[kAhead];
-        bring_near(later.down, later.down_bytes);
-        bring_near(later.up, later.up_bytes);
-    }
-    const E *x = static_cast<const E *>(a.x) + blockIdx.z * a.x_part + (int64_t)t * a.in;
-    for (int first = 0; first < d.rank; first += kRanksAhead) shrink<E, kRanksAhead>(low, partial, d, x, a.in, first);
-    if (!has) return;
-    float sum[8] = {};
-#pragma unroll
-    for (int k = 0; k < kRanksAhead; k++)
-        if (k < d.rank) add_scaled(sum, ahead[k], low[k]);
-#pragma unroll 8
-    for (int r = kRanksAhead; r < d.rank; r++) add_scaled(sum, *reinterpret_cast<const Pack<E> *>(up + (int64_t)r * pitch), low[r]);
-#pragma unroll
-    for (int e = 0; e < 8; e++) v[e] += sum[e];
-    store_finished<kSquare>(y, v);
 }
 
 // low[t][r] = down[r] · x[t] for count tokens, by all warps, each with some of the
@@ -159,42 +119,83 @@ template <typename E> __device__ void shrink_tile(float (*low)[RK_RANK_MAX], con
 #pragma unroll
             for (int t = 0; t < kAdapterTokens; t++) {
                 const float all = warp_sum(sum[k][t]);
-                if (lane == 0 && first + k < d.rank) low[t][first + k] = all;
+                if (lane == 0) low[t][first + k] = all;
             }
+    }
+    __syncthreads();
+}
+
+// sum[t] += up · low[t], of eight outputs. Ranks are as many as shrink makes at
+// once: what it leaves of those that there are not is multiplied by zeros.
+template <typename E, int kTokens> __device__ void expand(float (&sum)[kTokens][8], const float (*low)[RK_RANK_MAX], const E *up, int64_t pitch, int rank) {
+    constexpr int kAtOnce = kTokens == 1 ? kRanksTogether : kRanksAtOnce;
+    for (int first = 0; first < rank; first += kAtOnce) {
+        uint4 w[kAtOnce];
+#pragma unroll
+        for (int k = 0; k < kAtOnce; k++) w[k] = load16_if(first + k < rank, up + (first + k) * pitch);
+#pragma unroll
+        for (int k = 0; k < kAtOnce; k++) after_loads(w[k]);
+#pragma unroll
+        for (int k = 0; k < kAtOnce; k++)
+#pragma unroll
+            for (int t = 0; t < kTokens; t++)
+#pragma unroll
+                for (int e = 0; e < 8; e++) sum[t][e] += low[t][first + k] * value_of<E>(w[k], e);
     }
 }
 
-// Some tokens of a row. grid (tiles, slices of outputs, products)
-template <typename E, typename Y> __global__ void __launch_bounds__(kAdaptThreads) add_tiles(AdaptArgs a) {
-    __shared__ float low[kAdapterTokens][RK_RANK_MAX];
-    begin_early();
-    const AdapterTile tile = a.tiles[blockIdx.x];
+// Stores eight outputs, or relu² of them.
+template <bool kSquare, typename Y> __device__ void store_finished(Y *y, const float (&v)[8]) {
+    if (!kSquare) return store8(y, v);
+    constexpr int n = Pack<Y>::size;
+#pragma unroll
+    for (int k = 0; k < 8 / n; k++) {
+        Pack<Y> q;
+#pragma unroll
+        for (int e = 0; e < n; e++) {
+            const float r = fmaxf(v[k * n + e], 0.0f);
+            q.v[e] = from_float_bounded<Y>(r * r);
+        }
+        reinterpret_cast<Pack<Y> *>(y)[k] = q;
+    }
+}
+
+// Some tokens of a row, at most kTokens. With kSquare the outputs of all rows
+// become relu² of what they are, then. grid (tiles, slices of outputs, products)
+template <typename E, typename Y, int kTokens, bool kSquare> __global__ void __launch_bounds__(kAdaptThreads, 2) add_deltas(AdaptArgs a) {
+    __shared__ float low[kTokens][RK_RANK_MAX];
+    let_next_start();
+    if (a.there == There::Nothing) wait_for_previous();
+    const AdapterTile tile = a.tile(blockIdx.x);
+    const int pitch = (a.out + 7) / 8 * 8, o = (blockIdx.y * kAdaptThreads + threadIdx.x) * 8;
     const AdapterDelta *found = a.delta(tile.row, blockIdx.z);
-    if (!found || !found->down) return;
-    const AdapterDelta d = *found;
-    shrink_tile(low, d, static_cast<const E *>(a.x) + blockIdx.z * a.x_part + (int64_t)tile.first * a.in, a.in, tile.count);
-    __syncthreads();
-    const E *up = static_cast<const E *>(d.up);
-    Y *y = static_cast<Y *>(a.y) + blockIdx.z * a.y_part + tile.first * a.y_token;
-    const int pitch = (a.out + 7) / 8 * 8;
-    const int o = (blockIdx.y * kAdaptThreads + threadIdx.x) * 8;
-    if (o >= pitch) return;
-    float sum[kAdapterTokens][8] = {};
-#pragma unroll 2
-    for (int r = 0; r < d.rank; r++) {
-        const Pack<E> w = *reinterpret_cast<const Pack<E> *>(up + (int64_t)r * pitch + o);
-#pragma unroll
-        for (int t = 0; t < kAdapterTokens; t++) add_scaled(sum[t], w, low[t][r]);
+    const bool changes = found && found->down;
+    float sum[kTokens][8] = {};
+    if (changes) {
+        const AdapterDelta d = *found;
+        const E *x = static_cast<const E *>(a.x) + blockIdx.z * a.x_part + (int64_t)tile.first * a.in;
+        if constexpr (kTokens == 1) {
+            __shared__ float partial[kAdaptWarps][kRanksTogether];
+            for (int first = 0; first < d.rank; first += kRanksTogether) shrink(low[0], partial, d, x, a.in, first);
+        } else {
+            shrink_tile(low, d, x, a.in, tile.count);
+        }
+        if (o < pitch) expand<E, kTokens>(sum, low, static_cast<const E *>(d.up) + o, pitch, d.rank);
     }
+    if (a.there == There::Inputs) wait_for_previous();
+    if ((changes || kSquare) && o < pitch) {
+        Y *y = static_cast<Y *>(a.y) + blockIdx.z * a.y_part + tile.first * a.y_token + o;
 #pragma unroll
-    for (int t = 0; t < kAdapterTokens; t++) {
-        if (t >= tile.count) break;
-        float v[8];
-        load8(v, y + t * a.y_token + o);
+        for (int t = 0; t < kTokens; t++) {
+            if (t >= tile.count) break;
+            float v[8];
+            load8(v, y + t * a.y_token);
 #pragma unroll
-        for (int e = 0; e < 8; e++) v[e] += sum[t][e];
-        store8(y + t * a.y_token + o, v);
+            for (int e = 0; e < 8; e++) v[e] += sum[t][e];
+            store_finished<kSquare>(y + t * a.y_token, v);
+        }
     }
+    if (a.there == There::InputsAndOutputs) wait_for_previous(); // what comes next waits for this kernel alone
 }
 
 // A product's inputs as adapters change them, of all tokens: y = x, gain * x, or
@@ -230,7 +231,6 @@ template <typename E> __global__ void __launch_bounds__(kAdaptThreads) reshape_i
 AdaptArgs inputs(const Pass &p, int index, const void *x, int64_t x_part, int in) {
     AdaptArgs a{};
     a.table = p.adapters + index;
-    a.index = index;
     a.deltas = Adapters::deltas(*p.shape);
     a.input = p.input;
     a.x = x;
@@ -254,9 +254,16 @@ template <typename Y, bool kSquare = false> void add(const Pass &p, AdaptArgs a,
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         using To = std::conditional_t<std::is_same_v<Y, float>, float, E>;
-        launch_early(tiled ? add_tiles<E, To> : add_deltas<E, To, kSquare>, grid, kAdaptThreads, 0, p.stream, a);
+        launch_early(tiled ? add_deltas<E, To, kAdapterTokens, false> : add_deltas<E, To, 1, kSquare>, grid, kAdaptThreads, 0, p.stream, a);
     });
     if (kSquare && tiled) square_hidden(p);
+}
+
+// The model's own product, and what is there while it runs.
+There multiply(const Pass &p, Product product, const void *w, const void *x, void *y) {
+    if (multiply_stream(p, product, w, x, y)) return There::Inputs;
+    p.products->multiply(product, w, x, y, Products::padded(p.tokens), p.stream);
+    return There::Nothing;
 }
 
 // The inputs of products as adapters change them; where none does, x itself.
@@ -290,37 +297,41 @@ void project_reshaped(const Pass &p, int layer, const AdaptArgs &a) {
 
 void project_adapted(const Pass &p, int layer) {
     const int c = p.shape->embed;
-    const AdaptArgs a = inputs(p, index_of(layer, RK_RECEPTANCE), p.act.mixed, p.act.token_room * c, c);
-    if (p.adapted == Adapted::Reshaped)
+    AdaptArgs a = inputs(p, index_of(layer, RK_RECEPTANCE), p.act.mixed, p.act.token_room * c, c);
+    if (p.adapted == Adapted::Reshaped) {
         project_reshaped(p, layer, a);
-    else
-        (takes_stream(p) ? project_stream : project)(p, layer);
+    } else if (takes_stream(p)) {
+        project_stream(p, layer);
+        if (streams_up(p)) a.there = There::InputsAndOutputs; // all that is left is low to up
+    } else {
+        project(p, layer);
+    }
     add<void>(p, a, p.act.rkv, p.act.token_room * c, c, c, 3);
 }
 
 void output_adapted(const Pass &p, int layer) {
     const int c = p.shape->embed;
-    const AdaptArgs a = inputs(p, index_of(layer, RK_OUTPUT), p.act.y, 0, c);
+    AdaptArgs a = inputs(p, index_of(layer, RK_OUTPUT), p.act.y, 0, c);
     const void *y = reshaped(p, a, mixed(p, 0), 0, p.tokens, 1);
-    p.products->multiply(Product::Output, p.model->layers[layer].output, y, p.act.x, Products::padded(p.tokens), p.stream);
+    a.there = multiply(p, Product::Output, p.model->layers[layer].output, y, p.act.x);
     add<float>(p, a, p.act.x, 0, c, c, 1);
 }
 
 void key_adapted(const Pass &p, int layer) {
     const int c = p.shape->embed, f = p.shape->ffn;
     shift_ffn(p, layer);
-    const AdaptArgs a = inputs(p, index_of(layer, RK_FFN_KEY), p.act.mixed, 0, c);
+    AdaptArgs a = inputs(p, index_of(layer, RK_FFN_KEY), p.act.mixed, 0, c);
     const void *x = reshaped(p, a, mixed(p, 1), 0, p.tokens, 1);
-    p.products->multiply(Product::Key, p.model->layers[layer].key, x, p.act.hidden, Products::padded(p.tokens), p.stream);
+    a.there = multiply(p, Product::Key, p.model->layers[layer].key, x, p.act.hidden);
     add<void, true>(p, a, p.act.hidden, 0, f, f, 1);
 }
 
 void value_adapted(const Pass &p, int layer) {
     const int c = p.shape->embed;
-    const AdaptArgs a = inputs(p, index_of(layer, RK_FFN_VALUE), p.act.hidden, 0, p.shape->ffn);
+    AdaptArgs a = inputs(p, index_of(layer, RK_FFN_VALUE), p.act.hidden, 0, p.shape->ffn);
     const bool room = p.shape->ffn <= 6 * c; // Adapters sees to it that no change needs it otherwise
     const void *x = room ? reshaped(p, a, p.act.mixed, 0, p.tokens, 1) : p.act.hidden;
-    p.products->multiply(Product::Value, p.model->layers[layer].value, x, p.act.x, Products::padded(p.tokens), p.stream);
+    a.there = multiply(p, Product::Value, p.model->layers[layer].value, x, p.act.x);
     add<float>(p, a, p.act.x, 0, c, c, 1);
 }
 

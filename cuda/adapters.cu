@@ -113,8 +113,6 @@ void Adapters::set(int id, int layer, int target, const HostDelta &d) {
     AdapterDelta made{};
     made.rank = d.rank;
     made.size = d.size;
-    made.down_bytes = d.rank * in * 2;
-    made.up_bytes = d.rank * round_up(out, 8) * 2;
     made.down = elements(a, d.down, 1, d.rank, in, 0);
     made.up = elements(a, d.up, 1, out, d.rank, round_up(out, 8));
     if (d.blocks) made.blocks = elements(a, d.blocks, in / d.size, d.size, d.size, d.size);

@@ -28,7 +28,6 @@ struct AdapterDelta {
     const float *gain;  // [in], or null
     const void *blocks; // E [in/size][size inputs][size outputs], or null
     int32_t rank, size;
-    int64_t down_bytes, up_bytes;
 };
 
 // A change as the host has it: rk_set_delta.

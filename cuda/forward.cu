@@ -48,7 +48,7 @@ void value(const Pass &p, int layer) {
 Path choose(const Pass &p) {
     if (p.adapted != Adapted::No) return {project_adapted, mix, output_adapted, key_adapted, value_adapted};
     if (takes_small(p)) return {project_small, mix, output_small, key_small, value_sparse};
-    if (takes_stream(p)) return {project_stream, mix, output, key_stream, value};
+    if (takes_stream(p)) return {project_stream, mix, output_stream, key_stream, value_stream};
     return {project, mix, output, key, value};
 }
 

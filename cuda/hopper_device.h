@@ -75,6 +75,9 @@ __device__ inline void wait_phase(uint64_t *b, uint32_t parity) {
 
 // ---- tiles from memory -------------------------------------------------------------
 
+// Asks for a map to be at hand when it is first used.
+__device__ inline void bring_map(const void *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+
 // Copies the map's box that begins at column x of row y; b counts its bytes.
 __device__ inline void copy_tile(uint32_t to, const void *map, uint64_t *b, int x, int y, uint64_t hint) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
@@ -107,29 +110,29 @@ template <int kPending> __device__ inline void wait_products() { asm volatile("w
 #define R5 R4 ",%40,%41,%42,%43,%44,%45,%46,%47"
 #define R6 R5 ",%48,%49,%50,%51,%52,%53,%54,%55"
 #define R7 R6 ",%56,%57,%58,%59,%60,%61,%62,%63"
-#define PRODUCT_OF(type, n, regs, at_a, at_b, ...)                                                                                  \
-    asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" regs "}, " at_a ", " at_b ", 1, 1, 1, 0, 0;" \
-                 : __VA_ARGS__                                                                                                      \
-                 : "l"(a), "l"(b))
-#define PRODUCT(n, regs, at_a, at_b, ...)                    \
-    if constexpr (std::is_same_v<E, half>)                   \
-        PRODUCT_OF("f16", n, regs, at_a, at_b, __VA_ARGS__); \
-    else                                                     \
-        PRODUCT_OF("bf16", n, regs, at_a, at_b, __VA_ARGS__)
+#define PRODUCT_OF(type, n, regs, at_a, at_b, at_across, ...)                                                                                      \
+    asm volatile("wgmma.mma_async.sync.aligned.m64n" n "k16.f32." type "." type " {" regs "}, " at_a ", " at_b ", 1, 1, 1, " at_across ", 0;" \
+                 : __VA_ARGS__                                                                                                                  \
+                 : "l"(a), "l"(b), "n"((int)kAcross))
+#define PRODUCT(n, regs, at_a, at_b, at_across, ...)                    \
+    if constexpr (std::is_same_v<E, half>)                              \
+        PRODUCT_OF("f16", n, regs, at_a, at_b, at_across, __VA_ARGS__); \
+    else                                                                \
+        PRODUCT_OF("bf16", n, regs, at_a, at_b, at_across, __VA_ARGS__)
 
-// d [64][N] += a [64][16] · b [N][16]ᵀ. Lane l of warp w has, with g = l/4 and
-// t = l%4, of eight columns n rows 16w+g and 16w+g+8, columns 8n+2t and 8n+2t+1:
-// d[4n..4n+3].
-template <typename E, int N> __device__ inline void multiply(float (&d)[N / 2], uint64_t a, uint64_t b) {
+// d [64][N] += a [64][16] · b [N][16]ᵀ; with kAcross a lies in memory as [16][64].
+// Lane l of warp w has, with g = l/4 and t = l%4, of eight columns n rows 16w+g and
+// 16w+g+8, columns 8n+2t and 8n+2t+1: d[4n..4n+3].
+template <typename E, int N, bool kAcross> __device__ inline void multiply(float (&d)[N / 2], uint64_t a, uint64_t b) {
     if constexpr (N == 16) {
-        PRODUCT("16", R0, "%8", "%9", D8(0));
+        PRODUCT("16", R0, "%8", "%9", "%10", D8(0));
     } else if constexpr (N == 32) {
-        PRODUCT("32", R1, "%16", "%17", D8(0), D8(8));
+        PRODUCT("32", R1, "%16", "%17", "%18", D8(0), D8(8));
     } else if constexpr (N == 64) {
-        PRODUCT("64", R3, "%32", "%33", D32(0));
+        PRODUCT("64", R3, "%32", "%33", "%34", D32(0));
     } else {
         static_assert(N == 128, "no such product");
-        PRODUCT("128", R7, "%64", "%65", D32(0), D32(32));
+        PRODUCT("128", R7, "%64", "%65", "%66", D32(0), D32(32));
     }
 }
 
@@ -151,6 +154,28 @@ __device__ inline uint32_t transpose8(uint32_t v) {
     uint32_t r;
     asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(r) : "r"(v));
     return r;
+}
+
+// ---- blocks of a cluster ------------------------------------------------------------
+
+// A barrier of all threads of the cluster that have not exited, by whole warps. What
+// they wrote before it may be read after it.
+__device__ inline void cluster_barrier() {
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// What another block of the cluster has at this place of its shared memory.
+__device__ inline float4 load_of_block(uint32_t shared, int rank) {
+    float4 v;
+    asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %4, %5;\nld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n}"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "r"(shared), "r"(rank)
+                 : "memory");
+    return v;
+}
+
+__device__ inline void store_shared(uint32_t shared, const float4 &v) {
+    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
 }
 
 // A barrier of `threads` threads of the block: not of those that copy.

@@ -63,8 +63,8 @@ struct DrawScratch {
     float *mixed;       // [row_room/2][logits_stride]: logits of mixes; see sampler_mix.h
     float2 *parts;      // [row_room][chunks]: sums of the softmax of rows of mixes
     uint32_t *exempt;   // bit set of tokens
-    int32_t *arrived;   // rows that have drawn; zero between draws
-    int32_t *taken;     // [row_room]: rows that draw_many has drawn for; see sampler_many.h
+    uint32_t *arrived;  // rows that have drawn; zero between draws
+    int32_t *left;      // [1+row_room]: how many outputs draw_many has left, zero between draws, and which
 
     // In the host's memory, which the device writes to.
     rk_result *results;       // [row_room]

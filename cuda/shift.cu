@@ -77,7 +77,15 @@ struct ShiftArgs {
     const int32_t *row_slot, *row_of;
     int64_t stride; // elements between the mixes of a token
     int channels, tokens, group;
+    bool first; // of the step
 };
+
+// The step's first shift lets its successor start only when embed has ended: all
+// that follow may then read what embed wrote, and what was there before the step,
+// before their predecessors have ended.
+__device__ void trigger(const ShiftArgs &a, bool waited) {
+    if (a.first == waited) let_next_start();
+}
 
 // A block does `group` tokens one after another, so that a token's prev is at
 // hand. With kAhead it has one alone, and the constants are on their way to
@@ -87,7 +95,7 @@ struct ShiftArgs {
 template <typename E, int kMixes, int kVectors, bool kAhead>
 __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) shift_tokens(ShiftArgs a, E *mixed) {
     __shared__ float shared[2][2 * kWarp];
-    let_next_start();
+    trigger(a, false);
     Channels<kVectors> mixes[kAhead ? kMixes : 1];
     Norm<kVectors> norm;
     if constexpr (kAhead) {
@@ -95,17 +103,21 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
 #pragma unroll
         for (int m = 0; m < kMixes; m++) mixes[m] = load_channels<kVectors>(a.mix + m * a.channels, a.channels);
     }
-    wait_for_previous();
     const bool single = a.next_shift == nullptr;
-    Channels<kVectors> prev;
     const int begin = blockIdx.x * a.group, end = min(begin + a.group, a.tokens);
+    Channels<kVectors> prev;
+    if (kAhead && single && !a.first) prev = load_channels<kVectors>(a.shift + (int64_t)a.row_slot[begin] * 2 * a.channels, a.channels);
+    wait_for_previous();
+    trigger(a, true);
     for (int t = begin; t < end; t++) {
         Channels<kVectors> now = load_channels<kVectors>(a.x + (int64_t)t * a.channels, a.channels);
         if constexpr (!kAhead) norm = Norm<kVectors>(a.ln_weight, a.ln_bias, a.channels);
         const int row = single ? t : a.row_of[t];
         const int first = single ? t : a.input[row].first, last = single ? t : first + a.input[row].count - 1;
         float *shift = a.shift + (int64_t)a.row_slot[row] * 2 * a.channels;
-        if (t == first)
+        if (kAhead && single && !a.first)
+            ;
+        else if (t == first)
             prev = load_channels<kVectors>(shift, a.channels);
         else if (t == begin)
             prev = layer_norm(load_channels<kVectors>(a.x + (int64_t)(t - 1) * a.channels, a.channels), norm, a.channels, shared[1]);
@@ -169,9 +181,10 @@ template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], cons
 // that the weights and mixes are read once for all.
 template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(kNormThreads, 1) shift_rows(ShiftArgs a, E *mixed) {
     __shared__ float shared[2 * kCount * kWarp];
-    let_next_start();
+    trigger(a, false);
     const Norm<1> norm(a.ln_weight, a.ln_bias, a.channels);
     wait_for_previous();
+    trigger(a, true);
     const int first = blockIdx.x * kCount, c = channel<1>(0);
     Channels<1> now[kCount], prev[kCount];
     float *shift[kCount];
@@ -227,6 +240,7 @@ template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn)
     a.channels = c;
     a.tokens = p.tokens;
     a.group = p.tokens >= 1024 ? 4 : 1;
+    a.first = layer == 0 && !ffn;
     const int threads = norm_threads(c), blocks = (int)ceil_div(p.tokens, a.group);
     if (p.single && p.tokens >= kManyRows && c <= kNormThreads * 8)
         return launch_early(shift_rows<E, kMixes, kRowsTogether>, (int)ceil_div(p.tokens, kRowsTogether), threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));

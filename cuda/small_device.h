@@ -39,6 +39,16 @@ __device__ inline void begin_early() {
     wait_for_previous();
 }
 
+// Orders what a thread has seen and written before what it writes after, for the
+// host too.
+__device__ inline void fence_host() {
+#if GPU_CUDA && __CUDA_ARCH__ >= 700
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+#else
+    __threadfence_system();
+#endif
+}
+
 // What kernels for few tokens need to know of the current device.
 struct DeviceLimits {
     int multiprocessors = 1;
@@ -99,18 +109,6 @@ void launch_teams(void (*kernel)(P...), dim3 teams, int team, int threads, size_
 template <typename... P, typename... A>
 void launch_early(void (*kernel)(P...), dim3 blocks, int threads, size_t shared, gpuStream stream, A... args) {
     launch_teams(kernel, blocks, 1, threads, shared, stream, args...);
-}
-
-// Asks for bytes that a later kernel reads to be brought to the L2 cache, by all
-// threads of a block.
-__device__ inline void bring_near(const void *p, int64_t bytes) {
-#if GPU_CUDA
-    constexpr int kLine = 128;
-    for (int64_t i = (int64_t)threadIdx.x * kLine; i < bytes; i += (int64_t)blockDim.x * kLine)
-        asm volatile("prefetch.global.L2 [%0];" ::"l"(static_cast<const char *>(p) + i));
-#else
-    (void)p, (void)bytes;
-#endif
 }
 
 // ---- copies of 16 bytes to shared memory ---------------------------------------

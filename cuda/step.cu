@@ -79,8 +79,8 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     draw_.exempt = arena.device<uint32_t>(ceil_div(s.vocab, 32), scratch, what);
     draw_.mixed = arena.device<float>(std::max<int64_t>(r / 2, 1) * act_.logits_stride, scratch, what);
     draw_.parts = arena.device<float2>(r * (act_.logits_stride / sampling::kDrawChunk), scratch, what);
-    draw_.arrived = arena.device<int32_t>(1, scratch, what);
-    draw_.taken = arena.device<int32_t>(r, scratch, what);
+    draw_.arrived = arena.device<uint32_t>(1, scratch, what);
+    draw_.left = arena.device<int32_t>(1 + r, scratch, what);
 
     input_ = arena.device<RowInput>(r, scratch, what);
     row_slot_ = arena.device<int32_t>(r, scratch, what);

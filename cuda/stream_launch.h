@@ -37,35 +37,35 @@ template <typename E> CUtensorMap map_of(const void *base, int64_t width, int64_
     return map;
 }
 
-// How many blocks share the steps. With few tokens it pays to divide them evenly,
-// through tiles; with more, sums on their way cost so much that each tile is
-// divided into equal parts, or none.
-inline int blocks_for(int tiles, int steps, int tokens) {
+// How many blocks share the steps that are dealt out: a tile is divided into equal
+// parts, if there are enough blocks for that.
+inline int blocks_for(int tiles, int steps) {
     const int most = device_limits().multiprocessors, parts = most / tiles;
-    if (parts == 1 && tokens <= 32) return std::min(most, steps);
     return parts > 0 ? std::min(tiles * parts, steps) : most;
 }
 
-// Whether tiles have so few steps that a block does best to have one, and no other.
-inline bool is_narrow(const Products &all) {
-    int most = 0;
-    for (int i = 0; i < all.count; i++) most = std::max(most, all.product[i].inputs);
-    return most <= kNarrowInputs;
+// How many blocks share each tile of so many steps, at most `most` blocks in all.
+inline int team_for(int tiles, int steps, int most) {
+    constexpr int kLeastSteps = 3; // of a block: fewer are on their way as soon, and cost more to add up
+    int team = 1;
+    while (team < kMostTeam && tiles * team * 2 <= most && steps >= team * 2 * kLeastSteps) team *= 2;
+    return team;
 }
 
-template <typename E, int kRows, int kTokens> void launch_tiles(const Products &all, const Workspace &space, bool whole, gpuStream stream) {
+template <typename E, int kRows, int kTokens, bool kAcross> void launch_tiles(const Products &all, const Workspace &space, gpuStream stream) {
     Jobs jobs{};
     jobs.count = all.count;
     jobs.tokens = all.tokens;
     jobs.token_blocks = (int)ceil_div(all.tokens, kTokens);
     jobs.hint = jobs.token_blocks == 1 ? hopper::kReadOnce : hopper::kReadAsOthers;
+    jobs.late = all.late;
     jobs.partial = space.partial;
     jobs.arrived = space.arrived;
-    int tiles = 0;
+    int tiles = 0, least = INT32_MAX; // steps
     for (int i = 0; i < all.count; i++) {
         const Product &p = all.product[i];
         Job &job = jobs.job[i];
-        job.w = map_of<E>(p.w, p.inputs, p.rows, kRows);
+        job.w = kAcross ? map_of<E>(p.w, p.rows, p.inputs, kInputs) : map_of<E>(p.w, p.inputs, p.rows, kRows);
         job.x = map_of<E>(p.x, p.inputs, all.tokens, kTokens);
         job.out = p.out;
         job.rows = p.rows;
@@ -76,20 +76,25 @@ template <typename E, int kRows, int kTokens> void launch_tiles(const Products &
         const int own = (int)ceil_div(p.rows, kRows) * jobs.token_blocks;
         tiles += own;
         jobs.dealt += own * job.steps;
+        least = std::min(least, job.steps);
     }
-    jobs.whole = whole;
-    const int blocks = whole ? tiles : blocks_for(tiles, jobs.dealt, all.tokens);
-    if (!whole && (tiles > kSharedTiles || (int64_t)blocks * 2 * kRows * kTokens > kPartialSums)) fail(RK_ERR_ARGUMENT, "%d tiles in a launch", tiles);
-    launch_early(multiply_tiles<E, kRows, kTokens>, blocks, kThreads<kRows, kTokens>, kSharedBytes<kRows, kTokens>, stream, jobs);
+    int blocks = tiles, team = 1;
+    if (kDealt<kTokens>) {
+        blocks = blocks_for(tiles, jobs.dealt);
+        if (tiles > kSharedTiles || (int64_t)blocks * 2 * kRows * kTokens > kPartialSums) fail(RK_ERR_ARGUMENT, "%d tiles in a launch", tiles);
+    } else {
+        team = jobs.team = team_for(tiles, least, device_limits().multiprocessors * (all.narrow ? kResident<kRows, kTokens> : 1));
+    }
+    launch_teams(multiply_tiles<E, kRows, kTokens, kAcross>, blocks, team, kThreads<kRows, kTokens>, kSharedBytes<kRows, kTokens>, stream, jobs);
 }
 
 template <typename E> void launch(const Products &all, const Workspace &space, gpuStream stream) {
-    if (all.tokens > 64 && is_narrow(all)) return launch_tiles<E, 128, 64>(all, space, true, stream);
-    if (all.tokens <= 16) return launch_tiles<E, 128, 16>(all, space, false, stream);
-    if (all.tokens <= 32) return launch_tiles<E, 128, 32>(all, space, false, stream);
-    if (all.tokens <= 64) return launch_tiles<E, 128, 64>(all, space, false, stream);
-    if (all.tokens <= 128) return launch_tiles<E, 128, 128>(all, space, false, stream);
-    launch_tiles<E, 256, 128>(all, space, false, stream);
+    if (all.across) return (all.tokens <= 16 ? launch_tiles<E, 128, 16, true> : launch_tiles<E, 128, kValueTokens, true>)(all, space, stream);
+    if (all.tokens <= 16) return launch_tiles<E, 128, 16, false>(all, space, stream);
+    if (all.tokens <= 32) return launch_tiles<E, 128, 32, false>(all, space, stream);
+    if (all.tokens <= 64 || all.narrow) return launch_tiles<E, 128, 64, false>(all, space, stream);
+    if (all.tokens <= 128) return launch_tiles<E, 128, 128, false>(all, space, stream);
+    launch_tiles<E, 256, 128, false>(all, space, stream);
 }
 
 } // namespace stream

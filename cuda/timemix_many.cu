@@ -2,8 +2,9 @@
 //
 // Where there are enough heads of rows to fill the card, a warp goes through rows
 // of one head, of which it keeps the weights. A part of S, 8 KB, is copied to its
-// shared memory while it works on the part before, so that memory always has
-// something to do; what it makes is written past the caches.
+// shared memory while it works on the part before, the first one before the previous
+// kernel has ended, so that memory always has something to do; what it makes is
+// written past the caches.
 //
 // fp16 states are multiplied by tensor cores, with vectors as sums of two fp16
 // values each. S r of the new state is (S diag(w) - (S κ̂)(κ̂ ⊙ a)ᵀ + v k̃ᵀ) r, so
@@ -53,10 +54,10 @@ template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWar
     using L = Lay<S>;
     __shared__ Vectors vectors[kWarps];
     __shared__ uint4 ahead[kWarps][kPieces * kWarp];
-    begin_early();
+    let_next_start();
     const int heads = a.channels / N, warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, part = lane % L::lanes;
     const int number = blockIdx.x * kWarps + warp, head = number % heads, group = number / heads;
-    if (group >= groups) return;
+    if (group >= groups) return wait_for_previous();
     Vectors &t = vectors[warp];
     const int copied_row = lane / L::packs; // and every kWarp / packs from there, as a part is copied in one piece
     const SharedPlace<uint4> place(&ahead[warp][copied_row * L::packs + L::place(copied_row, lane % L::packs)]);
@@ -74,6 +75,7 @@ template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWar
     };
     int slot = slot_of(group), next_slot = slot_of(group + groups);
     fetch(slot, 0);
+    wait_for_previous();
     Ahead<E> in;
     in.load(a, (int64_t)group * a.channels + channel);
     for (int row = group; row < rows; row += groups) {

@@ -1,7 +1,8 @@
 // timemix_single.cu: the recurrence for rows of one token and heads of 64, which
 // is bound by how fast states come from memory and go back: one head of one row
 // a block, whose first warp prepares the token while the others' loads of S are
-// on their way, writes of S first and the output last.
+// on their way, writes of S first and the output last. S and the weights are on
+// their way before the previous kernel has ended.
 #include "small_device.h"
 #include "timemix_head.h"
 
@@ -18,14 +19,15 @@ template <typename S> constexpr int kThreads = Grid<S, N>::threads + kWarp;
 template <typename E, typename S> __global__ void __launch_bounds__(kThreads<S>, 5) mix_rows(Args a) {
     using G = Grid<S, N>;
     __shared__ Token<N> token;
-    begin_early();
+    let_next_start();
     const int head = blockIdx.x, row = blockIdx.y, slot = a.row_slot[row];
-    if (slot == a.spare) return;
+    if (slot == a.spare) return wait_for_previous();
     if (threadIdx.x < kWarp) {
         const int i = threadIdx.x * kEachOf<N>, channel = head * N + i;
         const int64_t at = (int64_t)row * a.channels + channel;
-        const Inputs<kEachOf<N>> in(a, at, static_cast<const E *>(nullptr));
         const Weights<kEachOf<N>> w(a, channel);
+        wait_for_previous();
+        const Inputs<kEachOf<N>> in(a, at, static_cast<const E *>(nullptr));
         prepare<E, N>(a, at, i, w, in, token);
         __syncthreads();
         __syncthreads();

@@ -28,14 +28,23 @@ template <typename E> __global__ void fill(E *p, int64_t n, float scale, uint64_
     for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) p[i] = from_float<E>(scale * random_of(i, seed));
 }
 
-template <typename E> __global__ void plain(const E *w, const E *x, float *y, int rows, int inputs, int tokens, stream::Finish f) {
+// What is there before a product is added to it.
+__device__ float old_value(int64_t i) { return random_of(i, 99); }
+
+__global__ void fill_old(float *p, int64_t n) {
+    for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) p[i] = old_value(i);
+}
+
+template <typename E> __global__ void plain(const E *w, const E *x, float *y, int rows, int inputs, int tokens, stream::Finish f, bool across) {
     const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (i >= (int64_t)rows * tokens) return;
     const int row = i % rows, token = i / rows;
     float sum = 0;
-    for (int k = 0; k < inputs; k++) sum += to_float(w[(int64_t)row * inputs + k]) * to_float(x[(int64_t)token * inputs + k]);
+    for (int k = 0; k < inputs; k++) sum += to_float(w[across ? (int64_t)k * rows + row : (int64_t)row * inputs + k]) * to_float(x[(int64_t)token * inputs + k]);
     if (f == stream::Finish::Tanh) sum = tanhf(sum);
     if (f == stream::Finish::Sigmoid) sum = 1 / (1 + expf(-sum));
+    if (f == stream::Finish::Square) sum = sum > 0 ? sum * sum : 0;
+    if (f == stream::Finish::Add) sum += old_value(i);
     y[i] = sum;
 }
 
@@ -74,38 +83,52 @@ struct Case {
 };
 
 // Whether all products come out right, and the same twice.
-template <typename E> bool check_products(int tokens, const std::vector<Case> &cases, const stream::Workspace &space, gpuStream s) {
+template <typename E>
+bool check_products(int tokens, const std::vector<Case> &cases, const stream::Workspace &space, gpuStream s, bool across = false, bool narrow = false) {
     stream::Products all;
     all.tokens = tokens;
+    all.across = across;
+    all.narrow = narrow;
     std::vector<float *> wants;
     std::vector<void *> taken;
     for (size_t j = 0; j < cases.size(); j++) {
         const Case &c = cases[j];
         const int64_t n = (int64_t)c.rows * tokens;
-        E *w = device<E>((int64_t)c.rows * c.inputs), *x = device<E>((int64_t)tokens * c.inputs), *out = device<E>(n);
+        E *w = device<E>((int64_t)c.rows * c.inputs), *x = device<E>((int64_t)tokens * c.inputs);
+        float *out = device<float>(n); // half of it, where results are rounded
         float *want = device<float>(n);
         fill<<<512, 256, 0, s>>>(w, (int64_t)c.rows * c.inputs, 3.0f / sqrtf(c.inputs), j * 2 + 1);
         fill<<<512, 256, 0, s>>>(x, (int64_t)tokens * c.inputs, 1.0f, j * 2 + 2);
-        plain<E><<<ceil_div(n, 128), 128, 0, s>>>(w, x, want, c.rows, c.inputs, tokens, c.finish);
+        plain<E><<<ceil_div(n, 128), 128, 0, s>>>(w, x, want, c.rows, c.inputs, tokens, c.finish, across);
         all.add({w, x, out, c.rows, c.inputs, c.finish});
         wants.push_back(want);
         for (void *p : {(void *)w, (void *)x, (void *)want, (void *)out}) taken.push_back(p);
     }
     bool ok = true;
     double *norms = device<double>(3);
-    std::vector<std::vector<uint16_t>> before(cases.size());
+    std::vector<std::vector<uint8_t>> before(cases.size());
     for (int round = 0; round < 2; round++) {
-        for (size_t j = 0; j < cases.size(); j++) check(gpuMemsetAsync(all.product[j].out, 0xff, (int64_t)cases[j].rows * tokens * 2, s), "clearing");
+        for (size_t j = 0; j < cases.size(); j++) {
+            const int64_t n = (int64_t)cases[j].rows * tokens;
+            if (cases[j].finish == stream::Finish::Add)
+                fill_old<<<512, 256, 0, s>>>((float *)all.product[j].out, n);
+            else
+                check(gpuMemsetAsync(all.product[j].out, 0xff, n * 2, s), "clearing");
+        }
         multiply<E>(all, space, s);
         check(gpuLastError(), "launching");
         for (size_t j = 0; j < cases.size(); j++) {
             const int64_t n = (int64_t)cases[j].rows * tokens;
             check(gpuMemsetAsync(norms, 0, 24, s), "clearing");
-            compare<<<256, 256, 0, s>>>((const E *)all.product[j].out, wants[j], n, norms);
+            const bool adds = cases[j].finish == stream::Finish::Add;
+            if (adds)
+                compare<<<256, 256, 0, s>>>((const float *)all.product[j].out, wants[j], n, norms);
+            else
+                compare<<<256, 256, 0, s>>>((const E *)all.product[j].out, wants[j], n, norms);
             double got[3];
-            std::vector<uint16_t> now(n);
+            std::vector<uint8_t> now(n * (adds ? 4 : 2));
             check(gpuMemcpyAsync(got, norms, 24, gpuToHost, s), "reading");
-            check(gpuMemcpyAsync(now.data(), all.product[j].out, n * 2, gpuToHost, s), "reading");
+            check(gpuMemcpyAsync(now.data(), all.product[j].out, now.size(), gpuToHost, s), "reading");
             check(gpuStreamSynchronize(s), "running the products");
             const double error = got[2] > 0 ? 1e9 : sqrt(got[0] / got[1]), limit = std::is_same_v<E, bf16> ? 4e-3 : 5e-4;
             if (!(error < limit)) {
@@ -130,9 +153,13 @@ int check_all() {
     using F = stream::Finish;
     const std::vector<Case> layer = {{4096, 4096, F::Store}, {4096, 4096, F::Store}, {128, 4096, F::Tanh}, {480, 4096, F::Sigmoid}};
     const std::vector<Case> odd = {{1024, 1056, F::Store}, {96, 1056, F::Tanh}, {40, 72, F::Sigmoid}, {520, 2048, F::Store}};
+    const std::vector<Case> small = {{768, 768, F::Store}, {64, 768, F::Tanh}, {3072, 768, F::Square}}, added = {{1000, 1032, F::Add}}, values = {{768, 3080, F::Add}};
     int failed = 0;
     for (int tokens : {1, 9, 16, 17, 32, 33, 64, 65, 100, 128, 129, 200, 256}) {
-        const bool ok = check_products<half>(tokens, layer, space, s) & check_products<half>(tokens, odd, space, s) & check_products<bf16>(tokens, odd, space, s);
+        bool ok = check_products<half>(tokens, layer, space, s) & check_products<half>(tokens, odd, space, s) & check_products<bf16>(tokens, odd, space, s);
+        ok &= check_products<half>(tokens, small, space, s, false, true) & check_products<bf16>(tokens, added, space, s, false, true);
+        if (tokens <= stream::kFewTokens) ok &= check_products<half>(tokens, added, space, s);
+        if (tokens <= stream::kValueTokens) ok &= check_products<half>(tokens, values, space, s, true) & check_products<bf16>(tokens, values, space, s, true);
         printf("%d tokens: %s\n", tokens, ok ? "right" : "WRONG");
         failed += !ok;
     }
