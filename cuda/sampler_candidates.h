@@ -6,26 +6,20 @@
 
 namespace sampling {
 
-// The distance from the largest value beyond which a mass is zero, or how far
-// truncation has to look at all; in powers of two.
-constexpr float kMassBits = 45;
-
 // Lists them at dst, the likeliest first; returns how many there are. raw is the
-// part of the logits that part has after penalties, most the largest logit of the
-// row, norm the logarithm of the sum of their exponentials.
-template <int kBlocks>
-__device__ __noinline__ int list_candidates(Work<kBlocks> &w, const Part &raw, const Part &part, const Kept &drawn, uint64_t total, float most,
-                                            double norm, int top, rk_candidate *dst) {
-    using T = Team<kBlocks>;
+// part of the logits that part has after penalties. Bins are empty.
+template <typename T> __device__ __noinline__ int list_candidates(Work<T> &w, Part raw, Part part, Kept drawn, uint64_t total, int top, rk_candidate *dst) {
+    const float most = w.look.raw_best;
+    const double norm = w.look.norm;
     uint64_t likely;
     pick(w, raw, Number{-kMaxFloat}, 0, false, &likely);
     const int n = (int)min((uint64_t)top, likely);
     if (n == 0) return 0;
-    const Cutoff c = cut(w, raw, Distances(most, kMassBits / kSoftmaxScale), kBins, {(uint64_t)n, 0}, Number{-kMaxFloat});
+    const Cutoff c = cut(w, raw, Distances(most, kMassBits / kSoftmaxScale), {(uint64_t)n, 0}, Number{-kMaxFloat});
     const float theta = z_of(c.key);
     int tie_last = INT32_MAX;
     if (c.rest < (uint64_t)c.ties) tie_last = pick(w, raw, Ties{theta}, c.rest - 1, false, &likely);
-    // The list has the id as key, and what else there is as measure.
+    // The list has logits as keys and probabilities as measures.
     T::sync();
     if (threadIdx.x == 0) w.count = 0;
     __syncthreads();
@@ -37,21 +31,20 @@ __device__ __noinline__ int list_candidates(Work<kBlocks> &w, const Part &raw, c
             if (z[e] < theta || (z[e] == theta && id > tie_last)) continue;
             const int at = atomicAdd(&w.count, 1);
             const float prob = total > 0 ? (float)((double)drawn(id, part.z[id - part.first]) / (double)total) : 0.0f;
-            w.mine.key[at] = id;
-            w.mine.measure[at] = (uint64_t)__float_as_uint(z[e]) << 32 | __float_as_uint(prob);
+            w.mine[at] = {__float_as_uint(prob), __float_as_uint(z[e]), id};
         }
     });
     T::sync();
     join_lists(w, n);
-    for (int i = T::rank() * T::kThreads + threadIdx.x; i < n; i += kBlocks * T::kThreads) {
-        const float z = __uint_as_float((uint32_t)(w.all.measure[i] >> 32));
-        const int id = (int)w.all.key[i];
+    for (int i = T::rank() * T::kThreads + threadIdx.x; i < n; i += T::kBlocks * T::kThreads) {
+        const Short own = w.all[i];
+        const float z = __uint_as_float(own.key);
         int before = 0;
         for (int j = 0; j < n; j++) {
-            const float other = __uint_as_float((uint32_t)(w.all.measure[j] >> 32));
-            before += other > z || (other == z && (int)w.all.key[j] < id);
+            const float other = __uint_as_float(w.all[j].key);
+            before += other > z || (other == z && w.all[j].id < own.id);
         }
-        dst[before] = {id, (float)((double)z - norm), __uint_as_float((uint32_t)w.all.measure[i])};
+        dst[before] = {own.id, (float)((double)z - norm), __uint_as_float((uint32_t)own.measure)};
     }
     return n;
 }

@@ -1,6 +1,6 @@
 // sampler_counts.h: what a slot remembers of the tokens drawn before. The blocks
-// of a team all read the list, each for the ids of its part; each lets a share of
-// it decay.
+// of a team all read the list, each for the ids of its part; the one that has the
+// drawn token brings it up to date.
 #pragma once
 
 #include "sampler_row.h"
@@ -32,51 +32,64 @@ struct Seen {
     }
 
     // Leaves penalties and bans in lowered, which is zero before, for ids of the part.
-    __device__ void lower(const RowInput &in, const int32_t *bans, const Part &part, float *lowered) const {
-        const unsigned ids = part.chunks * kDrawChunk;
-        const int listed = in.penalised() ? size : 0;
-#pragma unroll 4
-        for (int i = threadIdx.x; i < listed; i += blockDim.x)
-            if (const unsigned at = token[i] - part.first; at < ids) lowered[at] = penalty(in, n[i], first[i]);
+    // Of a list with room for limit tokens the first ones are read before its size is
+    // known.
+    __device__ void lower(const RowInput &in, const int32_t *bans, const Part &part, float *lowered, int limit) const {
+        if (in.penalised())
+            for (int from = threadIdx.x; from == (int)threadIdx.x || from < size; from += kAtOnce * blockDim.x) {
+                unsigned at[kAtOnce];
+                float v[kAtOnce], f[kAtOnce];
+#pragma unroll
+                for (int k = 0; k < kAtOnce; k++) {
+                    const int i = min(from + k * (int)blockDim.x, limit - 1);
+                    at[k] = token[i] - part.first;
+                    v[k] = n[i], f[k] = first[i];
+                }
+#pragma unroll
+                for (int k = 0; k < kAtOnce; k++)
+                    if (from + k * (int)blockDim.x < size && at[k] < (unsigned)part.chunks * kDrawChunk) lowered[at[k]] = penalty(in, v[k], f[k]);
+            }
         if (in.ban_count == 0) return;
         __syncthreads(); // a token that is both is banned
         for (int i = threadIdx.x; i < in.ban_count; i += blockDim.x) {
             const unsigned at = bans[in.ban_offset + i] - part.first;
-            if (at < ids) lowered[at] = INFINITY;
+            if (at < (unsigned)part.chunks * kDrawChunk) lowered[at] = INFINITY;
         }
     }
 
-    // Lets the counts decay, a share for each of so many blocks, and counts the
-    // token where it is.
-    __device__ void decay(float by, int drawn, float weight, int rank, int blocks) const {
-        const int end = (int)((int64_t)size * (rank + 1) / blocks);
-#pragma unroll 2
-        for (int i = (int)((int64_t)size * rank / blocks) + threadIdx.x; i < end; i += blockDim.x) {
-            const float more = token[i] == drawn ? weight : 0.0f;
-            n[i] = decayed(n[i], by) + more;
-            first[i] = decayed(first[i], by);
-        }
-    }
-
-    // Puts the token at the end, if it is not in the list; by one block.
-    __device__ void append(int drawn, float weight, int32_t *count_size, int limit) const {
-        int found = size >= limit;
-#pragma unroll 4
-        for (int i = threadIdx.x; i < size; i += blockDim.x) found |= token[i] == drawn;
-        if (__syncthreads_or(found) || threadIdx.x > 0) return;
-        token[size] = drawn;
-        n[size] = first[size] = weight;
-        *count_size = size + 1;
-    }
-
-    // Brings the counts to after the draw, by each of a team's blocks; one of them owns
-    // the token.
-    __device__ void observe(const DrawArgs &a, const RowInput &in, int drawn, int rank, int blocks, bool owns) const {
+    // Brings the counts to after the draw, by a block's threads but for the first warp,
+    // which has the host to tell: they decay, and the token is counted, at the end if it
+    // is new.
+    __device__ void observe(const DrawArgs &a, const RowInput &in, int drawn) const {
         const bool exempt = in.exempt && (a.scratch.exempt[drawn / 32] >> drawn % 32 & 1);
         const float weight = exempt ? 0.0f : 1.0f;
-        decay(in.decay, drawn, weight, rank, blocks);
-        if (owns) append(drawn, weight, a.slots.count_size + in.slot, a.slots.limit);
+        const int step = blockDim.x - kWarp;
+        int found = size >= a.slots.limit;
+        for (int from = (int)threadIdx.x - kWarp; from >= 0 && from < size; from += kAtOnce * step) {
+            int32_t t[kAtOnce];
+            float v[kAtOnce], f[kAtOnce];
+#pragma unroll
+            for (int k = 0; k < kAtOnce; k++) {
+                const int i = min(from + k * step, size - 1);
+                t[k] = token[i], v[k] = n[i], f[k] = first[i];
+            }
+#pragma unroll
+            for (int k = 0; k < kAtOnce; k++) {
+                const int i = from + k * step;
+                if (i >= size) break;
+                found |= t[k] == drawn;
+                n[i] = decayed(v[k], in.decay) + (t[k] == drawn ? weight : 0.0f);
+                first[i] = decayed(f[k], in.decay);
+            }
+        }
+        if (__syncthreads_or(found) || threadIdx.x != kWarp) return;
+        token[size] = drawn;
+        n[size] = first[size] = weight;
+        a.slots.count_size[in.slot] = size + 1;
     }
+
+  private:
+    static constexpr int kAtOnce = 4; // counts that a thread reads at once
 };
 
 } // namespace sampling

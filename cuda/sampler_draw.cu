@@ -3,6 +3,7 @@
 #include "sampler_counts.h"
 #include "sampler_many.h"
 #include "sampler_mix.h"
+#include "sampler_usual.h"
 #include "small.h"
 
 namespace sampling {
@@ -10,43 +11,21 @@ namespace sampling {
 namespace {
 
 constexpr int kMostChunksHeld = 24; // of a block: 96 KiB
-constexpr int kTeamsLeft = 49;       // that a card has at once, when there are many rows
+constexpr int kTeamsLeft = 49;      // that a card has at once, when there are many rows
+static_assert(kMostChunksHeld <= kWarp, "a lane of Usual::pick has one");
 
 int chunks_each(int vocab, int blocks) { return (int)ceil_div(ceil_div(vocab, kDrawChunk), blocks); }
 
-// What the team knows of the row after the first look.
-struct Look {
-    float best, raw_best;
-    double norm; // log of the sum of exp(logit)
-    bool nan;
-};
-
-template <int kBlocks> __device__ Look look(Work<kBlocks> &w) {
-    using T = Team<kBlocks>;
-    Extremes all{kNegInf, kNegInf, 0, 0};
-    for (int i = threadIdx.x % kWarp; i < T::kPartials; i += kWarp) {
-        const Extremes e = T::template get<T::kWarps>(w.extremes, i);
-        all.best = fmaxf(all.best, e.best);
-        all.nan |= e.nan;
-        all.add_raw(e.raw_best, e.raw_sum);
-    }
-    all.join();
-    return {all.best, all.raw_best, (double)all.raw_best + (double)logf(all.raw_sum), all.nan != 0};
-}
-
 // Keeps what top_k and top_p leave of the softmax; bins are empty.
-template <int kBlocks> __device__ void truncate(Work<kBlocks> &w, const Part &part, const RowInput &in, Kept &d) {
+template <typename T> __device__ void truncate(Work<T> &w, const Part &part, const RowInput &in, Kept &d) {
     const bool rapid = in.draw == Draw::Rapid;
     const float scale = rapid ? d.scale : kSoftmaxScale;
     Cutoff k{}, p{};
     if (in.top_k > 0 && in.top_k < part.limit)
-        k = cut(w, part, Distances(d.m, kMassBits / scale), kBins, {(uint64_t)in.top_k, 0}, Number{kNegInf});
+        k = cut(w, part, Distances(d.m, kMassBits / scale), {(uint64_t)in.top_k, 0}, Number{kNegInf});
     if (in.top_p < 1) {
-        // Values beyond this distance have together less than a quarter of 1-top_p of
-        // the largest one's mass: the cut is not among them.
-        const float widest = fminf(kMassBits, 2 + log2f((float)part.limit) - log2f(1 - in.top_p));
         if (k.key) __syncthreads(); // bins
-        p = cut(w, part, Distances(d.m, widest / scale), widest < kMassBits ? kBins - 1 : kBins, {1, (double)in.top_p}, Masses{d.m, scale});
+        p = cut(w, part, Distances(d.m, widest(in.top_p, part.limit) / scale), {1, (double)in.top_p}, Masses{d.m, scale});
     }
     const uint32_t key = max(k.key, p.key);
     d.theta = z_of(key);
@@ -62,86 +41,151 @@ template <int kBlocks> __device__ void truncate(Work<kBlocks> &w, const Part &pa
     if (d.theta == d.m) d.tie_mass = max(d.tie_mass, (uint64_t)1); // nothing else is kept
 }
 
-// Draws from what part has; d has the row's largest value and the scale, and says
-// then what was drawn from.
-template <int kBlocks> __device__ int draw(Work<kBlocks> &w, const Part &part, const RowInput &in, Kept &d, uint64_t *total) {
-    *total = 0;
-    if (!(d.m > kNegInf)) return 0;
+struct Drawn {
+    int token = 0;
+    uint64_t total = 0;
+    Kept from;
+};
+
+// Draws from what part has; d has the row's largest value and the scale. Kept apart, so
+// that the usual draw has its registers for itself.
+template <typename T> __device__ __noinline__ Drawn draw_any(Work<T> &w, Part part, Kept d) {
+    const RowInput &in = w.in;
+    uint64_t total;
     if (in.draw == Draw::Greedy) {
         d.theta = d.m;
-        d.tie_last = pick(w, part, Ties{d.m}, 0, false, total);
-        *total = d.tie_mass = mass(d.m, d.m, d.scale);
-        return d.tie_last;
+        d.tie_last = pick(w, part, Ties{d.m}, 0, false, &total);
+        d.tie_mass = mass(d.m, d.m, d.scale);
+        return {d.tie_last, d.tie_mass, d};
     }
     if (in.truncates(part.limit)) truncate(w, part, in, d);
-    return pick(w, part, d, random_word(in.seed, in.index), true, total);
+    const int token = pick(w, part, d, random_word(in.seed, in.index), true, &total);
+    return {token, total, d};
+}
+
+// Draws for the row, whose largest value is best: of nothing but -Inf, token 0 with a
+// total of 0. The token may be -1 for blocks that do not have it.
+template <typename T> __device__ Drawn draw(Work<T> &w, const Part &part, float best) {
+    const RowInput &in = w.in;
+    Drawn d{0, 0, {best, in.scale, kNegInf, INT32_MAX, 0}};
+    if constexpr (T::kBlocks > 1)
+        if (is_usual(in, part.limit) && best > kNegInf && draw_usual(w, part, d.from, &d.total, &d.token)) return d;
+    __syncthreads();
+    join_extremes(w);
+    clear_bins(w);
+    T::sync();
+    if (best > kNegInf) d = draw_any(w, part, d.from);
+    look(w);
+    __syncthreads();
+    return d;
+}
+
+// Reads an output's row into shared memory; false if it does not draw.
+template <typename T> __device__ bool read_input(const DrawArgs &a, Work<T> &w, int out) {
+    constexpr int kWords = sizeof(RowInput) / sizeof(uint32_t);
+    static_assert(kWords < kWarp);
+    const int row = a.row(out);
+    __syncthreads(); // of the row before
+    if (threadIdx.x < kWords) reinterpret_cast<uint32_t *>(&w.in)[threadIdx.x] = reinterpret_cast<const uint32_t *>(a.input + row)[threadIdx.x];
+    if (threadIdx.x == kWarp) w.slot = a.row_slot[row];
+    __syncthreads();
+    return w.in.draw != Draw::None && w.in.draw != Draw::Voice && w.slot == w.in.slot;
+}
+
+// What the host is told of a row that does not draw, by one thread.
+__device__ void pass_over(const DrawArgs &a, const RowInput &in, int out) {
+    rk_result *result = a.scratch.results + out;
+    if (in.draw != Draw::Voice) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN, 0.0f};
+    for (int k = 1; k <= in.voices; k++) result[k] = {};
+    a.arrive();
 }
 
 // Behind Work there is room for the values held.
-template <int kBlocks, bool kHeld> __device__ void draw_row(const DrawArgs &a, Work<kBlocks> &w, int out, int chunks_each) {
-    using T = Team<kBlocks>;
-    const int row = a.row(out), rank = T::rank();
-    const RowInput &in = a.input[row];
-    rk_result *result = a.scratch.results + out;
-    if (in.draw == Draw::None || in.draw == Draw::Voice || a.frozen(row)) {
+template <typename T, bool kHeld> __device__ void draw_row(const DrawArgs &a, Work<T> &w, int out, int chunks_each) {
+    const int rank = T::rank();
+    const bool draws = read_input(a, w, out);
+    const RowInput &in = w.in;
+    if (!draws) {
         wait_for_previous();
-        if (rank > 0 || threadIdx.x > 0) return;
-        if (in.draw != Draw::Voice) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN, 0.0f};
-        for (int k = 1; k <= in.voices; k++) result[k] = {};
-        return a.arrive();
+        if (rank == 0 && threadIdx.x == 0) pass_over(a, in, out);
+        return;
     }
+    const Seen seen(a.slots, in.slot);
     const int all_chunks = (int)(a.stride / kDrawChunk), first = min(rank * chunks_each, all_chunks), chunks = min(chunks_each, all_chunks - first);
     float *z = kHeld ? reinterpret_cast<float *>(&w + 1) : a.scratch.z + out * a.stride + first * kDrawChunk;
     const Part part{z, first * kDrawChunk, chunks, a.slots.limit, false};
     for (int i = threadIdx.x; i < chunks * kDrawChunk / 4; i += T::kThreads) reinterpret_cast<float4 *>(z)[i] = {0, 0, 0, 0};
     clear_bins(w);
-    const Seen seen(a.slots, in.slot);
+    if (threadIdx.x == 0) {
+        w.chunks_each = chunks_each;
+        w.count = 0;
+        w.best = w.theta = 0;
+        w.above = {0, 0};
+    }
+    for (int i = threadIdx.x; i < chunks; i += T::kThreads) w.chunk[i] = {0, 0};
     __syncthreads();
-    seen.lower(in, a.bans, part, z);
+    seen.lower(in, a.bans, part, z, a.slots.limit);
     if (a.early) wait_for_previous();
     __syncthreads();
 
     const float *logits = a.drawn_from(out, in.voices > 0);
-    const Extremes mine = load_part(logits, z, part, a.vocab);
+    float most;
+    Extremes mine = load_part(logits, z, part, a.vocab, &most);
+    const uint32_t key = warp_max(key_of(most));
+    if (threadIdx.x % kWarp == 0) atomicMax(&w.best, key);
+    T::arrive();
+    mine.join();
     if (threadIdx.x % kWarp == 0) w.extremes[threadIdx.x / kWarp] = mine;
-    T::sync();
-    const Look seen_all = look(w);
-    Kept d{seen_all.best, in.scale, kNegInf, INT32_MAX, 0};
-    uint64_t total;
-    const int token = draw(w, part, in, d, &total);
+    T::wait();
+    const float best = z_of(warp_max(threadIdx.x % kWarp < T::kBlocks ? *T::at(&w.best, threadIdx.x % kWarp) : 0u));
+    const Drawn drawn = draw(w, part, best);
     int candidates = 0;
     if (in.top > 0) {
+        clear_bins(w);
+        T::sync();
         const Part raw{logits + part.first, part.first, part.chunks, part.limit, true};
-        candidates = list_candidates(w, raw, part, d, total, seen_all.raw_best, seen_all.norm, in.top, a.scratch.candidates + in.top_offset);
+        candidates = list_candidates(w, raw, part, drawn.from, drawn.total, in.top, a.scratch.candidates + in.top_offset);
         __threadfence_system();
         T::sync();
     }
-    const int at = token - part.first;
-    const bool owns = at >= 0 && at < chunks * kDrawChunk;
-    const float own = owns && in.voices > 0 ? tell_voices(a, out, in.voices, token) : 0.0f;
-    if (owns && threadIdx.x == 0) {
-        const float log_prob = total > 0 ? (float)((double)tame(logits[token]) - seen_all.norm) : kNegInf;
-        *result = {token, log_prob, candidates, seen_all.nan ? RK_RESULT_NAN : 0u, own};
-        a.slots.drawn[in.slot] = token;
-        a.arrive();
+    T::arrive(); // no block may go on while others read its memory
+    const int token = drawn.token, at = token - part.first;
+    if (token >= 0 && at >= 0 && at < chunks * kDrawChunk) {
+        const float own = in.voices > 0 ? tell_voices(a, out, in.voices, token) : 0.0f;
+        if (threadIdx.x == 0) {
+            const float log_prob = drawn.total > 0 ? (float)((double)tame(logits[token]) - w.look.norm) : kNegInf;
+            a.scratch.results[out] = {token, log_prob, candidates, w.look.nan ? RK_RESULT_NAN : 0u, own};
+            a.slots.drawn[in.slot] = token;
+            a.arrive();
+        }
+        if (in.flags & RK_ROW_OBSERVE) seen.observe(a, in, token);
     }
-    if (in.flags & RK_ROW_OBSERVE) seen.observe(a, in, token, rank, kBlocks, owns);
-    T::sync(); // no block may go on while others read its memory
+    T::wait();
 }
 
 // A team has one row, or goes through what draw_many has left of them.
-template <int kBlocks, bool kHeld> __global__ void __launch_bounds__(Team<kBlocks>::kThreads, kBlocks > 1 ? 3 : 1) draw_rows(DrawArgs a, int chunks_each) {
+template <typename T, bool kHeld> __global__ void __launch_bounds__(T::kThreads, T::kResident) draw_rows(DrawArgs a, int chunks_each) {
     extern __shared__ uint4 shared[];
     let_next_start();
     if (!a.early) wait_for_previous();
-    for (int out = blockIdx.x / kBlocks; out < a.outputs; out += gridDim.x / kBlocks)
-        if (!a.many || !a.scratch.taken[out]) draw_row<kBlocks, kHeld>(a, *reinterpret_cast<Work<kBlocks> *>(shared), out, chunks_each);
+    const int outputs = a.many ? *a.scratch.left : a.outputs;
+    for (int i = blockIdx.x / T::kBlocks; i < outputs; i += gridDim.x / T::kBlocks)
+        draw_row<T, kHeld>(a, *reinterpret_cast<Work<T> *>(shared), a.many ? a.scratch.left[1 + i] : i, chunks_each);
 }
 
-template <int kBlocks, bool kHeld> void launch(const DrawArgs &a, int outputs, gpuStream stream) {
-    const int each = chunks_each((int)a.stride, kBlocks);
-    const size_t bytes = sizeof(Work<kBlocks>) + (kHeld ? (size_t)each * kDrawChunk * sizeof(float) : 0);
-    launch_teams(draw_rows<kBlocks, kHeld>, a.many ? std::min(outputs, kTeamsLeft) : outputs, kBlocks, Team<kBlocks>::kThreads, bytes, stream, a, each);
+template <typename T, bool kHeld> void launch(const DrawArgs &a, int teams, gpuStream stream) {
+    const int each = chunks_each((int)a.stride, T::kBlocks);
+    const size_t bytes = sizeof(Work<T>) + (kHeld ? (size_t)each * kDrawChunk * sizeof(float) : 0);
+    launch_teams(draw_rows<T, kHeld>, teams, T::kBlocks, T::kThreads, bytes, stream, a, each);
+}
+
+// Where a row's logits fit the shared memory of a team; a block of few rows has a
+// multiprocessor for itself.
+void launch_held(const DrawArgs &a, gpuStream stream) {
+    if (a.outputs * kClusterBlocks <= device_limits().multiprocessors)
+        launch<Team<kClusterBlocks, 512>, true>(a, a.outputs, stream);
+    else
+        launch<Team<kClusterBlocks, 256>, true>(a, a.many ? std::min(a.outputs, kTeamsLeft) : a.outputs, stream);
 }
 
 } // namespace
@@ -167,7 +211,7 @@ void draw(const Pass &p) {
     a.early = !a.many && takes_small(p);
     if (a.many) sampling::draw_many(a, p.stream);
     if (a.scratch.z)
-        sampling::launch<1, false>(a, p.outputs, p.stream);
+        sampling::launch<sampling::Team<1, 1024>, false>(a, p.outputs, p.stream);
     else
-        sampling::launch<sampling::kClusterBlocks, true>(a, p.outputs, p.stream);
+        sampling::launch_held(a, p.stream);
 }

@@ -6,15 +6,15 @@ namespace sampling {
 
 namespace {
 
-constexpr int kFewRows = 64, kThreads = 1024;
-using S = Space<kThreads>;
+constexpr int kFewRows = 64, kMostThreads = 1024;
 
-__device__ inline bool is_usual(const RowInput &in, int limit) {
-    return in.draw == Draw::Rwkv && in.top == 0 && in.voices == 0 && (in.top_k <= 0 || in.top_k >= limit);
-}
+__device__ inline bool takes(const RowInput &in, int limit) { return is_usual(in, limit) && in.top == 0 && in.voices == 0; }
+
+// Leaves an output to draw_rows.
+__device__ inline void leave(const DrawArgs &a, int out) { a.scratch.left[1 + atomicAdd(a.scratch.left, 1)] = out; }
 
 // What a row has drawn, or -1.
-__device__ int draw(const Row<kThreads> &row, const RowInput &in, const Sums &sums) {
+template <int kThreads> __device__ int draw(const Row<kThreads> &row, const RowInput &in, const Sums &sums) {
     const float m = fmaxf(sums.rest.best, sums.lowered.best), scale = in.scale;
     if (!(m > kNegInf)) return -1;
     float theta = kNegInf;
@@ -33,18 +33,19 @@ __device__ int draw(const Row<kThreads> &row, const RowInput &in, const Sums &su
     return row.pick(random_word(in.seed, in.index), m, scale, theta);
 }
 
-__global__ void __launch_bounds__(kThreads, 1) draw_many_rows(DrawArgs a) {
+template <int kThreads> __global__ void __launch_bounds__(kThreads, kMostThreads / kThreads) draw_many_rows(DrawArgs a) {
+    using S = Space<kThreads>;
     extern __shared__ uint4 shared[];
     S &s = *reinterpret_cast<S *>(shared);
     begin_early();
     const int out = blockIdx.x, at = a.row(out);
     const RowInput &in = a.input[at];
-    const bool usual = is_usual(in, a.slots.limit) && !a.frozen(at);
+    const bool usual = takes(in, a.slots.limit) && !a.frozen(at);
     const Seen seen(a.slots, usual ? in.slot : 0); // rows that are none have no counts
     const float *logits = a.logits + out * a.stride;
     const Row<kThreads> row{s, logits, a.slots.limit, (int)(a.stride / kDrawChunk), in.penalised() ? seen.size : 0};
     if (!usual || row.listed > kMostListed) {
-        if (threadIdx.x == 0) a.scratch.taken[out] = 0;
+        if (threadIdx.x == 0) leave(a, out);
         return;
     }
     for (int i = threadIdx.x; i < kBins; i += kThreads) s.bin[i] = 0;
@@ -54,8 +55,10 @@ __global__ void __launch_bounds__(kThreads, 1) draw_many_rows(DrawArgs a) {
     Sums sums;
     row.list_touched(in, a.bans, seen, sums);
     const int token = row.look(sums, a.vocab) ? draw(row, in, sums) : -1;
-    if (threadIdx.x == 0) a.scratch.taken[out] = token >= 0;
-    if (token < 0) return;
+    if (token < 0) {
+        if (threadIdx.x == 0) leave(a, out);
+        return;
+    }
     if (threadIdx.x == 0) {
         Softmax all = sums.rest;
         all.add(sums.raw.best, sums.raw.sum);
@@ -64,17 +67,22 @@ __global__ void __launch_bounds__(kThreads, 1) draw_many_rows(DrawArgs a) {
         a.slots.drawn[in.slot] = token;
         a.arrive();
     }
-    if (in.flags & RK_ROW_OBSERVE) seen.observe(a, in, token, 0, 1, true);
+    if (in.flags & RK_ROW_OBSERVE) seen.observe(a, in, token);
 }
 
 } // namespace
 
 bool takes_many(const DrawArgs &a) {
-    return a.outputs >= kFewRows && a.stride <= kMostChunks * kDrawChunk && sizeof(S) <= device_limits().shared;
+    return a.outputs >= kFewRows && a.stride <= kMostChunks * kDrawChunk && sizeof(Space<kMostThreads>) <= device_limits().shared;
 }
 
+// With more rows than multiprocessors two share one: one works while the other waits.
 void draw_many(const DrawArgs &a, gpuStream stream) {
-    launch_early(draw_many_rows, a.outputs, kThreads, sizeof(S), stream, a);
+    constexpr int kHalf = kMostThreads / 2;
+    if (a.outputs > device_limits().multiprocessors)
+        launch_early(draw_many_rows<kHalf>, a.outputs, kHalf, sizeof(Space<kHalf>), stream, a);
+    else
+        launch_early(draw_many_rows<kMostThreads>, a.outputs, kMostThreads, sizeof(Space<kMostThreads>), stream, a);
 }
 
 } // namespace sampling

@@ -3,7 +3,7 @@
 //
 // It takes the usual rows alone: with or without penalties, bans and top_p, but no
 // top_k, no candidates and no voices. It leaves those aside too whose logits are
-// out of the ordinary, and says so; draw_rows has them then.
+// out of the ordinary, and lists what it leaves; draw_rows has them then.
 //
 // Seen and banned tokens are marked as touched, left out where the row is gone
 // through, and gone through by themselves. The first pass finds the largest value
@@ -20,7 +20,7 @@ namespace sampling {
 // Whether there are so many rows that this is faster, and they fit.
 bool takes_many(const DrawArgs &a);
 
-// Draws for the rows it takes; a.scratch.taken says which.
+// Draws for the rows it takes; a.scratch.left has the others.
 void draw_many(const DrawArgs &a, gpuStream stream);
 
 } // namespace sampling

@@ -52,11 +52,6 @@ template <int kThreads> struct Space {
     uint32_t theta;
 };
 
-__device__ inline void add_to(uint2 &sum, uint64_t v) {
-    const uint32_t low = (uint32_t)v, before = atomicAdd(&sum.x, low), high = (uint32_t)(v >> 32) + (before + low < before);
-    if (high) atomicAdd(&sum.y, high);
-}
-
 // 2^x, nearly.
 __device__ inline float exp2_near(float x) {
 #if GPU_CUDA

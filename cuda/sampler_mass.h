@@ -12,15 +12,13 @@ constexpr float kNegInf = -INFINITY;
 constexpr float kMaxFloat = 3.402823466e+38f;
 
 // What a logit counts as: NaN as -Inf, +Inf as the largest float.
-__device__ inline float tame(float z) {
-    if (z != z) return kNegInf;
-    return z > kMaxFloat ? kMaxFloat : z;
-}
+__device__ inline float tame(float z) { return fminf(fmaxf(z, kNegInf), kMaxFloat); }
 
-// 2^((z-m)*scale) in units of 2^-44, to the nearest integer.
-__device__ inline uint64_t mass(float z, float m, float scale) {
-    float y = (z - m) * scale;
-    if (!(y > -64.0f)) y = -64.0f;
+// (z-m)*scale, as far as it matters.
+__device__ inline float power(float z, float m, float scale) { return fmaxf((z - m) * scale, -64.0f); }
+
+// 2^y in units of 2^-44, to the nearest integer.
+__device__ inline uint64_t mass(float y) {
     const float t = y + 12582912.0f; // 3 * 2^22: the nearest integer is in the low bits
     const float f = y - (t - 12582912.0f);
     float p = 0x1.41fbc2p-13f * f + 0x1.5f3e54p-10f;
@@ -34,6 +32,9 @@ __device__ inline uint64_t mass(float z, float m, float scale) {
     const double large = __hiloint2double((int)((weight >> 3) + (1023 - 127 + 44 << 20)), (int)(weight << 29)) + 4503599627370496.0;
     return (uint64_t)__double_as_longlong(large) & 0xfffffffffffffull;
 }
+
+// The same of 2^((z-m)*scale).
+__device__ inline uint64_t mass(float z, float m, float scale) { return mass(power(z, m, scale)); }
 
 // Orders floats as integers; -0 and +0 are one.
 __device__ inline uint32_t key_of(float z) {

@@ -35,7 +35,7 @@ __device__ Extremes extremes(float4 x, int first, int limit) {
 #pragma unroll
     for (int e = 0; e < kPack; e++)
         if (most > kNegInf) sum += __expf(z[e] - most);
-    return {kNegInf, most, sum, 0};
+    return {most, sum, 0};
 }
 
 __global__ void __launch_bounds__(kMixThreads) mix_rows(DrawArgs a) {

@@ -14,7 +14,7 @@ void mix(const DrawArgs &a, gpuStream stream);
 // The logarithm of the sum of exp(logit) of an output's own row, by a warp.
 __device__ inline double own_norm(const DrawArgs &a, int out) {
     const int chunks = (int)(a.stride / kDrawChunk);
-    Extremes all{kNegInf, kNegInf, 0, 0};
+    Extremes all{kNegInf, 0, 0};
     for (int c = threadIdx.x % kWarp; c < chunks; c += kWarp) {
         const float2 part = a.scratch.parts[(int64_t)out * chunks + c];
         all.add_raw(part.x, part.y);

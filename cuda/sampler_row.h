@@ -13,6 +13,7 @@ namespace sampling {
 // (j*kWarp + lane)*kPack + e within it.
 constexpr int kPack = 4;
 constexpr int kPacks = kDrawChunk / (kWarp * kPack);
+constexpr int kHalf = kPacks / 2; // packs that a warp goes through before others
 
 __device__ inline int id_in_chunk(int j, int e) { return (j * kWarp + (int)threadIdx.x % kWarp) * kPack + e; }
 
@@ -41,15 +42,23 @@ struct Part {
         for (int j = 0; j < kPacks; j++) pack(chunk, j, f);
     }
 
-    // The same for all chunks, by all of the block's warps.
+    // The same for all chunks, by all of the block's warps, half a chunk each at a
+    // time; then g(chunk).
+    template <typename F, typename G> __device__ void each(F f, G g) const {
+        for (int h = threadIdx.x / kWarp; h < 2 * chunks; h += blockDim.x / kWarp) {
+#pragma unroll 1
+            for (int j = 0; j < kHalf; j++) pack(h / 2, h % 2 * kHalf + j, f);
+            g(h / 2);
+        }
+    }
+
     template <typename F> __device__ void each(F f) const {
-        for (int c = threadIdx.x / kWarp; c < chunks; c += blockDim.x / kWarp) each(c, f);
+        each(f, [](int) {});
     }
 };
 
-// What a warp has seen of its chunks.
+// What is seen of logits, before penalties.
 struct alignas(16) Extremes {
-    float best;              // the largest value, after penalties
     float raw_best, raw_sum; // the largest logit, and the sum of exp(logit - raw_best)
     int nan;
 
@@ -65,32 +74,39 @@ struct alignas(16) Extremes {
         const float most = warp_max(raw_best);
         raw_sum = warp_sum(most > kNegInf ? raw_sum * __expf(raw_best - most) : 0.0f);
         raw_best = most;
-        best = warp_max(best);
         nan = BALLOT(nan) != 0;
     }
 };
 
+// What the team knows of the row's logits.
+struct Look {
+    float raw_best;
+    int nan;
+    double norm; // log of the sum of exp(logit)
+};
+
 // Reads the logits of a part into z, which has what each is to be lowered by:
-// +Inf for banned ones.
-__device__ inline Extremes load_part(const float *logits, float *z, const Part &part, int vocab) {
-    Extremes all{kNegInf, kNegInf, 0, 0};
-    for (int c = threadIdx.x / kWarp; c < part.chunks; c += blockDim.x / kWarp) {
-        float v[kPacks][kPack], most = kNegInf, sum = 0;
+// +Inf for banned ones. Returns what each lane has seen; *best is the largest value.
+__device__ inline Extremes load_part(const float *logits, float *z, const Part &part, int vocab, float *best) {
+    Extremes all{kNegInf, 0, 0};
+    *best = kNegInf;
+    for (int h = threadIdx.x / kWarp; h < 2 * part.chunks; h += blockDim.x / kWarp) {
+        const int begin = h * (kDrawChunk / 2) + id_in_chunk(0, 0);
+        float v[kHalf][kPack], most = kNegInf, sum = 0;
 #pragma unroll
-        for (int j = 0; j < kPacks; j++)
-            *reinterpret_cast<float4 *>(v[j]) = *reinterpret_cast<const float4 *>(logits + part.first + c * kDrawChunk + id_in_chunk(j, 0));
+        for (int j = 0; j < kHalf; j++) *reinterpret_cast<float4 *>(v[j]) = *reinterpret_cast<const float4 *>(logits + part.first + begin + j * kWarp * kPack);
 #pragma unroll
-        for (int j = 0; j < kPacks; j++)
+        for (int j = 0; j < kHalf; j++)
 #pragma unroll
             for (int e = 0; e < kPack; e++) {
-                const int id = part.first + c * kDrawChunk + id_in_chunk(j, e);
+                const int id = part.first + begin + j * kWarp * kPack + e;
                 all.nan |= id < vocab && v[j][e] != v[j][e];
                 if (id >= part.limit) v[j][e] = kNegInf;
                 most = fmaxf(most, tame(v[j][e]));
             }
 #pragma unroll
-        for (int j = 0; j < kPacks; j++) {
-            float4 *at = reinterpret_cast<float4 *>(z + c * kDrawChunk + id_in_chunk(j, 0));
+        for (int j = 0; j < kHalf; j++) {
+            float4 *at = reinterpret_cast<float4 *>(z + begin + j * kWarp * kPack);
             const float4 lowered = *at;
             const float by[kPack] = {lowered.x, lowered.y, lowered.z, lowered.w};
             float now[kPack];
@@ -98,13 +114,12 @@ __device__ inline Extremes load_part(const float *logits, float *z, const Part &
             for (int e = 0; e < kPack; e++) {
                 if (most > kNegInf) sum += __expf(tame(v[j][e]) - most);
                 now[e] = tame(v[j][e] - by[e]);
-                all.best = fmaxf(all.best, now[e]);
+                *best = fmaxf(*best, now[e]);
             }
             *at = {now[0], now[1], now[2], now[3]};
         }
         all.add_raw(most, sum);
     }
-    all.join();
     return all;
 }
 
