@@ -3,6 +3,7 @@ package native
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -27,9 +28,10 @@ type Backend struct {
 	slots   []slot
 	lost    atomic.Pointer[LostError] // set when the device was lost
 
-	step   batch
-	logits []float32 // of a row that is drawn from on the host
-	blend  infer.Blend
+	step     batch
+	settling sync.WaitGroup // samplers, during a step
+	logits   []float32      // of a row that is drawn from on the host
+	blend    infer.Blend
 }
 
 var (

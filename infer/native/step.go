@@ -36,8 +36,12 @@ func (b *Backend) Step(rows []infer.Row, drawn []infer.Drawn) error {
 	}
 	b.pack(rows)
 	p := &b.step
+	if len(rows) >= settlesBeside {
+		b.settling.Go(func() { settle(rows) })
+	}
 	s := b.api.step(b.handle, unsafe.SliceData(p.rows), int32(len(p.rows)), unsafe.SliceData(p.tokens), int32(len(p.tokens)),
 		unsafe.SliceData(p.bans), int32(len(p.bans)), unsafe.SliceData(p.results), unsafe.SliceData(p.candidates))
+	b.settling.Wait()
 	if err := b.check(s, fmt.Sprintf("step of %d rows", len(rows))); err != nil {
 		for i := range rows {
 			b.slots[rows[i].Slot] = slot{} // nobody knows what the device has counted
@@ -45,6 +49,18 @@ func (b *Backend) Step(rows []infer.Row, drawn []infer.Drawn) error {
 		return err
 	}
 	return b.unpack(rows, drawn)
+}
+
+// settlesBeside is from how many rows on their samplers settle while the device works:
+// with fewer there is less to do than another goroutine costs.
+const settlesBeside = 64
+
+func settle(rows []infer.Row) {
+	for i := range rows {
+		if s := rows[i].Sampler; s != nil {
+			s.Settle()
+		}
+	}
 }
 
 // checkRows checks what memory is indexed by here or written to by the

@@ -261,3 +261,27 @@ func TestTiming(t *testing.T) {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 }
+
+// What samplers count while the device works is what they count by themselves.
+func TestSamplersSettleBesideSteps(t *testing.T) {
+	const n = settlesBeside + 6
+	b := loadFake(t, openFake(t), Options{Slots: n})
+	rows, alone := make([]infer.Row, n), make([]*sampler.Sampler, n)
+	for i := range rows {
+		rows[i] = infer.Row{Slot: infer.Slot(i), Tokens: []int32{int32(i + 1)}, Sampler: newSampler(lively(uint64(i)))}
+		alone[i] = newSampler(lively(uint64(i)))
+	}
+	for range 100 {
+		for i, d := range step(t, b, rows...) {
+			rows[i].Sampler.Observe(d.Token)
+			alone[i].Observe(d.Token)
+			alone[i].Skip(1)
+			rows[i].Tokens = []int32{d.Token}
+		}
+	}
+	for i := range rows {
+		if diff := cmp.Diff(alone[i].Memory(), rows[i].Sampler.Memory()); diff != "" {
+			t.Fatalf("row %d: %s", i, diff)
+		}
+	}
+}

@@ -79,10 +79,21 @@ func (s *Sampler) Observe(token int32) {
 	}
 	s.later = append(s.later, occurrence{token, s.effective.Decay, s.Weight(token)})
 	s.revision = s.revision.Then(token)
-	if n := int(s.params.Seed % mostLater); len(s.later) >= mostLater+n {
+	if len(s.later) >= s.most() {
 		s.settle()
 	}
 }
+
+// Settle counts what waits to be counted, if that is much: for a time when there is
+// nothing else to do, as while a device steps. It changes no result.
+func (s *Sampler) Settle() {
+	if len(s.later) >= s.most()/2 {
+		s.settle()
+	}
+}
+
+// most is how many occurrences wait at most.
+func (s *Sampler) most() int { return mostLater + int(s.params.Seed%mostLater) }
 
 // mostLater is about how many occurrences wait to be counted. While a device
 // draws in the Sampler's place nobody looks at the counts, and they come from
