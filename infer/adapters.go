@@ -90,10 +90,13 @@ func (e *Engine) Adapters(ctx context.Context) ([]LoadedAdapter, error) {
 		}
 		return nil
 	})
+	if err != nil {
+		return nil, err // the engine may still be at the list
+	}
 	slices.SortFunc(list, func(a, b LoadedAdapter) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
-	return list, err
+	return list, nil
 }
 
 // users counts the requests that use an adapter.
