@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -101,5 +104,50 @@ func BenchmarkRead(b *testing.B) {
 				b.ReportMetric(best/1e9, "GB/s")
 			})
 		}
+	}
+}
+
+// BenchmarkRegionsBesideLoops times 200 regions, about those of a step of a
+// small model, alone and beside as many endless loops as there are cores: what
+// a pool loses beyond its fair share, a half, shows as ns/op.
+func BenchmarkRegionsBesideLoops(b *testing.B) {
+	const regions, chunks = 200, 8
+	cores := runtime.NumCPU()
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2*cores + 2))
+	sums := make([]float64, chunks*cacheLine)
+	body := func(i int) {
+		for k := range 2000 { // a microsecond or two
+			sums[i*cacheLine] += float64(k)
+		}
+	}
+	for _, threads := range []int{1, cores} {
+		for _, loops := range []int{0, cores} {
+			b.Run(fmt.Sprintf("t%d/loops%d", threads, loops), func(b *testing.B) {
+				p := NewPool(Best(), threads)
+				defer p.Close()
+				defer spin(loops)()
+				for b.Loop() {
+					for range regions {
+						p.Run(chunks, body)
+					}
+				}
+			})
+		}
+	}
+}
+
+// spin keeps n cores busy until it is told to stop.
+func spin(n int) (stop func()) {
+	var stopped atomic.Bool
+	var loops sync.WaitGroup
+	for range n {
+		loops.Go(func() {
+			for !stopped.Load() {
+			}
+		})
+	}
+	return func() {
+		stopped.Store(true)
+		loops.Wait()
 	}
 }
