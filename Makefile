@@ -52,7 +52,7 @@ validate-cuda:
 
 # Drives the built program in tmux, as a person would.
 e2e: build
-	ROOKERY_E2E=$(CURDIR)/bin/rookery $(GO) test -count=1 -timeout 10m ./e2e
+	ROOKERY_E2E=$(CURDIR)/bin/rookery $(GO) test -count=1 -timeout 30m ./e2e
 
 # Kills the program 1,000 times while it streams, saves, thins, deletes and
 # migrates, and looks after each time for what is lost. KILLS=100 make torture:

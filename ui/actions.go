@@ -15,10 +15,15 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 	if id != keys.Interrupt && !m.notice.failed {
 		m.notice = notice{}
 	}
-	if run, ok := m.actions[id]; ok {
-		return run(arg)
+	run, ok := m.actions[id]
+	switch t := m.tab(); {
+	case !ok:
+		return nil
+	case t.mixing > 0 && usesMix(id):
+		t.held = func() tea.Cmd { return run(arg) }
+		return m.say("waiting for the mix, which is still being read")
 	}
-	return nil
+	return run(arg)
 }
 
 // table says what every action does. Editing and list actions are missing:
@@ -125,6 +130,9 @@ func (m *Model) send(string) tea.Cmd {
 	name, arg, text, isCommand := parseCommand(prompt)
 	if isCommand {
 		return m.slash(name, arg)
+	}
+	if t.mixing > 0 {
+		return m.fail(errMixing)
 	}
 	var err error
 	switch {

@@ -118,6 +118,26 @@ func TestMicroscope(t *testing.T) {
 	}
 }
 
+// What could stand at a token that was left is not to be chosen from.
+func TestMicroscopeBetweenTokens(t *testing.T) {
+	d := lecture(2)
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
+	b.press("alt+shift+i")
+	b.sees(`* "`)
+	_, read := b.m.Update(keyNamed(t, "right"))
+	b.sees("Token 2 of 5")
+	b.seesNot(`* "`)
+	before := b.m.dialogs[0].(*microscope).chosen
+	b.press("up", "down", "down", "enter")
+	if after := b.m.dialogs[0].(*microscope).chosen; after != before || len(d.calls) > 0 {
+		t.Errorf("chosen %d, then %d; asked %q", before, after, d.calls)
+	}
+	b.do(read)
+	b.sees(`* "`)
+	b.press("up", "enter")
+	b.did("branch 4 1 7")
+}
+
 func TestMicroscopeRefusals(t *testing.T) {
 	d := newFake(1, "Empty")
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)

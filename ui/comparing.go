@@ -213,6 +213,7 @@ type preparedMsg struct {
 func (msg preparedMsg) take(m *Model) tea.Cmd {
 	s, t, batch := msg.now.s, msg.now.s.tab, msg.now.batch
 	s.busy, s.said, s.cancel = false, "", nil
+	m.uncover(s)
 	closed := len(m.dialogs) == 0 || m.dialogs[len(m.dialogs)-1] != dialog(s)
 	if msg.err == nil && (closed || batch == nil) {
 		defer releaseModels(msg.variants) // the comparison holds what it needs

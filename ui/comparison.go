@@ -111,6 +111,8 @@ func (c *comparison) press(id keys.ID, text string) intent {
 		c.blind = false
 	case keys.PaneVotes:
 		return lookAtVotes{}
+	case keys.Help:
+		return showHelp{}
 	case keys.PaneZoom:
 		c.zoomed = !c.zoomed
 	case keys.PaneReference:

@@ -91,6 +91,29 @@ func TestSetup(t *testing.T) {
 	}
 }
 
+// Help lies over the setup, over one that loads, and over the panes; they go on.
+func TestHelpOverAComparison(t *testing.T) {
+	for name, before := range map[string][]string{"setup": {"f12"}, "panes": {"f12", "enter"}} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, compareDesks(), Settings{}, 80, 24)
+			b.press(before...)
+			b.press("f1")
+			b.sees("↑↓ scroll")
+			b.check()
+			b.press("esc")
+			if len(b.m.dialogs) != 1 {
+				t.Fatalf("%d dialogs after the help:\n%s", len(b.m.dialogs), b.screen())
+			}
+		})
+	}
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	b.press("f12", "f1")
+	s := b.m.dialogs[0].(*setup)
+	s.busy = true
+	b.send(preparedMsg{compareNow{s: s}, s.variants(), nil})
+	b.did("compare seed 1|seed 2")
+}
+
 func TestSetupOfMany(t *testing.T) {
 	for _, height := range []int{10, 12, 24} {
 		b := newBench(t, compareDesks(), Settings{Mouse: true}, 60, height)

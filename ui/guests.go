@@ -170,14 +170,6 @@ func holdModels(variants []chat.Variant) (held []chat.Variant) {
 	return held
 }
 
-// aboutModel says what a model is, or why it cannot be run.
-func aboutModel(f ModelFile) string {
-	if f.Problem != "" {
-		return "cannot be run"
-	}
-	return oneLine(f.About)
-}
-
 // chooseModel asks for the model of the selected variant.
 func (s *setup) chooseModel(m *Model) tea.Cmd {
 	if len(s.models) == 0 {
@@ -191,7 +183,7 @@ func (s *setup) chooseModel(m *Model) tea.Cmd {
 			title: oneLine(f.Name), detail: aboutModel(f), current: f.Path == now.Path,
 			choose: s.set(func(d *draft) error {
 				if f.Problem != "" {
-					return errors.New(f.Problem)
+					return f.problem()
 				}
 				d.answerWith(f)
 				return nil

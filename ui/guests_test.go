@@ -82,7 +82,7 @@ func guestBench(t *testing.T, width, height int) (*bench, *guestRoom) {
 			{Name: "small", Path: "small.pth", About: "x070 · 20.0 M", Needs: 3 << 30, Free: free},
 			{Name: "big", Path: "big.pth", About: "x070 · 900.0 M", Needs: 2 << 30, Free: free},
 			{Name: "torn", Path: "torn.pth", About: "x070", Needs: 1 << 20, Free: free},
-			{Name: "old", Path: "old.pth", Problem: "old.pth: it is an RWKV-4"},
+			{Name: "old", Path: "old.pth", Problem: "it is an RWKV-4"},
 		}, nil
 	}
 	return b, r

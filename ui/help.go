@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"rookery/ui/keys"
 	"rookery/ui/theme"
 )
@@ -19,6 +21,24 @@ type helpSheet struct {
 }
 
 const helpWidth = 84
+
+// showHelp opens the sheet over a dialog.
+type showHelp struct{}
+
+func (showHelp) intent() {}
+
+func (showHelp) carryOut(m *Model) tea.Cmd { return m.openHelp("") }
+
+// uncover takes the sheet off a dialog that goes on by itself.
+func (m *Model) uncover(d dialog) {
+	n := len(m.dialogs)
+	if n < 2 || m.dialogs[n-2] != d {
+		return
+	}
+	if _, ok := m.dialogs[n-1].(*helpSheet); ok {
+		m.shut()
+	}
+}
 
 func (h *helpSheet) press(id keys.ID, text string) intent {
 	switch {

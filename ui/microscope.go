@@ -85,7 +85,7 @@ type candidatesMsg struct {
 
 // lookNow asks for one token at a time; what was passed meanwhile is not asked for.
 func (m *Model) lookNow(s *microscope) tea.Cmd {
-	if s.busy || s.seen == s.at {
+	if s.busy || s.fresh() {
 		return nil
 	}
 	s.busy = true
@@ -116,7 +116,7 @@ func (s *microscope) press(id keys.ID, _ string) intent {
 	case keys.ListCancel:
 		return done{}
 	case keys.ListAccept:
-		if s.seen == s.at && s.chosen < len(s.list) && !s.list[s.chosen].Taken {
+		if s.fresh() && s.chosen < len(s.list) && !s.list[s.chosen].Taken {
 			return branch{s.turn, s.at, s.list[s.chosen].Token}
 		}
 	case keys.CharLeft:
@@ -132,11 +132,21 @@ func (s *microscope) press(id keys.ID, _ string) intent {
 	case keys.LineEnd:
 		return s.move(len(s.tokens))
 	case keys.ListUp:
-		s.chosen = max(0, s.chosen-1)
+		s.choose(-1)
 	case keys.ListDown:
-		s.chosen = max(0, min(s.chosen+1, len(s.list)-1, s.rows()-1))
+		s.choose(1)
 	}
 	return nil
+}
+
+// fresh says that the list is that of the present token, and not of one that
+// was left.
+func (s *microscope) fresh() bool { return s.seen == s.at }
+
+func (s *microscope) choose(by int) {
+	if s.fresh() {
+		s.chosen = max(0, min(s.chosen+by, len(s.list)-1, s.rows()-1))
+	}
 }
 
 func (s *microscope) move(by int) intent {
@@ -214,11 +224,14 @@ func (s *microscope) table(th theme.Theme, width, rows int) []string {
 			break
 		}
 		mark := "  "
-		if c.Taken {
+		if c.Taken && s.fresh() {
 			mark = "* "
 		}
 		line := mark + pad(`"`+c.Text+`"`, name) + " " + gauge(th, c.Model, bar) + share(c.Model) + "  " + gauge(th, c.Drawn, bar) + share(c.Drawn)
-		if i == s.chosen {
+		switch {
+		case !s.fresh():
+			line = th.Muted.Render(ansi.Strip(line))
+		case i == s.chosen:
 			line = th.Selected.Render(pad(ansi.Strip(line), width))
 		}
 		lines = append(lines, line)

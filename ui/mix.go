@@ -41,9 +41,9 @@ func (m *Model) mixTable() map[keys.ID]func(string) tea.Cmd {
 	}
 }
 
-// A mixMsg brings a mix to use in a dialogue.
+// A mixMsg brings a mix to use in a tab's dialogue.
 type mixMsg struct {
-	d     dialogue
+	tab   *tab
 	mix   chat.Mix
 	typed string // the command that asked for it
 	err   error
@@ -54,24 +54,66 @@ func (m *Model) mix(arg string) tea.Cmd {
 	if arg == "" {
 		return m.togglePanel(mixerPanel)
 	}
-	d := m.tab().d
+	return m.readMix("/mix "+arg, func() (chat.Mix, error) { return m.desk.ParseMix(m.ctx, arg) })
+}
+
+// readMix reads a mix for the dialogue. What would answer with the mix before
+// waits for it.
+func (m *Model) readMix(typed string, read func() (chat.Mix, error)) tea.Cmd {
+	t := m.tab()
+	t.mixing++
 	return func() tea.Msg {
-		mix, err := m.desk.ParseMix(m.ctx, arg)
-		return mixMsg{d, mix, "/mix " + arg, err}
+		mix, err := read()
+		return mixMsg{t, mix, typed, err}
 	}
 }
 
-// onMix uses a mix.
-func (m *Model) onMix(msg mixMsg) tea.Cmd {
-	err := msg.err
-	if err == nil {
-		err = msg.d.SetMix(msg.mix)
+var (
+	errMixing = errors.New("the mix is still being read: send it again")
+	errLeft   = errors.New("no answer was begun: the tab was left while the mix was being read")
+)
+
+// usesMix says that an action begins answers.
+func usesMix(id keys.ID) bool {
+	switch id {
+	case keys.Retry, keys.Continue, keys.Best, keys.EditLast, keys.Compare, keys.Reread:
+		return true
 	}
-	if c := m.tab().composer; err != nil && c.empty() {
+	return false
+}
+
+// onMix uses a mix, and then begins what waited for it.
+func (m *Model) onMix(msg mixMsg) tea.Cmd {
+	t, err := msg.tab, msg.err
+	if err == nil {
+		err = t.d.SetMix(msg.mix)
+	}
+	if c := t.composer; err != nil && c.empty() {
 		c.fill(msg.typed) // to be put right
 		m.edited()
 	}
-	return tea.Batch(m.report(saidMix(msg.mix), err), m.look())
+	held := t.readMix(err)
+	if held != nil && t != m.tab() {
+		held, err = nil, errLeft
+	}
+	cmd := tea.Batch(m.report(saidMix(msg.mix), err), m.look())
+	if held != nil {
+		cmd = tea.Batch(cmd, held())
+	}
+	return cmd
+}
+
+// readMix counts a mix that was read, and gives what begins now. Nothing does
+// if the mix cannot be used.
+func (t *tab) readMix(err error) (held func() tea.Cmd) {
+	t.mixing--
+	switch {
+	case err != nil:
+		t.held = nil
+	case t.mixing == 0:
+		held, t.held = t.held, nil
+	}
+	return held
 }
 
 // saidMix says what a change of the mix does.
@@ -160,11 +202,7 @@ type mixesMsg struct {
 // savedMixes lists the saved mixes, or uses the one of a name.
 func (m *Model) savedMixes(name string) tea.Cmd {
 	if name != "" {
-		d := m.tab().d
-		return func() tea.Msg {
-			mix, err := m.desk.TakeMix(m.ctx, name)
-			return mixMsg{d, mix, "/mixes " + name, err}
-		}
+		return m.readMix("/mixes "+name, func() (chat.Mix, error) { return m.desk.TakeMix(m.ctx, name) })
 	}
 	c := newChooser(m.th, "Saved mixes", "use", "", nil)
 	m.open(c)

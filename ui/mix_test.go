@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,43 @@ func TestMixerPanel(t *testing.T) {
 		b.check()
 		b.press("f9")
 		b.seesNot("Mixer")
+	}
+}
+
+// A mix is read in the background: what answers meanwhile waits for it.
+func TestAnswersWaitForTheMix(t *testing.T) {
+	for name, c := range map[string]struct {
+		unknown bool
+		keys    []string
+		now     string   // what the screen says then
+		want    []string // asked of the dialogue once the mix is read
+		sees    string
+	}{
+		"retry":          {keys: []string{"f5"}, now: "waiting for the mix", want: []string{"mix own=1,demo-sad=0.5", "retry"}, sees: "mix own=1,demo-sad=0.5"},
+		"retry, unknown": {unknown: true, keys: []string{"f5"}, now: "waiting for the mix", sees: "there is no state"},
+		"a prompt":       {keys: []string{"H", "i", "enter"}, now: "the mix is still being read", want: []string{"mix own=1,demo-sad=0.5"}, sees: "› Hi"},
+		"the tab left":   {keys: []string{"f5", "ctrl+t"}, want: []string{"mix own=1,demo-sad=0.5"}, sees: "no answer was begun"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := mixed()
+			d := k.open[0]
+			if !c.unknown {
+				k.mix = sadMix()
+			}
+			b := newBench(t, k, Settings{}, 80, 24)
+			b.typeText("/mix demo-sad")
+			_, read := b.m.Update(keyNamed(t, "enter"))
+			b.press(c.keys...)
+			if len(d.calls) > 0 {
+				t.Fatalf("asked %q before the mix was read", d.calls)
+			}
+			b.sees(c.now)
+			b.do(read)
+			if !slices.Equal(d.calls, c.want) {
+				t.Errorf("asked %q, want %q", d.calls, c.want)
+			}
+			b.sees(c.sees)
+		})
 	}
 }
 

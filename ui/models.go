@@ -15,10 +15,21 @@ type ModelFile struct {
 	Path    string // "" is the embedded one
 	Name    string
 	About   string // what it is and needs, in a few words
-	Problem string // why it cannot be run, or empty
+	Problem string // why it cannot be run, without its path, or empty
 	Current bool   // it runs
 	Needs   int64  // bytes of memory, on a processor; 0: not known
 	Free    int64  // that there were when it was looked at; 0: not known
+}
+
+// problem is why the model cannot be run.
+func (f ModelFile) problem() error { return errors.New(f.Path + ": " + f.Problem) }
+
+// aboutModel says what a model is, or why it cannot be run.
+func aboutModel(f ModelFile) string {
+	if f.Problem != "" {
+		return oneLine("cannot be run: " + f.Problem)
+	}
+	return oneLine(f.About)
 }
 
 // modelsMsg brings the models for their dialog.
@@ -37,7 +48,7 @@ func (i reopenWith) carryOut(m *Model) tea.Cmd {
 	m.shut()
 	switch {
 	case i.file.Problem != "":
-		return m.fail(errors.New(i.file.Problem))
+		return m.fail(i.file.problem())
 	case i.file.Current:
 		return m.say(oneLine(i.file.Name) + " runs already")
 	}
@@ -69,11 +80,7 @@ func (m *Model) onModels(msg modelsMsg) tea.Cmd {
 	}
 	var entries []entry
 	for _, f := range msg.list {
-		about := f.About
-		if f.Problem != "" {
-			about = "cannot be run"
-		}
-		entries = append(entries, entry{title: oneLine(f.Name), detail: oneLine(about), current: f.Current, choose: reopenWith{f}})
+		entries = append(entries, entry{title: oneLine(f.Name), detail: aboutModel(f), current: f.Current, choose: reopenWith{f}})
 	}
 	if b := m.monitor.stats.Backend; b != "" {
 		msg.dialog.title = "Models, on " + b
@@ -92,11 +99,7 @@ func (p *plain) models(ctx context.Context, arg string) error {
 		return err
 	}
 	for _, f := range list {
-		text := f.About
-		if f.Problem != "" {
-			text = "cannot be run: " + f.Problem
-		}
-		p.say(oneLine(f.Name) + ", " + otherwise(oneLine(f.Path), "comes with the program") + ": " + oneLine(text) + "." + chosen(f.Current))
+		p.say(oneLine(f.Name) + ", " + otherwise(oneLine(f.Path), "comes with the program") + ": " + aboutModel(f) + "." + chosen(f.Current))
 	}
 	p.say("Start with --model and a file to use another one.")
 	return nil

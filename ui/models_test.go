@@ -16,16 +16,16 @@ func TestModels(t *testing.T) {
 	b.m.options.Models = func(context.Context) ([]ModelFile, error) {
 		return []ModelFile{
 			{Name: "small", About: "RWKV-7 · 3.2 M", Current: true},
-			{Path: "/models/cut.pth", Name: "cut", Problem: "/models/cut.pth: it ends too early"},
+			{Path: "/models/cut.pth", Name: "cut", Problem: "it ends too early"},
 			{Path: "/models/large.pth", Name: "large", About: "RWKV-7 · 1527.4 M"},
 		}, nil
 	}
 	b.typeText("/models")
 	b.press("enter")
 	b.sees("* small")
-	b.sees("cannot be run")
+	b.sees("cannot be run: it ends too early")
 	b.press("down", "enter")
-	b.sees("it ends too early")
+	b.sees("/models/cut.pth: it ends too early")
 	b.press("esc", "alt+shift+m", "enter")
 	b.sees("small runs already")
 	b.press("alt+shift+m", "down", "down", "enter")

@@ -100,8 +100,7 @@ var errLeave = errors.New("leaving")
 // loop waits for a line, for the desk, or for an interrupt.
 func (p *plain) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 	for p.wrote == nil {
-		p.speak()
-		generating := p.d.View().Live != nil
+		generating := p.speak()
 		if !generating && len(p.queue) > 0 {
 			next := p.queue[0]
 			p.queue = p.queue[1:]
@@ -274,11 +273,13 @@ func (p *plain) begin(answer chat.ID) {
 }
 
 // speak writes what of the running answer has become a whole sentence, and the
-// end of an answer that has ended.
-func (p *plain) speak() {
+// end of an answer that has ended. It says whether one is running: one that ends
+// from here on is not told yet.
+func (p *plain) speak() (generating bool) {
 	v := p.d.View()
+	generating = v.Live != nil
 	if p.choosing && p.choose(v) {
-		return
+		return generating
 	}
 	if p.live != 0 && (v.Live == nil || v.Live.Turn.ID != p.live) {
 		p.finish(v)
@@ -303,6 +304,7 @@ func (p *plain) speak() {
 		p.failure = text
 		p.say("Error: " + text)
 	}
+	return generating
 }
 
 // tell writes the answer up to the end of its last whole sentence, or all of it.

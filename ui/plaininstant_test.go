@@ -2,9 +2,11 @@ package ui
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 
 	"rookery/chat"
+	"rookery/infer"
 )
 
 // An instant answers before anybody can look.
@@ -27,5 +29,45 @@ func TestPlainTellsAnswersThatAreOverAtOnce(t *testing.T) {
 	p.speak()
 	if got, want := out.String(), "Answer: Yes, one\nAnswer: Yes, two\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// An ending answers, and its answer is over at one of the next looks.
+type ending struct {
+	*fakeDialogue
+	looks int
+}
+
+func (d *ending) View() chat.View {
+	if d.looks--; d.looks == 0 {
+		d.end()
+	}
+	return d.v
+}
+
+// A restless desk always has something new.
+type restless struct{ *fakeDesk }
+
+func (restless) Changed() <-chan struct{} {
+	changed := make(chan struct{})
+	close(changed)
+	return changed
+}
+
+// However near to the end of the input an answer ends, it is told.
+func TestPlainTellsAnAnswerThatEndsWithTheInput(t *testing.T) {
+	for looks := 1; looks < 12; looks++ {
+		d := &ending{newFake(1, "One"), looks + 1}
+		d.generate("A rook", infer.Progress{})
+		var out bytes.Buffer
+		p := &plain{ctx: t.Context(), desk: restless{&fakeDesk{}}, d: d, out: &out}
+		lines := make(chan string)
+		close(lines)
+		if err := p.loop(lines, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); !strings.HasPrefix(got, "Answer: A rook\n") {
+			t.Errorf("over at look %d it tells %q", looks+1, got)
+		}
 	}
 }

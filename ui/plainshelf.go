@@ -56,10 +56,13 @@ func (p *plain) stored() ([]chat.Conversation, error) {
 		return nil, err
 	}
 	list = slices.DeleteFunc(list, func(c chat.Conversation) bool { return !c.Deleted.IsZero() })
-	for i, c := range list {
-		if c.ID == p.d.ID() {
-			list[i] = p.d.View().Conversation // may be newer than what is stored
-		}
+	open := p.d.View() // may be newer than what is stored, or not be stored yet
+	at := slices.IndexFunc(list, func(c chat.Conversation) bool { return c.ID == p.d.ID() })
+	switch {
+	case at >= 0:
+		list[at] = open.Conversation
+	case len(open.Turns) > 0 && open.Conversation.Deleted.IsZero():
+		list = append(list, open.Conversation)
 	}
 	return shelved(list), nil
 }

@@ -110,6 +110,8 @@ func (s *setup) press(id keys.ID, text string) intent {
 		return askPrompt{s}
 	case keys.SetupBatch:
 		return askBatch{s}
+	case keys.Help:
+		return showHelp{}
 	case keys.SetupModels, keys.SetupStates, keys.SetupAdapters, keys.SetupPresets, keys.SetupSeeds:
 		return fillSetup{s, id}
 	}

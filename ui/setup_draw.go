@@ -62,7 +62,7 @@ func (s *setup) draw(th theme.Theme, m keys.Map) box {
 	}
 	content = append(content, lines...)
 	title := fmt.Sprintf("Compare %d variants", len(s.drafts))
-	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", m.Hint(keys.List, keys.ListCancel), "close", "arrows", "cell")
+	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", m.Hint(keys.List, keys.ListCancel), "close", "arrows", "cell", m.Hint(keys.Setup, keys.Help), "help")
 	return framed(th, title, content, hints, inner, s.width, s.height)
 }
 

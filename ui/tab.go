@@ -3,6 +3,8 @@ package ui
 import (
 	"slices"
 
+	tea "charm.land/bubbletea/v2"
+
 	"rookery/chat"
 	"rookery/ui/theme"
 )
@@ -14,8 +16,10 @@ type tab struct {
 	composer   *composer
 	transcript *transcript
 	unread     bool
-	goal       *goal // nil: none
-	preview    *int  // how many turns of the line are shown behind the head; nil: as it is
+	goal       *goal          // nil: none
+	mixing     int            // mixes that are being read for it
+	held       func() tea.Cmd // begins an answer when they are there; nil: nothing waits
+	preview    *int           // how many turns of the line are shown behind the head; nil: as it is
 }
 
 func newTab(d dialogue, th theme.Theme, modelName string) *tab {

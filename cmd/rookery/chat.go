@@ -130,7 +130,8 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 	changed := make(chan ui.Settings)
 	go a.follow(ctx, reloads, desk, store, changed)
 	return ui.Run(ctx, ui.Options{
-		Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir, SaveSampling: a.saveSampling,
+		Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir,
+		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(desk, name, p) },
 		Surroundings: surroundings(ctx, desk, store), Problem: r.problem,
 		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(desk)) },
 		Batch:  func(ctx context.Context, b ui.Batch) (ui.BatchTable, error) { return answerBatch(ctx, desk, c, b) },
@@ -139,12 +140,25 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 }
 
 // saveSampling writes parameters into the configuration: as a preset or, with an
-// empty name, as what new conversations begin with.
-func (a *app) saveSampling(name string, p sampler.Params) error {
+// empty name, as what new conversations begin with. The desk has them when it
+// returns; the file's watch tells a tenth of a second later, if it tells.
+func (a *app) saveSampling(desk *chat.Desk, name string, p sampler.Params) error {
+	save := func() error { return config.SavePreset(a.configPath, name, p) }
 	if name == "" {
-		return config.SaveSampling(a.configPath, p)
+		save = func() error { return config.SaveSampling(a.configPath, p) }
 	}
-	return config.SavePreset(a.configPath, name, p)
+	if err := save(); err != nil {
+		return err
+	}
+	c, err := a.config()
+	if err != nil {
+		return err
+	}
+	d, err := defaults(c, desk.Engine().Model())
+	if err == nil {
+		desk.SetDefaults(d)
+	}
+	return err
 }
 
 // follow applies a changed configuration to the desk and the store and passes

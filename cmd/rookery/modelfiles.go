@@ -15,7 +15,8 @@ import (
 
 // modelFiles are the models that the chat can be opened with: the embedded one,
 // and the files beside the one in use, in the folder of models of the data
-// directory, and in the working directory.
+// directory, and in the working directory. A file that cannot be read may be a
+// model, and says why.
 func modelFiles(c config.Config, cpu bool) ([]ui.ModelFile, error) {
 	dirs := []string{filepath.Join(c.Storage.DataDir, "models"), "."}
 	if c.Model.Path != "" {
@@ -27,7 +28,7 @@ func modelFiles(c config.Config, cpu bool) ([]ui.ModelFile, error) {
 	}
 	list := []ui.ModelFile{modelFile(load.Embedded(), c.Model.Path == "", cpu)}
 	for _, m := range found {
-		if m.Format == "" || m.Shape.Layers == 0 && m.Err != nil && notAModel(m) {
+		if m.Format != "" && m.Shape.Layers == 0 && m.Err != nil && notAModel(m) {
 			continue
 		}
 		list = append(list, modelFile(m, samePath(m.Path, c.Model.Path), cpu))
@@ -57,7 +58,7 @@ func onProcessor(desk *chat.Desk) bool {
 func modelFile(m load.Found, current, cpu bool) ui.ModelFile {
 	out := ui.ModelFile{Path: m.Path, Name: m.Name, Current: current}
 	if m.Err != nil {
-		out.Problem = fmt.Sprintf("%s: %v", m.Path, m.Err)
+		out.Problem = strings.TrimPrefix(m.Err.Error(), m.Path+": ")
 		return out
 	}
 	s := m.Shape

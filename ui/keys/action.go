@@ -23,10 +23,10 @@ const (
 
 // String names the set, for the key page.
 func (c Context) String() string {
-	if c == Global {
-		return "everywhere"
-	}
 	var names []string
+	if c&Global == Global {
+		names, c = append(names, "everywhere"), c&^Global
+	}
 	for _, n := range []struct {
 		c    Context
 		name string

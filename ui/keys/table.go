@@ -199,7 +199,7 @@ var generalTable = []Action{
 	{ID: Seed, Title: "Set the seed", Help: "of the random stream of the next answer", Category: Sampling, Contexts: Global, Slash: "seed", Args: "<number>"},
 
 	{ID: Palette, Title: "Command palette", Help: "find and run any command", Category: Program, Keys: []string{"ctrl+p"}, Contexts: Global, Hidden: true},
-	{ID: Help, Title: "Help", Help: "show all keys and commands", Category: Program, Keys: []string{"f1", "?"}, Contexts: Global, Slash: "help"},
+	{ID: Help, Title: "Help", Help: "show all keys and commands", Category: Program, Keys: []string{"f1", "?"}, Contexts: Global | Setup | Panes, Slash: "help"},
 	{ID: MonitorPanel, Title: "Monitor panel", Help: "show or hide speed, steps and memory over time", Category: Program, Keys: []string{"f4", "alt+m"}, Contexts: Global, Slash: "monitor"},
 	{ID: FocusPanel, Title: "Go to the panel", Help: "move between the panel and the prompt", Category: Program, Keys: []string{"alt+o"}, Contexts: Global, Hidden: true},
 	{ID: ClosePanel, Title: "Close the panel", Help: "close the panel and go back to the prompt", Category: Program, Keys: []string{"esc", "q"}, Contexts: Panel, Hidden: true},
