@@ -78,7 +78,9 @@ func adapted(t *testing.T, store chat.Store) (desk *chat.Desk, e *infer.Engine, 
 // find looks an adapter up and takes it for a conversation.
 func find(t *testing.T, r *chat.Rack, name string, o adapter.Options) chat.Adapter {
 	t.Helper()
-	a, err := r.Find(t.Context(), name, o)
+	ctx, cancel := context.WithTimeout(t.Context(), patience) // it waits for the engine's step
+	defer cancel()
+	a, err := r.Find(ctx, name, o)
 	must(t, err)
 	return a
 }

@@ -119,9 +119,7 @@ func (r *adaptedRoom) during(d *chat.Dialogue, begin func() error, drawn int, do
 		}
 		return seen >= drawn
 	})
-	const more = 4 // steps, between which the engine is asked for its adapters
-	r.gate.allow(more)
-	do()
+	do() // asks nothing of the engine, which waits
 	r.gate.open()
 	if v := settled(r.t, d); v.Err != nil {
 		r.t.Fatal(v.Err)
@@ -170,7 +168,8 @@ func (r *adaptedRoom) changed() *chat.Dialogue {
 	must(r.t, d.Retry())
 	settled(r.t, d)
 	r.use(d, "demo-pirate")
-	r.during(d, func() error { return d.Send("Who was there?") }, 7, func() { r.use(d, "demo-excited") })
+	excited := find(r.t, r.desk.Rack(), "demo-excited", adapter.Options{})
+	r.during(d, func() error { return d.Send("Who was there?") }, 7, func() { must(r.t, d.SetAdapter(excited)) })
 	r.during(d, func() error { return d.Send("What then?") }, 6, d.Stop)
 	r.use(d, "demo-pirate")
 	must(r.t, d.Continue())
@@ -244,6 +243,52 @@ func TestThinnedLinesGoOnAsKeptOnes(t *testing.T) {
 				t.Error("with one adapter for all it is the same state: nothing was tried")
 			}
 		})
+	}
+}
+
+// Reading a line again may be stopped anywhere: what is there is as it was, and the
+// next time reads it to the end.
+func TestStoppedWhileALineIsReadAgain(t *testing.T) {
+	r := newAdaptedRoom(t, memstore.New())
+	d := r.changed()
+	head := last(settled(t, d))
+	want, state := r.answered(d, "And then?")
+	must(t, d.GoTo(head.ID))
+	settled(t, d)
+	id, before := d.ID(), r.state(head.ID)
+	stopped := 0 // before anything was drawn
+	for _, steps := range []int{1, 4, 7} {
+		r.close()
+		thin(t, r.store, id)
+		r = r.again()
+		d = r.open(id)
+		must(t, d.GoTo(head.ID))
+		settled(t, d)
+		r.gate.shut()
+		must(t, d.Send("And then?"))
+		r.gate.allow(steps)
+		v := until(t, d, "the steps", func(v chat.View) bool { return r.gate.waits() && v.Live != nil })
+		d.Stop()
+		r.gate.open()
+		if len(v.Live.Drawn) == 0 {
+			stopped++
+		}
+		if v := settled(t, d); v.Err != nil {
+			t.Fatalf("stopped after %d steps: %v", steps, v.Err)
+		}
+		must(t, d.GoTo(head.ID))
+		got, again := r.answered(d, "And then?")
+		if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again, state) {
+			t.Errorf("stopped after %d steps it answers %q then, never stopped %q", steps, got.Text, want.Text)
+		}
+		must(t, d.GoTo(head.ID))
+		settled(t, d)
+	}
+	if stopped < 2 {
+		t.Errorf("%d times it was stopped while the line was read", stopped)
+	}
+	if s, err := r.store.Snapshot(t.Context(), head.ID); err != nil || s != nil && !slices.Equal(slices.Concat(s.State, s.Logits), before) {
+		t.Errorf("the head has another state than before (%v)", err)
 	}
 }
 

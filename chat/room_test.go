@@ -239,6 +239,13 @@ func (g *gate) trickle() {
 	}
 }
 
+// waits says that all steps that were allowed have begun.
+func (g *gate) waits() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.steps) == 0
+}
+
 func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"rookery/chat"
 	"rookery/chat/memstore"
@@ -45,7 +46,7 @@ const (
 )
 
 // swapRoom is a desk with the embedded model, its states and adapters.
-func swapRoom(t *testing.T) (*chat.Desk, *infer.Engine, *gate) {
+func swapRoom(t *testing.T, store chat.Store) (*chat.Desk, *infer.Engine, *gate) {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Slots: 8}, nil)
 	must(t, err)
@@ -56,7 +57,7 @@ func swapRoom(t *testing.T) (*chat.Desk, *infer.Engine, *gate) {
 	g := newGate()
 	e := infer.NewEngine(m, stepper{own, g}, infer.Options{})
 	sampling := sampler.Params{Temperature: 0.9, TopP: 0.95, Seed: 3}
-	desk := chat.NewDesk(e, memstore.New(), chat.Defaults{Sampling: &sampling, MaxTokens: swapTokens})
+	desk := chat.NewDesk(e, store, chat.Defaults{Sampling: &sampling, MaxTokens: swapTokens})
 	desk.UseStates(demo.States)
 	desk.UseAdapters(func(_ context.Context, _, name string, o adapter.Options) (*adapter.Adapter, error) {
 		return demo.OpenAdapter(name, o)
@@ -73,7 +74,7 @@ func swapRoom(t *testing.T) (*chat.Desk, *infer.Engine, *gate) {
 // are those of a run that begins, with what is new, from the state that the
 // first ones left.
 func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
-	desk, e, g := swapRoom(t)
+	desk, e, g := swapRoom(t, memstore.New())
 	rack := desk.Rack()
 	pirate, excited := find(t, rack, "demo-pirate", adapter.Options{}), find(t, rack, "demo-excited", adapter.Options{})
 	mixed := func(text string) chat.Mix {
@@ -171,4 +172,53 @@ func (s *swap) run(t *testing.T, e *infer.Engine, r infer.Request, before bool) 
 	<-stream.Done()
 	must(t, stream.Ending().Err)
 	return stream.Ending()
+}
+
+// A program that is killed after an adapter was changed in an answer leaves which
+// one read what: the next one goes on as if nothing had happened.
+func TestKilledAfterASwap(t *testing.T) {
+	store := memstore.New()
+	desk, _, g := swapRoom(t, store)
+	d := desk.New()
+	must(t, d.SetAdapter(find(t, desk.Rack(), "demo-pirate", adapter.Options{})))
+	excited := find(t, desk.Rack(), "demo-excited", adapter.Options{})
+	g.shut()
+	must(t, d.Send("Tell me a story."))
+	drawn := func(n int) {
+		t.Helper()
+		g.allow(swapSteps)
+		until(t, d, "tokens", func(v chat.View) bool { return v.Live != nil && len(v.Live.Drawn) >= n })
+	}
+	drawn(swapAt)
+	must(t, d.SetAdapter(excited))
+	drawn(swapAt + swapSteps)
+	left := journalOf(t, store, d, swapAt+swapSteps)
+
+	next, _, _ := swapRoom(t, store)
+	again := next.Open(d.ID())
+	found := last(settled(t, again))
+	if !found.Open || !slices.Equal(found.Tokens[:len(left.Tokens)], left.Tokens) {
+		t.Fatalf("found %+v where the journal has %v", found, left.Tokens)
+	}
+	must(t, again.Continue())
+	got := last(settled(t, again)).Tokens
+	g.open()
+	if want := last(settled(t, d)).Tokens; len(got) < len(want) || !slices.Equal(got[:len(want)], want) { // it may go on for longer
+		t.Errorf("after a kill %v\nand without %v", got, want)
+	}
+}
+
+// journalOf is the journal of a running answer once it has so many tokens, read with
+// more than one adapter.
+func journalOf(t *testing.T, store chat.Store, d *chat.Dialogue, tokens int) chat.Journal {
+	t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		all, err := store.Journals(t.Context(), d.ID())
+		must(t, err)
+		if len(all) == 1 && len(all[0].Tokens) >= tokens && len(all[0].Turn.Reading.Spans) > 1 {
+			return all[0]
+		}
+	}
+	t.Fatalf("no journal of %d tokens", tokens)
+	return chat.Journal{}
 }
