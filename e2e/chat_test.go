@@ -14,14 +14,11 @@ import (
 
 const composerHint = "Write a message"
 
-// footer is what an ended answer shows.
-var footer = regexp.MustCompile(`tok/s · \d+ tokens`)
-
 // answered waits until the visible conversation's last answer has ended.
 func (x *terminal) answered() {
 	x.t.Helper()
 	x.until("showing a finished answer", func(screen string) bool {
-		return footer.MatchString(screen) && strings.Contains(screen, composerHint)
+		return ended.MatchString(screen) && strings.Contains(screen, composerHint)
 	})
 }
 

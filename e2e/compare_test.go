@@ -78,7 +78,6 @@ func TestBlindCompareAndVotes(t *testing.T) {
 	x.see(composerHint)
 	x.compare("Tell me a story.", "b")
 	x.see("blind", "1 answer 1", "2 answer 2")
-	x.compared(0)
 	x.gone("demo-sad")
 	x.until("showing no running answer", func(screen string) bool {
 		return !strings.Contains(screen, "…") && strings.Contains(screen, "at limit")

@@ -18,6 +18,7 @@ var spread = regexp.MustCompile(`(?m)".*".*\d%.* (\d\d?|\d\.\d|<\.1)%\s*$`)
 // saving: as a preset, as the default, and again after a restart.
 func TestSamplingPanel(t *testing.T) {
 	home := t.TempDir()
+	endless(t, home)
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)
 	x.say("Tell me a story.", 1)
@@ -39,9 +40,13 @@ func TestSamplingPanel(t *testing.T) {
 	x.see("Save the sampling parameters as a preset")
 	x.typed("hot")
 	x.keys("Enter")
-	x.see("saved as preset hot")
+	x.see("── hot · temp 5 · top_p 1 ─")
 	x.keys("d")
 	x.see("new conversations begin with these parameters")
+	x.keys("C-t") // at once
+	x.see("2 New chat", "temp 5")
+	x.keys("M-w")
+	x.gone("2 New chat")
 	data, err := os.ReadFile(filepath.Join(home, "config", "rookery", "config.toml"))
 	if err != nil || !strings.Contains(string(data), "[presets.hot]\n") || !strings.Contains(string(data), "[sampling]\n") {
 		t.Fatalf("the configuration is %q, %v", data, err)
@@ -50,12 +55,10 @@ func TestSamplingPanel(t *testing.T) {
 	x.see("next token", "Tell me a story.")
 	x.keys("F3")
 	x.gone("next token")
-	x.keys("C-t")
-	x.see("temp 5")
 	x.keys("C-q")
 	x.see("exit:0")
 
-	x.start(program(t), "--max-tokens", "400", "--preset", "hot")
+	x.start(program(t), "--preset", "hot") // an answer for as long as it is looked at
 	x.see(composerHint)
 	x.keys("F3")
 	x.see("hot", "5.00")

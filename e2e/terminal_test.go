@@ -13,8 +13,13 @@ import (
 	"time"
 )
 
-// patience is how long a screen may take to show what is waited for.
-const patience = time.Minute
+// A screen may take so long to show what is waited for, and is looked at so
+// often: where other programs take the cores from the test itself, a look that
+// takes 3 ms takes 200.
+const (
+	patience   = time.Minute
+	leastLooks = 600
+)
 
 // A terminal is the program in a tmux window of its own server.
 type terminal struct {
@@ -131,10 +136,12 @@ func (x *terminal) gone(text string) {
 
 func (x *terminal) until(what string, ok func(screen string) bool) {
 	x.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	end := time.Now().Add(patience)
+	for looks := 0; looks < leastLooks || time.Now().Before(end); looks++ {
 		if ok(x.screen()) {
 			return
 		}
+		time.Sleep(20 * time.Millisecond)
 	}
 	x.t.Fatalf("the screen is not %s:\n%s", what, x.screen())
 }

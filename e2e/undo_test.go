@@ -8,7 +8,7 @@ import (
 )
 
 // ended is the footer of an ended answer; a running one begins with a spinner.
-var ended = regexp.MustCompile(`(?m)^[ ·] [\d.,]+ tok/s · \d+ tokens`)
+var ended = regexp.MustCompile(`(?m)^[ ·] [\d.,]+ tok/s · [\d,]+ tokens`)
 
 // say sends a prompt and waits until this many answers have ended on the screen.
 func (x *terminal) say(prompt string, answers int) {
