@@ -62,7 +62,8 @@ func patient(seed uint64) bool { return seed%4 == 3 }
 //	turn CONVERSATION TURN BYTES SUM    saved, with the checksum of its text
 //	head CONVERSATION HEAD TIP    everything of the conversation is saved
 //	live CONVERSATION TURN BYTES TIME LATE   so much of a running answer is
-//	                              seen; and by how much it looked too late
+//	                              seen; and by how much it looked, or the disk
+//	                              wrote, too late
 //	dropped CONVERSATION TURN     may be removed from now on
 //	forked CONVERSATION TURNS     may be there from now on, with so many turns
 //	gone CONVERSATION             may be deleted from now on
@@ -79,7 +80,10 @@ type victim struct {
 	said  map[chat.ID]string // turns as last said
 	heads map[chat.ID]string // and heads, until something is done to them
 	doing map[chat.ID]bool   // to which something is being done
-	late  time.Duration      // the longest that the watch has slept too long in its last second
+
+	late    time.Duration // the longest that the watch slept too long, or the disk wrote, in a second
+	latest  time.Time     // when that was
+	writing time.Time     // since when the disk writes; zero: it does not
 }
 
 // tortured is the child's main function.
@@ -111,6 +115,7 @@ func tortured(dir string, seed uint64) error {
 		v.open = append(v.open, v.desk.New())
 	}
 	go v.watch()
+	go v.disk(dir + ".probe")
 	for {
 		if err := v.act(ctx); err != nil {
 			return err
@@ -305,12 +310,14 @@ func (v *victim) delete(ctx context.Context, at int) error {
 // watch says what is seen and what is saved.
 func (v *victim) watch() {
 	streaming, saving := false, false
-	var slept, worst time.Time
+	var slept time.Time
 	for ; ; time.Sleep(time.Millisecond) {
 		v.mu.Lock()
-		now := time.Now()
-		if late := now.Sub(slept) - time.Millisecond; !slept.IsZero() && (late > v.late || now.Sub(worst) > time.Second) {
-			v.late, worst = late, now
+		if !slept.IsZero() {
+			v.wait(time.Since(slept) - time.Millisecond)
+		}
+		if !v.writing.IsZero() {
+			v.wait(time.Since(v.writing))
 		}
 		live, unsaved := false, false
 		for _, d := range v.open {
@@ -323,6 +330,37 @@ func (v *victim) watch() {
 		v.mu.Unlock()
 		tellPhase("stream", &streaming, live)
 		tellPhase("save", &saving, unsaved)
+	}
+}
+
+// wait notes how long something took. The caller holds mu.
+func (v *victim) wait(late time.Duration) {
+	if now := time.Now(); late > v.late || now.Sub(v.latest) > time.Second {
+		v.late, v.latest = late, now
+	}
+}
+
+// disk writes beside the store: where that takes long, so do journals.
+func (v *victim) disk(path string) {
+	const often = 20 * time.Millisecond
+	file, err := os.Create(path)
+	if err != nil {
+		panic(err)
+	}
+	for ; ; time.Sleep(often) {
+		v.mu.Lock()
+		v.writing = time.Now()
+		v.mu.Unlock()
+		if _, err := file.WriteAt([]byte(path), 0); err != nil {
+			panic(err)
+		}
+		if err := file.Sync(); err != nil {
+			panic(err)
+		}
+		v.mu.Lock()
+		v.wait(time.Since(v.writing))
+		v.writing = time.Time{}
+		v.mu.Unlock()
 	}
 }
 

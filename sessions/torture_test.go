@@ -25,8 +25,8 @@ const (
 	// tortureLives is after how many kills another data directory is begun.
 	tortureLives = 12
 	// journalLag is how much of a running answer may be lost. A busy machine,
-	// one that lets a goroutine that sleeps wait for longer than quietLate,
-	// takes its time.
+	// one that lets a goroutine that sleeps or writes wait for longer than
+	// quietLate, takes its time.
 	journalLag = 100 * time.Millisecond
 	busyLag    = 300 * time.Millisecond
 	quietLate  = 10 * time.Millisecond
