@@ -192,7 +192,8 @@ func (k *keeper) writeJournal(j *journal) error {
 	tokens, text := j.tokens[:len(j.tokens):len(j.tokens)], string(j.text)
 	j.wrote = time.Now()
 	k.mu.Unlock()
-	if t, changed := k.amended(j); changed {
+	t, changed := k.amended(j)
+	if changed {
 		if err := k.store.AmendJournal(k.ctx, t); err != nil {
 			k.mu.Lock()
 			j.amended = true
@@ -203,7 +204,7 @@ func (k *keeper) writeJournal(j *journal) error {
 	if len(tokens) == 0 && text == "" {
 		return nil
 	}
-	if err := k.store.AppendJournal(k.ctx, j.turn.ID, tokens, text); err != nil {
+	if err := k.store.AppendJournal(k.ctx, t.ID, tokens, text); err != nil {
 		return fmt.Errorf("journaling an answer: %w", err)
 	}
 	k.mu.Lock()
