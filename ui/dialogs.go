@@ -98,7 +98,7 @@ func (m *Model) openHelp(string) tea.Cmd {
 		about = append(about, "Conversations are kept in "+m.dataDir)
 	}
 	about = append(about, "Every key can be changed in the [keys] table of the configuration.")
-	m.open(&helpSheet{th: m.th, keymap: m.keymap, about: about})
+	m.open(&helpSheet{th: m.th, keymap: m.keymap, about: about, from: m.helpFrom()})
 	return nil
 }
 

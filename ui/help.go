@@ -7,14 +7,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/ui/keys"
+	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
 
-// A helpSheet lists every action with its keys, from the action table.
+// A helpSheet lists every action with its keys, from the action table, and the
+// keys that panels have for themselves.
 type helpSheet struct {
 	th            theme.Theme
 	keymap        keys.Map
 	about         []string // version and places
+	from          string   // the part that it opens at: see helpFrom
 	lines         []string // for the width told
 	top           int
 	width, height int
@@ -68,9 +71,37 @@ func (h *helpSheet) rows() int             { return max(1, h.height-4) }
 
 func (h *helpSheet) resize(width, height int) {
 	h.width, h.height = width, height
-	h.lines = helpLines(h.th, h.keymap, h.about, innerWidth(helpWidth, width))
+	lines, parts := helpLines(h.th, h.keymap, h.about, innerWidth(helpWidth, width))
+	if h.lines == nil {
+		h.top = parts[h.from]
+	}
+	h.lines = lines
 	h.scroll(0)
 }
+
+// helpFrom is the part of the help about what has the keyboard, as helpLines
+// names it: its own keys are what is looked for there. "" is the beginning.
+func (m *Model) helpFrom() string {
+	if n := len(m.dialogs); n > 0 {
+		switch m.dialogs[n-1].(type) {
+		case *comparison:
+			return string(keys.PaneNext)
+		case *setup:
+			return string(keys.Comparison)
+		}
+		return ""
+	}
+	switch {
+	case m.heat.focused:
+		return panelPart("Heat strip")
+	case m.focus == keys.Panel && m.panel.open():
+		return panelPart(m.panel.current().Title())
+	}
+	return ""
+}
+
+// panelPart names the keys of a panel in the help.
+func panelPart(title string) string { return "In the panels: " + title }
 
 func (h *helpSheet) draw(th theme.Theme, m keys.Map) box {
 	inner := innerWidth(helpWidth, h.width)
@@ -79,32 +110,46 @@ func (h *helpSheet) draw(th theme.Theme, m keys.Map) box {
 	return framed(th, "Help", content, hints, inner, h.width, h.height)
 }
 
-// helpLines is the sheet: keys on the left, what they do, and the command.
-func helpLines(th theme.Theme, m keys.Map, about []string, width int) []string {
-	var lines []string
+// helpLines is the sheet: keys on the left, what they do, and the command. parts
+// are the lines where categories, actions and the keys of panels begin.
+func helpLines(th theme.Theme, m keys.Map, about []string, width int) (lines []string, parts map[string]int) {
+	parts = map[string]int{}
 	for _, line := range about {
 		lines = append(lines, th.Muted.Render(fit(line, width)))
 	}
 	left := min(28, width/2)
+	head := func(name string) {
+		lines = append(lines, "", th.Heading.Render(fit(name, width)))
+		parts[name] = len(lines) - 1
+	}
+	row := func(label, what string) {
+		for i, line := range wrapped(what, width-left-1) {
+			if i > 0 {
+				label = ""
+			}
+			lines = append(lines, th.Key.Render(pad(label, left))+" "+line)
+		}
+	}
 	for _, category := range keys.Categories {
-		lines = append(lines, "", th.Heading.Render(string(category)))
+		head(string(category))
 		for _, a := range keys.Actions() {
 			if a.Category != category {
 				continue
 			}
+			parts[string(a.ID)] = len(lines)
 			names := m.Keys(a.ID)
-			label := strings.Join(names[:min(len(names), 3)], "  ")
 			what := a.Help
 			if a.Slash != "" {
 				what = fmt.Sprintf("%s (/%s)", a.Help, a.Slash)
 			}
-			for i, line := range wrapped(what, width-left-1) {
-				if i > 0 {
-					label = ""
-				}
-				lines = append(lines, th.Key.Render(pad(label, left))+" "+line)
-			}
+			row(strings.Join(names[:min(len(names), 3)], "  "), what)
 		}
 	}
-	return lines
+	for _, s := range panel.Help {
+		head(panelPart(s.Title))
+		for _, k := range s.Keys {
+			row(k[0], k[1])
+		}
+	}
+	return lines, parts
 }

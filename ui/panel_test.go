@@ -91,3 +91,18 @@ func TestAnOpenMonitorTicksUnlessUnfocused(t *testing.T) {
 		t.Error("does not tick again")
 	}
 }
+
+// Help over a panel opens at the panel's own keys, which are not in the table.
+func TestHelpOverPanels(t *testing.T) {
+	for key, want := range map[string]string{"f3": "Sampling", "f4": "Monitor", "f9": "Mixer", "f10": "Adapters"} {
+		b := newBench(t, mixed(), Settings{}, 80, 24)
+		b.press(key)
+		if key == "f4" { // it leaves the keyboard with the prompt
+			b.press("alt+o")
+		}
+		b.press("f1")
+		b.sees("In the panels: " + want)
+		b.press("esc", "esc", "f1")
+		b.sees("Rookery 1.0")
+	}
+}
