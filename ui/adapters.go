@@ -246,7 +246,8 @@ func (i answerAdapter) carryOut(m *Model) tea.Cmd {
 	case "alpha":
 		alpha, err := strconv.ParseFloat(i.answer, 32)
 		if err != nil || !(alpha > 0) {
-			return m.fail(fmt.Errorf("%q is no alpha: a number above 0 is needed", i.answer))
+			m.refuse(fmt.Errorf("%q is no alpha: a number above 0 is needed", i.answer))
+			return nil
 		}
 		o.Alpha = float32(alpha)
 	default:

@@ -65,7 +65,7 @@ func TestSetup(t *testing.T) {
 		"one state is too few":  {[]string{"s", "enter"}, `compare seed 1|seed 2`},
 		"adapters":              {[]string{"a", "down", " ", "enter"}, `compare no adapter|pirate`},
 		"seeds":                 {[]string{"n", "backspace", "3", "enter"}, `compare seed 1|seed 2|seed 3`},
-		"too many seeds":        {[]string{"n", "backspace", "9", "enter"}, `compare seed 1|seed 2`},
+		"too many seeds":        {[]string{"n", "backspace", "9", "enter", "esc"}, `compare seed 1|seed 2`},
 		"duplicated":            {[]string{"d"}, `compare seed 1|seed 1 (2)|seed 2`},
 		"at least two":          {[]string{"x"}, `compare seed 1|seed 2`},
 		"duplicated, removed":   {[]string{"d", "d", "up", "x"}, `compare seed 1|seed 1 (2)|seed 2`},
@@ -74,7 +74,7 @@ func TestSetup(t *testing.T) {
 		"a seed in a cell":      {[]string{"right", "right", "right", "right", " ", "backspace", "7", "enter"}, `compare seed 7|seed 2`},
 		"a name":                {[]string{"r", "m", "e", "enter"}, `compare me|seed 2`},
 		"a prompt":              {[]string{"w", "H", "i", "enter"}, `compare "Hi" seed 1|seed 2`},
-		"a mix that is unknown": {[]string{"right", "right", " ", "x", "=", "1", "enter"}, `compare seed 1|seed 2`},
+		"a mix that is unknown": {[]string{"right", "right", " ", "x", "=", "1", "enter", "esc"}, `compare seed 1|seed 2`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, size := range [][2]int{{80, 24}, {40, 10}} {
@@ -89,6 +89,57 @@ func TestSetup(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What is written wrong is said where it is written, and stays to be put right:
+// enter, pressed once more, starts nothing.
+func TestWrongAnswersOfTheSetup(t *testing.T) {
+	for name, c := range map[string]struct {
+		keys       []string
+		text, want string
+	}{
+		"seeds":    {[]string{"n", "backspace"}, "8x", `"8x" is not a number`},
+		"9 seeds":  {[]string{"n", "backspace"}, "9", "2 to 8 seeds can be compared"},
+		"a seed":   {[]string{"right", "right", "right", "right", " ", "backspace"}, "one", `"one" is not a seed`},
+		"a mix":    {[]string{"right", "right", " "}, "nothing=1", "there is no state"},
+		"sampling": {[]string{"right", "right", "right", " ", "end", "down", "down", "down", "down", "down", "enter", "ctrl+u"}, "heat=2", `"heat=2" is not a sampling parameter`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, compareDesks(), Settings{}, 80, 24)
+			b.press("f12")
+			b.press(c.keys...)
+			b.typeText(c.text)
+			for range 2 {
+				b.press("enter")
+				b.sees(c.want)
+				b.sees("│ " + c.text + " ")
+				b.check()
+			}
+			b.press("left")
+			b.seesNot(c.want)
+			b.send(tea.WindowSizeMsg{Width: 40, Height: 10})
+			b.press("enter")
+			b.check()
+			b.press("esc")
+			b.seesNot(c.want)
+			if len(b.k.open[0].calls) > 0 {
+				t.Errorf("asked %q", b.k.open[0].calls)
+			}
+		})
+	}
+}
+
+// What the setup misses is not missed any more once it is written.
+func TestSetupForgetsWhatWasMissing(t *testing.T) {
+	k := compareDesks()
+	k.open = nil
+	b := newBench(t, k, Settings{}, 80, 24)
+	b.press("f12", "enter")
+	b.sees("There is no prompt yet.")
+	b.typeText("Hello")
+	b.press("enter")
+	b.sees("Prompt  Hello")
+	b.seesNot("There is no prompt yet.")
 }
 
 // Help lies over the setup, over one that loads, and over the panes; they go on.

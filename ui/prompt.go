@@ -8,6 +8,7 @@ import (
 // A question asks for a text of one or several lines.
 type question struct {
 	title, about  string
+	wrong         string // why the text was not taken; said instead of what it is about
 	verb          string // what enter does
 	multi         bool
 	accept        func(text string) intent
@@ -21,7 +22,20 @@ func newQuestion(th theme.Theme, title, about, verb, text string, multi bool, ac
 	return &question{title: title, about: about, verb: verb, multi: multi, accept: accept, input: field(th, "", text)}
 }
 
+// refuse says why a text is not taken in its question, which stays open so that
+// it can be put right. It reports whether a question is what is asked now.
+func (m *Model) refuse(err error) bool {
+	if n := len(m.dialogs); n > 0 {
+		if q, ok := m.dialogs[n-1].(*question); ok {
+			q.wrong = oneLine(err.Error())
+			return true
+		}
+	}
+	return false
+}
+
 func (q *question) press(id keys.ID, text string) intent {
+	q.wrong = ""
 	switch id {
 	case keys.ListCancel:
 		return done{}
@@ -64,12 +78,19 @@ func (q *question) resize(width, height int) {
 func (q *question) draw(th theme.Theme, m keys.Map) box {
 	inner := innerWidth(questionWidth, q.width)
 	var content []string
-	for _, line := range wrapped(q.about, inner) {
-		if q.about != "" {
-			content = append(content, th.Muted.Render(line))
+	about, style := q.about, th.Muted
+	if q.wrong != "" {
+		about, style = q.wrong, th.Error
+	}
+	for _, line := range wrapped(about, inner) {
+		if about != "" {
+			content = append(content, style.Render(line))
 		}
 	}
-	if room := q.height - 4; len(content) > max(0, room-2) {
+	switch room := q.height - 4; {
+	case q.wrong != "":
+		content = content[:min(len(content), max(0, room))]
+	case len(content) > max(0, room-2):
 		content = nil // the text matters more than what is said about it
 	}
 	head := len(content)

@@ -46,8 +46,13 @@ func (fillSetup) intent()   {}
 func (readMix) intent()     {}
 
 func (i alterSetup) carryOut(m *Model) tea.Cmd {
+	i.s.said = "" // it was about what is changed now
+	err := i.change(i.s)
+	if err != nil && m.refuse(err) {
+		return nil
+	}
 	m.shut()
-	if err := i.change(i.s); err != nil {
+	if err != nil {
 		i.s.said = oneLine(err.Error())
 	}
 	return nil
@@ -102,9 +107,7 @@ func (i editCell) carryOut(m *Model) tea.Cmd {
 	case adapterColumn:
 		m.open(newChooser(m.th, "Adapter", "choose", "", s.adapterEntries()))
 	case mixColumn:
-		m.open(newQuestion(m.th, "Mix of states", "Weights of states, as own=1,dialogue=0.7; own is the run from the variant's state. Empty is none.", "take it", d.Mix.String(), false, func(text string) intent {
-			return readMix{s, text}
-		}))
+		m.open(s.mixQuestion(m, d.Mix.String()))
 	case samplingColumn:
 		m.open(newChooser(m.th, "Sampling", "choose", "", s.samplingEntries()))
 	case seedColumn:
@@ -197,6 +200,12 @@ func (i askSampling) carryOut(m *Model) tea.Cmd {
 	return nil
 }
 
+func (s *setup) mixQuestion(m *Model, text string) *question {
+	return newQuestion(m.th, "Mix of states", "Weights of states, as own=1,dialogue=0.7; own is the run from the variant's state. Empty is none.", "take it", text, false, func(text string) intent {
+		return readMix{s, text}
+	})
+}
+
 func (i readMix) carryOut(m *Model) tea.Cmd {
 	m.shut()
 	s, row := i.s, i.s.row
@@ -206,20 +215,25 @@ func (i readMix) carryOut(m *Model) tea.Cmd {
 	}
 	return func() tea.Msg {
 		mix, err := m.desk.ParseMix(m.ctx, i.text)
-		return mixReadMsg{s, row, mix, err}
+		return mixReadMsg{s, row, i.text, mix, err}
 	}
 }
 
 // mixReadMsg brings a mix for a variant.
 type mixReadMsg struct {
-	s   *setup
-	row int
-	mix chat.Mix
-	err error
+	s    *setup
+	row  int
+	text string
+	mix  chat.Mix
+	err  error
 }
 
-func (msg mixReadMsg) take(*Model) tea.Cmd {
+func (msg mixReadMsg) take(m *Model) tea.Cmd {
+	n := len(m.dialogs)
 	switch {
+	case msg.err != nil && n > 0 && m.dialogs[n-1] == dialog(msg.s) && msg.row == msg.s.row:
+		m.open(msg.s.mixQuestion(m, msg.text)) // to be put right
+		m.refuse(msg.err)
 	case msg.err != nil:
 		msg.s.said = oneLine(msg.err.Error())
 	case msg.row < len(msg.s.drafts):
@@ -310,6 +324,9 @@ func (s *setup) askSeeds(m *Model) tea.Cmd {
 	m.open(newQuestion(m.th, "How many seeds?", "", "fill", fmt.Sprint(max(defaultBest, len(s.drafts))), false, func(text string) intent {
 		return alterSetup{s, func(s *setup) error {
 			n, err := number(oneLine(text), defaultBest)
+			if err == nil && (n < chat.MinCompare || n > chat.MaxCompare) {
+				err = fmt.Errorf("%d to %d seeds can be compared", chat.MinCompare, chat.MaxCompare)
+			}
 			if err != nil {
 				return err
 			}
