@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -187,5 +188,25 @@ func checkDifference(t *testing.T, desk *chat.Desk, a, b chat.Row) {
 	}
 	if word := string(tok.Bytes(b.Drawn[at.Token].ID)); !strings.HasPrefix(b.Text[at.Byte:], strings.TrimPrefix(word, " ")) && !strings.HasPrefix(b.Text[at.Byte:], word) {
 		t.Errorf("%q begins with %q at byte %d", b.Text, word, at.Byte)
+	}
+}
+
+// A fork of an answer that differs in the seed alone still has its preset by name.
+func TestForksKeepThePreset(t *testing.T) {
+	desk, _ := demoRoom(t, memstore.New(), chat.Defaults{Preset: "calm", MaxTokens: 4})
+	d := desk.New()
+	vs := []chat.Variant{d.Variant(), d.Variant(), d.Variant()}
+	for i := range vs {
+		vs[i].Name, vs[i].Sampling.Seed = fmt.Sprint(i), uint64(i+1)
+	}
+	vs[2].Sampling.Temperature = 1
+	must(t, d.SendCompare("Tell me a story.", vs))
+	finished(t, d)
+	forks, err := desk.ForkRows(d)
+	must(t, err)
+	for i, want := range []string{"calm", "calm", ""} {
+		if c := forks[i].View().Conversation; c.Preset != want || c.Sampling.Seed != 0 || c.Sampling.Temperature != vs[i].Sampling.Temperature {
+			t.Errorf("fork %d has %q, %+v", i, c.Preset, c.Sampling)
+		}
 	}
 }

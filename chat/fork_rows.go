@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 
 	"rookery/infer"
@@ -65,9 +66,9 @@ func (f *forking) take(v Variant, t template) {
 	own := c.Base
 	c.Base, c.Adapter, c.Mix = v.Base.ID, v.Adapter.Fingerprint, v.Mix
 	f.base, f.adapter = v.Base.asBase(), v.Adapter.Name
-	seed := c.Sampling.Seed
-	c.Sampling, c.Preset = v.Sampling, ""
-	c.Sampling.Seed = seed
+	if v.Sampling.Seed = c.Sampling.Seed; !reflect.DeepEqual(v.Sampling, c.Sampling) {
+		c.Sampling, c.Preset = v.Sampling, ""
+	}
 	if v.Base.ID == own || len(f.turns) == 0 {
 		return
 	}

@@ -180,6 +180,16 @@ func (c *comparison) scroll(by int) {
 	c.align()
 }
 
+// wheelAt scrolls the pane under the pointer, if each scrolls alone.
+func (c *comparison) wheelAt(by, x, y int) intent {
+	if i, ok := c.paneAt(x, y); ok && c.alone {
+		p := c.panes[i]
+		p.scrollTo(p.top + by*wheelLines)
+		return nil
+	}
+	return c.wheel(by)
+}
+
 // toDifference scrolls to where the focused answer begins to differ.
 func (c *comparison) toDifference() {
 	p := c.panes[c.focus]

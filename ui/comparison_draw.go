@@ -82,8 +82,8 @@ func (c *comparison) draw(th theme.Theme, m keys.Map) box {
 	content = append(content[:height], c.foot(th, m, inner))
 	hint := func(id keys.ID) string { return m.Hint(keys.Panes, id) }
 	pairs := []string{
-		m.Hint(keys.List, keys.ListAccept), "keep", m.Hint(keys.List, keys.ListCancel), "leave",
-		hint(keys.PaneDrop), "only these", hint(keys.PaneDiscard), "discard", hint(keys.PaneFork), "fork",
+		m.Hint(keys.List, keys.ListAccept), "keep", m.Hint(keys.List, keys.ListCancel), "leave", hint(keys.Help), "help",
+		hint(keys.PaneDrop), "only", hint(keys.PaneDiscard), "discard", hint(keys.PaneFork), "fork",
 	}
 	if c.running() {
 		pairs = append(pairs, hint(keys.PaneStop), "stop")
@@ -107,8 +107,12 @@ func (c *comparison) foot(th theme.Theme, m keys.Map, width int) string {
 	if c.alone {
 		sync = "scroll together"
 	}
-	return hintLine(th, width, hint(keys.PaneMark), "mark", fmt.Sprintf("1-%d", len(c.panes)), "pane", hint(keys.PaneVote), "vote", hint(keys.PaneTie), "tie",
-		hint(keys.PaneZoom), "zoom", hint(keys.PaneReference), "reference", hint(keys.PaneDiffers), "difference", hint(keys.PaneSync), sync, hint(keys.PaneVotes), "win table")
+	pairs := []string{hint(keys.PaneMark), "mark", fmt.Sprintf("1-%d", len(c.panes)), "pane", hint(keys.PaneVote), "vote", hint(keys.PaneTie), "tie"}
+	if c.blind {
+		pairs = append(pairs, hint(keys.PaneReveal), "names")
+	}
+	pairs = append(pairs, hint(keys.PaneZoom), "zoom", hint(keys.PaneReference), "reference", hint(keys.PaneDiffers), "difference", hint(keys.PaneSync), sync, hint(keys.PaneVotes), "win table")
+	return hintLine(th, width, pairs...)
 }
 
 // tabLine names all panes; tabAt finds them again.
@@ -126,21 +130,23 @@ func (c *comparison) tabLine(th theme.Theme, width int) string {
 	return fit(line, width)
 }
 
+// tabLabel is as wide when an answer has ended as while it runs, so that the
+// names stand still.
 func (c *comparison) tabLabel(i int) string {
 	p, mark := c.panes[i], " "
-	if p.marked {
+	switch {
+	case p.marked:
 		mark = "*"
+	case !p.ended():
+		mark = "…"
 	}
-	head, tail := fmt.Sprintf("%d%s", slices.Index(c.order, i)+1, mark), ""
-	if !p.ended() {
-		tail = "…"
-	}
+	head := fmt.Sprintf("%d%s", slices.Index(c.order, i)+1, mark)
 	if c.blind {
-		return head + tail // the number is the name
+		return head // the number is the name
 	}
-	room := (c.width-4)/len(c.order) - 1 - ansi.StringWidth(head+tail)
+	room := (c.width-4)/len(c.order) - 1 - ansi.StringWidth(head)
 	if room < 3 {
-		return head + tail
+		return head
 	}
 	name := fit(c.title(i), room)
 	for _, other := range c.order {
@@ -148,7 +154,7 @@ func (c *comparison) tabLabel(i int) string {
 			name = fitEnd(c.title(i), room)
 		}
 	}
-	return head + name + tail
+	return head + name
 }
 
 // grid is the panes that are seen.

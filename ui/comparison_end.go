@@ -91,7 +91,11 @@ func (i forkPanes) carryOut(m *Model) tea.Cmd {
 		m.insertTab(at+n, d)
 	}
 	m.goTo(at)
-	return tea.Batch(m.say(fmt.Sprintf("%d answers go on in tabs of their own", len(forks))), m.look(), m.tick())
+	said := fmt.Sprintf("%d answers go on in tabs of their own", len(forks))
+	if len(forks) == 1 {
+		said = "the answer goes on in a tab of its own"
+	}
+	return tea.Batch(m.say(said), m.look(), m.tick())
 }
 
 func (i comparePanesAgain) carryOut(m *Model) tea.Cmd {

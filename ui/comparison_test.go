@@ -338,6 +338,7 @@ func TestComparisonEndings(t *testing.T) {
 		"leave":             {[]string{"esc"}, "keep [] false", 1},
 		"discard":           {[]string{"X", "enter"}, "keep [] true", 1},
 		"fork all":          {[]string{"f"}, "keep [] false", 5},
+		"fork one":          {[]string{"2", " ", "f"}, "keep [] false", 2},
 		"fork two":          {[]string{"2", " ", "3", " ", "f"}, "keep [] false", 3},
 		"again":             {[]string{"a"}, "compare bare|animals|dialogue|sad", 1},
 		"vote":              {[]string{"2", "v"}, "vote 501", 1},
@@ -350,6 +351,9 @@ func TestComparisonEndings(t *testing.T) {
 			d := compared(b)
 			b.press(c.keys...)
 			b.check()
+			if name == "fork one" {
+				b.sees("the answer goes on in a tab of its own")
+			}
 			if last := d.calls[len(d.calls)-1]; last != c.want || len(b.m.tabs) != c.tabs {
 				t.Errorf("asked for %q with %d tabs, want %q with %d", last, len(b.m.tabs), c.want, c.tabs)
 			}
@@ -416,6 +420,55 @@ func TestComparisonByMouse(t *testing.T) {
 	}
 	b.send(tea.MouseWheelMsg{X: 4, Y: 10, Button: tea.MouseWheelDown})
 	b.check()
+}
+
+// Each pane that scrolls alone is the one under the pointer, whichever has the
+// keyboard.
+func TestComparisonWheel(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		b := newBench(t, compareDesks(), Settings{Mouse: true}, 200, 20)
+		d := compared(b)
+		for i := range d.v.Best {
+			d.v.Best[i].Text = strings.Repeat("a line\n", 60)
+		}
+		b.send(frameMsg{})
+		c := b.comparison()
+		c.alone = alone
+		before := c.panes[0].top
+		b.send(tea.MouseWheelMsg{X: 120, Y: 10, Button: tea.MouseWheelUp})
+		if c.panes[2].top >= before || (c.panes[0].top == before) != alone || c.focus != 0 {
+			t.Errorf("alone %v: the panes are at %d and %d of %d, focus %d", alone, c.panes[0].top, c.panes[2].top, before, c.focus)
+		}
+		b.send(tea.MouseWheelMsg{X: 120, Y: 10, Button: tea.MouseWheelLeft})
+		b.check()
+	}
+}
+
+// The names above the panes stand still when answers end, and the hints say how
+// to get help and how to see names that are hidden.
+func TestComparisonHints(t *testing.T) {
+	for _, width := range []int{40, 80, 120} {
+		b := newBench(t, compareDesks(), Settings{}, width, 14)
+		b.press("f12", "n", "backspace", "8", "enter", "enter")
+		d := b.k.open[0]
+		tabs := func() string { return strings.ReplaceAll(strings.Split(b.screen(), "\n")[2], "…", " ") }
+		d.rows(false)
+		b.send(frameMsg{})
+		b.press("z")
+		running := tabs()
+		d.rows(true)
+		b.send(frameMsg{})
+		if tabs() != running {
+			t.Errorf("at %d the names were\n%s\nand are\n%s", width, running, tabs())
+		}
+		b.sees("f1 help")
+	}
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	b.press("f12", "b", "enter")
+	b.sees("b names")
+	b.sees("s stop")
+	b.press("b")
+	b.seesNot("b names")
 }
 
 func TestComparisonWithoutColours(t *testing.T) {

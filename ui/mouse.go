@@ -126,11 +126,13 @@ func (m *Model) onDialogMouse(msg tea.MouseMsg) tea.Cmd {
 	mouse := msg.Mouse()
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
-		if mouse.Button == tea.MouseWheelUp {
-			return m.carryOut(d.wheel(-1))
+		by, ok := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[mouse.Button]
+		if c, panes := d.(*comparison); ok && panes {
+			b := d.draw(m.th, m.keymap)
+			return m.carryOut(c.wheelAt(by, mouse.X-b.x, mouse.Y-b.y))
 		}
-		if mouse.Button == tea.MouseWheelDown {
-			return m.carryOut(d.wheel(1))
+		if ok {
+			return m.carryOut(d.wheel(by))
 		}
 	case tea.MouseClickMsg:
 		b := d.draw(m.th, m.keymap)
