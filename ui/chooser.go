@@ -186,8 +186,11 @@ func (c *chooser) draw(th theme.Theme, m keys.Map) box {
 		content = append(content, th.Muted.Render("  "+count(below)+" more "+th.Glyphs.Down))
 	}
 	hints := []string{m.Hint(keys.List, keys.ListAccept), c.verb, m.Hint(keys.List, keys.ListCancel), "close"}
+	if c.pick(func(e entry) intent { return e.rename }) != nil {
+		hints = append(hints, m.Hint(keys.List, keys.ListRename), "rename")
+	}
 	if c.pick(func(e entry) intent { return e.remove }) != nil {
-		hints = append(hints, m.Hint(keys.List, keys.ListRename), "rename", m.Hint(keys.List, keys.ListDelete), "delete")
+		hints = append(hints, m.Hint(keys.List, keys.ListDelete), "delete")
 	}
 	if c.pick(func(e entry) intent { return e.inspect }) != nil {
 		hints = append(hints, m.Hint(keys.List, keys.ListInspect), "inspect")

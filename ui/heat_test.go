@@ -33,6 +33,7 @@ func TestHeatStrip(t *testing.T) {
 	b.check()
 	b.press("alt+shift+j")
 	b.sees(`7/7 "106"  mix 5%  o own run 0.67% (-2.00)  A demo-sad 37% (+2.00)`)
+	b.sees("←→ token · esc back to the prompt · alt+shift+j hide")
 	b.press("home", "right")
 	b.sees(`2/7 "101"`)
 	b.check()

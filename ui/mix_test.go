@@ -49,6 +49,13 @@ func TestMixerPanel(t *testing.T) {
 		b.check()
 		b.press("f9")
 		b.seesNot("Mixer")
+		b.press("f9")
+		b.seesNot("add up to 0")
+		b.press("-", "9", "enter")
+		b.sees("enter takes it")
+		b.press("f10", "f9")
+		b.seesNot("enter takes it")
+		b.press("f9")
 	}
 }
 
@@ -166,6 +173,8 @@ func TestSavedMixes(t *testing.T) {
 	}
 	b.press("m", "p")
 	b.sees("Saved mixes")
+	b.sees("ctrl+x delete")
+	b.seesNot("rename") // there is no such thing
 	b.press("enter")
 	b.did("mix own=1,demo-sad=0.5 (mute)")
 	b.press("p", "ctrl+x")

@@ -22,6 +22,31 @@ func TestErrorsAreShownWhole(t *testing.T) {
 	b.check() // a small screen keeps its one line
 }
 
+// The key that an error names dismisses it first, wherever the keyboard is; over
+// a dialog it is not named.
+func TestErrorsOverPanels(t *testing.T) {
+	for _, key := range []string{"f3", "f9", "f10", "alt+shift+j"} {
+		b := newBench(t, heated(7), Settings{}, 80, 24)
+		b.press(key)
+		focus, open := b.m.focus, b.m.panel.kind
+		b.do(b.m.fail(errors.New("something went wrong")))
+		b.sees("something went wrong  esc dismisses")
+		b.press("esc")
+		b.seesNot("something went wrong")
+		if b.m.focus != focus || b.m.panel.kind != open {
+			t.Errorf("%s: the error's key went on to the panel", key)
+		}
+		b.press("esc")
+		if b.m.focus == focus {
+			t.Errorf("%s: the panel keeps the keyboard", key)
+		}
+	}
+	b := newBench(t, three(), Settings{}, 80, 24)
+	b.press("ctrl+p")
+	b.do(b.m.fail(errors.New("something went wrong")))
+	b.seesNot("dismisses")
+}
+
 func TestAWrongCommandIsKeptToBePutRight(t *testing.T) {
 	b := newBench(t, three(), Settings{}, 80, 24)
 	b.typeText("/temp abc")

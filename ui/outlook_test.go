@@ -112,6 +112,16 @@ func TestSavingPresets(t *testing.T) {
 	b.sees("Save the sampling parameters as a preset")
 	b.typeText("my own")
 	b.press("enter")
+	b.press("s", "ctrl+u")
+	b.typeText("Story")
+	b.press("enter")
+	b.sees("comes with the program")
+	b.sees("│ Story ")
+	b.press("esc")
+	b.seesNot("comes with the program")
+	b.do(b.m.slash("save-preset", "my own"))
+	b.sees("saved as preset my own")
+	b.send(settingsMsg(b.m.settings)) // the file that was written is read again
 	b.sees("saved as preset my own")
 	if d.v.Conversation.Preset != "my own" || saved["my own"].TopP != 0.3 {
 		t.Errorf("the preset is %q, saved %+v", d.v.Conversation.Preset, saved)

@@ -114,19 +114,20 @@ func (m *Model) togglePanel(kind panelKind) tea.Cmd {
 		m.closePanel()
 		return nil
 	}
+	m.closePanel()
 	m.panel.kind = kind
 	m.syncPanel()
-	switch {
-	case kind != monitorPanel:
+	if kind != monitorPanel {
 		m.setFocus(keys.Panel)
-	case m.focus == keys.Panel: // of the one that was there
-		m.setFocus(keys.Composer)
 	}
 	m.measure()
 	return m.tick()
 }
 
 func (m *Model) closePanel() {
+	if p, ok := m.panel.current().(panel.Typist); ok {
+		p.StopTyping()
+	}
 	m.panel.kind = noPanel
 	if m.focus == keys.Panel {
 		m.setFocus(keys.Composer)
@@ -148,6 +149,10 @@ func (m *Model) focusPanel(string) tea.Cmd {
 
 // panelKey offers a key to the panel; it reports whether it was of use.
 func (m *Model) panelKey(msg tea.KeyPressMsg) (tea.Cmd, bool) {
+	if id, _ := m.keymap.Lookup(keys.Composer, msg.String()); id == keys.Stop && m.notice.failed {
+		m.notice = notice{} // as its line says
+		return nil, true
+	}
 	if m.heat.focused {
 		return nil, m.heatKey(msg)
 	}

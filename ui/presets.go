@@ -39,6 +39,9 @@ type savePreset struct{ name string }
 func (savePreset) intent() {}
 
 func (i savePreset) carryOut(m *Model) tea.Cmd {
+	if err := chat.CheckPresetName(i.name); err != nil && m.refuse(err) {
+		return nil
+	}
 	m.shut()
 	return m.keepSampling(i.name)
 }

@@ -40,7 +40,10 @@ func (m *Model) onSettings(s Settings) tea.Cmd {
 	if err := m.applySettings(s); err != nil {
 		return tea.Batch(next, m.fail(err))
 	}
-	cmds := []tea.Cmd{next, m.say("the configuration was read again")}
+	cmds := []tea.Cmd{next}
+	if m.notice.text == "" || m.notice.failed { // what was saved is said already
+		cmds = append(cmds, m.say("the configuration was read again"))
+	}
 	if s.Appearance == "" || s.Appearance == "auto" {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}

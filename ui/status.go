@@ -105,7 +105,9 @@ func (m *Model) noticeLines() []string {
 	style, text, hint := m.th.Success, m.notice.text, ""
 	if m.notice.failed {
 		style, text = m.th.Error, "✗ "+text
-		hint = "  " + m.keymap.Hint(keys.Composer, keys.Stop) + " dismisses"
+		if len(m.dialogs) == 0 { // there the key closes the dialog
+			hint = "  " + m.keymap.Hint(keys.Composer, keys.Stop) + " dismisses"
+		}
 	}
 	lines := wrapped(text, m.width)
 	if room := max(1, m.height/6); len(lines) > room {
@@ -128,6 +130,9 @@ func (m *Model) drawHints() string {
 	var pairs []string
 	if len(m.dialogs) > 0 {
 		return "" // the dialog has its own
+	}
+	if m.heat.focused { // keys of its own, which are in no table
+		pairs = []string{map[bool]string{true: "←→", false: "left/right"}[m.th.Glyphs.Braille], "token", "esc", "back to the prompt"}
 	}
 	for _, h := range m.nextKeys() {
 		var names []string
@@ -155,7 +160,7 @@ func (m *Model) nextKeys() []nextKey {
 	var first []nextKey
 	switch {
 	case m.heat.focused:
-		first = []nextKey{next("back to the prompt", keys.FocusPanel), next("hide", keys.Heat)}
+		first = []nextKey{next("hide", keys.Heat)}
 	case m.focus == keys.Panel:
 		first = []nextKey{next("close the panel", keys.ClosePanel), next("back to the prompt", keys.FocusPanel)}
 	case m.focus == keys.Transcript && len(t.transcript.find.matches) > 0:

@@ -172,6 +172,9 @@ func (m *Mixer) typeKey(k tea.KeyPressMsg) (Action, bool) {
 	return nil, true
 }
 
+// StopTyping forgets what was typed, and why the last change was refused.
+func (m *Mixer) StopTyping() { m.typing, m.wrong = false, "" }
+
 func (m *Mixer) endTyping() Action {
 	v, err := strconv.ParseFloat(m.typed, 32)
 	if err != nil {

@@ -51,12 +51,21 @@ type Pointer interface {
 	Release()
 }
 
+// A Typist is a panel that numbers are typed into.
+type Typist interface {
+	// StopTyping forgets what was typed and what was wrong with it: the panel is
+	// put away.
+	StopTyping()
+}
+
 // The panels keep the contract.
 var (
 	_ Panel   = (*Sampling)(nil)
 	_ Panel   = (*Monitor)(nil)
 	_ Panel   = (*Mixer)(nil)
 	_ Pointer = (*Mixer)(nil)
+	_ Typist  = (*Mixer)(nil)
+	_ Typist  = (*Sampling)(nil)
 	_ Pointer = (*Sampling)(nil)
 	_ Panel   = (*Adapters)(nil)
 	_ Pointer = (*Adapters)(nil)

@@ -164,6 +164,9 @@ func (s *Sampling) startTyping(text string) bool {
 	return true
 }
 
+// StopTyping forgets what was typed, and what was wrong with it.
+func (s *Sampling) StopTyping() { s.typing, s.wrong = false, "" }
+
 func (s *Sampling) endTyping() Action {
 	p := s.current()
 	err := s.rows[s.at].parse(&p, s.typed)
