@@ -174,7 +174,22 @@ func (g *grid) wheel(by int) intent {
 	return nil
 }
 
-func (g *grid) click(int, int) intent    { return nil }
+// click goes to the answer under the pointer.
+func (g *grid) click(x, y int) intent {
+	rows, at := g.rows(), -1
+	x, y = x-2, y-1
+	if columns := g.columns(len(rows)); columns > 1 {
+		width, height := g.paneSize(len(rows), columns)
+		at = y/height*columns + clamp(x/(width+gridGap), 0, columns-1)
+	} else if first, shown := g.window(len(rows)); y < shown {
+		at = first + y
+	}
+	if y >= 0 && at >= 0 && at < len(rows) {
+		g.focus = rows[at].Turn.ID
+	}
+	return nil
+}
+
 func (g *grid) resize(width, height int) { g.width, g.height = width, height }
 
 // columns is how many answers stand beside each other: 1 is a list of which
@@ -196,7 +211,7 @@ func (g *grid) columns(n int) int {
 }
 
 func (g *grid) draw(th theme.Theme, m keys.Map) box {
-	inner, height := max(8, g.width-4), max(3, g.height-4)
+	inner, height := g.inner()
 	rows := g.rows()
 	var content []string
 	switch columns := g.columns(len(rows)); {
@@ -205,7 +220,7 @@ func (g *grid) draw(th theme.Theme, m keys.Map) box {
 	case columns == 1:
 		content = g.list(th, rows, inner, height)
 	default:
-		content = g.panes(th, rows, columns, inner, height)
+		content = g.panes(th, rows, columns)
 	}
 	for len(content) < height {
 		content = append(content, "")
@@ -219,13 +234,31 @@ func (g *grid) draw(th theme.Theme, m keys.Map) box {
 	return framed(th, fmt.Sprintf("Best of %d", len(rows)), content[:height], hints, inner, g.width, g.height)
 }
 
+// inner is the room for answers.
+func (g *grid) inner() (width, height int) { return max(8, g.width-4), max(3, g.height-4) }
+
+// window is the answers that a list of n has lines for: the first and how many.
+func (g *grid) window(n int) (first, shown int) {
+	const text = 4 // lines for the focused one at least
+	_, height := g.inner()
+	shown = min(n, max(1, height-text))
+	return clamp(g.at()-shown/2, 0, n-shown), shown
+}
+
+// gridGap are the cells between answers.
+const gridGap = 2
+
+// paneSize is that of each of n answers side by side.
+func (g *grid) paneSize(n, columns int) (width, height int) {
+	width, height = g.inner()
+	return (width - gridGap*(columns-1)) / columns, height / ((n + columns - 1) / columns)
+}
+
 // list is a line for each answer, and the focused one below.
 func (g *grid) list(th theme.Theme, rows []chat.Row, width, height int) []string {
 	var lines []string
 	at := g.at()
-	const text = 4 // lines for the focused one at least
-	shown := min(len(rows), max(1, height-text))
-	first := min(max(0, at-shown/2), len(rows)-shown)
+	first, shown := g.window(len(rows))
 	for i, r := range rows[first : first+shown] {
 		i += first
 		line := g.label(i, r)
@@ -243,10 +276,8 @@ func (g *grid) list(th theme.Theme, rows []chat.Row, width, height int) []string
 }
 
 // panes are all answers side by side.
-func (g *grid) panes(th theme.Theme, rows []chat.Row, columns, width, height int) []string {
-	const gap = 2
-	paneWidth := (width - gap*(columns-1)) / columns
-	paneHeight := height / ((len(rows) + columns - 1) / columns)
+func (g *grid) panes(th theme.Theme, rows []chat.Row, columns int) []string {
+	paneWidth, paneHeight := g.paneSize(len(rows), columns)
 	var lines []string
 	for first := 0; first < len(rows); first += columns {
 		var panes [][]string
@@ -258,7 +289,7 @@ func (g *grid) panes(th theme.Theme, rows []chat.Row, columns, width, height int
 			for _, p := range panes {
 				parts = append(parts, pad(p[y], paneWidth))
 			}
-			lines = append(lines, strings.Join(parts, strings.Repeat(" ", gap)))
+			lines = append(lines, strings.Join(parts, strings.Repeat(" ", gridGap)))
 		}
 	}
 	return lines
@@ -277,22 +308,23 @@ func (g *grid) pane(th theme.Theme, i int, r chat.Row, width, height int) []stri
 	return lines
 }
 
-// label is the number, the mark and the state of an answer.
+// label is the number, the mark and the state of an answer. The seed comes last:
+// it is long, and the first to be cut.
 func (g *grid) label(i int, r chat.Row) string {
 	mark := " "
 	if g.kept[r.Turn.ID] {
 		mark = "*"
 	}
-	line := fmt.Sprintf("%d%s seed %d · %s tokens", i+1, mark, r.Turn.Sampling.Seed, count(r.Progress.Generated))
+	state := "ended"
 	switch {
 	case !r.Ended && r.Progress.Generated == 0:
-		return line + " · waiting"
+		state = "waiting"
 	case !r.Ended:
-		return line + " · " + rate(r.Progress.Rate) + " tok/s"
+		state = rate(r.Progress.Rate) + " tok/s"
 	case r.Open:
-		return line + " · open"
+		state = "open"
 	}
-	return line + " · ended"
+	return fmt.Sprintf("%d%s %s tokens · %s · seed %d", i+1, mark, count(r.Progress.Generated), state, r.Turn.Sampling.Seed)
 }
 
 func answerOf(r chat.Row) string {

@@ -2,8 +2,12 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
 	"rookery/infer"
@@ -37,7 +41,8 @@ func TestGrid(t *testing.T) {
 				b.sees(fmt.Sprintf("Best of %d", n))
 				b.sees("row 0 says")
 				b.press("2")
-				b.sees("2* seed 91")
+				b.sees("2* 11 tokens")
+				b.clickEach(n)
 				b.check()
 				b.press("1", "1", "left", "right", "up", "down")
 				b.check()
@@ -51,6 +56,25 @@ func TestGrid(t *testing.T) {
 				}
 				b.check()
 			})
+		}
+	}
+}
+
+// clickEach clicks every answer of a grid that can be seen, and leaves the second
+// one chosen.
+func (b *bench) clickEach(n int) {
+	b.t.Helper()
+	g := b.m.dialogs[0].(*grid)
+	for _, i := range []int{0, n - 1, n / 2, 1} {
+		for y, line := range strings.Split(b.screen(), "\n") {
+			before, _, found := strings.Cut(line, fmt.Sprintf("%d tokens", 10+i))
+			if !found {
+				continue
+			}
+			b.send(tea.MouseClickMsg{X: ansi.StringWidth(before), Y: y, Button: tea.MouseLeft})
+			if g.at() != i {
+				b.t.Errorf("a click on answer %d went to %d:\n%s", i+1, g.at()+1, b.screen())
+			}
 		}
 	}
 }
@@ -99,12 +123,21 @@ func TestMicroscope(t *testing.T) {
 			b.press("alt+shift+i")
 			b.sees("Token 1 of 5")
 			b.sees("likely0")
+			b.sees("this draw")
+			if got := strings.Count(b.screen(), "%"); got < 4 {
+				t.Errorf("%d figures of two candidates:\n%s", got, b.screen())
+			}
 			b.check()
 			b.press("right", "right")
 			b.sees("Token 3 of 5")
 			b.press("end")
 			b.sees("Token 5 of 5")
 			b.sees("likely4")
+			line := slices.IndexFunc(strings.Split(b.screen(), "\n"), func(l string) bool { return strings.Contains(l, "likely") })
+			b.send(tea.MouseClickMsg{X: size[0] / 2, Y: line, Button: tea.MouseLeft})
+			if s := b.m.dialogs[0].(*microscope); s.chosen != 0 {
+				t.Errorf("a click on the first candidate chose %d", s.chosen)
+			}
 			b.press("home", "right", "enter") // the one that was taken
 			if len(d.calls) != 0 {
 				t.Errorf("did %q", d.calls)

@@ -154,17 +154,29 @@ func (s *microscope) move(by int) intent {
 	return lookAt{s}
 }
 
+// click chooses the candidate under the pointer.
+func (s *microscope) click(_, y int) intent {
+	inner := innerWidth(100, s.width)
+	text := s.text(theme.Theme{}, inner, s.textRows())
+	if i := y - 1 - len(text) - 2; i >= 0 && i < min(len(s.list), s.rows()) && s.fresh() && s.failed == "" {
+		s.chosen = i
+	}
+	return nil
+}
+
 func (s *microscope) wheel(by int) intent      { return s.move(by) }
-func (s *microscope) click(int, int) intent    { return nil }
 func (s *microscope) resize(width, height int) { s.width, s.height = width, height }
 
 // rows is how many candidates there is room for.
 func (s *microscope) rows() int { return max(2, min(mostCandidates+1, s.height-9)) }
 
+// textRows is how many lines there are for the answer around the token.
+func (s *microscope) textRows() int { return max(1, min(8, s.height-s.rows()-5)) }
+
 func (s *microscope) draw(th theme.Theme, m keys.Map) box {
 	inner := innerWidth(100, s.width)
 	rows := s.rows()
-	content := s.text(th, inner, max(1, min(8, s.height-rows-5)))
+	content := s.text(th, inner, s.textRows())
 	content = append(content, "")
 	content = append(content, s.table(th, inner, rows)...)
 	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "go on from it", m.Hint(keys.List, keys.ListCancel), "close",
@@ -216,9 +228,12 @@ func (s *microscope) table(th theme.Theme, width, rows int) []string {
 	case s.seen < 0:
 		return []string{th.Muted.Render("reading up to this token")}
 	}
-	const name, percent = 16, 8
-	bar := max(3, (width-name-2*percent-8)/2)
-	lines := []string{th.Muted.Render(fit("  "+pad("token", name)+" "+pad("the model", bar+percent+1)+" "+pad("this draw", bar+percent), width))}
+	const percent = 8
+	name, bar := 16, (width-16-2*percent-8)/2
+	if bar < 3 { // the figures matter more than their pictures
+		name, bar = min(16, max(4, width-2*percent-6)), 0
+	}
+	lines := []string{th.Muted.Render(fit("  "+pad("token", name)+" "+pad("the model", bar+percent+1)+" "+pad("this draw", bar+percent+1), width))}
 	for i, c := range s.list {
 		if i >= rows {
 			break
