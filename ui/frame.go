@@ -106,7 +106,7 @@ func (m *Model) moving() bool {
 			return true
 		}
 	}
-	return m.monitor.settling(m.clock()) || m.panel.watches() && !m.blurred
+	return m.monitor.due || m.monitor.settling(m.clock()) || m.panel.watches() && !m.blurred
 }
 
 // tick starts the clock of what moves unless it runs or nothing moves.
@@ -119,7 +119,7 @@ func (m *Model) tick() tea.Cmd {
 	switch {
 	case m.blurred:
 		every = tickUnfocused
-	case !m.generating() && !m.monitor.settling(m.clock()) && !m.tab().view.Loading:
+	case !m.generating() && !m.monitor.due && !m.monitor.settling(m.clock()) && !m.tab().view.Loading:
 		every = tickPanel
 	}
 	return m.after(every, tickMsg{})
@@ -157,16 +157,16 @@ func (m *Model) spin() string {
 
 // measure takes the engine's figures, a few times a second at most.
 func (m *Model) measure() {
-	now := m.clock()
-	if now.Sub(m.monitor.taken) < statsEvery {
-		return
-	}
 	e := m.desk.Engine()
 	if e == nil {
 		return
 	}
-	steps := m.monitor.stats.Steps
-	m.monitor.stats, m.monitor.taken = e.Stats(), now
+	now, latest, steps := m.clock(), e.Stats(), m.monitor.stats.Steps
+	if now.Sub(m.monitor.taken) < statsEvery {
+		m.monitor.due = latest.Steps != steps // a short answer is over before the next look
+		return
+	}
+	m.monitor.stats, m.monitor.taken, m.monitor.due = latest, now, false
 	if s := m.monitor.stats; s.Steps != steps || s.Rows > 0 { // a request may be seen before its first step
 		m.monitor.busy = now
 	}
@@ -179,6 +179,7 @@ type monitor struct {
 	stats infer.Stats
 	taken time.Time
 	busy  time.Time // when it was last seen at work
+	due   bool      // steps were made since taken, too soon to be looked at
 }
 
 // settling reports whether rates are still on their way to zero.

@@ -100,6 +100,29 @@ func BenchmarkView(b *testing.B) {
 	}
 }
 
+// The figures of an answer that is over within one look at the engine are shown,
+// and then nothing moves any more.
+func TestFiguresOfAShortAnswer(t *testing.T) {
+	at := now
+	k := &fakeDesk{open: []*fakeDialogue{talk()}, stats: infer.Stats{Slots: 8}}
+	b := newBench(t, k, Settings{}, 80, 24)
+	b.m.clock = func() time.Time { return at }
+	b.send(frameMsg{})
+	at = at.Add(20 * time.Millisecond)
+	k.stats.Steps, k.stats.StepP50, k.stats.StepP95 = 17, 650*time.Microsecond, 2*time.Millisecond
+	b.send(frameMsg{})
+	b.seesNot("0.65")
+	if !b.m.frames.ticking {
+		t.Fatal("nobody looks again")
+	}
+	at = at.Add(statsEvery)
+	b.send(tickMsg{})
+	b.sees("0.65/2 ms")
+	if b.m.frames.ticking {
+		t.Error("the clock goes on")
+	}
+}
+
 func TestNothingMovesWhenNothingHappens(t *testing.T) {
 	d := talk()
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}, stats: infer.Stats{Slots: 8}}, Settings{}, 80, 24)
