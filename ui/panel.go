@@ -48,11 +48,16 @@ type sidePanel struct {
 }
 
 func newSidePanel(th theme.Theme, model *infer.Model) sidePanel {
+	monitor := panel.NewMonitor(th)
+	if model != nil {
+		const float = 4
+		monitor.SetStateBytes(float * int64(model.Shape.StateLen()))
+	}
 	var name func(int32) string
 	if model != nil && model.Tokenizer != nil {
 		name = func(id int32) string { return string(model.Tokenizer.Bytes(id)) }
 	}
-	return sidePanel{sampling: panel.NewSampling(th, chat.Presets(model), name), monitor: panel.NewMonitor(th), mixer: panel.NewMixer(th), adapters: panel.NewAdapters(th)}
+	return sidePanel{sampling: panel.NewSampling(th, chat.Presets(model), name), monitor: monitor, mixer: panel.NewMixer(th), adapters: panel.NewAdapters(th)}
 }
 
 // current is the open panel, or nil.

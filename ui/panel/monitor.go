@@ -19,6 +19,7 @@ type Monitor struct {
 	top     int // first line shown, where not all fit
 	heap    func() int64
 	around  Surroundings
+	state   int64    // bytes of the state of a slot, in full width; 0: not known
 	paces   []Pace   // of the conversation in sight
 	drawn   []string // all lines, until something changes; nil if it has
 }
@@ -30,6 +31,9 @@ var spans = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * 
 func NewMonitor(th theme.Theme) *Monitor {
 	return &Monitor{frame: frame{th: th}, span: 1, heap: goHeap}
 }
+
+// SetStateBytes tells how many bytes a state takes in full width.
+func (m *Monitor) SetStateBytes(n int64) { m.state = n }
 
 // goHeap is the memory of the Go heap in use, in bytes. Reading it does not
 // stop the program.

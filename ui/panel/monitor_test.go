@@ -152,3 +152,28 @@ func BenchmarkMonitorDraw(b *testing.B) {
 		_ = m.Draw()
 	}
 }
+
+// Slots that take memory once they are used are not all counted as if they had
+// taken a part of it.
+func TestMemoryOfStates(t *testing.T) {
+	for name, c := range map[string]struct {
+		states, state int64
+		kinds         infer.SlotKinds
+		want          [3]int64 // running, resident, free
+	}{
+		"as they are used": {3000, 1000, infer.SlotKinds{Running: 1, Resident: 1, Free: 254}, [3]int64{1000, 1000, 1000}},
+		"all at once":      {256000, 1000, infer.SlotKinds{Running: 1, Resident: 1, Free: 254}, [3]int64{1000, 1000, 254000}},
+		"in half width":    {128000, 1000, infer.SlotKinds{Running: 2, Free: 254}, [3]int64{1000, 0, 127000}},
+		"not known":        {2560, 0, infer.SlotKinds{Resident: 2, Free: 254}, [3]int64{0, 20, 2540}},
+		"never too much":   {1500, 1000, infer.SlotKinds{Running: 1, Resident: 1, Free: 6}, [3]int64{1000, 500, 0}},
+	} {
+		m := NewMonitor(theme.Theme{})
+		m.SetStateBytes(c.state)
+		got := m.statePurposes(infer.Stats{Kinds: c.kinds, Memory: infer.Memory{States: c.states}})
+		for i, want := range c.want {
+			if got[i].n != want {
+				t.Errorf("%s: %s take %d, want %d", name, got[i].name, got[i].n, want)
+			}
+		}
+	}
+}

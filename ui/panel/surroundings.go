@@ -35,7 +35,7 @@ type purpose struct {
 func (m *Monitor) purposes(now *sample) []purpose {
 	s := now.stats
 	all := []purpose{{"weights", s.Memory.Weights}, {"adapters", m.around.Adapters}}
-	all = append(all, statePurposes(s)...)
+	all = append(all, m.statePurposes(s)...)
 	return append(all,
 		purpose{"scratch", s.Memory.Scratch},
 		purpose{"guests", m.around.Guests},
@@ -43,14 +43,24 @@ func (m *Monitor) purposes(now *sample) []purpose {
 		purpose{"Go heap", max(0, now.heap-s.SnapshotBytes)}) // where snapshots are
 }
 
-func statePurposes(s infer.Stats) []purpose {
-	k := s.Kinds
+// statePurposes divides by what a slot takes: an equal part, or the bytes of a
+// state where slots take memory only once they are used. Then an equal part is
+// far less than a state, even than one in half its width.
+func (m *Monitor) statePurposes(s infer.Stats) []purpose {
+	k, all := s.Kinds, s.Memory.States
 	slots := int64(k.Running + k.Resident + k.Free)
 	if slots == 0 {
-		return []purpose{{"states", s.Memory.States}}
+		return []purpose{{"states", all}}
 	}
-	running, resident := s.Memory.States*int64(k.Running)/slots, s.Memory.States*int64(k.Resident)/slots
-	return []purpose{{"states", running}, {"resident", resident}, {"free slots", s.Memory.States - running - resident}}
+	of := func(n int) int64 {
+		if all/slots < m.state/2 {
+			return int64(n) * m.state
+		}
+		return all * int64(n) / slots
+	}
+	running := min(all, of(k.Running))
+	resident := min(all-running, of(k.Resident))
+	return []purpose{{"states", running}, {"resident", resident}, {"free slots", all - running - resident}}
 }
 
 // storeLines are the memory's tier of snapshots and the database.
