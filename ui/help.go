@@ -144,11 +144,14 @@ func helpLines(th theme.Theme, m keys.Map, about []string, width int) (lines []s
 			}
 			row(strings.Join(names[:min(len(names), 3)], "  "), what)
 		}
-	}
-	for _, s := range panel.Help {
-		head(panelPart(s.Title))
-		for _, k := range s.Keys {
-			row(k[0], k[1])
+		if category != keys.Program {
+			continue
+		}
+		for _, s := range panel.Help {
+			head(panelPart(s.Title))
+			for _, k := range s.Keys {
+				row(k[0], k[1])
+			}
 		}
 	}
 	return lines, parts
