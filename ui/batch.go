@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
 	"rookery/ui/graph"
@@ -128,8 +129,9 @@ func (msg batchTickMsg) take(m *Model) tea.Cmd {
 	if p := msg.b.progress.Load(); p != nil {
 		msg.b.seen = *p
 	}
+	m.measure() // no dialogue changes, and the engine is at work
 	if msg.b.ended {
-		return nil
+		return m.tick()
 	}
 	return m.after(bakeEvery, msg)
 }
@@ -216,7 +218,7 @@ func (b *batching) lines(th theme.Theme, width int) []string {
 	for i := range b.table[0] {
 		w := 0
 		for _, row := range b.table {
-			w = max(w, len([]rune(oneLine(row[i]))))
+			w = max(w, ansi.StringWidth(oneLine(row[i])))
 		}
 		if i == 0 {
 			w = min(w, max(10, width/3))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // batches records what is asked for and answers two prompts.
@@ -71,6 +72,11 @@ func TestBatchThatFails(t *testing.T) {
 	prepared := cmd()
 	_, cmd = b.m.Update(prepared)
 	b.sees("Answering prompts")
+	b.k.stats.Steps, b.k.stats.DecodeRate = 1, 321
+	at := now.Add(time.Second)
+	b.m.clock = func() time.Time { return at }
+	b.send(batchTickMsg{b.m.dialogs[0].(*batching)})
+	b.sees("321 tok/s")
 	b.press("esc")
 	b.do(cmd)
 	b.sees("the same goes on from there")
@@ -97,4 +103,19 @@ func TestPlainBatch(t *testing.T) {
 			t.Errorf("it did not say %q:\n%s", want, said.String())
 		}
 	}
+}
+
+// A prompt that was written for the conversation is not lost with the setup, and
+// names are shown whole, however wide their characters are.
+func TestBatchLeavesThePrompt(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	b.m.options.Batch = (&batches{}).answer
+	b.press("f12", "w", "H", "i", "enter", "r")
+	b.typeText("很长的中文名字")
+	b.press("enter", "f")
+	b.typeText("p.jsonl")
+	b.press("enter", "enter")
+	b.sees("│ 很长的中文名字  2 ")
+	b.press("esc")
+	b.sees("› Hi")
 }

@@ -226,6 +226,7 @@ func (msg preparedMsg) take(m *Model) tea.Cmd {
 	case err != nil:
 	case batch != nil:
 		m.compared = s.remembered()
+		s.leavePrompt(m)
 		return m.startBatch(*batch, msg.variants)
 	case s.prompt == "":
 		err = t.d.Compare(msg.variants)

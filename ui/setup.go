@@ -118,23 +118,27 @@ func (s *setup) press(id keys.ID, text string) intent {
 	return nil
 }
 
-// closeSetup ends a setup without a comparison. A prompt that is nowhere else
-// goes into the composer.
+// closeSetup ends a setup without a comparison.
 type closeSetup struct{ s *setup }
 
 func (closeSetup) intent() {}
 
 func (i closeSetup) carryOut(m *Model) tea.Cmd {
-	s, c := i.s, i.s.tab.composer
-	if s.cancel != nil {
-		s.cancel()
+	if i.s.cancel != nil {
+		i.s.cancel()
 	}
 	m.shut()
+	i.s.leavePrompt(m)
+	return nil
+}
+
+// leavePrompt puts a prompt that is nowhere else into the composer.
+func (s *setup) leavePrompt(m *Model) {
+	c := s.tab.composer
 	if s.prompt != "" && (c.empty() || s.written && s.prompt != c.prompt()) && !c.editing {
 		c.fill(s.prompt)
 		m.edited()
 	}
-	return nil
 }
 
 func (s *setup) duplicate() {
