@@ -5,6 +5,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/ui/keys"
+	"rookery/ui/panel"
 )
 
 const wheelLines = 3
@@ -56,10 +57,13 @@ func (m *Model) onWheel(mouse tea.Mouse) {
 	}
 	if !m.panel.open() || !m.place.panel.has(mouse.X, mouse.Y) {
 		m.tab().transcript.scrollBy(by)
-	} else if m.panel.kind == monitorPanel {
-		m.panel.monitor.Wheel(by)
-	} else if m.panel.kind == samplingPanel {
-		m.panel.sampling.Wheel(by / wheelLines)
+		return
+	}
+	switch p := m.panel.current().(type) {
+	case *panel.Monitor:
+		p.Wheel(by)
+	case interface{ Wheel(by int) }:
+		p.Wheel(by / wheelLines)
 	}
 }
 

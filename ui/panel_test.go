@@ -108,3 +108,25 @@ func TestHelpOverPanels(t *testing.T) {
 		b.sees("Rookery 1.0")
 	}
 }
+
+// The wheel goes through the lines of every panel.
+func TestWheelOverPanels(t *testing.T) {
+	for _, c := range []struct {
+		key, before, after string
+		k                  *fakeDesk
+	}{
+		{"f9", "› own run", "› demo-sad", mixed()},
+		{"f10", "›* none", "›  demo-pirate", withAdapters(talk())},
+	} {
+		b := newBench(t, c.k, Settings{Mouse: true}, 80, 24)
+		b.press(c.key)
+		p := b.m.place.panel
+		for range 2 {
+			b.send(tea.MouseWheelMsg{X: p.x + 5, Y: p.y + 5, Button: tea.MouseWheelUp})
+		}
+		b.sees(c.before)
+		b.send(tea.MouseWheelMsg{X: p.x + 5, Y: p.y + 5, Button: tea.MouseWheelDown})
+		b.sees(c.after)
+		b.check()
+	}
+}

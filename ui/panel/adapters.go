@@ -272,6 +272,9 @@ func (p *Adapters) setStrength(f []chat.Racked, to float32) Action {
 	return p.use(f, to)
 }
 
+// Wheel goes to another line.
+func (p *Adapters) Wheel(by int) { p.at = min(max(p.at+by, 0), len(p.families)) }
+
 // Press takes the line under the pointer, and its fader.
 func (p *Adapters) Press(x, y int) Action {
 	from, n := p.window()

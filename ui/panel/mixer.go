@@ -188,6 +188,13 @@ func (m *Mixer) endTyping() Action {
 	return act
 }
 
+// Wheel goes to another fader.
+func (m *Mixer) Wheel(by int) {
+	if !m.typing {
+		m.at, m.wrong = min(max(m.at+by, 0), m.last()), ""
+	}
+}
+
 func (m *Mixer) move(by int) {
 	m.at, m.wrong = (m.at+by+m.last()+1)%(m.last()+1), ""
 }
