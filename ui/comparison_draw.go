@@ -94,7 +94,16 @@ func (c *comparison) draw(th theme.Theme, m keys.Map) box {
 	if c.blind {
 		title += ", blind"
 	}
+	if p, ok := c.tab.lastPrompt(); ok { // nothing else on the screen says what is answered
+		title += ": " + firstPart(p.Text, inner)
+	}
 	return framed(th, title, content, hintLine(th, inner-2, pairs...), inner, c.width, c.height)
+}
+
+// firstPart is the beginning of a text on one line.
+func firstPart(text string, width int) string {
+	enough := min(len(text), width*4) // bytes: more than is seen, of a text that may be long
+	return oneLine(strings.ToValidUTF8(text[:enough], ""))
 }
 
 // foot is what has just happened, or how the panes are set.
