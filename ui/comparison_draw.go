@@ -222,7 +222,11 @@ func (c *comparison) pane(th theme.Theme, i, width, height, below int) []string 
 		style = th.Error
 	}
 	lines := []string{head}
-	for _, l := range p.stated(figures, width, below) {
+	stated := p.stated(figures, width, below)
+	if last := len(stated) - 1; p.failed == "" {
+		stated[last] = spread(stated[last], p.hidden(th), width)
+	}
+	for _, l := range stated {
 		lines = append(lines, style.Render(l))
 	}
 	lines = append(lines, p.body(th, width, height)...)

@@ -308,7 +308,15 @@ func TestComparisonGoesToTheDifference(t *testing.T) {
 		d.v.Best[i].Text = strings.Repeat("the same line\n", 40) + d.v.Best[i].Text + strings.Repeat("\nanother line", 40)
 	}
 	b.send(frameMsg{})
+	up, down := b.m.th.Glyphs.Up, b.m.th.Glyphs.Down
 	b.seesNot("Once there was")
+	b.sees(up + " │")
+	b.seesNot(down)
+	b.press("g")
+	b.sees(down + " │")
+	b.seesNot(up)
+	b.press("j")
+	b.sees(up + down + " │")
 	b.press("2", "d")
 	b.sees("Once there was bbb")
 	b.sees("Once there was aaa") // the reference beside it scrolls too

@@ -54,6 +54,18 @@ const thoughtEnds = "</think>"
 // most is the furthest that the text can be scrolled to.
 func (p *pane) most() int { return max(0, len(p.text.rows)-p.height) }
 
+// hidden says where there is more text than is seen.
+func (p *pane) hidden(th theme.Theme) string {
+	text := ""
+	if p.top > 0 {
+		text += th.Glyphs.Up
+	}
+	if p.top < p.most() {
+		text += th.Glyphs.Down
+	}
+	return text
+}
+
 func (p *pane) scrollTo(top int) {
 	p.top = clamp(top, 0, p.most())
 	p.follow = p.top == p.most()
