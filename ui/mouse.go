@@ -124,7 +124,18 @@ func (m *Model) onTabClick(mouse tea.Mouse) tea.Cmd {
 	return nil
 }
 
-// onDialogMouse gives the mouse to the topmost dialog; a click beside it closes it.
+// stays says that a click beside a dialog does not close it. There is work in
+// it, which a slip of the hand would end.
+func stays(d dialog) bool {
+	switch d.(type) {
+	case *comparison, *grid, *setup, *question, *batching, *baking:
+		return true
+	}
+	return false
+}
+
+// onDialogMouse gives the mouse to the topmost dialog; a click beside it closes
+// it, unless it stays.
 func (m *Model) onDialogMouse(msg tea.MouseMsg) tea.Cmd {
 	d := m.dialogs[len(m.dialogs)-1]
 	mouse := msg.Mouse()
@@ -144,7 +155,11 @@ func (m *Model) onDialogMouse(msg tea.MouseMsg) tea.Cmd {
 		if len(b.lines) > 0 {
 			width = ansi.StringWidth(b.lines[0])
 		}
-		if !(rect{b.x, b.y, width, len(b.lines)}).has(mouse.X, mouse.Y) {
+		inside := rect{b.x, b.y, width, len(b.lines)}.has(mouse.X, mouse.Y)
+		if !inside && stays(d) {
+			return nil
+		}
+		if !inside {
 			return m.carryOut(d.press(keys.ListCancel, ""))
 		}
 		return m.carryOut(d.click(mouse.X-b.x, mouse.Y-b.y))

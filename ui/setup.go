@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync/atomic"
 
@@ -16,8 +17,9 @@ import (
 type setup struct {
 	tab      *tab
 	presets  []chat.Preset
-	prompt   string // "" for the last one
-	written  bool   // it is in the composer, and taken from there
+	first    remembered // what it began with
+	prompt   string     // "" for the last one
+	written  bool       // it is in the composer, and taken from there
 	drafts   []draft
 	blind    bool
 	states   []chat.State // to choose from, when they have come
@@ -58,6 +60,7 @@ func newSetup(m *Model, t *tab) *setup {
 	s := &setup{tab: t, presets: m.presets(), column: baseColumn}
 	if last := m.compared; len(last.drafts) > 0 {
 		s.drafts, s.blind = slices.Clone(last.drafts), last.blind
+		s.first = s.remembered()
 		return s
 	}
 	own := draft{Variant: t.d.Variant(), model: m.ownModel()}
@@ -71,6 +74,7 @@ func newSetup(m *Model, t *tab) *setup {
 		other.Sampling.Seed = own.Sampling.Seed + 1
 	}
 	s.drafts = []draft{own, other}
+	s.first = s.remembered()
 	return s
 }
 
@@ -128,6 +132,9 @@ func (i closeSetup) carryOut(m *Model) tea.Cmd {
 		i.s.cancel()
 	}
 	m.shut()
+	if now := i.s.remembered(); !reflect.DeepEqual(now, i.s.first) {
+		m.compared = now // closed to look something up, perhaps
+	}
 	i.s.leavePrompt(m)
 	return nil
 }

@@ -47,6 +47,49 @@ func TestWayOutOnANarrowScreen(t *testing.T) {
 	b.sees("esc close")
 }
 
+// A click beside a dialog closes it where nothing is lost, and nowhere else.
+func TestClicksBesideDialogs(t *testing.T) {
+	beside := tea.MouseClickMsg{X: 0, Y: 0, Button: tea.MouseLeft}
+	for name, c := range map[string]struct {
+		keys  []string
+		stays bool
+	}{
+		"palette":       {[]string{"ctrl+p"}, false},
+		"help":          {[]string{"f1"}, false},
+		"microscope":    {[]string{"alt+shift+i"}, false},
+		"setup":         {[]string{"f12"}, true},
+		"comparison":    {[]string{"f12", "enter"}, true},
+		"system prompt": {[]string{"alt+s", "H", "i"}, true},
+	} {
+		b := newBench(t, compareDesks(), Settings{Mouse: true}, 80, 24)
+		b.press(c.keys...)
+		b.send(beside)
+		if (len(b.m.dialogs) == 1) != c.stays {
+			t.Errorf("%s: %d dialogs after a click beside it:\n%s", name, len(b.m.dialogs), b.screen())
+		}
+	}
+	d := lecture(1)
+	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{Mouse: true}, 80, 24)
+	d.choice(4, true)
+	b.send(frameMsg{})
+	b.press("alt+shift+r")
+	b.send(beside)
+	b.sees("Best of 4")
+}
+
+// A table of variants that was closed is there again.
+func TestSetupIsRememberedWhenClosed(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 80, 24)
+	b.press("f12", "esc")
+	if len(b.m.compared.drafts) > 0 {
+		t.Error("what nobody changed is remembered")
+	}
+	b.press("f12", "d", "x", "d", "r", "m", "e", "enter", "b", "esc", "f12")
+	b.sees("Compare 3 variants")
+	b.sees("blind: yes")
+	b.sees("3 me")
+}
+
 // What is pasted into a dialog is searched for as what is typed.
 func TestPasteIntoADialog(t *testing.T) {
 	b := newBench(t, shelfDesk(), Settings{}, 80, 24)
