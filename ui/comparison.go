@@ -91,10 +91,8 @@ func (c *comparison) press(id keys.ID, text string) intent {
 	switch id {
 	case keys.ListCancel:
 		return keepPanes{c: c}
-	case keys.ListAccept:
-		return keepPanes{c: c, keep: c.chosen()}
-	case keys.PaneDrop:
-		return keepPanes{c: c, keep: c.chosen(), drop: true}
+	case keys.ListAccept, keys.PaneDrop:
+		return c.keep(id == keys.PaneDrop)
 	case keys.PaneDiscard:
 		return askDiscard{c}
 	case keys.PaneFork:
@@ -227,6 +225,20 @@ func (c *comparison) chosen() []chat.ID {
 		ids = slices.Insert(ids, 0, focus.row.Turn.ID)
 	}
 	return ids
+}
+
+// keep ends the comparison with what is chosen. An answer that nobody has seen
+// anything of is chosen by a key that was meant for the setup.
+func (c *comparison) keep(drop bool) intent {
+	keep, focus := c.chosen(), c.panes[c.focus]
+	switch {
+	case !focus.marked && !focus.ended() && focus.row.Text == "":
+		c.said = "This answer has not begun: wait for what it says."
+		return nil
+	case drop && len(keep) == 0:
+		return askDiscard{c}
+	}
+	return keepPanes{c: c, keep: keep, drop: drop}
 }
 
 // title names a pane as it may be named now.

@@ -334,6 +334,23 @@ func TestComparisonWithAFailedPane(t *testing.T) {
 	b.did("keep [] false")
 }
 
+// A key that was pressed for the setup once too often chooses nothing.
+func TestNothingIsKeptBeforeItBegins(t *testing.T) {
+	b := newBench(t, compareDesks(), Settings{}, 100, 30)
+	b.press("f12", "s", "down", " ", "enter", "enter")
+	best := b.k.open[0].v.Best
+	said := best[0].Text
+	best[0].Text = ""
+	b.send(frameMsg{})
+	b.press("enter", "x")
+	b.did("compare bare|animals")
+	b.sees("This answer has not begun")
+	best[0].Text = said
+	b.send(frameMsg{})
+	b.press("enter")
+	b.did("keep [500] false")
+}
+
 func TestComparisonEndings(t *testing.T) {
 	for name, c := range map[string]struct {
 		keys []string
