@@ -163,6 +163,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onDrift(msg)
 	case modelsMsg:
 		cmd = m.onModels(msg)
+	case modelMsg:
+		cmd = m.onModel(msg)
 	case adaptersMsg:
 		m.onAdapters(msg)
 	case adapterMsg:

@@ -3,6 +3,8 @@ package ui
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -58,13 +60,47 @@ func (i reopenWith) carryOut(m *Model) tea.Cmd {
 
 var errNoModels = errors.New("the model cannot be changed here: start with --model FILE")
 
-// models lists the models, or opens the chat again with the one of a file.
+// A modelMsg brings the model that a command named.
+type modelMsg struct {
+	file ModelFile
+	err  error
+}
+
+func (m *Model) onModel(msg modelMsg) tea.Cmd {
+	if msg.err != nil {
+		return m.fail(msg.err)
+	}
+	return reopenWith{msg.file}.carryOut(m)
+}
+
+// modelNamed is the model of a name on the list, or of a file.
+func modelNamed(list []ModelFile, name string) (ModelFile, error) {
+	path := expandHome(name)
+	for _, f := range list {
+		if f.Name == name || f.Path == path {
+			return f, nil
+		}
+	}
+	if _, err := os.Stat(path); err != nil {
+		return ModelFile{}, fmt.Errorf("there is no model %q and no such file: /models lists them", name)
+	}
+	return ModelFile{Path: path}, nil
+}
+
+// models lists the models, or opens the chat again with one, by name or file.
 func (m *Model) models(arg string) tea.Cmd {
 	if m.options.Reopen == nil || m.options.Models == nil {
 		return m.fail(errNoModels)
 	}
 	if arg != "" {
-		return reopenWith{ModelFile{Path: expandHome(strings.TrimSpace(arg))}}.carryOut(m)
+		return func() tea.Msg {
+			list, err := m.options.Models(m.ctx)
+			if err != nil {
+				return modelMsg{err: err}
+			}
+			f, err := modelNamed(list, strings.TrimSpace(arg))
+			return modelMsg{f, err}
+		}
 	}
 	c := newChooser(m.th, "Models: one is loaded and the conversations opened again", "load", "", nil)
 	m.open(c)

@@ -28,7 +28,18 @@ func TestModels(t *testing.T) {
 	b.sees("/models/cut.pth: it ends too early")
 	b.press("esc", "alt+shift+m", "enter")
 	b.sees("small runs already")
-	b.press("alt+shift+m", "down", "down", "enter")
+	b.typeText("/models huge")
+	b.press("enter")
+	b.sees(`there is no model "huge" and no such file`)
+	b.press("esc")
+	b.typeText("/models cut")
+	b.press("enter")
+	b.sees("/models/cut.pth: it ends too early")
+	b.press("esc")
+	if b.typeText("/models large"); opened != "" || b.m.leaving {
+		t.Errorf("opened %q, leaving %v", opened, b.m.leaving)
+	}
+	b.press("enter")
 	if opened != "/models/large.pth" || !b.m.leaving {
 		t.Errorf("opened %q, leaving %v", opened, b.m.leaving)
 	}
