@@ -36,7 +36,8 @@ type Backend struct {
 	options Options
 	script  script
 	slots   []state
-	seen    []bool // of the step's slots
+	salts   map[infer.AdapterID]uint64 // of the adapters that are loaded, see Adapted
+	seen    []bool                     // of the step's slots
 	logits  []float32
 	busy    atomic.Bool
 	closed  atomic.Bool
@@ -155,11 +156,15 @@ func (b *Backend) checkSlot(s infer.Slot) error {
 
 func (b *Backend) row(r *infer.Row, d *infer.Drawn) error {
 	s := b.slots[r.Slot]
+	salt, err := b.salt(r.Adapter)
+	if err != nil {
+		return err
+	}
 	for _, id := range r.Tokens {
 		if id < 0 || int(id) >= b.model.Shape.Vocab {
 			return fmt.Errorf("scripted: token %d of %d", id, b.model.Shape.Vocab)
 		}
-		s.consume(id, b.model.Tokenizer.Bytes(id), &b.script)
+		s.consume(id, salt, b.model.Tokenizer.Bytes(id), &b.script)
 	}
 	if r.Sampler == nil && r.Logits == nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rookery/infer"
+	"rookery/infer/adapter"
 	"rookery/infer/sampler"
 	"rookery/infer/scripted"
 )
@@ -150,5 +151,50 @@ func TestFailedStepGarblesItsStates(t *testing.T) {
 	}
 	if !slices.ContainsFunc(state, func(x float32) bool { return x != 0 }) {
 		t.Error("the state survived a failed step")
+	}
+}
+
+// What is read with an adapter leaves a state of its own, the same one whenever
+// the adapter is loaded.
+func TestAdapters(t *testing.T) {
+	m := scripted.Model()
+	tokens := m.Tokenizer.Encode(nil, "the quick brown fox")
+	read := func(name string) []float32 {
+		t.Helper()
+		b := scripted.NewAdapted(m, scripted.Options{})
+		row := infer.Row{Tokens: tokens, Logits: make([]float32, m.Shape.Vocab)}
+		for _, other := range []string{"quill", name} {
+			if other == "" {
+				continue
+			}
+			a, err := scripted.OpenAdapter(t.Context(), "", other, adapter.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if row.Adapter, err = b.LoadAdapter(a, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if name == "" {
+			row.Adapter = 0
+		}
+		if err := errors.Join(b.ZeroSlot(0), b.Step([]infer.Row{row}, make([]infer.Drawn, 1))); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.DropAdapter(1); err != nil {
+			t.Fatal(err)
+		}
+		row.Adapter = 1
+		if err := b.Step([]infer.Row{row}, make([]infer.Drawn, 1)); err == nil {
+			t.Error("an adapter that was dropped is used")
+		}
+		return row.Logits
+	}
+	none, plume, quill := read(""), read("plume"), read("quill")
+	if slices.Equal(none, plume) || slices.Equal(plume, quill) || slices.Equal(none, quill) {
+		t.Error("the adapters change nothing")
+	}
+	if !slices.Equal(plume, read("plume")) {
+		t.Error("the same adapter reads otherwise")
 	}
 }

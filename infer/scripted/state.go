@@ -35,9 +35,10 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// consume moves the state past a token with the given bytes.
-func (s state) consume(id int32, text []byte, script *script) {
-	s.setHash(mix(s.hash() ^ uint64(id)<<32 ^ uint64(id)))
+// consume moves the state past a token with the given bytes, read with an
+// adapter of the given salt.
+func (s state) consume(id int32, salt uint64, text []byte, script *script) {
+	s.setHash(mix(s.hash() ^ uint64(id)<<32 ^ uint64(id) ^ salt))
 	s.push(text)
 	if script.follows(s, id) {
 		s[atCursor]++
