@@ -110,6 +110,7 @@ func (a *answer) readBefore(ctx context.Context, s start) (start, error) {
 			return start{}, err
 		}
 		s.from, read = end, read+len(p.tokens)+len(p.replay)
+		s.own = s.own || len(p.replay) > 0 // a state after a part of the answer is not that after the prompt
 	}
 	s.before = nil
 	a.d.mu.Lock()

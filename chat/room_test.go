@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 
 	"rookery/chat"
+	"rookery/chat/chattest"
 	"rookery/chat/memstore"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -56,6 +57,7 @@ type setup struct {
 	model    *infer.Model // nil: scripted.Model named like the embedded one
 	answers  []scripted.Answer
 	babble   bool       // no answers
+	adapted  bool       // it can use adapters, the scripted ones
 	store    chat.Store // nil: a new one in memory
 	defaults chat.Defaults
 }
@@ -79,9 +81,16 @@ func newRoom(t *testing.T, s setup) *room {
 		s.store = memstore.New()
 	}
 	r := &room{t: t, store: &trouble{Store: s.store}, gate: newGate()}
-	backend := scripted.New(s.model, scripted.Options{Answers: s.answers, Before: r.gate.before})
+	o := scripted.Options{Answers: s.answers, Before: r.gate.before}
+	var backend infer.Backend = scripted.New(s.model, o)
+	if s.adapted {
+		backend = scripted.NewAdapted(s.model, o)
+	}
 	r.engine = infer.NewEngine(s.model, backend, infer.Options{})
 	r.desk = chat.NewDesk(r.engine, r.store, s.defaults)
+	if s.adapted {
+		r.desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
+	}
 	t.Cleanup(r.close)
 	return r
 }
@@ -155,34 +164,52 @@ func last(v chat.View) chat.Turn { return v.Turns[len(v.Turns)-1] }
 func (r *room) fed() int { return int(r.engine.Stats().Read) }
 
 // checkStates says that the snapshot of every turn on the visible line is the
-// state after exactly the tokens that the line says were read, and that want
-// of them have one (-1: as many as there are).
+// state after exactly the tokens that the line says were read, with the adapters
+// that it says, and that want of them have one (-1: as many as there are).
 func (r *room) checkStates(v chat.View, want int) {
 	r.t.Helper()
-	var read []int32
+	_, tree, _, err := r.store.Load(context.Background(), v.Conversation.ID)
+	if err != nil && len(v.Turns) > 0 {
+		r.t.Fatal(err)
+	}
 	found := 0
-	for _, turn := range v.Turns {
+	for i, turn := range v.Turns {
 		if turn.Tokens == nil && turn.Role == chat.RoleUser {
 			r.t.Fatalf("turn %d has no tokens", turn.ID)
 		}
 		s, err := r.store.Snapshot(context.Background(), turn.ID)
 		must(r.t, err)
-		if s != nil && s.Model == r.engine.Model().Fingerprint {
-			found++
-			all := slices.Concat(read, turn.Tokens)
-			if got, want := r.state(s, nil), r.state(nil, all); !slices.Equal(got, want) {
-				r.t.Errorf("the snapshot of turn %d (%q) is not the state after its line's tokens", turn.ID, turn.Text)
-			}
+		if s == nil || s.Model != r.engine.Model().Fingerprint {
+			continue
 		}
-		if turn.Recall != nil {
-			read = append(read, turn.Recall...)
-		} else {
-			read = append(read, turn.Tokens...)
+		found++
+		if !slices.Equal(r.pending(s).State, r.reread(v.Turns[:i+1], tree).State) {
+			r.t.Errorf("the snapshot of turn %d (%q) is not the state after its line's tokens", turn.ID, turn.Text)
 		}
 	}
 	if want >= 0 && found != want {
 		r.t.Errorf("%d turns of the line have snapshots, want %d", found, want)
 	}
+}
+
+// reread is the state after a line of a tree, read as its turns say.
+func (r *room) reread(line, tree []chat.Turn) *infer.Snapshot {
+	r.t.Helper()
+	tokens, by := chattest.Readers(line, tree)
+	for _, a := range slices.Compact(slices.Clone(by)) {
+		must(r.t, r.desk.Rack().Need(context.Background(), a))
+	}
+	s, err := chattest.Read(r.engine, infer.Request{}, tokens, by)
+	must(r.t, err)
+	return s
+}
+
+// pending reads what a snapshot leaves unread.
+func (r *room) pending(s *infer.Snapshot) *infer.Snapshot {
+	r.t.Helper()
+	s, err := chattest.Read(r.engine, infer.Request{From: s}, nil, nil)
+	must(r.t, err)
+	return s
 }
 
 // state reads tokens after a snapshot, and what the snapshot leaves pending.
@@ -200,6 +227,7 @@ type gate struct {
 	mu    sync.Mutex
 	steps chan struct{} // nil: open
 	fail  error
+	calls int // of before
 }
 
 func newGate() *gate { return &gate{} }
@@ -207,11 +235,19 @@ func newGate() *gate { return &gate{} }
 func (g *gate) before([]infer.Row) error {
 	g.mu.Lock()
 	steps, fail := g.steps, g.fail
+	g.calls++
 	g.mu.Unlock()
 	if steps != nil {
 		<-steps
 	}
 	return fail
+}
+
+// came is how many steps have come to the gate.
+func (g *gate) came() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.calls
 }
 
 // shut lets no step pass but those allowed.

@@ -1,0 +1,131 @@
+package chattest
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"rookery/chat"
+	"rookery/infer"
+)
+
+// patience is how long a request may take.
+const patience = time.Minute
+
+// Read is the snapshot after what the request begins from has read tokens, each
+// with its adapter. The states of a mix read them as the first one does.
+func Read(e chat.Engine, r infer.Request, tokens []int32, by []string) (*infer.Snapshot, error) {
+	r.Logits, r.AnyAdapter = true, true
+	if s := r.From; len(tokens) == 0 && s != nil && len(s.Pending) > 0 {
+		end, err := run(e, with(r, ""))
+		return end.Snapshot, err
+	}
+	for len(tokens) > 0 {
+		n := same(by)
+		r.Tokens = tokens[:n]
+		end, err := run(e, with(r, by[0]))
+		if err != nil {
+			return nil, err
+		}
+		r.From, r.Voices, r.Weight = end.Snapshot, nil, 0
+		tokens, by = tokens[n:], by[n:]
+	}
+	return r.From, nil
+}
+
+// Answer is what the last turn of a line would be if nothing had interrupted
+// it: its adapters are changed where it says that they were. The request is
+// where the line begins, with the sampling and the stops of the answer; tree is
+// all turns of the conversation.
+func Answer(e chat.Engine, r infer.Request, line, tree []chat.Turn) ([]int32, error) {
+	t := line[len(line)-1]
+	tokens, by := Readers(line, tree)
+	prompt := len(tokens) - len(t.Tokens)
+	from, err := Read(e, r, tokens[:prompt], by[:prompt])
+	if err != nil {
+		return nil, err
+	}
+	r.From, r.Voices, r.Weight, r.AnyAdapter = from, nil, 0, true
+	by = by[prompt : len(by)-t.Reading.Unread]
+	if len(by) == 0 { // it has read nothing of its own
+		by = []string{t.AdapterID}
+	}
+	endless := t.Reason == infer.ReasonStop
+	var drawn []int32
+	for len(by) > 0 {
+		n := same(by)
+		adapter := by[0]
+		by = by[n:]
+		r.MaxTokens = len(t.Tokens) - len(drawn)
+		switch {
+		case len(by) == 0 && endless:
+			r.MaxTokens = 0
+		case len(by) > 0 && len(drawn) == 0:
+			r.MaxTokens = n + 1 // the last one is drawn, and read with the next adapter
+		case len(by) > 0:
+			r.MaxTokens = n
+		}
+		if r.MaxTokens == 0 && !endless {
+			break
+		}
+		end, err := run(e, with(r, adapter))
+		drawn = append(drawn, end.Tokens...)
+		if err != nil || end.Reason == infer.ReasonStop {
+			return drawn, err
+		}
+		r.From = end.Snapshot
+	}
+	return drawn, nil
+}
+
+// State is all that a snapshot has of states, in one: its own, then those of a mix.
+func State(s *infer.Snapshot) []float32 {
+	all := slices.Clone(s.State)
+	for _, v := range s.Voices {
+		all = append(all, v.State...)
+	}
+	return all
+}
+
+// same is how many readers at the beginning are the same.
+func same(by []string) int {
+	n := 1
+	for n < len(by) && by[n] == by[0] {
+		n++
+	}
+	return n
+}
+
+// with is a request that reads with an adapter, in all its states.
+func with(r infer.Request, adapter string) infer.Request {
+	r.Adapter = adapter
+	r.Voices = voiced(r.Voices, adapter)
+	if r.From != nil && len(r.From.Voices) > 0 {
+		from := *r.From
+		from.Voices = voiced(from.Voices, adapter)
+		r.From = &from
+	}
+	return r
+}
+
+func voiced(voices []infer.Voice, adapter string) []infer.Voice {
+	voices = slices.Clone(voices)
+	for i := range voices {
+		voices[i].Adapter = adapter
+	}
+	return voices
+}
+
+func run(e chat.Engine, r infer.Request) (infer.Ending, error) {
+	s, err := e.Submit(r)
+	if err != nil {
+		return infer.Ending{}, err
+	}
+	select {
+	case <-s.Done():
+		return s.Ending(), s.Ending().Err
+	case <-time.After(patience):
+		s.Cancel()
+		return infer.Ending{}, errors.New("the engine takes too long")
+	}
+}
