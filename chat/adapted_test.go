@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"slices"
 	"testing"
 
 	"rookery/chat"
@@ -46,4 +47,68 @@ func TestContinuedWithAnotherAdapterAfterThinning(t *testing.T) {
 	settled(t, d)
 	must(t, d.Retry())
 	r.checkStates(settled(t, d), -1)
+}
+
+// A prompt whose answer was stopped before it was read is read with the next
+// one. Who has read it stays written down, wherever the line goes.
+func TestPromptsLeftWithoutAnAnswer(t *testing.T) {
+	r := adaptedScript(t, memstore.New())
+	d := r.desk.New()
+	r.use(d, "plume")
+	unanswered(t, r, d, "one")
+	second := ask(t, d, "two").Turns[1]
+	r.use(d, "quill")
+	must(t, d.EditTurn(second.ID, "three"))
+	v := settled(t, d)
+	r.checkStates(v, 2)
+	forks, err := r.desk.Fork(d, v.Turns[1].ID, 1)
+	must(t, err)
+	want, err := r.store.Snapshot(t.Context(), v.Turns[1].ID)
+	must(t, err)
+	r, d = r.forgetful(forks[0])
+	must(t, d.Continue())
+	w := settled(t, d)
+	got, err := r.store.Snapshot(t.Context(), w.Turns[1].ID)
+	must(t, err)
+	if want == nil || got == nil || !slices.Equal(got.State, want.State) {
+		t.Error("a fork whose states are gone is read otherwise than what it is a fork of")
+	}
+}
+
+// Compared variants are the first to read such a prompt, each in its own way.
+func TestVariantsReadPromptsLeftWithoutAnAnswer(t *testing.T) {
+	r := adaptedScript(t, memstore.New())
+	d := r.desk.New()
+	r.use(d, "plume")
+	unanswered(t, r, d, "one")
+	quill := find(t, r.desk.Rack(), "quill", adapter.Options{})
+	must(t, d.SendCompare("two", []chat.Variant{{Name: "own", Adapter: find(t, r.desk.Rack(), "plume", adapter.Options{})}, {Name: "other", Adapter: quill}}))
+	other := settled(t, d).Best[1].Turn.ID
+	must(t, d.Keep([]chat.ID{other}, false))
+	v := settled(t, d)
+	r.checkStates(v, -1)
+	want, err := r.store.Snapshot(t.Context(), other)
+	must(t, err)
+	r, d = r.forgetful(d)
+	must(t, d.Send("three"))
+	v = settled(t, d)
+	_, tree, _, err := r.store.Load(t.Context(), d.ID())
+	must(t, err)
+	again := r.reread(v.Turns[:3], tree)
+	if n := len(want.Pending); n != 1 || !slices.Equal(again.State, r.pending(want).State) {
+		t.Error("what the variant has read is not what is written down")
+	}
+	r.checkStates(v, -1)
+}
+
+// unanswered sends a prompt, and stops before it is read.
+func unanswered(t *testing.T, r *room, d *chat.Dialogue, text string) {
+	t.Helper()
+	r.gate.shut()
+	must(t, d.Send(text))
+	d.Stop()
+	r.gate.open()
+	if v := settled(t, d); len(v.Turns) != 1 {
+		t.Fatalf("%d turns after a prompt that was not read", len(v.Turns))
+	}
 }

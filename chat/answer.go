@@ -289,15 +289,15 @@ func (a *answer) keepPrompt(s *infer.Snapshot, anew bool) {
 	if s == nil {
 		return
 	}
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
 	a.prompted = true
 	if len(s.Pending) == 0 {
 		s = naming(s, a.read)
 	}
-	a.d.mu.Lock()
-	defer a.d.mu.Unlock()
 	prompt := a.d.tree.nodes[a.turn.Parent]
 	if _, known := prompt.turn.reading(a.template.model); anew && !known {
-		prompt.turn.Reading = a.readPromptAs(&prompt.turn, s)
+		a.readPromptAs(s)
 	}
 	if anew {
 		a.d.keep.commit(a.d.conv, prompt.turn, s)

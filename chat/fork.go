@@ -70,14 +70,15 @@ func (d *Dialogue) lineAsIs(turn ID) (forking, error) {
 		return forking{}, missing(turn)
 	}
 	f := forking{conversation: d.conv, base: d.base, adapter: d.adapter, rendering: d.rendering()}
-	for _, n := range d.tree.line(turn) {
+	path := d.path(turn) // with who read them, which may stand at turns that are not copied
+	for i, n := range d.tree.line(turn) {
 		held := d.tree.held(n.turn.ID)
 		s, waits := d.keep.pending(n.turn.ID)
 		if held == nil {
 			held = s
 		}
 		f.of = append(f.of, d.keep.origin(n.turn.ID))
-		f.turns, f.held, f.unsaved = append(f.turns, n.turn), append(f.held, held), append(f.unsaved, waits)
+		f.turns, f.held, f.unsaved = append(f.turns, path[i]), append(f.held, held), append(f.unsaved, waits)
 	}
 	return f, nil
 }

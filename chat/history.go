@@ -19,25 +19,54 @@ func (a *answer) nameOf(adapter string) string {
 	return a.host().rack.title(adapter)
 }
 
-// readPromptAs says how the state after the prompt came to be. The caller
-// holds mu.
-func (a *answer) readPromptAs(prompt *Turn, s *infer.Snapshot) Reading {
+// readPromptAs says how the state after the prompt came to be, and writes that
+// down at the prompts right above that were left without an answer too: this
+// was the first time that anybody has read them. The caller holds mu.
+func (a *answer) readPromptAs(s *infer.Snapshot) {
+	spans := a.ofEngine(s.Spans)
+	at := len(a.path) - 1
+	r, n := a.readAt(at, spans, s)
+	r.Anew = a.promptAnew
+	a.d.tree.nodes[a.path[at].ID].turn.Reading = r
+	for fresh := a.fresh() - 1; fresh > 0 && counted(spans) > n; fresh-- {
+		at, spans = at-1, leading(spans, counted(spans)-n)
+		above := a.d.tree.nodes[a.path[at].ID]
+		above.turn.Reading, n = a.readAt(at, spans, s)
+		a.d.keep.commit(a.d.conv, above.turn, nil)
+	}
+}
+
+// readAt is how a prompt of the path was read, and how many tokens of it, when
+// spans end with its last one.
+func (a *answer) readAt(at int, spans []Span, s *infer.Snapshot) (r Reading, n int) {
 	before := 0
-	if n := len(a.path); n > 1 {
-		above := &a.path[n-2]
+	if at > 0 {
+		above := &a.path[at-1]
 		if r, known := above.reading(a.template.model); above.Recall != nil {
 			before = len(a.template.reads(*above, a.rendering))
 		} else if known {
 			before = r.Unread
 		}
 	}
-	spans := trailing(a.ofEngine(s.Spans), len(prompt.Tokens)+before)
+	n = len(a.template.reads(a.path[at], a.rendering))
+	spans = trailing(spans, n+before)
 	if counted(spans) == 0 { // of another line, from the disk
 		spans, before = []Span{{Adapter: s.Adapter, Name: a.nameOf(s.Adapter)}}, 0
 	}
-	r := readAs(a.template.model, spans, before, 0)
-	r.Anew = a.promptAnew
-	return r
+	return readAs(a.template.model, spans, before, 0), n
+}
+
+// fresh is how many turns at the end of the path nobody has read: the prompt,
+// and those above it that were left without an answer.
+func (a *answer) fresh() int {
+	n := 1
+	for i := len(a.path) - 2; i >= 0; i-- {
+		if _, known := a.path[i].reading(a.template.model); known || a.path[i].Role != RoleUser {
+			break
+		}
+		n++
+	}
+	return n
 }
 
 // readTo says how the state after an answer came to be, which has its tokens

@@ -54,8 +54,8 @@ func (a *answer) on(w, own way) {
 		a.strange = len(a.path)
 		a.anew = a.anewOf(a.strange)
 	case w.adapter != own.adapter:
-		a.strange = 1
-		a.anew = a.anewOf(1)
+		a.strange = a.fresh() // what nobody has read, it is the first to read
+		a.anew = a.anewOf(a.strange)
 	case !w.mix.Same(own.mix):
 		a.strange = 1
 	}
