@@ -3,6 +3,7 @@ package chat_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"rookery/chat"
 	"rookery/chat/memstore"
@@ -110,5 +111,24 @@ func unanswered(t *testing.T, r *room, d *chat.Dialogue, text string) {
 	r.gate.open()
 	if v := settled(t, d); len(v.Turns) != 1 {
 		t.Fatalf("%d turns after a prompt that was not read", len(v.Turns))
+	}
+}
+
+// Who stops an answer before anything of it is seen has no answer, also where it
+// was at its end by then.
+func TestStopAtTheEndOfAnAnswer(t *testing.T) {
+	r := newRoom(t, setup{babble: true, defaults: chat.Defaults{MaxTokens: 1}})
+	d := r.desk.New()
+	r.gate.shut()
+	must(t, d.Send("hello"))
+	for end := time.Now().Add(patience); r.gate.came() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("no step")
+		}
+	}
+	d.Stop()
+	r.gate.open()
+	if v := settled(t, d); len(v.Turns) != 1 {
+		t.Errorf("the answer is %q of %d tokens, %v", last(v).Text, len(last(v).Tokens), last(v).Reason)
 	}
 }

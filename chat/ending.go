@@ -41,6 +41,8 @@ func (a *answer) worthKeeping(end infer.Ending) bool {
 	switch {
 	case a.journaled:
 		return true
+	case a.stopping && a.resumed == nil:
+		return false // also if it was at its end by then: grow took nothing of it
 	case a.resumed != nil:
 		return len(end.Tokens) > 0 || end.Reason == infer.ReasonStop
 	default:
