@@ -321,8 +321,8 @@ func (a *answer) grow(stream *infer.Stream) {
 	if a.text.Len() == 0 && a.resumed == nil {
 		text = strings.TrimPrefix(text, " ") // the one after "Assistant:"
 	}
+	a.amend() // before the tokens since: a kill between the two finds nothing that another adapter has read
 	a.journal(tokens, text)
-	a.amend()
 	a.drawn = append(a.drawn, tokens...)
 	if a.first == 0 && len(tokens) > 0 {
 		a.first = time.Since(a.started)
