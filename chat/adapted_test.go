@@ -2,11 +2,13 @@ package chat_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/infer"
 	"rookery/infer/adapter"
 )
 
@@ -130,5 +132,27 @@ func TestStopAtTheEndOfAnAnswer(t *testing.T) {
 	r.gate.open()
 	if v := settled(t, d); len(v.Turns) != 1 {
 		t.Errorf("the answer is %q of %d tokens, %v", last(v).Text, len(last(v).Tokens), last(v).Reason)
+	}
+}
+
+// A state that was read with an adapter which came when the answer had been
+// prepared is not taken for one of the adapter before.
+func TestAdapterChangedWhileAnAnswerIsPrepared(t *testing.T) {
+	r := adaptedScript(t, memstore.New())
+	d, other := r.desk.New(), r.desk.New()
+	r.use(d, "plume")
+	r.use(other, "plume")
+	quill := find(t, r.desk.Rack(), "quill", adapter.Options{})
+	var once sync.Once
+	r.store.replace(func(s *infer.Snapshot) (*infer.Snapshot, error) { // is asked for where the line is put together
+		var err error
+		once.Do(func() { err = d.SetAdapter(quill) })
+		return s, err
+	})
+	r.checkStates(ask(t, d, "story"), 2)
+	v := ask(t, other, "story")
+	r.checkStates(v, 2)
+	if by := v.Turns[0].Reading.Spans[0].Name; by != "plume" {
+		t.Errorf("the prompt of another conversation is read with %s", by)
 	}
 }

@@ -23,11 +23,10 @@ type answer struct {
 	resumed   *Turn  // the answer that goes on; nil for a new one
 	past      bool   // go past the stop that ended it
 	way       way
-	strange   int          // how many turns at the end of path were read in another way
-	based     bool         // it begins from another base than the conversation
-	header    string       // what the prompt gave of the answer
-	prompted  bool         // the state after the prompt is kept
-	read      infer.Prefix // what the state after the prompt has read; zero: not known
+	strange   int    // how many turns at the end of path were read in another way
+	based     bool   // it begins from another base than the conversation
+	header    string // what the prompt gave of the answer
+	prompted  bool   // the state after the prompt is kept
 	started   time.Time
 	cancel    context.CancelFunc
 	variant   Variant // of several answers: what was asked for
@@ -37,8 +36,9 @@ type answer struct {
 	// promptAnew is the same of a prompt that nobody has read before.
 	promptAnew *Anew
 
-	// under d.mu
-	turn      Turn // as begun: of an answer that goes on, with what it has
+	// under d.mu, as are the adapter of way and its name
+	read      infer.Prefix // what the state after the prompt has read; zero: not known
+	turn      Turn         // as begun: of an answer that goes on, with what it has
 	text      strings.Builder
 	unseen    []infer.Token // drawn before the first text
 	journaled bool
@@ -256,6 +256,9 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 		return nil, err
 	}
 	adapter := a.way.adapter
+	if adapter != s.adapter {
+		a.read = infer.Prefix{} // it was changed since, or will be: not all is read as it is named
+	}
 	if a.submitted(s); a.later {
 		adapter = s.adapter
 	}

@@ -35,7 +35,7 @@ func (k *Desk) Answers(ctx context.Context, q Question, variants []Variant) ([]A
 	var order []string
 	for i := range variants {
 		w := variants[i].way()
-		if err := variants[i].Check(k.hostOf(w).engine.Model()); err != nil {
+		if err := variants[i].Check(k.hostOf(w.guest).engine.Model()); err != nil {
 			return nil, err
 		}
 		key := w.reads()
@@ -58,7 +58,7 @@ func (k *Desk) Answers(ctx context.Context, q Question, variants []Variant) ([]A
 // answerAlike answers in the way of some variants, by their places, that read
 // the same.
 func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, places []int, answers []Answer) error {
-	h := k.hostOf(variants[places[0]].way())
+	h := k.hostOf(variants[places[0]].Model)
 	r, header, err := k.asking(ctx, q, variants[places[0]])
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (h host) read(ctx context.Context, r infer.Request) (infer.Request, infer.U
 // JudgeAnswers says how likely a reference finds answers to a question, as
 // Dialogue.Judge does. Answers of models with another tokenizer are spelt anew.
 func (k *Desk) JudgeAnswers(ctx context.Context, q Question, reference Variant, answers []Answer) ([]Judged, error) {
-	h := k.hostOf(reference.way())
+	h := k.hostOf(reference.Model)
 	r, _, err := k.asking(ctx, q, reference)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func (d *Dialogue) checkCompare(variants []Variant) ([]*Guest, error) {
 		return nil, fmt.Errorf("compare from %d to %d variants, not %d", MinCompare, MaxCompare, n)
 	}
 	for i := range variants {
-		if err := variants[i].Check(d.desk.hostOf(variants[i].way()).engine.Model()); err != nil {
+		if err := variants[i].Check(d.desk.hostOf(variants[i].Model).engine.Model()); err != nil {
 			return nil, err
 		}
 	}
@@ -124,6 +124,8 @@ func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []conte
 
 // together groups answers, by their places, that read the same.
 func together(rows []*answer) [][]int {
+	rows[0].d.mu.Lock() // their adapter may be changed
+	defer rows[0].d.mu.Unlock()
 	var groups [][]int
 	at := map[string]int{}
 	for i, a := range rows {

@@ -220,16 +220,17 @@ func (s *guests) shut() error {
 	return s.err
 }
 
-// hostOf is what answers in a way are made with.
-func (k *Desk) hostOf(w way) host {
-	if w.guest != nil {
-		return w.guest.host
+// hostOf is what answers are made with, of a guest or, without one, the
+// conversations' own.
+func (k *Desk) hostOf(g *Guest) host {
+	if g != nil {
+		return g.host
 	}
 	return k.host
 }
 
 // host is what the answer is made with.
-func (a *answer) host() host { return a.d.desk.hostOf(a.way) }
+func (a *answer) host() host { return a.d.desk.hostOf(a.way.guest) }
 
 // model is the one that answers.
 func (a *answer) model() *infer.Model { return a.host().engine.Model() }

@@ -34,7 +34,7 @@ func (d *Dialogue) Judge(ctx context.Context, answers []ID, reference Variant) (
 		return nil, err
 	}
 	defer dismiss(held)
-	h := d.desk.hostOf(reference.way())
+	h := d.desk.hostOf(reference.Model)
 	if err := reference.Check(h.engine.Model()); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (d *Dialogue) Judge(ctx context.Context, answers []ID, reference Variant) (
 	if err != nil {
 		return nil, err
 	}
-	return judge(ctx, h.engine, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "perplexity"}, tokens)
+	return judge(ctx, h.engine, infer.Request{From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "perplexity"}, tokens)
 }
 
 // judging is an answer of the reference to the prompt of answers, and their tokens.

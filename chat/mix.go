@@ -171,11 +171,11 @@ func (m Mix) voices(ctx context.Context, l *Library, model *infer.Model, adapter
 }
 
 // reweighted are voices with the mix's weights.
-func (m Mix) reweighted(voices []infer.Voice, adapter string) []infer.Voice {
+func (m Mix) reweighted(voices []infer.Voice) []infer.Voice {
 	w := m.Weights()
 	out := slices.Clone(voices)
 	for i := range out {
-		out[i].Weight, out[i].Adapter = w[i+1], adapter
+		out[i].Weight = w[i+1]
 	}
 	return out
 }

@@ -51,9 +51,18 @@ func (a *answer) reads(s start) infer.Prefix {
 	return read
 }
 
+// names notes what the state after the prompt will have read.
+func (a *answer) names(read infer.Prefix) {
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	a.read = read
+}
+
 // named is the ending's snapshot with the name of what it has read: all but
 // the tokens that it leaves pending.
 func (a *answer) named(end infer.Ending) *infer.Snapshot {
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
 	all := slices.Concat(a.turn.Tokens, end.Tokens)
 	s := end.Snapshot
 	if s == nil || a.read == (infer.Prefix{}) || len(all) > reusedTokens {

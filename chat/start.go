@@ -44,7 +44,7 @@ func (a *answer) ready(ctx context.Context) (start, error) {
 		return start{}, err
 	}
 	s, err := a.found(ctx, a.start)
-	a.read = a.reads(s)
+	a.names(a.reads(s))
 	a.noteSwap(s)
 	if err != nil {
 		return s, err
@@ -54,9 +54,16 @@ func (a *answer) ready(ctx context.Context) (start, error) {
 
 // adapter is the one in use.
 func (a *answer) adapter() string {
+	adapter, _ := a.using()
+	return adapter
+}
+
+// using is the adapter in use and what people call it: both may be changed at
+// any time.
+func (a *answer) using() (adapter, name string) {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
-	return a.way.adapter
+	return a.way.adapter, a.way.adapterName
 }
 
 // start finds the nearest state to go on from. A snapshot that is missing,

@@ -112,7 +112,8 @@ func (a *answer) origin(adapter string) infer.Prefix {
 }
 
 // fits is a snapshot of the line as this answer can go on from it, or nil: a
-// mix needs all its states, with the weights of now.
+// mix needs all its states, with the weights of now. Their adapter is that of
+// the request, see adaptedTo.
 func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
 	m := a.way.mix
 	if s == nil || !m.Active() && len(s.Voices) == 0 {
@@ -124,7 +125,7 @@ func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
 	out := *s
 	out.Weight, out.Voices = 0, nil
 	if m.Active() {
-		out.Weight, out.Voices = m.Weights()[0], m.reweighted(s.Voices, a.way.adapter)
+		out.Weight, out.Voices = m.Weights()[0], m.reweighted(s.Voices)
 	}
 	return &out
 }
@@ -135,11 +136,12 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 	if !m.Active() {
 		return from, nil
 	}
-	voices, err := m.voices(ctx, a.d.desk.library, model, a.way.adapter, func(s *State) error { return s.CheckAdapter(a.way.adapter, a.way.adapterName) })
+	adapter, name := a.using()
+	voices, err := m.voices(ctx, a.d.desk.library, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, name) })
 	if err != nil {
 		return nil, err
 	}
-	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint(), Adapter: a.way.adapter}
+	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint(), Adapter: adapter}
 	if from != nil {
 		out = *from
 	}
