@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -12,7 +13,10 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/chattest"
 	"rookery/infer"
+	"rookery/infer/adapter"
+	"rookery/infer/scripted"
 )
 
 // An inquest examines what a killed program left.
@@ -28,7 +32,7 @@ type inquest struct {
 	idle, conversations, turns, states, repeated, recovered int
 	lag, quietLag                                           time.Duration // of the journal; when the machine was quiet
 	quiet                                                   int           // answers that ran on a quiet machine
-	mixed, edited                                           int           // of the answers whose lines were looked at
+	mixed, adapted, swapped, edited                         int           // of the answers whose lines were looked at
 }
 
 func newInquest(t *testing.T) *inquest {
@@ -37,6 +41,11 @@ func newInquest(t *testing.T) *inquest {
 	must(t, err)
 	e := tortureEngine(0)
 	t.Cleanup(func() { check(t, e.Close()) })
+	for _, name := range scripted.Adapters {
+		a, err := scripted.OpenAdapter(t.Context(), "", name, adapter.Options{})
+		must(t, err)
+		must(t, e.LoadAdapter(t.Context(), a, false))
+	}
 	asked, _ := chat.Ask(e.Model(), tortureDefaults(0), "x")
 	return &inquest{
 		t: t, engine: e, ban: asked.Sampling.Ban, schemas: len(scripts),
@@ -107,7 +116,7 @@ func (r *inquest) library(s *Store, w *testimony) {
 			r.t.Errorf("state %d of the library: %v", id, err)
 			continue
 		}
-		if got, want := r.state(infer.Request{From: st.Snapshot}), r.state(infer.Request{}, st.Tokens); !slices.Equal(got, want) {
+		if got, want := r.state(infer.Request{From: st.Snapshot}, nil, nil), r.state(infer.Request{}, st.Tokens, make([]string, len(st.Tokens))); !slices.Equal(got, want) {
 			r.t.Errorf("state %d of the library is not that of its tokens", id)
 		}
 		r.states++
@@ -143,8 +152,8 @@ func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[ch
 	if len(turns) > 0 && (len(line) == 0 || c.Head != 0 && !slices.ContainsFunc(line, func(t chat.Turn) bool { return t.ID == c.Head })) {
 		t.Errorf("conversation %d: head %d, tip %d, %d turns on the line of %d", id, c.Head, c.Tip, len(line), len(turns))
 	}
-	if said, ok := w.heads[id]; ok && (said[0] != c.Head || said[1] != c.Tip) && !w.gone[id] {
-		t.Errorf("conversation %d: head %d and tip %d were saved, and %d and %d are there", id, said[0], said[1], c.Head, c.Tip)
+	if said, ok := w.heads[id]; ok && said != headedBy(c) && !w.gone[id] {
+		t.Errorf("conversation %d: %+v was saved, and %+v is there", id, said, headedBy(c))
 	}
 	for _, j := range unfinished {
 		journals[j.Turn.ID] = len(j.Text)
@@ -205,7 +214,7 @@ func (r *inquest) nothingLost(w *testimony, there map[chat.ID]bool, stored map[c
 // goOn opens everything as the program does, and holds it against the model.
 func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 	t := r.t
-	desk := chat.NewDesk(r.engine, s, tortureDefaults(0))
+	desk := tortureDesk(r.engine, s, 0)
 	for _, c := range list {
 		d := desk.Open(c.ID)
 		v := d.View()
@@ -219,7 +228,7 @@ func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 			t.Errorf("conversation %d: %v", c.ID, v.Err)
 		}
 		r.line(s, v)
-		w.heads[c.ID] = [2]chat.ID{v.Conversation.Head, v.Conversation.Tip}
+		w.heads[c.ID] = headedBy(v.Conversation)
 		desk.Shut(d)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tolerance)
@@ -229,74 +238,92 @@ func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 	}
 }
 
-// line checks that states are those after the tokens of their line, and that
-// answers are what an uninterrupted run would have given.
+// line checks that states are those after the tokens of their line, read with
+// the adapters that it says, and that answers are what an uninterrupted run
+// would have given.
 func (r *inquest) line(s *Store, v chat.View) {
-	var read []int32
 	base, ok := r.begins(s, v.Conversation)
 	if !ok {
 		return
 	}
-	for _, turn := range slices.Concat(v.Turns, v.Ahead) {
-		all := slices.Concat(read, turn.Tokens)
-		if r.checked[turn.ID] != len(all) {
-			r.checked[turn.ID] = len(all)
-			snap, err := s.Snapshot(r.t.Context(), turn.ID)
-			must(r.t, err)
-			if snap != nil {
-				r.states++
-				if got, want := r.state(infer.Request{From: snap}), r.state(base, read, turn.Tokens); !slices.Equal(got, want) {
-					r.t.Errorf("the state of turn %d (%q) is not that of its tokens", turn.ID, turn.Text)
-				}
-			}
-			if turn.Mix.Active() {
-				r.mixed++
-			}
-			if turn.Edited {
-				r.edited++
-			}
-			if turn.Role == chat.RoleAssistant {
-				r.repeat(base, read, turn)
-			}
-		}
-		if turn.Recall != nil {
-			read = append(read, turn.Recall...)
-		} else {
-			read = append(read, turn.Tokens...)
-		}
-	}
-}
-
-// state reads tokens after where a request begins, and what that leaves
-// pending. The states of a mix come one after the other.
-func (r *inquest) state(from infer.Request, parts ...[]int32) []float32 {
-	from.Tokens, from.Logits = slices.Concat(parts...), true
-	s := from.From
-	if s == nil || len(s.Pending)+len(from.Tokens) > 0 {
-		s = r.run(from).Snapshot
-	}
-	all := slices.Clone(s.State)
-	for _, v := range s.Voices {
-		all = append(all, v.State...)
-	}
-	return all
-}
-
-// repeat generates an answer at one go.
-func (r *inquest) repeat(request infer.Request, prompt []int32, turn chat.Turn) {
-	if turn.Edited {
+	_, tree, _, err := s.Load(r.t.Context(), v.Conversation.ID)
+	if err != nil {
+		r.t.Errorf("loading conversation %d: %v", v.Conversation.ID, err)
 		return
 	}
+	line := slices.Concat(v.Turns, v.Ahead)
+	for i, turn := range line {
+		tokens, by := chattest.Readers(line[:i+1], tree)
+		if r.checked[turn.ID] == len(tokens) {
+			continue
+		}
+		r.checked[turn.ID] = len(tokens)
+		snap, err := s.Snapshot(r.t.Context(), turn.ID)
+		must(r.t, err)
+		if snap != nil {
+			r.states++
+			if got, want := r.state(infer.Request{From: snap}, nil, nil), r.state(base, tokens, by); !slices.Equal(got, want) {
+				r.t.Errorf("the state of turn %d (%q) is not that of its tokens, read with %v", turn.ID, turn.Text, slices.Compact(by))
+			}
+		}
+		r.count(turn, by)
+		if turn.Role == chat.RoleAssistant && !turn.Edited {
+			r.repeat(base, line[:i+1], tree)
+		}
+	}
+}
+
+// count counts what is special about an answer.
+func (r *inquest) count(turn chat.Turn, by []string) {
+	if turn.Mix.Active() {
+		r.mixed++
+	}
+	if turn.Edited {
+		r.edited++
+	}
+	if slices.ContainsFunc(by, func(adapter string) bool { return adapter != "" }) {
+		r.adapted++
+	}
+	if turn.Role == chat.RoleAssistant && len(turn.Reading.Spans) > 1 {
+		r.swapped++
+	}
+}
+
+// state is all states after tokens, each read with its adapter, and what a
+// snapshot leaves pending. The states of a mix come one after the other.
+func (r *inquest) state(from infer.Request, tokens []int32, by []string) []float32 {
+	s, err := chattest.Read(r.engine, from, tokens, by)
+	must(r.t, err)
+	return chattest.State(s)
+}
+
+// repeat generates the last answer of a line at one go.
+func (r *inquest) repeat(request infer.Request, line, tree []chat.Turn) {
 	r.repeated++
-	request.Tokens, request.Sampling, request.Stops = prompt, turn.Sampling, tortureDefaults(0).Stops
+	turn := line[len(line)-1]
+	request.Sampling, request.Stops = turn.Sampling, tortureDefaults(0).Stops
 	request.Sampling.Ban = slices.Concat(turn.Sampling.Ban, r.ban)
+	got, err := chattest.Answer(r.engine, request, line, tree)
+	must(r.t, err)
+	if !slices.Equal(got, turn.Tokens) && !r.sameUpToTheStop(request, line, tree) {
+		r.t.Errorf("answer %d (%v, open %v, seed %d, mix %q, read %+v) has the tokens %v, and at one go %v",
+			turn.ID, turn.Reason, turn.Open, turn.Sampling.Seed, turn.Mix, turn.Reading, turn.Tokens, got)
+	}
+}
+
+// sameUpToTheStop says that an answer is right but for its stop: where the adapter
+// was changed within the tokens of that, nothing is left to say so.
+func (r *inquest) sameUpToTheStop(request infer.Request, line, tree []chat.Turn) bool {
+	line = slices.Clone(line)
+	turn := &line[len(line)-1]
 	if turn.Reason != infer.ReasonStop {
-		request.MaxTokens = len(turn.Tokens)
+		return false
 	}
-	if got := r.run(request).Tokens; !slices.Equal(got, turn.Tokens) {
-		r.t.Errorf("answer %d (%v, open %v, seed %d, mix %q) has the tokens %v, and at one go %v",
-			turn.ID, turn.Reason, turn.Open, turn.Sampling.Seed, turn.Mix, turn.Tokens, got)
-	}
+	turn.Reason, request.Stops = infer.ReasonLength, nil
+	got, err := chattest.Answer(r.engine, request, line, tree)
+	must(r.t, err)
+	text := r.engine.Model().Tokenizer.Decode
+	return bytes.HasPrefix(text(nil, got), text(nil, turn.Tokens))
 }
 
 func (r *inquest) run(request infer.Request) infer.Ending {
@@ -355,7 +382,7 @@ func (r *inquest) makeOld(dir string, version int, w *testimony) {
 	must(t, db.Close())
 	w.turns[2] = spoken{1, len("an old one"), sumOf("an old one")}
 	w.turns[3] = spoken{1, len(end.Text), sumOf(end.Text)}
-	w.heads[1] = [2]chat.ID{3, 3}
+	w.heads[1] = headed{3, 3, sumOf("")}
 	delete(r.checked, 2)
 	delete(r.checked, 3)
 }

@@ -48,7 +48,14 @@ func tortureEngine(step time.Duration) *infer.Engine {
 	if step > 0 {
 		o.Before = scripted.Slow(step)
 	}
-	return infer.NewEngine(m, scripted.New(m, o), infer.Options{})
+	return infer.NewEngine(m, scripted.NewAdapted(m, o), infer.Options{})
+}
+
+// tortureDesk is what the victim has, and the inquest.
+func tortureDesk(e *infer.Engine, s *Store, seed uint64) *chat.Desk {
+	desk := chat.NewDesk(e, s, tortureDefaults(seed))
+	desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
+	return desk
 }
 
 // patient lives let answers run for long.
@@ -60,7 +67,8 @@ func patient(seed uint64) bool { return seed%4 == 3 }
 //	+PHASE, -PHASE                begins and ends something
 //	act CONVERSATION              is about to change it
 //	turn CONVERSATION TURN BYTES SUM    saved, with the checksum of its text
-//	head CONVERSATION HEAD TIP    everything of the conversation is saved
+//	head CONVERSATION HEAD TIP ADAPTER    everything of the conversation is
+//	                              saved; the adapter as its checksum
 //	live CONVERSATION TURN BYTES TIME LATE   so much of a running answer is
 //	                              seen; and by how much it looked, or the disk
 //	                              wrote, too late
@@ -100,7 +108,7 @@ func tortured(dir string, seed uint64) error {
 		step *= 5
 	}
 	v := &victim{
-		store: s, desk: chat.NewDesk(tortureEngine(step), s, tortureDefaults(seed)),
+		store: s, desk: tortureDesk(tortureEngine(step), s, seed),
 		rng: rand.New(rand.NewPCG(seed, 7)), said: map[chat.ID]string{}, heads: map[chat.ID]string{}, doing: map[chat.ID]bool{},
 	}
 	v.desk.SetMemory(1 << 16) // most states have to come from the disk
@@ -150,7 +158,7 @@ func (v *victim) act(ctx context.Context) error {
 	v.about(id)
 	defer v.done()
 	var err error
-	switch n := v.rng.IntN(140); {
+	switch n := v.rng.IntN(155); {
 	case n < 25:
 		if long {
 			return v.replace(ctx, at, v.desk.New())
@@ -191,6 +199,8 @@ func (v *victim) act(ctx context.Context) error {
 		err = phase("search", func() error { _, err := v.store.Search(ctx, "rook", 10); return err })
 	case n < 112:
 		err = v.others(ctx, at)
+	case n < 127:
+		err = phase("adapt", func() error { return v.adapt(ctx, d) })
 	case !long:
 		err = v.grow(ctx, at)
 	}
@@ -399,7 +409,7 @@ func (v *victim) tell(view chat.View) {
 		}
 	}
 	if live == 0 && view.Live == nil && !v.doing[c.ID] && len(view.Turns)+len(view.Ahead) > 0 {
-		line := fmt.Sprintf("head %d %d %d", c.ID, c.Head, c.Tip)
+		line := fmt.Sprintf("head %d %d %d %d", c.ID, c.Head, c.Tip, sumOf(c.Adapter))
 		if v.heads[c.ID] != line {
 			v.heads[c.ID] = line
 			shout("%s", line)

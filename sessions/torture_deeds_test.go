@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/infer/adapter"
+	"rookery/infer/scripted"
 )
 
 // others does what a person does less often.
@@ -55,6 +57,41 @@ func (v *victim) throwAway(ctx context.Context, at int) error {
 		}
 	}
 	return nil
+}
+
+// adapter is any, or none; it is loaded when it is first needed.
+func (v *victim) adapter(ctx context.Context) (a chat.Adapter, err error) {
+	n := v.rng.IntN(len(scripted.Adapters) + 1)
+	if n == len(scripted.Adapters) {
+		return a, nil
+	}
+	return v.desk.Rack().Find(ctx, scripted.Adapters[n], adapter.Options{})
+}
+
+// adapt gives a conversation another adapter, whatever runs in it.
+func (v *victim) adapt(ctx context.Context, d *chat.Dialogue) error {
+	a, err := v.adapter(ctx)
+	if err != nil {
+		return err
+	}
+	return d.SetAdapter(a)
+}
+
+// compare answers a prompt with several adapters.
+func (v *victim) compare(ctx context.Context, d *chat.Dialogue) error {
+	variants := make([]chat.Variant, 2+v.rng.IntN(2))
+	for i := range variants {
+		a, err := v.adapter(ctx)
+		if err != nil {
+			return err
+		}
+		variants[i] = d.Variant()
+		variants[i].Name, variants[i].Adapter = fmt.Sprint(i), a
+	}
+	if v.rng.IntN(2) == 0 {
+		return d.Compare(variants)
+	}
+	return d.SendCompare(v.words(), variants)
 }
 
 // moveHouse writes a conversation to a bundle, deletes it, and reads it back:

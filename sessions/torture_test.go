@@ -36,7 +36,7 @@ const (
 // A testimony is what a victim said before it was killed.
 type testimony struct {
 	turns  map[chat.ID]spoken // by turn
-	heads  map[chat.ID][2]chat.ID
+	heads  map[chat.ID]headed
 	live   map[chat.ID][]sight // by turn
 	gone   map[chat.ID]bool
 	may    map[chat.ID]bool // turns that may be removed
@@ -55,6 +55,14 @@ type spoken struct {
 	sum          uint32
 }
 
+// headed is what was said of a conversation.
+type headed struct {
+	head, tip chat.ID
+	adapter   uint32 // checksum
+}
+
+func headedBy(c chat.Conversation) headed { return headed{c.Head, c.Tip, sumOf(c.Adapter)} }
+
 // A sight is how much of a running answer was seen.
 type sight struct {
 	conversation chat.ID
@@ -65,7 +73,7 @@ type sight struct {
 
 func newTestimony() *testimony {
 	return &testimony{
-		turns: map[chat.ID]spoken{}, heads: map[chat.ID][2]chat.ID{}, live: map[chat.ID][]sight{},
+		turns: map[chat.ID]spoken{}, heads: map[chat.ID]headed{}, live: map[chat.ID][]sight{},
 		gone: map[chat.ID]bool{}, may: map[chat.ID]bool{}, forked: map[chat.ID]int{}, coming: map[chat.ID]int{}, baked: map[chat.ID]bool{}, phases: map[string]bool{},
 	}
 }
@@ -97,7 +105,7 @@ func (w *testimony) hear(line string) error {
 	case "turn":
 		w.turns[turn] = spoken{c, int(n[2]), uint32(n[3])}
 	case "head":
-		w.heads[c] = [2]chat.ID{turn, chat.ID(n[2])}
+		w.heads[c] = headed{turn, chat.ID(n[2]), uint32(n[3])}
 	case "live":
 		delete(w.heads, c)
 		w.live[turn] = append(w.live[turn], sight{c, int(n[2]), time.UnixMicro(n[3]), time.Duration(n[4]) * time.Microsecond})
@@ -131,7 +139,7 @@ type moment struct {
 const tormentPatience = 400 * time.Millisecond
 
 // targets are aimed at: they take too little time to be met by chance.
-var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "shelf", "layout", "checkpoint", "search", "bake", "unbake", "export", "import", "best", "keep", "fork", "edit", "mix"}
+var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "shelf", "layout", "checkpoint", "search", "bake", "unbake", "export", "import", "best", "keep", "fork", "edit", "mix", "adapt", "compare"}
 
 // chooseMoment is any: half of them are aimed.
 func chooseMoment(rng *rand.Rand, fresh bool) moment {
@@ -166,6 +174,7 @@ func torment(t *testing.T, dir string, seed uint64, when moment, w *testimony) {
 			_ = cmd.Process.Kill()
 		})
 	}
+	time.AfterFunc(tolerance, kill) // one that says nothing
 	var first time.Time
 	for {
 		line, err := lines.ReadString('\n')
@@ -191,11 +200,14 @@ func torment(t *testing.T, dir string, seed uint64, when moment, w *testimony) {
 	if err := cmd.Wait(); err == nil || complaint.Len() > 0 {
 		t.Fatalf("the victim ended by itself: %v\n%s", err, complaint.String())
 	}
+	if !w.seen {
+		t.Fatalf("the victim said nothing for %v", tolerance)
+	}
 	w.killed = <-killed
 }
 
-// TestTorture kills a program that streams, saves, thins, undoes, deletes and
-// migrates at random moments, and checks after each kill that nothing is lost
+// TestTorture kills a program that streams, saves, thins, undoes, deletes, changes
+// adapters and migrates at random moments, and checks after each kill that nothing is lost
 // and nothing is half there. ROOKERY_TORTURE_SEED repeats a run as far as
 // the machine's timing lets it.
 func TestTorture(t *testing.T) {
@@ -251,7 +263,7 @@ func (r *inquest) summary(kills int, took time.Duration) string {
 	for _, name := range names {
 		fmt.Fprintf(&b, " %s %d,", name, r.during[name])
 	}
-	fmt.Fprintf(&b, " nothing %d; %d conversations, %d turns and %d states looked at; %d answers repeated, %d of mixes, %d edited; %d taken up from a journal, at most %v behind, %v on a quiet machine (%d times looked at)",
-		r.idle, r.conversations, r.turns, r.states, r.repeated, r.mixed, r.edited, r.recovered, r.lag.Round(time.Millisecond), r.quietLag.Round(time.Millisecond), r.quiet)
+	fmt.Fprintf(&b, " nothing %d; %d conversations, %d turns and %d states looked at; %d answers repeated, %d of mixes, %d of lines with adapters, %d of them changed within, %d edited; %d taken up from a journal, at most %v behind, %v on a quiet machine (%d times looked at)",
+		r.idle, r.conversations, r.turns, r.states, r.repeated, r.mixed, r.adapted, r.swapped, r.edited, r.recovered, r.lag.Round(time.Millisecond), r.quietLag.Round(time.Millisecond), r.quiet)
 	return b.String()
 }

@@ -17,7 +17,9 @@ func (v *victim) grow(ctx context.Context, at int) error {
 	if len(view.Best) > 0 && v.rng.IntN(3) > 0 {
 		return v.keep(d, view)
 	}
-	switch n := v.rng.IntN(10); {
+	switch n := v.rng.IntN(12); {
+	case n >= 10:
+		return phase("compare", func() error { return v.compare(ctx, d) })
 	case n < 3:
 		return phase("best", func() error {
 			if v.rng.IntN(3) == 0 {
