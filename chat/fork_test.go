@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"slices"
+	"sync"
 	"testing"
 
 	"rookery/chat"
@@ -64,6 +65,8 @@ func TestForkBeforeAnythingIsSaved(t *testing.T) {
 	d := r.desk.New()
 	v := ask(t, d, "hello")
 	hold := make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(release) // before the room is closed, which waits for the write
 	r.store.set(func(string) error { <-hold; return nil })
 	must(t, d.SetTitle("A title (9)"))
 	one, err := r.desk.Fork(d, last(v).ID, 1)
@@ -79,7 +82,7 @@ func TestForkBeforeAnythingIsSaved(t *testing.T) {
 	if r.fed() != read {
 		t.Errorf("the retry read %d tokens", r.fed()-read)
 	}
-	close(hold)
+	release()
 	r.store.set(nil)
 	r.checkStates(settled(t, two[0]), 2)
 	r.checkStates(settled(t, one[0]), 2)

@@ -255,7 +255,11 @@ func TestGuestsAreNotWaitedFor(t *testing.T) {
 		_, err := r.desk.Guest(context.WithoutCancel(t.Context()), "endless", quiet)
 		loaded <- err
 	}()
-	<-begun
+	select {
+	case <-begun:
+	case err := <-loaded:
+		t.Fatalf("nothing is loaded: %v", err)
+	}
 	if _, err := r.desk.Guest(t.Context(), "other", quiet); err != nil || l.opened.Load() != 1 {
 		t.Errorf("beside one that is being loaded: %v, loaded %d times", err, l.opened.Load())
 	}

@@ -64,7 +64,9 @@ func swapRoom(t *testing.T, store chat.Store) (*chat.Desk, *infer.Engine, *gate)
 	}, []string{"demo-pirate", "demo-excited"})
 	t.Cleanup(func() {
 		g.open()
-		must(t, errors.Join(desk.Close(context.Background()), e.Close()))
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		must(t, errors.Join(desk.Close(ctx), e.Close()))
 	})
 	return desk, e, g
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -71,9 +72,11 @@ func TestVotesHaveTheLastOne(t *testing.T) {
 	must(t, d.SendCompare("anything", heats(1, 1.5)))
 	v := finished(t, d)
 	hold := make(chan struct{})
+	release := sync.OnceFunc(func() { close(hold) })
+	t.Cleanup(release) // before the room is closed, which waits for the write
 	r.store.set(func(string) error { <-hold; return nil })
 	must(t, d.Vote(v.Best[0].Turn.ID))
-	time.AfterFunc(5*time.Millisecond, func() { close(hold) })
+	time.AfterFunc(5*time.Millisecond, release)
 	if votes, err := r.desk.Votes(t.Context()); err != nil || len(votes) != 1 {
 		t.Errorf("%d votes, %v", len(votes), err)
 	}

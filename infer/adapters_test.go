@@ -129,9 +129,7 @@ func TestAdapterSwap(t *testing.T) {
 	a := pull("swapped in", 4)
 	fit(t, e, a)
 	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 400})
-	for s.Progress().Generated < 20 {
-		<-s.Changed()
-	}
+	reach(t, s, func() bool { return s.Progress().Generated >= 20 })
 	s.SetAdapter("nobody has loaded this")
 	s.SetAdapter("swapped in")
 	end := finish(t, s)

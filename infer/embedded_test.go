@@ -181,9 +181,7 @@ func TestEmbeddedPromptBesideAnAnswer(t *testing.T) {
 	paste := infer.Request{Tokens: encode(e, strings.Repeat("The fox went home. ", 300)+"\n\nUser: Who went home?\n\nAssistant:"), Sampling: storyteller(6), MaxTokens: 30}
 	wantAnswer, wantPaste := run(t, e, answer), run(t, e, paste)
 	s := submit(t, e, answer)
-	for s.Progress().Generated < 5 {
-		<-s.Changed()
-	}
+	reach(t, s, func() bool { return s.Progress().Generated >= 5 })
 	p := submit(t, e, paste)
 	if end := finish(t, s); !slices.Equal(end.Tokens, wantAnswer.Tokens) {
 		t.Errorf("the answer became %q, alone %q", end.Text, wantAnswer.Text)

@@ -33,14 +33,52 @@ func start(t testing.TB, o scripted.Options, eo infer.Options) *infer.Engine {
 	b := scripted.New(m, o)
 	e := infer.NewEngine(m, b, eo)
 	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Errorf("closing the engine: %v", err)
-		}
-		if !b.Closed() {
+		if shut(t, e) && !b.Closed() {
 			t.Error("the engine left its backend open")
 		}
 	})
 	return e
+}
+
+// shut closes an engine at the end of a test. One that failed may have left a
+// step waiting, which is not waited for for ever; ok is false then.
+func shut(t testing.TB, e *infer.Engine) (ok bool) {
+	t.Helper()
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close() }()
+	select {
+	case err := <-closed:
+		if err != nil {
+			t.Errorf("closing the engine: %v", err)
+		}
+		return true
+	case <-time.After(patience):
+		t.Error("the engine cannot be closed: a step waits")
+		return false
+	}
+}
+
+// reach waits until something is true of a running request, which tells of
+// every change.
+func reach(t testing.TB, s *infer.Stream, true func() bool) {
+	t.Helper()
+	for end := time.After(patience); !true(); {
+		select {
+		case <-s.Changed():
+		case <-end:
+			t.Fatalf("the request does not come so far: %+v, %+v", s.Progress(), s.Ending())
+		}
+	}
+}
+
+// pass lets a step begin that waits.
+func pass(t testing.TB, step chan<- struct{}) {
+	t.Helper()
+	select {
+	case step <- struct{}{}:
+	case <-time.After(patience):
+		t.Fatal("no step comes")
+	}
 }
 
 func submit(t testing.TB, e *infer.Engine, r infer.Request) *infer.Stream {
@@ -318,7 +356,7 @@ func TestSetSamplingTakesEffect(t *testing.T) {
 	prompt := numbers(2, 10)
 	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: sampler.Params{}, MaxTokens: 20})
 	for range 10 {
-		step <- struct{}{}
+		pass(t, step)
 	}
 	s.SetSampling(sampler.Params{Temperature: -3}) // refused
 	s.SetSampling(sampler.Params{Ban: numbers(2, 256)})

@@ -80,11 +80,7 @@ func count(t *testing.T, o scripted.Options, eo infer.Options, beside bool) (*in
 		b = serial{c}
 	}
 	e := infer.NewEngine(scripted.Model(), b, eo)
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Errorf("closing the engine: %v", err)
-		}
-	})
+	t.Cleanup(func() { shut(t, e) })
 	return e, c
 }
 
@@ -161,8 +157,10 @@ func TestForksShareOneWrite(t *testing.T) {
 		gate := make(chan struct{})
 		e, c := count(t, scripted.Options{Slots: slots, Before: func([]infer.Row) error { <-gate; return nil }}, infer.Options{}, true)
 		busy := submit(t, e, infer.Request{Tokens: numbers(9, 40), Sampling: lively(1), MaxTokens: 1})
-		for e.Stats().Rows == 0 { // it is in its first step, and so what follows is in line
-			time.Sleep(time.Millisecond)
+		for end := time.Now().Add(patience); e.Stats().Rows == 0; time.Sleep(time.Millisecond) { // it is in its first step, and so what follows is in line
+			if time.Now().After(end) {
+				t.Fatal("no step begins")
+			}
 		}
 		base := numbers(2, 40)
 		other := start(t, scripted.Options{}, infer.Options{})
@@ -337,17 +335,12 @@ func TestReadingDelaysNoStep(t *testing.T) {
 	hold := make(chan struct{})
 	wait := func() error { <-hold; return nil }
 	long := submit(t, e, infer.Request{Tokens: numbers(1, 10), Sampling: lively(1)})
-	for long.Prompt() == nil {
-		<-long.Changed()
-	}
+	reach(t, long, func() bool { return long.Prompt() != nil })
 	c.onRead.Store(&wait)
 	short := submit(t, e, infer.Request{Tokens: numbers(2, 10), Sampling: lively(2), MaxTokens: 2})
-	for short.Progress().Generated < 2 {
-		<-short.Changed()
-	}
-	for n := long.Progress().Generated + 200; long.Progress().Generated < n; {
-		<-long.Changed()
-	}
+	reach(t, short, func() bool { return short.Progress().Generated >= 2 })
+	n := long.Progress().Generated + 200
+	reach(t, long, func() bool { return long.Progress().Generated >= n })
 	select {
 	case <-short.Done():
 		t.Error("it ended without its state")

@@ -205,14 +205,14 @@ func TestHeldTextIsNotRead(t *testing.T) {
 	}, infer.Options{})
 	s := submit(t, e, infer.Request{Tokens: encode(e, "Assistant:"), Stops: []string{"\n\nUser:"}})
 	for range 7 { // o n e \n\n U s e
-		step <- struct{}{}
+		pass(t, step)
 	}
-	var read string
-	for drawn := 0; drawn < 7; {
-		<-s.Changed()
+	read, drawn := "", 0
+	reach(t, s, func() bool {
 		text, tokens := s.Read()
 		read, drawn = read+text, drawn+len(tokens)
-	}
+		return drawn >= 7
+	})
 	if read != "one" {
 		t.Errorf("read %q while the rest is held", read)
 	}

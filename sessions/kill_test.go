@@ -124,11 +124,13 @@ func killWriter(t *testing.T, dir string, after time.Duration) (turnID, journalI
 	must(t, err)
 	must(t, cmd.Start())
 	lines := bufio.NewScanner(out)
-	var timer *time.Timer
+	timer := time.AfterFunc(tolerance, func() { _ = cmd.Process.Kill() }) // of one that says nothing
+	defer timer.Stop()
+	said := false
 	for lines.Scan() {
-		if timer == nil {
-			timer = time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
-			defer timer.Stop()
+		if !said {
+			said = true
+			timer.Reset(after)
 		}
 		word := strings.Fields(lines.Text())
 		n, err := strconv.ParseInt(word[1], 10, 64)
@@ -143,6 +145,9 @@ func killWriter(t *testing.T, dir string, after time.Duration) (turnID, journalI
 	}
 	if err := cmd.Wait(); err == nil {
 		t.Fatal("the writer ended by itself")
+	}
+	if !said {
+		t.Fatalf("the writer said nothing for %v", tolerance)
 	}
 	return turnID, journalID, parts
 }
