@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/chattest"
 	"rookery/chat/memstore"
 	"rookery/infer"
 	"rookery/infer/adapter"
+	"rookery/infer/scripted"
 )
 
 // adaptedScript is a room whose scripted model babbles, and can use adapters.
@@ -123,11 +125,7 @@ func TestStopAtTheEndOfAnAnswer(t *testing.T) {
 	d := r.desk.New()
 	r.gate.shut()
 	must(t, d.Send("hello"))
-	for end := time.Now().Add(patience); r.gate.came() == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("no step")
-		}
-	}
+	r.comes(1)
 	d.Stop()
 	r.gate.open()
 	if v := settled(t, d); len(v.Turns) != 1 {
@@ -155,4 +153,101 @@ func TestAdapterChangedWhileAnAnswerIsPrepared(t *testing.T) {
 	if by := v.Turns[0].Reading.Spans[0].Name; by != "plume" {
 		t.Errorf("the prompt of another conversation is read with %s", by)
 	}
+}
+
+// A tardy fake keeps who reads states out of it waiting.
+type tardy struct {
+	*scripted.Adapted
+	hold chan struct{}
+}
+
+func (b tardy) ReadSlotBeside(s infer.Slot, dst []float32) error {
+	<-b.hold
+	return b.Adapted.ReadSlotBeside(s, dst)
+}
+
+// A kill may come before the state of the prompt, and after tokens that were read
+// with another adapter than it was.
+func TestKilledBeforeThePromptsState(t *testing.T) {
+	store, m := memstore.New(), demoModel()
+	r := &room{t: t, store: &trouble{Store: store}, gate: newGate()}
+	b := tardy{scripted.NewAdapted(m, scripted.Options{Before: r.gate.before}), make(chan struct{})}
+	r.engine = infer.NewEngine(m, b, infer.Options{})
+	r.desk = chat.NewDesk(r.engine, r.store, chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 20, Stops: []string{"no stop"}})
+	r.desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
+	t.Cleanup(r.close)
+	t.Cleanup(func() { close(b.hold) })
+	d := r.desk.New()
+	r.use(d, "plume")
+	quill := find(t, r.desk.Rack(), "quill", adapter.Options{})
+	came := r.gate.came()
+	r.gate.shut()
+	must(t, d.Send("story"))
+	r.comes(came + 1)
+	must(t, d.SetAdapter(quill))
+	r.gate.allow(12)
+	until(t, d, "text", func(v chat.View) bool { return v.Live != nil && len(v.Live.Drawn) > 10 && v.Live.Text != "" })
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		if all, err := store.Journals(t.Context(), d.ID()); err == nil && len(all) == 1 && len(all[0].Tokens) > 4 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("no journal")
+		}
+	}
+
+	next := adaptedScript(t, store)
+	again := next.desk.Open(d.ID())
+	v := settled(t, again)
+	_, tree, _, err := store.Load(t.Context(), d.ID())
+	must(t, err)
+	_, by := chattest.Readers(v.Turns, tree)
+	if n := len(v.Turns[0].Tokens); by[0] != by[n-1] || by[n-1] == by[n] || by[n] != quill.Fingerprint {
+		t.Errorf("the tokens were read by %v", by)
+	}
+	must(t, again.Continue())
+	settled(t, again)
+	must(t, again.Send("more"))
+	next.checkStates(settled(t, again), -1)
+}
+
+// comes waits until a step has come to the gate.
+func (r *room) comes(n int) {
+	r.t.Helper()
+	for end := time.Now().Add(patience); r.gate.came() < n; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			r.t.Fatalf("%d steps, waiting for the next one", r.gate.came())
+		}
+	}
+}
+
+// A journal that is begun between a change of the adapter and the step that takes
+// it over says who has read what it has, and not who will read what comes.
+func TestJournalBegunWhileTheAdapterChanges(t *testing.T) {
+	r := newRoom(t, setup{adapted: true, defaults: chat.Defaults{Sampling: seeded(1, 5)}})
+	d := r.desk.New()
+	r.use(d, "plume")
+	quill := find(t, r.desk.Rack(), "quill", adapter.Options{})
+	r.gate.shut()
+	must(t, d.Send("story"))
+	r.gate.allow(1) // draws a blank, which is not shown
+	r.comes(2)
+	must(t, d.SetAdapter(quill))
+	r.gate.allow(1)
+	until(t, d, "text", func(v chat.View) bool { return v.Live != nil && v.Live.Text != "" })
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		all, err := r.store.Journals(t.Context(), d.ID())
+		must(t, err)
+		if len(all) == 1 && len(all[0].Tokens) == 2 {
+			if by := all[0].Turn.Reading.Spans; len(by) != 1 || by[0].Name != "plume" {
+				t.Errorf("the journal says %+v", by)
+			}
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the journals are %+v", all)
+		}
+	}
+	r.gate.open()
+	r.checkStates(settled(t, d), 2)
 }

@@ -51,6 +51,7 @@ type answer struct {
 	later     bool        // the adapter in use is the request's when those are read
 	lead, had int         // of the request's tokens, how many are not the answer's; and of the answer's, how many were read before
 	switches  int         // of the adapter, that the journal knows of
+	reader    string      // the adapter that it says reads since
 	sampling  sampler.Params
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
@@ -229,7 +230,7 @@ func unstarted(err error) infer.Ending {
 
 // watch copies what a stream gives to the dialogue until it ends.
 func (a *answer) watch(ctx context.Context, stream *infer.Stream, s start) infer.Ending {
-	fresh := !s.own && len(s.replay) == 0
+	fresh := !s.own && len(s.replay) == 0 && (a.resumed == nil || a.resumed.Reading.Anew == nil) // whose prompt was read in another way
 	stopped := ctx.Done()
 	for done := false; !done; {
 		select {
@@ -345,7 +346,7 @@ func (a *answer) journal(tokens []infer.Token, text string) {
 		}
 		t := a.turn
 		t.Text, t.Reading = a.text.String(), a.readSoFar()
-		a.switches = len(a.stream.Spans())
+		a.heard()
 		a.d.keep.begin(t)
 		a.journaled, tokens, a.unseen = true, a.unseen, nil
 	}

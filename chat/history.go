@@ -1,6 +1,10 @@
 package chat
 
-import "rookery/infer"
+import (
+	"slices"
+
+	"rookery/infer"
+)
 
 // ofEngine are the engine's spans with the names that people know.
 func (a *answer) ofEngine(read []infer.Span) []Span {
@@ -105,11 +109,11 @@ func (a *answer) readAfter() *Anew {
 func (a *answer) readBegun(n int) []Span {
 	span := Span{n, a.way.adapter, a.way.adapterName}
 	if a.resumed == nil {
-		return []Span{span}
+		return grown(nil, span)
 	}
 	r, known := a.resumed.reading(a.template.model)
 	if !known {
-		return []Span{span}
+		return grown(nil, span)
 	}
 	_, own := r.over(max(len(a.resumed.Tokens)-r.Unread, 0))
 	own = leading(own, n)
@@ -117,24 +121,39 @@ func (a *answer) readBegun(n int) []Span {
 }
 
 // readSoFar says how the running answer was read so far, and that what comes
-// is read with the adapter in use. The caller holds mu.
+// is read as it is now. The caller holds mu.
 func (a *answer) readSoFar() Reading {
-	spans := a.readBegun(a.had)
+	spans, now := a.readBegun(a.had), a.way.adapter
+	var above []Span
 	if a.stream != nil {
 		skip := a.lead
-		for _, s := range a.ofEngine(a.stream.Spans()) {
+		before, reads := a.stream.Spans()
+		now = reads // not the one in use, if that was chosen a moment ago
+		for _, s := range a.ofEngine(before) {
 			gone := min(skip, s.Tokens)
 			skip -= gone
-			spans = grown(spans, s.of(s.Tokens-gone))
+			above, spans = grown(above, s.of(gone)), grown(spans, s.of(s.Tokens-gone))
 		}
 	}
-	spans = append(spans, Span{Adapter: a.way.adapter, Name: a.way.adapterName})
+	spans = append(spans, Span{Adapter: now, Name: a.nameOf(now)})
 	if last := len(spans) - 1; last > 0 && spans[last-1].Adapter == spans[last].Adapter {
 		spans = spans[:last]
 	}
-	r := readAs(a.template.model, spans, 0, 0)
+	above = a.readAbove(above)
+	r := readAs(a.template.model, slices.Concat(above, spans), counted(above), 0)
 	r.Anew = a.readAfter()
 	return r
+}
+
+// readAbove is who read the prompt, of the spans before the answer, where that is
+// not written down there yet: its state may come after the first tokens, and a
+// kill between them. The caller holds mu.
+func (a *answer) readAbove(before []Span) []Span {
+	prompt := a.d.tree.nodes[a.turn.Parent]
+	if _, known := prompt.turn.reading(a.template.model); known || a.prompted || a.resumed != nil {
+		return nil
+	}
+	return trailing(before, min(len(prompt.turn.Tokens), counted(before)))
 }
 
 // joined are spans and those after them.
@@ -190,12 +209,20 @@ func (a *answer) followAdapter() {
 // amend lets the journal say that another adapter reads since a token. The
 // caller holds mu.
 func (a *answer) amend() {
-	if n := len(a.stream.Spans()); a.journaled && n != a.switches {
-		a.switches = n
+	if a.journaled && a.heard() {
 		t := a.turn
 		t.Reading = a.readSoFar()
 		a.d.keep.amend(t)
 	}
+}
+
+// heard notes how the request reads now, and says whether that is news to the
+// journal. The caller holds mu.
+func (a *answer) heard() bool {
+	before, now := a.stream.Spans()
+	news := len(before) != a.switches || now != a.reader
+	a.switches, a.reader = len(before), now
+	return news
 }
 
 // sameTokens is how many tokens two turns begin with together.

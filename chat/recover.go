@@ -56,6 +56,16 @@ func (d *Dialogue) recover(j Journal) error {
 	if old := d.tree.nodes[t.ID]; old != nil {
 		t.Label, t.Pinned = old.turn.Label, old.turn.Pinned
 	}
+	before, own := t.Reading.over(len(j.Tokens))
+	if _, known := prompt.turn.reading(t.Reading.Model); len(before) > 0 && !known { // its state was not saved yet
+		prompt.turn.Reading = readAs(t.Reading.Model, before, 0, 0)
+		d.keep.commit(d.conv, prompt.turn, nil)
+	}
+	if len(before) > 0 {
+		anew := t.Reading.Anew
+		t.Reading = readAs(t.Reading.Model, own, 0, 0)
+		t.Reading.Anew = anew
+	}
 	tmpl := d.template()
 	t.Role, t.Tokens, t.Text = RoleAssistant, j.Tokens, j.Text
 	t.Open, t.Reason, t.Recall = true, infer.ReasonCancelled, nil

@@ -44,6 +44,7 @@ type sequence struct {
 	position int       // tokens that the slot's state has consumed since the base state
 	begun    []Span    // From.Spans
 	read     spans     // what the slot's state has consumed since, by adapter
+	reads    string    // the adapter that it consumes with, as the stream says
 	consumed int       // of those, tokens of answer.ids
 	unread   []int32   // what is left to read in phaseReading and phaseRewinding
 	prompt   int       // how many of unread come before the prompt snapshot
@@ -92,6 +93,7 @@ func newSequence(m *Model, r Request, wake func()) *sequence {
 	q.sampler = newSampler(m, r)
 	q.answer = newAnswer(m, r)
 	q.stream = newStream(r.Label, len(q.input), wake)
+	q.reads, q.stream.reads = r.Adapter, r.Adapter
 	return q
 }
 

@@ -42,9 +42,9 @@ func (s spans) without(n int) spans {
 // when it was with another adapter than those before.
 func (q *sequence) consume(n int) {
 	q.position += n
-	changed := len(q.read) > 0 && q.read[len(q.read)-1].Adapter != q.req.Adapter
-	if changed {
-		q.stream.setSpans(slices.Clone(q.read))
+	if q.reads != q.req.Adapter || len(q.read) > 0 && q.read[len(q.read)-1].Adapter != q.req.Adapter {
+		q.reads = q.req.Adapter
+		q.stream.setSpans(slices.Clone(q.read), q.reads)
 	}
 	q.read = q.read.and(n, q.req.Adapter)
 }

@@ -34,6 +34,7 @@ type Stream struct {
 	prompt   *Snapshot
 	progress Progress
 	spans    []Span
+	reads    string // the adapter that tokens are read with since
 	ending   Ending
 }
 
@@ -92,11 +93,12 @@ func (s *Stream) Prompt() *Snapshot {
 
 // Spans are how the request has read its tokens, From.Pending and those it drew
 // among them, up to the last change of the adapter; nil before any. The tokens
-// since are read with the adapter of now.
-func (s *Stream) Spans() []Span {
+// since are read with the adapter now, which is not yet one that was set a
+// moment ago.
+func (s *Stream) Spans() (before []Span, now string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.spans
+	return s.spans, s.reads
 }
 
 // Progress is where the request is now.
@@ -160,9 +162,9 @@ func (s *Stream) setPrompt(p *Snapshot) {
 	s.signal()
 }
 
-func (s *Stream) setSpans(spans []Span) {
+func (s *Stream) setSpans(before []Span, now string) {
 	s.mu.Lock()
-	s.spans = spans
+	s.spans, s.reads = before, now
 	s.mu.Unlock()
 }
 
