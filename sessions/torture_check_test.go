@@ -263,7 +263,7 @@ func (r *inquest) line(s *Store, v chat.View) {
 		if snap != nil {
 			r.states++
 			if got, want := r.state(infer.Request{From: snap}, nil, nil), r.state(base, tokens, by); !slices.Equal(got, want) {
-				r.t.Errorf("the state of turn %d (%q) is not that of its tokens, read with %v", turn.ID, turn.Text, slices.Compact(by))
+				r.t.Errorf("the state of turn %d (%q) is not that of its tokens, read with %v: %s", turn.ID, turn.Text, slices.Compact(by), readings(line[:i+1]))
 			}
 		}
 		r.count(turn, by)
@@ -271,6 +271,18 @@ func (r *inquest) line(s *Store, v chat.View) {
 			r.repeat(base, line[:i+1], tree)
 		}
 	}
+}
+
+// readings say how a line was read, for people.
+func readings(line []chat.Turn) string {
+	var b strings.Builder
+	for _, t := range line {
+		fmt.Fprintf(&b, "\n\t%v %d of %d tokens, adapter %q, edited %v, read %+v", t.Role, t.ID, len(t.Tokens), t.AdapterID, t.Edited, t.Reading)
+		if t.Reading.Anew != nil {
+			fmt.Fprintf(&b, ", anew %+v", *t.Reading.Anew)
+		}
+	}
+	return b.String()
 }
 
 // count counts what is special about an answer.
