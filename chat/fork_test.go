@@ -109,3 +109,29 @@ func TestForkRefusals(t *testing.T) {
 		t.Errorf("stored are %v", list)
 	}
 }
+
+// A copy gets the state of what it is a copy of, and none of what that has become.
+func TestCopiesGetNoLaterStates(t *testing.T) {
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			r := newRoom(t, setup{store: open()})
+			d := r.desk.New()
+			v := ask(t, d, "hello")
+			c, copied := v.Conversation, slices.Clone(v.Turns)
+			of := []chat.ID{copied[0].ID, copied[1].ID}
+			c.ID, c.Head, c.Tip = chat.NewID(), 0, 0
+			for i := range copied {
+				copied[i].ID, copied[i].Parent = chat.NewID(), c.Tip
+				c.Head, c.Tip = copied[i].ID, copied[i].ID
+			}
+			copied[0].Reading = chat.Reading{}
+			copied[1].Tokens = copied[1].Tokens[:2]
+			must(t, r.store.CopyTurns(t.Context(), c, copied, of))
+			for i, turn := range copied {
+				if s, err := r.store.Snapshot(t.Context(), turn.ID); s != nil || err != nil {
+					t.Errorf("the copy of turn %d has the state of another one (%v)", i, err)
+				}
+			}
+		})
+	}
+}

@@ -47,7 +47,7 @@ type Store interface {
 	Import(ctx context.Context, trees []Tree) error
 	// CopyTurns saves a conversation with turns, parents before children, that
 	// are copies of others, and copies the snapshots of those: turns[i] of the
-	// turn of[i]. It is one transaction.
+	// turn of[i], unless that has changed since. It is one transaction.
 	CopyTurns(ctx context.Context, c Conversation, turns []Turn, of []ID) error
 	// DropTurns removes turns that have none below them, with their snapshots
 	// and journals, and saves the conversation, in one transaction. Turns that

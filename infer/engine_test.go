@@ -60,9 +60,9 @@ func shut(t testing.TB, e *infer.Engine) (ok bool) {
 
 // reach waits until something is true of a running request, which tells of
 // every change.
-func reach(t testing.TB, s *infer.Stream, true func() bool) {
+func reach(t testing.TB, s *infer.Stream, ok func() bool) {
 	t.Helper()
-	for end := time.After(patience); !true(); {
+	for end := time.After(patience); !ok(); {
 		select {
 		case <-s.Changed():
 		case <-end:

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"rookery/chat"
@@ -34,13 +35,22 @@ func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat
 	return nil
 }
 
-// copySnapshot gives a turn the snapshot of another one, if that has any.
+// copySnapshot gives a turn the snapshot of another one, if that has any. One that
+// has grown since it was copied, or was read since, has another state by now.
 func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, turn, of chat.ID) error {
+	var same bool
+	err := tx.QueryRowContext(ctx, `SELECT a.tokens IS b.tokens AND a.reading = b.reading FROM turns a, turns b WHERE a.id = ? AND b.id = ?`, turn, of).Scan(&same)
+	if errors.Is(err, sql.ErrNoRows) || err == nil && !same {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshots (turn, data)
 		SELECT ?, data FROM snapshots WHERE turn = ?`, turn, of); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts (turn, conversation, bytes, width, position, prefix, used)
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts (turn, conversation, bytes, width, position, prefix, used)
 		SELECT ?, ?, bytes, width, position, prefix, ? FROM snapshot_facts WHERE turn = ?`,
 		turn, conversation, encodeTime(time.Now()), of)
 	return err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"rookery/chat"
@@ -42,11 +43,17 @@ func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat
 	for i, t := range turns {
 		have.turns[t.ID] = t
 		s.owner[t.ID] = have
-		if from := s.owner[of[i]]; from != nil && from.snapshots[of[i]] != nil {
+		// one that has grown since it was copied, or was read since, has another state by now
+		if from := s.owner[of[i]]; from != nil && from.snapshots[of[i]] != nil && alike(from.turns[of[i]], t) {
 			have.snapshots[t.ID] = from.snapshots[of[i]]
 		}
 	}
 	return nil
+}
+
+// alike says that a state is that of both turns.
+func alike(a, b chat.Turn) bool {
+	return slices.Equal(a.Tokens, b.Tokens) && reflect.DeepEqual(a.Reading, b.Reading)
 }
 
 // DropTurns removes turns.
