@@ -130,6 +130,9 @@ func (e *Engine) adapterID(fingerprint string) (AdapterID, error) {
 // takeAdapter takes over what Stream.SetAdapter left, for all states of a mix.
 // An adapter that is not loaded is left alone.
 func (e *Engine) takeAdapter(q *sequence) {
+	if q.phase == phaseRewinding {
+		return // it reads again what it has read
+	}
 	p := q.stream.adapter.Swap(nil)
 	if p == nil {
 		return
@@ -143,6 +146,26 @@ func (e *Engine) takeAdapter(q *sequence) {
 		for i := range q.mix.voices {
 			v := &q.mix.voices[i]
 			v.Adapter, v.adapter = *p, q.adapter
+		}
+	}
+}
+
+// readAgain gives a sequence that is read again the adapter that has read what
+// comes next. One that was dropped since leaves that to the one in use.
+func (e *Engine) readAgain(q *sequence) {
+	if len(q.again) == 0 {
+		return
+	}
+	id, err := e.adapterID(q.again[0].Adapter)
+	if err != nil {
+		q.again = nil
+		return
+	}
+	q.req.Adapter, q.adapter = q.again[0].Adapter, id
+	if q.mix != nil {
+		for i := range q.mix.voices {
+			v := &q.mix.voices[i]
+			v.Adapter, v.adapter = q.req.Adapter, id
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -214,5 +216,52 @@ func TestStatesOfAnotherAdapter(t *testing.T) {
 	begins := &infer.Snapshot{Model: bare.Model, Tokenizer: bare.Tokenizer, State: bare.State}
 	if _, err := ask(infer.Request{From: begins, Adapter: "a"}); err != nil {
 		t.Errorf("beginning from a state without an adapter: %v", err)
+	}
+}
+
+// An answer whose stop is taken back without a state near it is read again as it
+// was read: with the adapter before the change, and then with the one after it.
+func TestStopAfterASwapIsReadAgainAsItWas(t *testing.T) {
+	m := scripted.Model()
+	var running atomic.Pointer[infer.Stream]
+	steps := 0
+	b := scripted.NewAdapted(m, scripted.Options{
+		Slots: 1, Answers: []scripted.Answer{{Text: "a long answer of many bytes xyz and more"}},
+		Before: func([]infer.Row) error {
+			for running.Load() == nil {
+				time.Sleep(time.Millisecond)
+			}
+			if steps++; steps == 10 {
+				running.Load().SetAdapter("scripted:quill")
+			}
+			return nil
+		},
+	})
+	e := infer.NewEngine(m, b, infer.Options{})
+	t.Cleanup(func() { shut(t, e) })
+	for _, name := range scripted.Adapters {
+		a, err := scripted.OpenAdapter(t.Context(), "", name, adapter.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit(t, e, a)
+	}
+	prompt := encode(e, "Assistant:")
+	request := infer.Request{Tokens: prompt, Adapter: "scripted:plume", Stops: []string{"xyz"}}
+	s, err := e.Submit(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.Store(s)
+	end := finish(t, s)
+	if end.Reason != infer.ReasonStop || len(end.Snapshot.Spans) != 2 || end.Snapshot.Spans[0].Tokens <= len(prompt) || end.Snapshot.Spans[1].Adapter != "scripted:quill" {
+		t.Fatalf("%v after %q, read as %+v", end.Reason, end.Text, end.Snapshot.Spans)
+	}
+	all := slices.Concat(prompt, end.Tokens)
+	n := end.Snapshot.Spans[0].Tokens
+	first := run(t, e, infer.Request{Tokens: all[:n], Adapter: "scripted:plume", Logits: true})
+	rest := run(t, e, infer.Request{From: first.Snapshot, Tokens: all[n : len(all)-len(end.Snapshot.Pending)], Adapter: "scripted:quill", AnyAdapter: true, Logits: true})
+	if !slices.Equal(rest.Snapshot.State, end.Snapshot.State) {
+		t.Error("the state is not the one after these spans")
 	}
 }

@@ -75,6 +75,12 @@ func (e *Engine) advance(q *sequence, n int, d Drawn, at span) (err error) {
 		return e.advanceReading(q, n, d, at)
 	case phaseRewinding:
 		q.unread = q.unread[n:]
+		if len(q.again) > 1 {
+			if q.again[0].Tokens -= n; q.again[0].Tokens == 0 {
+				q.again = q.again[1:]
+				e.readAgain(q)
+			}
+		}
 		if len(q.unread) == 0 {
 			return e.finishRewinding(q)
 		}

@@ -35,7 +35,8 @@ func (e *Engine) stop(q *sequence, n int, part []byte) error {
 // reread ends an answer from the prompt snapshot, where no later state is kept.
 func (e *Engine) reread(q *sequence) error {
 	base, rest := e.base(q, q.settled.Tokens)
-	if len(rest) <= maxPending {
+	q.again = q.readSince(base.Position)
+	if len(rest) == 0 || len(rest) <= maxPending && len(q.again) < 2 {
 		base.complete(q.settled.Snapshot, rest)
 		e.end(q, q.settled)
 		return nil
@@ -48,6 +49,11 @@ func (e *Engine) reread(q *sequence) error {
 	}
 	q.returnTo(base.Position)
 	q.unread = rest
+	if len(q.again) > 1 {
+		e.readAgain(q)
+		q.phase, q.prompt, q.singly = phaseRewinding, 0, 0
+		return nil
+	}
 	return e.rewind(q)
 }
 

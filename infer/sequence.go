@@ -37,6 +37,8 @@ type sequence struct {
 	sampler *sampler.Sampler
 	draws   uint64 // place in the random stream before the first drawn token
 
+	again []Span // in phaseRewinding, how what is left was read, if by several adapters
+
 	phase    phase
 	slot     Slot
 	adapter  AdapterID
@@ -138,6 +140,8 @@ func (q *sequence) next() int {
 	switch {
 	case q.singly > 0:
 		return 1
+	case q.phase == phaseRewinding && len(q.again) > 1:
+		return min(q.again[0].Tokens, len(q.unread))
 	case q.prompt > 0:
 		return q.prompt
 	}

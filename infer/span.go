@@ -55,6 +55,20 @@ func (q *sequence) returnTo(position int) {
 	q.position = position
 }
 
+// readSince is how the tokens since a position were read.
+func (q *sequence) readSince(position int) []Span {
+	n := max(q.position-position, 0)
+	var since spans
+	for i := len(q.read) - 1; i >= 0 && n > 0; i-- {
+		s := q.read[i]
+		s.Tokens = min(s.Tokens, n)
+		n -= s.Tokens
+		since = append(since, s)
+	}
+	slices.Reverse(since)
+	return since
+}
+
 // history is how the state came to be, for a snapshot.
 func (q *sequence) history() []Span {
 	all := spans(slices.Clone(q.begun))
