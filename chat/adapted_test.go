@@ -251,3 +251,32 @@ func TestJournalBegunWhileTheAdapterChanges(t *testing.T) {
 	r.gate.open()
 	r.checkStates(settled(t, d), 2)
 }
+
+// An answer of the time when nobody wrote down how it was read leaves its last
+// token to what comes next, which may have another adapter.
+func TestAnswersOfBeforeReadings(t *testing.T) {
+	store := memstore.New()
+	r := adaptedScript(t, store)
+	d := r.desk.New()
+	settled(t, d)
+	must(t, d.Send("one"))
+	for _, turn := range settled(t, d).Turns {
+		s, err := store.Snapshot(t.Context(), turn.ID)
+		must(t, err)
+		turn.Reading = chat.Reading{}
+		must(t, store.CommitTurn(t.Context(), d.View().Conversation, turn, s))
+	}
+	r.close()
+	r = adaptedScript(t, store)
+	d = r.desk.Open(d.ID())
+	settled(t, d)
+	r.use(d, "plume")
+	head := last(ask(t, d, "two")).ID
+	r.checkStates(settled(t, d), -1)
+	want := last(ask(t, d, "three")).Tokens
+	r, d = r.forgetful(d)
+	must(t, d.GoTo(head))
+	if got := last(ask(t, d, "three")).Tokens; !slices.Equal(got, want) {
+		t.Errorf("without its states it answers %v, with them %v", got, want)
+	}
+}

@@ -91,7 +91,9 @@ func (a *answer) below(ctx context.Context, own []int32) (start, error) {
 	for i := len(a.path) - 1; i >= 0; i-- {
 		t := &a.path[i]
 		if t.Recall == nil && i < len(a.path)-a.strange && l.anew.Turns == 0 {
-			if s := a.find(ctx, *t); s != nil && (len(l.pieces) > 0 || drawable(s)) {
+			kept := a.kept(ctx, *t)
+			if s := a.fits(kept); s != nil && (len(l.pieces) > 0 || drawable(s)) {
+				a.noteUnread(t, kept)
 				anew := *s
 				anew.Sampler, anew.Tail = sampler.Memory{}, nil
 				if len(s.Pending) > 0 {
@@ -167,9 +169,12 @@ func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error
 
 // find is the usable snapshot after a turn, or nil. One that was made under
 // another model or adapter than the turn says is none of it.
-func (a *answer) find(ctx context.Context, t Turn) *infer.Snapshot {
+func (a *answer) find(ctx context.Context, t Turn) *infer.Snapshot { return a.fits(a.kept(ctx, t)) }
+
+// kept is find before it fits the answer.
+func (a *answer) kept(ctx context.Context, t Turn) *infer.Snapshot {
 	model := a.model()
-	if s := a.fits(a.d.tree.held(t.ID)); usable(s, model) && t.adaptedAs(s) {
+	if s := a.d.tree.held(t.ID); usable(a.fits(s), model) && t.adaptedAs(s) {
 		return s
 	}
 	if ctx.Err() != nil {
@@ -180,7 +185,7 @@ func (a *answer) find(ctx context.Context, t Turn) *infer.Snapshot {
 		return nil
 	}
 	a.d.tree.hold(t.ID, s)
-	return a.fits(s)
+	return s
 }
 
 // adaptedAs says that a snapshot is of the adapter that the turn was made with,

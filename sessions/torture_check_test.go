@@ -318,8 +318,8 @@ func (r *inquest) repeat(request infer.Request, line, tree []chat.Turn) {
 	got, err := chattest.Answer(r.engine, request, line, tree)
 	must(r.t, err)
 	if !slices.Equal(got, turn.Tokens) && !r.sameUpToTheStop(request, line, tree) {
-		r.t.Errorf("answer %d (%v, open %v, seed %d, mix %q, read %+v) has the tokens %v, and at one go %v",
-			turn.ID, turn.Reason, turn.Open, turn.Sampling.Seed, turn.Mix, turn.Reading, turn.Tokens, got)
+		r.t.Errorf("answer %d (%v, open %v, seed %d, mix %q) has the tokens %v, and at one go %v: %s",
+			turn.ID, turn.Reason, turn.Open, turn.Sampling.Seed, turn.Mix, turn.Tokens, got, readings(line))
 	}
 }
 
