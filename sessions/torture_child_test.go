@@ -65,6 +65,7 @@ func patient(seed uint64) bool { return seed%4 == 3 }
 // does and what it was told is saved. Its words, one line each:
 //
 //	+PHASE, -PHASE                begins and ends something
+//	!CONVERSATION ERROR           is what it shows
 //	act CONVERSATION              is about to change it
 //	turn CONVERSATION TURN BYTES SUM    saved, with the checksum of its text
 //	head CONVERSATION HEAD TIP ADAPTER    everything of the conversation is
@@ -384,6 +385,9 @@ func tellPhase(name string, was *bool, is bool) {
 // tell says what is new in a view. The caller holds mu.
 func (v *victim) tell(view chat.View) {
 	c := view.Conversation
+	if view.Err != nil {
+		shout("!%d %q", c.ID, view.Err)
+	}
 	live, now := 0, time.Now().UnixMicro()
 	see := func(l chat.Live) {
 		if live++; l.Text != "" {

@@ -44,6 +44,7 @@ type testimony struct {
 	forked map[chat.ID]int  // turns of conversations that are forks
 	baked  map[chat.ID]bool // states of the library
 	phases map[string]bool  // running when it was killed
+	shown  map[string]bool  // errors that conversations had
 	killed time.Time
 	seen   bool // it said anything
 }
@@ -87,6 +88,9 @@ func (w *testimony) hear(line string) error {
 		return nil
 	case '-':
 		delete(w.phases, line[1:])
+		return nil
+	case '!':
+		w.shown[line[1:]] = true
 		return nil
 	}
 	word := strings.Fields(line)
@@ -165,7 +169,7 @@ func torment(t *testing.T, dir string, seed uint64, when moment, w *testimony) {
 	must(t, err)
 	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
-	w.live, w.phases, w.seen = map[chat.ID][]sight{}, map[string]bool{}, false
+	w.live, w.phases, w.shown, w.seen = map[chat.ID][]sight{}, map[string]bool{}, map[string]bool{}, false
 	killed := make(chan time.Time, 1)
 	var once sync.Once
 	kill := func() {
@@ -233,7 +237,7 @@ func TestTorture(t *testing.T) {
 		torment(t, dir, life, when, w)
 		r.examine(dir, w)
 		if t.Failed() {
-			t.Fatalf("kill %d of ROOKERY_TORTURE_SEED=%d, %+v, during %v", n, seed, when, slices.Sorted(maps.Keys(w.phases)))
+			t.Fatalf("kill %d of ROOKERY_TORTURE_SEED=%d, %+v, during %v; errors were %v", n, seed, when, slices.Sorted(maps.Keys(w.phases)), slices.Sorted(maps.Keys(w.shown)))
 		}
 		if n%tortureLives == tortureLives-1 {
 			must(t, os.RemoveAll(dir))
