@@ -274,7 +274,7 @@ func TestAnswersOfBeforeReadings(t *testing.T) {
 	head := last(ask(t, d, "two")).ID
 	r.checkStates(settled(t, d), -1)
 	want := last(ask(t, d, "three")).Tokens
-	r, d = r.forgetful(d)
+	_, d = r.forgetful(d)
 	must(t, d.GoTo(head))
 	if got := last(ask(t, d, "three")).Tokens; !slices.Equal(got, want) {
 		t.Errorf("without its states it answers %v, with them %v", got, want)

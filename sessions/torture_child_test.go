@@ -390,7 +390,7 @@ func (v *victim) tell(view chat.View) {
 	}
 	live, now := 0, time.Now().UnixMicro()
 	see := func(l chat.Live) {
-		if live++; l.Text != "" {
+		if live++; len(l.Text) > len(l.Turn.Text) { // a new version of an answer that goes on begins with what that has
 			shout("live %d %d %d %d %d", c.ID, l.Turn.ID, len(l.Text), now, v.late.Microseconds())
 		}
 	}
