@@ -99,16 +99,17 @@ func (a *answer) readTo(tokens []int32, s *infer.Snapshot) Reading {
 // nobody did: what comes next may read it with another adapter.
 func (a *answer) noteUnread(t *Turn, s *infer.Snapshot) {
 	r, known := t.reading(a.template.model)
-	if !known || t.Reading.Model != "" || len(s.Pending) == 0 {
+	if !known || t.Reading.Model != "" || len(s.Pending) == 0 || a.way.guest != nil {
 		return
 	}
 	r.Unread = min(len(s.Pending), len(t.Tokens))
 	t.Reading = r
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
-	n := a.d.tree.nodes[t.ID]
-	n.turn.Reading = r
-	a.d.keep.commit(a.d.conv, n.turn, s)
+	if n := a.d.tree.nodes[t.ID]; n != nil { // who only looks may be late
+		n.turn.Reading = r
+		a.d.keep.commit(a.d.conv, n.turn, s)
+	}
 }
 
 // readAfter is what was read anew above the answer. The caller holds mu.
