@@ -161,8 +161,13 @@ func (m *Model) measure() {
 	if e == nil {
 		return
 	}
-	now, latest, steps := m.clock(), e.Stats(), m.monitor.stats.Steps
-	if now.Sub(m.monitor.taken) < statsEvery {
+	now := m.clock()
+	soon := now.Sub(m.monitor.taken) < statsEvery
+	if soon && m.monitor.due {
+		return
+	}
+	latest, steps := e.Stats(), m.monitor.stats.Steps
+	if soon {
 		m.monitor.due = latest.Steps != steps // a short answer is over before the next look
 		return
 	}
