@@ -148,7 +148,7 @@ func TestFileCutShortWhileOpen(t *testing.T) {
 // A checkpoint as large as the largest models must not cost heap.
 func TestLargeFileCostsNoHeap(t *testing.T) {
 	if strconv.IntSize == 32 {
-		t.Skip("the file does not fit the address space")
+		t.Skip("skipped: the file does not fit the address space")
 	}
 	path := filepath.Join(t.TempDir(), "large.safetensors")
 	rows, columns := 7<<10, 1<<20
@@ -162,7 +162,7 @@ func TestLargeFileCostsNoHeap(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(path, int64(len(header))+sizes[0]); err != nil {
-		t.Skipf("no room for a sparse file of 14 GB: %v", err)
+		t.Skipf("skipped: no room for a sparse file of 14 GB: %v", err)
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -132,7 +132,7 @@ func TestGolden(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			large := g.Embed*g.Vocab > 1<<20
 			if large && testing.Short() {
-				t.Skip("takes seconds")
+				t.Skip("skipped: takes seconds")
 			}
 			paths := kernel.Available()
 			if large {

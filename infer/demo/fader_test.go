@@ -88,7 +88,7 @@ func texts(ends []infer.Ending) []string {
 // what it tells from the state, token for token.
 func TestEndsOfAFaderAreExact(t *testing.T) {
 	if testing.Short() {
-		t.Skip("tells dozens of stories")
+		t.Skip("skipped: tells dozens of stories")
 	}
 	e, states := storyEngine(t)
 	const n, tokens = 8, 80
@@ -121,7 +121,7 @@ func TestEndsOfAFaderAreExact(t *testing.T) {
 // docs/mix.md has what it printed.
 func TestFadersMoveTheStyle(t *testing.T) {
 	if testing.Short() {
-		t.Skip("tells hundreds of stories")
+		t.Skip("skipped: tells hundreds of stories")
 	}
 	places, tokens := map[string][]float32{"demo-animals": {0, 0.5, 1}, "demo-dialogue": {0, 1}}, 80
 	if os.Getenv("ROOKERY_STYLES") == "full" {

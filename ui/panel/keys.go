@@ -20,7 +20,7 @@ var Help = []Section{
 	{"Mixer", [][2]string{
 		{"up  down", "choose a fader"},
 		{"left  right", "move it by 0.05; with shift by 0.25, with ctrl by 1"},
-		{"0-9", "type a weight; enter takes it, esc does not"},
+		{"1-9  -", "type a weight; enter takes it, esc does not"},
 		{"m  s", "mute the state; let it, and others that are solo, speak alone"},
 		{"0", "weight 0: the state reads on and has no say"},
 		{"a  x", "add a state of the library; remove this one"},

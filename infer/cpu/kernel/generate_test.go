@@ -13,14 +13,14 @@ import (
 // module cache and says so if it is not there.
 func TestAssemblyIsCurrent(t *testing.T) {
 	if testing.Short() || runtime.GOARCH != "amd64" {
-		t.Skip("only where the assembly is used, and not with -short")
+		t.Skip("skipped: only where the assembly is used, and not with -short")
 	}
 	env := append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off", "CGO_ENABLED=0")
 	generator := filepath.Join(t.TempDir(), "gen")
 	build := exec.CommandContext(t.Context(), "go", "-C", "gen", "build", "-o", generator, ".")
 	build.Env = env
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Skipf("the generator cannot be built here: %s", out)
+		t.Skipf("skipped: the generator cannot be built here: %s", out)
 	}
 	for _, family := range []string{"float", "q8", "vector", "recurrence", "memory", "skip"} {
 		assembly, stubs := filepath.Join(t.TempDir(), "a.s"), filepath.Join(t.TempDir(), "a.go")
