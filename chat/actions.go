@@ -99,7 +99,7 @@ func (d *Dialogue) act(text string, do func() error) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.run != nil && d.run.stopping && d.next == nil && !d.shut {
+	if d.run != nil && d.run.stopping && d.next == nil && !d.closed {
 		d.next = func() {
 			if err := do(); err != nil {
 				d.err = err
@@ -118,8 +118,8 @@ func (d *Dialogue) act(text string, do func() error) error {
 // ready says whether the tree may be changed now, and forgets the last failure.
 func (d *Dialogue) ready() error {
 	switch {
-	case d.shut:
-		return ErrShut
+	case d.closed:
+		return ErrClosed
 	case d.broken != nil:
 		return d.broken
 	case d.loading:

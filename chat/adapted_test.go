@@ -173,7 +173,7 @@ func TestKilledBeforeThePromptsState(t *testing.T) {
 	r := &room{t: t, store: &trouble{Store: store}, gate: newGate()}
 	b := tardy{scripted.NewAdapted(m, scripted.Options{Before: r.gate.before}), make(chan struct{})}
 	r.engine = infer.NewEngine(m, b, infer.Options{})
-	r.desk = chat.NewDesk(r.engine, r.store, chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 20, Stops: []string{"no stop"}})
+	r.desk = chat.NewWorkspace(r.engine, r.store, chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 20, Stops: []string{"no stop"}})
 	r.desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
 	t.Cleanup(r.close)
 	t.Cleanup(func() { close(b.hold) })
@@ -275,7 +275,7 @@ func TestAnswersOfBeforeReadings(t *testing.T) {
 	r.checkStates(settled(t, d), -1)
 	want := last(ask(t, d, "three")).Tokens
 	_, d = r.forgetful(d)
-	must(t, d.GoTo(head))
+	must(t, d.SetHead(head))
 	if got := last(ask(t, d, "three")).Tokens; !slices.Equal(got, want) {
 		t.Errorf("without its states it answers %v, with them %v", got, want)
 	}

@@ -88,7 +88,7 @@ func (d *Dialogue) goOn(head *node) {
 func (d *Dialogue) begin(a *answer) {
 	ctx := d.prime(a)
 	d.run = a
-	if d.shut {
+	if d.closed {
 		d.stop()
 	}
 	d.reline()
@@ -148,14 +148,14 @@ func (a *answer) generate(ctx context.Context) infer.Ending {
 // draw makes the answer from where it begins.
 func (a *answer) draw(ctx context.Context, s start) infer.Ending {
 	if !a.past {
-		return a.follow(ctx, s, a.d.desk.settings().MaxTokens, nil)
+		return a.follow(ctx, s, a.d.workspace.settings().MaxTokens, nil)
 	}
 	// The first token alone, without those that would stop at once again.
-	first := a.follow(ctx, s, 1, a.template.stopping(a.d.desk.stops(a.model())))
+	first := a.follow(ctx, s, 1, a.template.stopping(a.d.workspace.stops(a.model())))
 	if first.Reason != infer.ReasonLength || first.Snapshot == nil {
 		return first
 	}
-	limit := a.d.desk.settings().MaxTokens
+	limit := a.d.workspace.settings().MaxTokens
 	if limit == 1 {
 		return first
 	}
@@ -265,7 +265,7 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 	}
 	stream, err := a.host().engine.Submit(infer.Request{
 		From: adaptedTo(s.from, adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
-		MaxTokens: limit, Stops: a.d.desk.stops(a.model()), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,
+		MaxTokens: limit, Stops: a.d.workspace.stops(a.model()), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,
 	})
 	a.stream, a.ban = stream, ban
 	return stream, err

@@ -27,7 +27,7 @@ type Answer struct {
 // conversation: all are rows of the same steps, and variants that read the
 // same share what they read. Seeds are the variants'. It blocks, and is safe
 // for concurrent use: questions that are asked together run together.
-func (k *Desk) Answers(ctx context.Context, q Question, variants []Variant) ([]Answer, error) {
+func (k *Workspace) Answers(ctx context.Context, q Question, variants []Variant) ([]Answer, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (k *Desk) Answers(ctx context.Context, q Question, variants []Variant) ([]A
 
 // answerAlike answers in the way of some variants, by their places, that read
 // the same.
-func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, places []int, answers []Answer) error {
+func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Variant, places []int, answers []Answer) error {
 	h := k.hostOf(variants[places[0]].Model)
 	r, header, err := k.asking(ctx, q, variants[places[0]])
 	if err != nil {
@@ -109,8 +109,8 @@ func (k *Desk) answerAlike(ctx context.Context, q Question, variants []Variant, 
 }
 
 // asking is a request that reads a question in the way of a variant.
-func (k *Desk) asking(ctx context.Context, q Question, v Variant) (r infer.Request, header string, err error) {
-	a := &answer{d: &Dialogue{desk: k}, way: v.way()}
+func (k *Workspace) asking(ctx context.Context, q Question, v Variant) (r infer.Request, header string, err error) {
+	a := &answer{d: &Dialogue{workspace: k}, way: v.way()}
 	if err := a.host().rack.Need(ctx, a.way.adapter); err != nil {
 		return r, "", err
 	}
@@ -137,7 +137,7 @@ func (h host) read(ctx context.Context, r infer.Request) (infer.Request, infer.U
 
 // JudgeAnswers says how likely a reference finds answers to a question, as
 // Dialogue.Judge does. Answers of models with another tokenizer are spelt anew.
-func (k *Desk) JudgeAnswers(ctx context.Context, q Question, reference Variant, answers []Answer) ([]Judged, error) {
+func (k *Workspace) JudgeAnswers(ctx context.Context, q Question, reference Variant, answers []Answer) ([]Judged, error) {
 	h := k.hostOf(reference.Model)
 	r, _, err := k.asking(ctx, q, reference)
 	if err != nil {

@@ -104,7 +104,7 @@ func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, 
 	if err != nil {
 		return State{}, err
 	}
-	l, e := d.desk.library, d.desk.engine
+	l, e := d.workspace.library, d.workspace.engine
 	if name, err = l.free(ctx, name); err != nil {
 		return State{}, err
 	}
@@ -112,7 +112,7 @@ func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, 
 	if err != nil {
 		return State{}, err
 	}
-	if err := d.desk.rack.Need(ctx, a.way.adapter); err != nil {
+	if err := d.workspace.rack.Need(ctx, a.way.adapter); err != nil {
 		return State{}, err
 	}
 	if s, err = a.readBefore(ctx, s); err != nil {
@@ -130,7 +130,7 @@ func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, 
 	}
 	return l.Add(ctx, statefile.State{
 		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.name,
-		Adapter: snap.Adapter, AdapterName: d.desk.rack.name(ctx, snap.Adapter),
+		Adapter: snap.Adapter, AdapterName: d.workspace.rack.name(ctx, snap.Adapter),
 		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: bare(snap),
 	})
 }

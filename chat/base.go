@@ -15,7 +15,7 @@ var ErrBegun = errors.New("the conversation has begun: open a new one from the s
 // made with an adapter brings it along; if the conversation has another one it
 // is a *statefile.AdapterError.
 func (d *Dialogue) SetBase(s State) error {
-	if err := s.Check(d.desk.engine.Model()); err != nil {
+	if err := s.Check(d.workspace.engine.Model()); err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -67,18 +67,18 @@ func (l *Library) base(ctx context.Context, id ID) base {
 }
 
 // Library is the states that conversations can begin from.
-func (k *Desk) Library() *Library { return k.library }
+func (k *Workspace) Library() *Library { return k.library }
 
 // UseStates gives the library the states that come with the program. It is
 // called before anything is opened.
-func (k *Desk) UseStates(builtIn func() ([]*statefile.State, error)) {
+func (k *Workspace) UseStates(builtIn func() ([]*statefile.State, error)) {
 	k.library = NewLibrary(k.store, builtIn)
 }
 
 // DeleteState removes a state from the library for good. One that a
 // conversation begins from or mixes, stored or open, or that a saved mix has,
 // stays and is an *InUseError. It blocks.
-func (k *Desk) DeleteState(ctx context.Context, s State) error {
+func (k *Workspace) DeleteState(ctx context.Context, s State) error {
 	k.mu.Lock()
 	var open []*Dialogue
 	for _, d := range k.open {

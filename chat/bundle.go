@@ -223,7 +223,7 @@ func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, err
 // ExportTree writes a conversation with all its versions: as a bundle, with
 // the states that are kept if they are wanted, or as JSON. What an open
 // conversation has not saved yet is saved first. It blocks.
-func (k *Desk) ExportTree(ctx context.Context, w io.Writer, id ID, f Format, states bool) error {
+func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id ID, f Format, states bool) error {
 	k.mu.Lock()
 	d := k.open[id]
 	k.mu.Unlock()

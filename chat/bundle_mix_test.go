@@ -40,11 +40,11 @@ func TestBundleOfAMix(t *testing.T) {
 	}
 	c, turns, _, err := to.store.Load(ctx, d.ID())
 	must(t, err)
-	faders := c.Mix.Faders
+	faders := c.Mix.Others
 	if len(faders) != 2 || faders[0].State != known.ID || faders[0].Name != "known here" || faders[1].State == beta.ID || faders[1].Name != "beta (2)" {
 		t.Fatalf("the mix is %+v", faders)
 	}
-	if got := turns[1].Mix.Faders; got[0].State != known.ID || got[1].State != faders[1].State {
+	if got := turns[1].Mix.Others; got[0].State != known.ID || got[1].State != faders[1].State {
 		t.Errorf("the answer's mix is %+v", got)
 	}
 	if states, err := to.store.States(ctx); err != nil || len(states) != 3 {
@@ -100,8 +100,8 @@ func TestMixOfARenamedState(t *testing.T) {
 	imported(t, to, bundled(t, from.store, true, d.ID()))
 	c, turns, _, err := to.Load(ctx, d.ID())
 	must(t, err)
-	if want := (chat.Fader{State: alpha.ID, Name: "renamed", Weight: 0.5}); c.Mix.Faders[0] != want || turns[1].Mix.Faders[0] != want {
-		t.Errorf("the mixes have %+v and %+v, want %+v", c.Mix.Faders, turns[1].Mix.Faders, want)
+	if want := (chat.MixMember{State: alpha.ID, Name: "renamed", Weight: 0.5}); c.Mix.Others[0] != want || turns[1].Mix.Others[0] != want {
+		t.Errorf("the mixes have %+v and %+v, want %+v", c.Mix.Others, turns[1].Mix.Others, want)
 	}
 }
 

@@ -109,7 +109,7 @@ func TestBundleRoundTripIsLossless(t *testing.T) {
 	for _, states := range []bool{true, false} {
 		from := newRoom(t, setup{babble: true})
 		d := grown(t, from)
-		from.desk.Shut(d)
+		from.desk.CloseDialogue(d)
 		must(t, from.desk.SetArchived(context.Background(), d.ID(), true))
 		data := bundled(t, from.store, states, d.ID())
 
@@ -284,7 +284,7 @@ func TestImportNeverOverwrites(t *testing.T) {
 	ask(t, d, "hello")
 	short := bundled(t, r.store, true, d.ID())
 	ask(t, d, "story")
-	r.desk.Shut(d)
+	r.desk.CloseDialogue(d)
 	long := bundled(t, r.store, true, d.ID())
 
 	fate := func(a []chat.Arrival) string {
@@ -324,7 +324,7 @@ func TestImportNeverOverwrites(t *testing.T) {
 	if s, err := store.Snapshot(ctx, v.Turns[3].ID); err != nil || s == nil {
 		t.Errorf("the copy has no states: %v", err)
 	}
-	must(t, copied.desk.ThrowAway(ctx, first[0].ID))
+	must(t, copied.desk.MoveToBin(ctx, first[0].ID))
 	if got := fate(imported(t, store, long)); got != "present in the bin" {
 		t.Errorf("what is in the bin: %s", got)
 	}
@@ -335,7 +335,7 @@ func TestTakenTurnsGetNewIDs(t *testing.T) {
 	r := newRoom(t, setup{})
 	d := r.desk.New()
 	ask(t, d, "hello")
-	r.desk.Shut(d)
+	r.desk.CloseDialogue(d)
 	data := bundled(t, r.store, true, d.ID())
 	store := memstore.New()
 	turn := d.View().Turns[0]
@@ -390,7 +390,7 @@ func FuzzImport(f *testing.F) {
 	}}); err != nil {
 		f.Fatal(err)
 	}
-	c.Base, c.Mix = 3<<20, chat.Mix{Own: chat.Fader{Weight: 1}, Faders: []chat.Fader{{State: 3 << 20, Name: "s", Weight: 1}}}
+	c.Base, c.Mix = 3<<20, chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{{State: 3 << 20, Name: "s", Weight: 1}}}
 	if err := store.SaveConversation(ctx, c); err != nil {
 		f.Fatal(err)
 	}

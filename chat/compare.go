@@ -57,7 +57,7 @@ func (d *Dialogue) checkCompare(variants []Variant) ([]*Guest, error) {
 		return nil, fmt.Errorf("compare from %d to %d variants, not %d", MinCompare, MaxCompare, n)
 	}
 	for i := range variants {
-		if err := variants[i].Check(d.desk.hostOf(variants[i].Model).engine.Model()); err != nil {
+		if err := variants[i].Check(d.workspace.hostOf(variants[i].Model).engine.Model()); err != nil {
 			return nil, err
 		}
 	}
@@ -82,7 +82,7 @@ func (d *Dialogue) compare(prompt *node, variants []Variant, own bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stop = cancel
 	d.choice, d.run = c, c.running[0]
-	if d.shut {
+	if d.closed {
 		d.stop()
 	}
 	d.reline()
@@ -147,7 +147,7 @@ func (d *Dialogue) startRow(ctx context.Context, a *answer, s start, err error) 
 	var stream *infer.Stream
 	if err == nil {
 		s.from = a.fits(s.from) // of a mix: its own weights
-		stream, err = a.submit(ctx, s, d.desk.settings().MaxTokens, nil)
+		stream, err = a.submit(ctx, s, d.workspace.settings().MaxTokens, nil)
 	}
 	d.work.Go(func() {
 		defer a.cancel()

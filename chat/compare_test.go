@@ -17,14 +17,14 @@ import (
 )
 
 // demoRoom is a room with the embedded model, its states and adapters.
-func demoRoom(t testing.TB, store chat.Store, d chat.Defaults) (*chat.Desk, *infer.Engine) {
+func demoRoom(t testing.TB, store chat.Store, d chat.Defaults) (*chat.Workspace, *infer.Engine) {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Slots: 32}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := infer.NewEngine(m, b, infer.Options{})
-	desk := chat.NewDesk(e, store, d)
+	desk := chat.NewWorkspace(e, store, d)
 	desk.UseStates(demo.States)
 	desk.UseAdapters(func(_ context.Context, _, name string, o adapter.Options) (*adapter.Adapter, error) {
 		return demo.OpenAdapter(name, o)
@@ -44,7 +44,7 @@ func demoRoom(t testing.TB, store chat.Store, d chat.Defaults) (*chat.Desk, *inf
 
 // variants are the bare model, two adapters, two states and a mix, with the
 // same sampling.
-func demoVariants(t testing.TB, desk *chat.Desk, tokens uint64) []chat.Variant {
+func demoVariants(t testing.TB, desk *chat.Workspace, tokens uint64) []chat.Variant {
 	t.Helper()
 	vs := make([]chat.Variant, 6)
 	for i, name := range []string{"bare", "pirate", "excited", "sad", "animals", "mixed"} {
@@ -65,7 +65,7 @@ func demoVariants(t testing.TB, desk *chat.Desk, tokens uint64) []chat.Variant {
 }
 
 // alone is the answer of a variant in a conversation that has nothing else.
-func alone(t *testing.T, desk *chat.Desk, v chat.Variant, prompts ...string) chat.Turn {
+func alone(t *testing.T, desk *chat.Workspace, v chat.Variant, prompts ...string) chat.Turn {
 	t.Helper()
 	d := desk.New()
 	if v.Base.ID != 0 {
@@ -168,7 +168,7 @@ func checkJudged(t *testing.T, d *chat.Dialogue, v chat.View, references []chat.
 
 // checkDifference says that two rows agree up to where they are said to
 // differ, in tokens and in text, and no further.
-func checkDifference(t *testing.T, desk *chat.Desk, a, b chat.Row) {
+func checkDifference(t *testing.T, desk *chat.Workspace, a, b chat.Row) {
 	t.Helper()
 	at := b.Differs
 	if !at.Found || at.Token >= len(b.Drawn) {

@@ -27,7 +27,7 @@ type coster interface {
 var ErrNoCost = errors.New("conversations are kept in memory and take no disk")
 
 // Cost is what a stored conversation takes on disk. It blocks.
-func (k *Desk) Cost(ctx context.Context, id ID) (Cost, error) {
+func (k *Workspace) Cost(ctx context.Context, id ID) (Cost, error) {
 	s, ok := k.store.(coster)
 	if !ok {
 		return Cost{}, ErrNoCost
@@ -40,7 +40,7 @@ func (k *Desk) Cost(ctx context.Context, id ID) (Cost, error) {
 }
 
 // Costs is Cost of all stored conversations. It blocks.
-func (k *Desk) Costs(ctx context.Context) (map[ID]Cost, error) {
+func (k *Workspace) Costs(ctx context.Context) (map[ID]Cost, error) {
 	s, ok := k.store.(coster)
 	if !ok {
 		return nil, ErrNoCost

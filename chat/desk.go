@@ -37,9 +37,9 @@ type Defaults struct {
 	KeepBlankLines bool
 }
 
-// A Desk is everything that is open. Its mutex may be taken under a
+// A Workspace is everything that is open. Its mutex may be taken under a
 // dialogue's and never the other way round.
-type Desk struct {
+type Workspace struct {
 	host
 	guests  guests
 	store   Store
@@ -64,22 +64,22 @@ type Desk struct {
 	close   context.CancelFunc // ends what runs in the background and need not be done now
 }
 
-// NewDesk starts a desk. It owns store from here on.
-func NewDesk(e Engine, store Store, d Defaults) *Desk {
+// NewWorkspace starts a desk. It owns store from here on.
+func NewWorkspace(e Engine, store Store, d Defaults) *Workspace {
 	ctx, cancel := context.WithCancel(context.Background())
 	warm := newWarmth()
 	closing, closeNow := context.WithCancel(ctx)
-	return &Desk{
+	return &Workspace{
 		host: host{e, newRack(e, store)}, guests: guests{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), keep: newKeeper(store, 0, warm, func() {}), warm: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}
 }
 
-// Changed has a value when any dialogue, or the set of them, has changed: a 1-slot signal for one reader.
-func (k *Desk) Changed() <-chan struct{} { return k.changed }
+// Changes has a value when any dialogue, or the set of them, has changed: a 1-slot signal for one reader.
+func (k *Workspace) Changes() <-chan struct{} { return k.changed }
 
-func (k *Desk) signal() {
+func (k *Workspace) signal() {
 	select {
 	case k.changed <- struct{}{}:
 	default:
@@ -87,23 +87,23 @@ func (k *Desk) signal() {
 }
 
 // Engine is the engine in use.
-func (k *Desk) Engine() Engine { return k.engine }
+func (k *Workspace) Engine() Engine { return k.engine }
 
 // SetDefaults changes the settings of conversations made from now on.
-func (k *Desk) SetDefaults(d Defaults) {
+func (k *Workspace) SetDefaults(d Defaults) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.defaults = d
 }
 
-func (k *Desk) settings() Defaults {
+func (k *Workspace) settings() Defaults {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.defaults
 }
 
 // stops end an answer of a model.
-func (k *Desk) stops(m *infer.Model) []string {
+func (k *Workspace) stops(m *infer.Model) []string {
 	if stops := k.settings().Stops; stops != nil {
 		return stops
 	}
@@ -111,11 +111,11 @@ func (k *Desk) stops(m *infer.Model) []string {
 }
 
 // New opens a new, empty conversation. It is stored with its first turn.
-func (k *Desk) New() *Dialogue { return k.add(k.blank()) }
+func (k *Workspace) New() *Dialogue { return k.add(k.blank()) }
 
 // NewFrom opens a new, empty conversation that begins from a state of the
 // library. A state of another model or shape is a *statefile.MismatchError.
-func (k *Desk) NewFrom(s State) (*Dialogue, error) {
+func (k *Workspace) NewFrom(s State) (*Dialogue, error) {
 	d := k.blank()
 	if err := d.SetBase(s); err != nil {
 		d.keep.stop()
@@ -125,7 +125,7 @@ func (k *Desk) NewFrom(s State) (*Dialogue, error) {
 }
 
 // blank is a dialogue with the settings of a new conversation.
-func (k *Desk) blank() *Dialogue {
+func (k *Workspace) blank() *Dialogue {
 	s := k.settings()
 	preset := presetNamed(k.engine.Model(), s.Preset, s.Presets)
 	now := time.Now()
@@ -142,7 +142,7 @@ func (k *Desk) blank() *Dialogue {
 	return newDialogue(k, c, false)
 }
 
-func (k *Desk) add(d *Dialogue) *Dialogue {
+func (k *Workspace) add(d *Dialogue) *Dialogue {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.open[d.id] = d
@@ -151,7 +151,7 @@ func (k *Desk) add(d *Dialogue) *Dialogue {
 
 // Open opens a stored conversation, or gives the dialogue that has it open.
 // It returns at once; the view says Loading until it is read.
-func (k *Desk) Open(id ID) *Dialogue {
+func (k *Workspace) Open(id ID) *Dialogue {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if d := k.open[id]; d != nil {
@@ -172,12 +172,12 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 		case <-d.keep.ctx.Done():
 		}
 	}
-	c, turns, j, err := d.desk.store.Load(d.keep.ctx, d.id)
-	b := d.desk.library.base(d.keep.ctx, c.Base)
-	adapter := d.desk.rack.name(d.keep.ctx, c.Adapter)
+	c, turns, j, err := d.workspace.store.Load(d.keep.ctx, d.id)
+	b := d.workspace.library.base(d.keep.ctx, c.Base)
+	adapter := d.workspace.rack.name(d.keep.ctx, c.Adapter)
 	var journals []Journal
 	if err == nil && j != nil {
-		journals, err = d.desk.store.Journals(d.keep.ctx, d.id)
+		journals, err = d.workspace.store.Journals(d.keep.ctx, d.id)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,7 +195,7 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 
 // Restore opens what was open last time, or one new conversation. It blocks.
 // A conversation that cannot be read says so in its view.
-func (k *Desk) Restore(ctx context.Context) ([]*Dialogue, int, error) {
+func (k *Workspace) Restore(ctx context.Context) ([]*Dialogue, int, error) {
 	layout, err := k.store.Layout(ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading what was open: %w", err)
@@ -243,7 +243,7 @@ func wait(ctx context.Context, group *sync.WaitGroup) error {
 }
 
 // SaveLayout remembers the open dialogues in order.
-func (k *Desk) SaveLayout(open []*Dialogue, active int) {
+func (k *Workspace) SaveLayout(open []*Dialogue, active int) {
 	l := Layout{Active: active}
 	for _, d := range open {
 		l.Open = append(l.Open, d.id)
@@ -252,7 +252,7 @@ func (k *Desk) SaveLayout(open []*Dialogue, active int) {
 }
 
 // List returns the stored conversations. It blocks.
-func (k *Desk) List(ctx context.Context) ([]Conversation, error) {
+func (k *Workspace) List(ctx context.Context) ([]Conversation, error) {
 	list, err := k.store.Conversations(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing conversations: %w", err)
@@ -260,11 +260,11 @@ func (k *Desk) List(ctx context.Context) ([]Conversation, error) {
 	return list, nil
 }
 
-// Remember adds a prompt that was not sent to the history.
-func (k *Desk) Remember(prompt string) { k.keep.addHistory(prompt) }
+// AddHistory adds a prompt that was not sent to the history.
+func (k *Workspace) AddHistory(prompt string) { k.keep.addHistory(prompt) }
 
 // History returns the prompts sent, oldest first. It blocks.
-func (k *Desk) History(ctx context.Context) ([]string, error) {
+func (k *Workspace) History(ctx context.Context) ([]string, error) {
 	prompts, err := k.store.History(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("reading the prompt history: %w", err)

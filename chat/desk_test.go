@@ -25,7 +25,7 @@ func TestRestore(t *testing.T) {
 	r.desk.SaveLayout([]*chat.Dialogue{c, b, a}, 2) // b was never sent to
 	must(t, r.desk.Close(ctx))
 
-	r.desk = chat.NewDesk(r.engine, store, chat.Defaults{})
+	r.desk = chat.NewWorkspace(r.engine, store, chat.Defaults{})
 	open, active, err = r.desk.Restore(ctx)
 	must(t, err)
 	var ids []chat.ID
@@ -84,7 +84,7 @@ func TestEmptyConversationsAreNotStored(t *testing.T) {
 	if len(list) != 0 {
 		t.Errorf("stored %+v", list)
 	}
-	r.desk = chat.NewDesk(r.engine, memstore.New(), chat.Defaults{})
+	r.desk = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
 }
 
 func TestDefaults(t *testing.T) {
@@ -108,7 +108,7 @@ func TestChanged(t *testing.T) {
 	d := r.desk.New()
 	for seen := d.View().Version; ; {
 		select {
-		case <-r.desk.Changed():
+		case <-r.desk.Changes():
 		case <-time.After(patience):
 			t.Fatal("no signal")
 		}

@@ -17,16 +17,16 @@ var (
 	ErrLoading = errors.New("the conversation is still being read")
 	ErrEmpty   = errors.New("there is nothing to send")
 	ErrNothing = errors.New("there is no turn to go on from")
-	ErrShut    = errors.New("the conversation is closed")
+	ErrClosed  = errors.New("the conversation is closed")
 )
 
 // A Dialogue is one open conversation. Its methods are safe for concurrent
 // use and never wait for the engine or the store.
 type Dialogue struct {
-	desk *Desk
-	id   ID
-	view atomic.Pointer[View]
-	keep *keeper
+	workspace *Workspace
+	id        ID
+	view      atomic.Pointer[View]
+	keep      *keeper
 
 	mu      sync.Mutex
 	conv    Conversation
@@ -48,7 +48,7 @@ type Dialogue struct {
 	replaces bool
 	loading  bool
 	broken   error // why the conversation could not be read
-	shut     bool
+	closed   bool
 	work     sync.WaitGroup // the goroutines that read the store or follow an answer
 }
 
@@ -86,8 +86,8 @@ type Live struct {
 }
 
 // newDialogue is one without turns, or one that is loading them.
-func newDialogue(k *Desk, c Conversation, loading bool) *Dialogue {
-	d := &Dialogue{desk: k, id: c.ID, conv: c, tree: newTree(k.warm), loading: loading}
+func newDialogue(k *Workspace, c Conversation, loading bool) *Dialogue {
+	d := &Dialogue{workspace: k, id: c.ID, conv: c, tree: newTree(k.warm), loading: loading}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.keep = newKeeper(k.store, c.ID, k.warm, func() {
@@ -124,7 +124,7 @@ func (d *Dialogue) publish() {
 	}
 	v.Best = d.rows()
 	d.view.Store(v)
-	d.desk.signal()
+	d.workspace.signal()
 }
 
 // shown is the turn that the conversation goes on from, or that the running

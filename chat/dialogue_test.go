@@ -150,7 +150,7 @@ func TestContinueAboveOtherTurns(t *testing.T) {
 	d := r.desk.New()
 	open := last(stopAfter(t, r, d, "story", 9))
 	c := ask(t, d, "hello").Conversation
-	r.desk.Shut(d)
+	r.desk.CloseDialogue(d)
 	settled(t, d)
 	c.Head = open.ID
 	must(t, r.store.Store.SaveConversation(ctx, c))
@@ -277,8 +277,8 @@ func TestRefusals(t *testing.T) {
 	}
 	r.gate.open()
 	settled(t, d)
-	r.desk.Shut(d)
-	if err := d.Send("x"); !errors.Is(err, chat.ErrShut) {
+	r.desk.CloseDialogue(d)
+	if err := d.Send("x"); !errors.Is(err, chat.ErrClosed) {
 		t.Errorf("sending to a closed conversation: %v", err)
 	}
 }

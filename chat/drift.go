@@ -35,7 +35,7 @@ func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err er
 			reference = s.State
 		}
 	}
-	shape := d.desk.engine.Model().Shape
+	shape := d.workspace.engine.Model().Shape
 	for i, t := range a.path {
 		s := a.find(ctx, t)
 		if err := ctx.Err(); err != nil {

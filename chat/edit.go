@@ -82,10 +82,10 @@ func (d *Dialogue) Branch(turn ID, index int, token int32) error {
 			return otherTokens(n.turn)
 		case index < 0 || index > len(n.turn.Tokens):
 			return fmt.Errorf("the answer has tokens 0 to %d", len(n.turn.Tokens)-1)
-		case token < 0 || int(token) >= d.desk.engine.Model().Shape.Vocab:
+		case token < 0 || int(token) >= d.workspace.engine.Model().Shape.Vocab:
 			return fmt.Errorf("the model has no token %d", token)
 		}
-		tokens, stopped := t.beforeStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.desk.stops(d.desk.engine.Model()))
+		tokens, stopped := t.beforeStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.workspace.stops(d.workspace.engine.Model()))
 		d.graft(n, tokens, t.shown(d.headerOf(n), tokens), !stopped)
 		return nil
 	})

@@ -160,7 +160,7 @@ func TestMarks(t *testing.T) {
 		t.Errorf("marks %q, %v", v.Turns[1].Label, v.Turns[0].Pinned)
 	}
 	store.checkStates(v, 2)
-	store.desk.Shut(d)
+	store.desk.CloseDialogue(d)
 	d = store.desk.Open(d.ID())
 	v = settled(t, d)
 	if v.Turns[1].Label != "the good one" || !v.Turns[0].Pinned || v.Turns[0].Label != "" {

@@ -88,7 +88,7 @@ func (d *Dialogue) commitAnswer(id ID, s *infer.Snapshot) {
 
 // recall is what later turns read of an answer that thought; nil if they read all of it.
 func (d *Dialogue) recall(header, text string) []int32 {
-	if d.desk.settings().KeepThoughts {
+	if d.workspace.settings().KeepThoughts {
 		return nil
 	}
 	recall, ok := recallText(header, text)

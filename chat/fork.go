@@ -17,7 +17,7 @@ const MaxForks = 32
 // Fork opens n new conversations whose tree is the line of a dialogue up to a
 // turn: the same turns under new IDs, with their states. Nothing is read, and
 // nothing of it is shared: what becomes of one changes no other.
-func (k *Desk) Fork(from *Dialogue, turn ID, n int) ([]*Dialogue, error) {
+func (k *Workspace) Fork(from *Dialogue, turn ID, n int) ([]*Dialogue, error) {
 	if n < 1 || n > MaxForks {
 		return nil, fmt.Errorf("a fork makes 1 to %d conversations, not %d", MaxForks, n)
 	}
@@ -84,7 +84,7 @@ func (d *Dialogue) lineAsIs(turn ID) (forking, error) {
 }
 
 // fork opens the i-th copy.
-func (k *Desk) fork(f forking, i int) *Dialogue {
+func (k *Workspace) fork(f forking, i int) *Dialogue {
 	c := f.conversation
 	now := time.Now()
 	c.ID, c.Created, c.Updated = NewID(), now, now

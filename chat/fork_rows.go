@@ -13,7 +13,7 @@ import (
 // its variant, named after it; those of other models are read by the
 // conversations' before their next answer. All must have ended. The answers wait for Keep
 // as before.
-func (k *Desk) ForkRows(from *Dialogue, only ...ID) ([]*Dialogue, error) {
+func (k *Workspace) ForkRows(from *Dialogue, only ...ID) ([]*Dialogue, error) {
 	ids, variants, err := from.endedRows()
 	if err != nil {
 		return nil, err

@@ -75,12 +75,12 @@ var errGuestLeft = errors.New("its model is no longer loaded: compare again")
 
 // UseModels says how other models are loaded for comparisons. It is called
 // before anything is opened.
-func (k *Desk) UseModels(open GuestOpener) { k.guests.open = open }
+func (k *Workspace) UseModels(open GuestOpener) { k.guests.open = open }
 
 // Guest loads another model, or gives the one that is loaded already; the
 // caller releases it. It blocks. One is loaded at a time, and not before those
 // that were let go have given back what they had. Close ends it.
-func (k *Desk) Guest(ctx context.Context, path string, progress func(done, total int64)) (*Guest, error) {
+func (k *Workspace) Guest(ctx context.Context, path string, progress func(done, total int64)) (*Guest, error) {
 	s := &k.guests
 	if s.open == nil {
 		return nil, ErrNoGuests
@@ -141,7 +141,7 @@ func (s *guests) find(path string) (g *Guest, leaving chan struct{}, err error) 
 }
 
 // GuestBytes is the memory that the other models take, adapters among it.
-func (k *Desk) GuestBytes(ctx context.Context) (int64, error) {
+func (k *Workspace) GuestBytes(ctx context.Context) (int64, error) {
 	s := &k.guests
 	s.mu.Lock()
 	here := slices.Collect(maps.Values(s.here))
@@ -222,7 +222,7 @@ func (s *guests) shut() error {
 
 // hostOf is what answers are made with, of a guest or, without one, the
 // conversations' own.
-func (k *Desk) hostOf(g *Guest) host {
+func (k *Workspace) hostOf(g *Guest) host {
 	if g != nil {
 		return g.host
 	}
@@ -230,7 +230,7 @@ func (k *Desk) hostOf(g *Guest) host {
 }
 
 // host is what the answer is made with.
-func (a *answer) host() host { return a.d.desk.hostOf(a.way.guest) }
+func (a *answer) host() host { return a.d.workspace.hostOf(a.way.guest) }
 
 // model is the one that answers.
 func (a *answer) model() *infer.Model { return a.host().engine.Model() }

@@ -57,7 +57,7 @@ func (l *lodge) left(t *testing.T, n int32) {
 
 // guestVariants are the conversations' model, the wide one and the other one.
 // The guests are held by the caller.
-func (l *lodge) guestVariants(t *testing.T, desk *chat.Desk) []chat.Variant {
+func (l *lodge) guestVariants(t *testing.T, desk *chat.Workspace) []chat.Variant {
 	t.Helper()
 	desk.UseModels(l.open)
 	vs := []chat.Variant{{Name: "own"}, {Name: "wide"}, {Name: "other"}}
@@ -81,12 +81,12 @@ func release(vs []chat.Variant) {
 }
 
 // wideRoom is a room of the wide model alone.
-func wideRoom(t *testing.T, d chat.Defaults) *chat.Desk {
+func wideRoom(t *testing.T, d chat.Defaults) *chat.Workspace {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Weights: "fp32", Slots: 8}, nil)
 	must(t, err)
 	e := infer.NewEngine(m, b, infer.Options{})
-	desk := chat.NewDesk(e, memstore.New(), d)
+	desk := chat.NewWorkspace(e, memstore.New(), d)
 	t.Cleanup(func() {
 		must(t, errors.Join(desk.Close(context.Background()), e.Close()))
 	})
@@ -159,7 +159,7 @@ func checkGuestsJudge(t *testing.T, d *chat.Dialogue, v chat.View, vs []chat.Var
 }
 
 // goesOnFromGuest keeps the other model's answer, and forks it before.
-func goesOnFromGuest(t *testing.T, desk *chat.Desk, d *chat.Dialogue, v chat.View, l *lodge) {
+func goesOnFromGuest(t *testing.T, desk *chat.Workspace, d *chat.Dialogue, v chat.View, l *lodge) {
 	t.Helper()
 	other := v.Best[2]
 	forks, err := desk.ForkRows(d, other.Turn.ID)
@@ -290,6 +290,6 @@ func TestClosingAConversationDismissesGuests(t *testing.T) {
 		return len(v.Best) == 2 && v.Best[1].Ended
 	})
 	r.gate.open()
-	r.desk.Shut(d)
+	r.desk.CloseDialogue(d)
 	l.left(t, 1)
 }

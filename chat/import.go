@@ -250,7 +250,7 @@ func (t Tree) digest() uint64 {
 }
 
 // Import stores what a file holds and is not stored yet. It blocks.
-func (k *Desk) Import(ctx context.Context, r io.ReaderAt, size int64) ([]Arrival, error) {
+func (k *Workspace) Import(ctx context.Context, r io.ReaderAt, size int64) ([]Arrival, error) {
 	var p Import
 	if err := p.Read(r, size); err != nil {
 		return nil, err

@@ -136,10 +136,10 @@ func aMix(m Mix) error {
 	if !m.Active() {
 		return nil
 	}
-	if len(m.Faders) > importFaders {
-		return fmt.Errorf("a mix has %d states; %d can be read", len(m.Faders), importFaders)
+	if len(m.Others) > importFaders {
+		return fmt.Errorf("a mix has %d states; %d can be read", len(m.Others), importFaders)
 	}
-	for _, f := range m.All() {
+	for _, f := range m.Members() {
 		if err := aName(f.Name); err != nil {
 			return err
 		}

@@ -32,11 +32,11 @@ func (t *Tree) library() []ID {
 		}
 	}
 	need(t.Conversation.Base)
-	for _, f := range t.Conversation.Mix.Faders {
+	for _, f := range t.Conversation.Mix.Others {
 		need(f.State)
 	}
 	for _, turn := range t.Turns {
-		for _, f := range turn.Mix.Faders {
+		for _, f := range turn.Mix.Others {
 			need(f.State)
 		}
 		if turn.Reading.Anew != nil {
@@ -182,10 +182,10 @@ func (t Tree) moved(to map[ID]shelved) Tree {
 		return id
 	}
 	mix := func(m Mix) Mix {
-		m.Faders = slices.Clone(m.Faders)
-		for i := range m.Faders {
-			if s := to[m.Faders[i].State]; s.id != 0 {
-				m.Faders[i].State, m.Faders[i].Name = s.id, s.name
+		m.Others = slices.Clone(m.Others)
+		for i := range m.Others {
+			if s := to[m.Others[i].State]; s.id != 0 {
+				m.Others[i].State, m.Others[i].Name = s.id, s.name
 			}
 		}
 		return m
@@ -207,14 +207,14 @@ func (t Tree) moved(to map[ID]shelved) Tree {
 	for i, s := range t.States {
 		t.States[i].Read = func() (*infer.Snapshot, error) {
 			snap, err := s.Read()
-			if err != nil || snap == nil || len(snap.Voices) == 0 {
+			if err != nil || snap == nil || len(snap.Members) == 0 {
 				return snap, err
 			}
 			out := *snap
-			out.Voices = slices.Clone(snap.Voices)
-			for i, v := range out.Voices {
+			out.Members = slices.Clone(snap.Members)
+			for i, v := range out.Members {
 				if is, ok := names[v.Name]; ok {
-					out.Voices[i].Name = is
+					out.Members[i].Name = is
 				}
 			}
 			return &out, nil

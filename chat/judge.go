@@ -34,7 +34,7 @@ func (d *Dialogue) Judge(ctx context.Context, answers []ID, reference Variant) (
 		return nil, err
 	}
 	defer dismiss(held)
-	h := d.desk.hostOf(reference.Model)
+	h := d.workspace.hostOf(reference.Model)
 	if err := reference.Check(h.engine.Model()); err != nil {
 		return nil, err
 	}

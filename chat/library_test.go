@@ -143,7 +143,7 @@ func TestDeletingAState(t *testing.T) {
 		t.Errorf("an open conversation begins from it: %v", err)
 	}
 	ask(t, d, "hello")
-	r.desk.Shut(d)
+	r.desk.CloseDialogue(d)
 	if err := r.desk.DeleteState(ctx, s); !errors.As(err, &used) || used.Conversations != 1 {
 		t.Errorf("a stored conversation begins from it: %v", err)
 	}

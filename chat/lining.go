@@ -35,7 +35,7 @@ func (a *answer) before() *Turn {
 // beginAt makes the line begin from another state than the conversation does,
 // as the line of a variant does that was chosen.
 func (a *answer) beginAt(ctx context.Context, id ID) error {
-	b := a.d.desk.library.base(ctx, id)
+	b := a.d.workspace.library.base(ctx, id)
 	if id != 0 && b == (base{}) {
 		return &MissingError{First: 1, Last: len(a.path), What: "were read from a state that is not in the library any more", WayOut: "import it again", Now: "from the conversation's own"}
 	}
@@ -137,13 +137,13 @@ func (a *answer) samplingNow() sampler.Params {
 
 // adaptedTo is a snapshot whose further states go on with an adapter.
 func adaptedTo(s *infer.Snapshot, adapter string) *infer.Snapshot {
-	if s == nil || !slices.ContainsFunc(s.Voices, func(v infer.Voice) bool { return v.Adapter != adapter }) {
+	if s == nil || !slices.ContainsFunc(s.Members, func(v infer.Member) bool { return v.Adapter != adapter }) {
 		return s
 	}
 	out := *s
-	out.Voices = slices.Clone(s.Voices)
-	for i := range out.Voices {
-		out.Voices[i].Adapter = adapter
+	out.Members = slices.Clone(s.Members)
+	for i := range out.Members {
+		out.Members[i].Adapter = adapter
 	}
 	return &out
 }

@@ -72,7 +72,7 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 	if !a.template.knows(t) {
 		return nil, otherTokens(t)
 	}
-	if err := d.desk.rack.Need(ctx, a.way.adapter); err != nil {
+	if err := d.workspace.rack.Need(ctx, a.way.adapter); err != nil {
 		return nil, err
 	}
 	s, err := a.stateAt(ctx, index)
@@ -133,7 +133,7 @@ func (d *Dialogue) looked(t Turn, index int) (*infer.Snapshot, int) {
 		d.scope = scope{turn: t.ID, tokens: t.Tokens, states: map[int]*infer.Snapshot{}}
 	}
 	for at := index; at >= 0; at-- {
-		if s := d.scope.states[at]; s != nil && usable(s, d.desk.engine.Model()) {
+		if s := d.scope.states[at]; s != nil && usable(s, d.workspace.engine.Model()) {
 			return s, at
 		}
 	}
@@ -149,7 +149,7 @@ func (d *Dialogue) look(t Turn, index int, s *infer.Snapshot) {
 		return
 	}
 	c.states[index] = s
-	if c.at = append(c.at, index); len(c.at) > scopeLimit(d.desk.engine.Model()) {
+	if c.at = append(c.at, index); len(c.at) > scopeLimit(d.workspace.engine.Model()) {
 		delete(c.states, c.at[0])
 		c.at = slices.Delete(c.at, 0, 1)
 	}

@@ -11,8 +11,8 @@ import (
 	"rookery/infer"
 )
 
-// A Fader is one state of a mix.
-type Fader struct {
+// A MixMember is one state of a mix.
+type MixMember struct {
 	State  ID      `json:"state,omitempty"` // of the library
 	Name   string  `json:"name,omitempty"`
 	Weight float32 `json:"weight"`
@@ -24,32 +24,32 @@ type Fader struct {
 // reads, and every token is drawn from their weighted logits. Own is the
 // conversation's own run, from its base. The zero Mix, without faders, is none.
 type Mix struct {
-	Own    Fader   `json:"own"`
-	Faders []Fader `json:"faders,omitempty"`
+	Own    MixMember   `json:"own"`
+	Others []MixMember `json:"faders,omitempty"`
 }
 
 // Active says whether there is anything to mix.
-func (m Mix) Active() bool { return len(m.Faders) > 0 }
+func (m Mix) Active() bool { return len(m.Others) > 0 }
 
-// All are the faders, the own run's first.
-func (m Mix) All() []Fader { return append([]Fader{m.Own}, m.Faders...) }
+// Members are the faders, the own run's first.
+func (m Mix) Members() []MixMember { return append([]MixMember{m.Own}, m.Others...) }
 
-// With is the mix with another fader in place i of All.
-func (m Mix) With(i int, f Fader) Mix {
+// WithMember is the mix with another fader in place i of All.
+func (m Mix) WithMember(i int, f MixMember) Mix {
 	if i == 0 {
 		m.Own = f
 		return m
 	}
-	m.Faders = slices.Clone(m.Faders)
-	m.Faders[i-1] = f
+	m.Others = slices.Clone(m.Others)
+	m.Others[i-1] = f
 	return m
 }
 
 // Weights are what the faders come to, in the order of All: a muted one is 0,
 // and so are those that are not solo where others are.
 func (m Mix) Weights() []float32 {
-	all := m.All()
-	solo := slices.ContainsFunc(all, func(f Fader) bool { return f.Solo })
+	all := m.Members()
+	solo := slices.ContainsFunc(all, func(f MixMember) bool { return f.Solo })
 	w := make([]float32, len(all))
 	for i, f := range all {
 		if !f.Mute && (!solo || f.Solo) {
@@ -65,7 +65,7 @@ func (m Mix) Check() error {
 		return nil
 	}
 	seen := map[ID]bool{}
-	for _, f := range m.Faders {
+	for _, f := range m.Others {
 		if seen[f.State] {
 			return fmt.Errorf("state %q is twice in the mix", f.Name)
 		}
@@ -77,17 +77,17 @@ func (m Mix) Check() error {
 // plain is the mix with the weights that its faders come to.
 func (m Mix) plain() Mix {
 	w := m.Weights()
-	m.Own = Fader{Name: m.Own.Name, Weight: w[0]}
-	m.Faders = slices.Clone(m.Faders)
-	for i := range m.Faders {
-		m.Faders[i].Weight, m.Faders[i].Mute, m.Faders[i].Solo = w[i+1], false, false
+	m.Own = MixMember{Name: m.Own.Name, Weight: w[0]}
+	m.Others = slices.Clone(m.Others)
+	for i := range m.Others {
+		m.Others[i].Weight, m.Others[i].Mute, m.Others[i].Solo = w[i+1], false, false
 	}
 	return m
 }
 
 // Same says whether two mixes have the same states, whatever their weights.
 func (m Mix) Same(other Mix) bool {
-	return slices.EqualFunc(m.Faders, other.Faders, func(a, b Fader) bool { return a.State == b.State })
+	return slices.EqualFunc(m.Others, other.Others, func(a, b MixMember) bool { return a.State == b.State })
 }
 
 // String says the mix as `--mix` takes it: "own=1,dialogue=0.7,sad=-0.3".
@@ -96,7 +96,7 @@ func (m Mix) String() string {
 		return ""
 	}
 	var parts []string
-	for i, f := range m.All() {
+	for i, f := range m.Members() {
 		name := f.Name
 		if i == 0 {
 			name = ownName
@@ -119,7 +119,7 @@ const ownName = "own"
 // ParseMix reads "state=weight,..."; "own" is the conversation's own run, whose
 // weight is 0 if it is not named.
 func ParseMix(ctx context.Context, l *Library, text string) (Mix, error) {
-	m := Mix{Own: Fader{Name: ownName}}
+	m := Mix{Own: MixMember{Name: ownName}}
 	for part := range strings.SplitSeq(text, ",") {
 		name, number, ok := strings.Cut(part, "=")
 		name = strings.TrimSpace(name)
@@ -135,7 +135,7 @@ func ParseMix(ctx context.Context, l *Library, text string) (Mix, error) {
 		if err != nil {
 			return Mix{}, err
 		}
-		m.Faders = append(m.Faders, Fader{State: s.ID, Name: s.Name, Weight: float32(weight)})
+		m.Others = append(m.Others, MixMember{State: s.ID, Name: s.Name, Weight: float32(weight)})
 	}
 	if !m.Active() {
 		return Mix{}, errors.New("a mix needs a state besides the conversation's own: write state=weight")
@@ -143,17 +143,17 @@ func ParseMix(ctx context.Context, l *Library, text string) (Mix, error) {
 	return m, m.Check()
 }
 
-// Voices are the states of a mix as requests have them, at their beginning: a
+// LoadMembers are the states of a mix as requests have them, at their beginning: a
 // mix of another model's or adapter's states is refused, naming both.
-func (m Mix) Voices(ctx context.Context, l *Library, model *infer.Model, adapter string) ([]infer.Voice, error) {
-	return m.voices(ctx, l, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, "") })
+func (m Mix) LoadMembers(ctx context.Context, l *Library, model *infer.Model, adapter string) ([]infer.Member, error) {
+	return m.loadMembers(ctx, l, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, "") })
 }
 
-// voices is Voices with a check of its own beside that of the model.
-func (m Mix) voices(ctx context.Context, l *Library, model *infer.Model, adapter string, check func(*State) error) ([]infer.Voice, error) {
-	var voices []infer.Voice
+// loadMembers is Voices with a check of its own beside that of the model.
+func (m Mix) loadMembers(ctx context.Context, l *Library, model *infer.Model, adapter string, check func(*State) error) ([]infer.Member, error) {
+	var voices []infer.Member
 	weights := m.Weights()
-	for i, f := range m.Faders {
+	for i, f := range m.Others {
 		s, err := l.Get(ctx, f.State)
 		if err != nil {
 			return nil, fmt.Errorf("the mix's state %q: %w", f.Name, err)
@@ -165,13 +165,13 @@ func (m Mix) voices(ctx context.Context, l *Library, model *infer.Model, adapter
 		if err != nil {
 			return nil, err
 		}
-		voices = append(voices, infer.Voice{Name: f.State.String(), Weight: weights[i+1], Adapter: adapter, State: from.State})
+		voices = append(voices, infer.Member{Name: f.State.String(), Weight: weights[i+1], Adapter: adapter, State: from.State})
 	}
 	return voices, nil
 }
 
 // reweighted are voices with the mix's weights.
-func (m Mix) reweighted(voices []infer.Voice) []infer.Voice {
+func (m Mix) reweighted(voices []infer.Member) []infer.Member {
 	w := m.Weights()
 	out := slices.Clone(voices)
 	for i := range out {
@@ -182,7 +182,7 @@ func (m Mix) reweighted(voices []infer.Voice) []infer.Voice {
 
 // Has says whether a state of the library is in the mix.
 func (m Mix) Has(state ID) bool {
-	return slices.ContainsFunc(m.Faders, func(f Fader) bool { return f.State == state })
+	return slices.ContainsFunc(m.Others, func(f MixMember) bool { return f.State == state })
 }
 
 // holds says whether a snapshot has the states of the mix, after what it read.
@@ -190,14 +190,14 @@ func (m Mix) holds(s *infer.Snapshot) bool {
 	if !m.Active() {
 		return true // of one with more the own is used alone
 	}
-	return slices.EqualFunc(m.Faders, s.Voices, func(f Fader, v infer.Voice) bool { return f.State.String() == v.Name })
+	return slices.EqualFunc(m.Others, s.Members, func(f MixMember, v infer.Member) bool { return f.State.String() == v.Name })
 }
 
 // key names the states of the mix: who has read the same tokens with other
 // states beside it has another state.
 func (m Mix) key() string {
 	var ids []string
-	for _, f := range m.Faders {
+	for _, f := range m.Others {
 		ids = append(ids, f.State.String())
 	}
 	return strings.Join(ids, ",")

@@ -35,10 +35,10 @@ const pending = 1
 
 // mixOf is a mix of the own run and states.
 func mixOf(own float32, states ...any) chat.Mix {
-	m := chat.Mix{Own: chat.Fader{Weight: own}}
+	m := chat.Mix{Own: chat.MixMember{Weight: own}}
 	for i := 0; i < len(states); i += 2 {
 		s := states[i].(chat.State)
-		m.Faders = append(m.Faders, chat.Fader{State: s.ID, Name: s.Name, Weight: float32(states[i+1].(float64))})
+		m.Others = append(m.Others, chat.MixMember{State: s.ID, Name: s.Name, Weight: float32(states[i+1].(float64))})
 	}
 	return m
 }
@@ -53,13 +53,13 @@ func (r *room) checkMix(v chat.View, states ...chat.State) {
 		line = append(line, turn.Tokens...)
 		s, err := r.store.Snapshot(r.t.Context(), turn.ID)
 		must(r.t, err)
-		if len(s.Voices) != len(states) {
-			r.t.Errorf("the snapshot of turn %d has %d states besides, want %d", i, len(s.Voices), len(states))
+		if len(s.Members) != len(states) {
+			r.t.Errorf("the snapshot of turn %d has %d states besides, want %d", i, len(s.Members), len(states))
 			continue
 		}
 		for k, st := range states {
 			if !slices.Equal(r.state(&infer.Snapshot{
-				Model: s.Model, Tokenizer: s.Tokenizer, State: s.Voices[k].State, Logits: s.Voices[k].Logits, Pending: s.Pending,
+				Model: s.Model, Tokenizer: s.Tokenizer, State: s.Members[k].State, Logits: s.Members[k].Logits, Pending: s.Pending,
 			}, nil), r.state(st.Snapshot, line)) {
 				r.t.Errorf("state %s after turn %d is not what it is after the line", st.Name, i)
 			}
@@ -126,7 +126,7 @@ func TestMixChanges(t *testing.T) {
 		}
 		fed := r.fed()
 		v := ask(t, d, "more")
-		prompt, rows := len(v.Turns[len(v.Turns)-2].Tokens), 1+len(m.Faders)
+		prompt, rows := len(v.Turns[len(v.Turns)-2].Tokens), 1+len(m.Others)
 		if again != line(before, len(before.Turns)) {
 			prompt += pending
 		}
@@ -147,7 +147,7 @@ func TestMixChanges(t *testing.T) {
 	v = settled(t, d)
 	r.checkStates(v, len(v.Turns))
 	muted := mixOf(1, a, 0.5) // its states went as far as its last answer
-	muted.Faders[0].Mute = true
+	muted.Others[0].Mute = true
 	next(muted, line(v, len(v.Turns))-line(v, with))
 
 	for _, wrong := range []chat.Mix{mixOf(1, a, -1.0), mixOf(0, a, 0.0), mixOf(1, a, 0.5, a, 0.5)} {
@@ -168,7 +168,7 @@ func TestRetryWithOtherWeights(t *testing.T) {
 	must(t, d.SetMix(first))
 	v := ask(t, d, "anything")
 	ask(t, d, "and then")
-	must(t, d.GoTo(v.Turns[1].ID)) // back to the first answer
+	must(t, d.SetHead(v.Turns[1].ID)) // back to the first answer
 	must(t, d.SetMix(second))
 	fed := r.fed()
 	must(t, d.Retry())
@@ -212,8 +212,8 @@ func TestMicroscopeOfAMix(t *testing.T) {
 	}
 	must(t, d.SetMix(chat.Mix{})) // what the conversation has now is of no matter
 	for i, token := range drawn {
-		if len(token.Voices) != 3 {
-			t.Fatalf("token %d has the figures of %d states", i, len(token.Voices))
+		if len(token.MemberLogprobs) != 3 {
+			t.Fatalf("token %d has the figures of %d states", i, len(token.MemberLogprobs))
 		}
 		list, err := d.Candidates(t.Context(), turn.ID, i, 5)
 		must(t, err)
@@ -304,7 +304,7 @@ func TestMixOfARunningAnswer(t *testing.T) {
 	}
 	drawn := d.Drawn(last(v).ID)
 	for i, token := range drawn[len(drawn)-8:] {
-		if len(token.Voices) != 2 || math.Abs(float64(token.Voices[1]-token.LogProb)) > 1e-4 {
+		if len(token.MemberLogprobs) != 2 || math.Abs(float64(token.MemberLogprobs[1]-token.LogProb)) > 1e-4 {
 			t.Errorf("token %d before the end is not the state's alone: %+v", 8-i, token)
 		}
 	}

@@ -21,7 +21,7 @@ type NamedMix struct {
 
 // Mixes are those that were saved, the one used last first, with the names
 // that their states have now.
-func (k *Desk) Mixes(ctx context.Context) ([]NamedMix, error) {
+func (k *Workspace) Mixes(ctx context.Context) ([]NamedMix, error) {
 	list, err := k.store.Mixes(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing the saved mixes: %w", err)
@@ -38,17 +38,17 @@ func (k *Desk) Mixes(ctx context.Context) ([]NamedMix, error) {
 
 // renamed is the mix with the names that its states have now.
 func (m Mix) renamed(states []State) Mix {
-	m.Faders = slices.Clone(m.Faders)
-	for i, f := range m.Faders {
+	m.Others = slices.Clone(m.Others)
+	for i, f := range m.Others {
 		if at := slices.IndexFunc(states, func(s State) bool { return s.ID == f.State }); at >= 0 {
-			m.Faders[i].Name = states[at].Name
+			m.Others[i].Name = states[at].Name
 		}
 	}
 	return m
 }
 
 // SaveMix keeps a mix under a name; one that has the name is replaced.
-func (k *Desk) SaveMix(ctx context.Context, name string, m Mix) (NamedMix, error) {
+func (k *Workspace) SaveMix(ctx context.Context, name string, m Mix) (NamedMix, error) {
 	name, err := statefile.CleanName(name)
 	switch {
 	case err != nil:
@@ -66,9 +66,9 @@ func (k *Desk) SaveMix(ctx context.Context, name string, m Mix) (NamedMix, error
 	return named, nil
 }
 
-// TakeMix is a saved mix that the model can use, by its name without regard
+// FindMix is a saved mix that the model can use, by its name without regard
 // to case.
-func (k *Desk) TakeMix(ctx context.Context, name string) (Mix, error) {
+func (k *Workspace) FindMix(ctx context.Context, name string) (Mix, error) {
 	list, err := k.Mixes(ctx)
 	if err != nil {
 		return Mix{}, err
@@ -104,7 +104,7 @@ func noMix(name string, list []NamedMix) error {
 }
 
 // DeleteMix forgets a saved mix. Conversations that use it keep it.
-func (k *Desk) DeleteMix(ctx context.Context, name string) error {
+func (k *Workspace) DeleteMix(ctx context.Context, name string) error {
 	if err := k.store.DeleteMix(ctx, name); err != nil {
 		return fmt.Errorf("deleting the mix %q: %w", name, err)
 	}
@@ -113,7 +113,7 @@ func (k *Desk) DeleteMix(ctx context.Context, name string) error {
 
 // ParseMix reads "state=weight,..." with states of the library that the model
 // can use; "off" is no mix.
-func (k *Desk) ParseMix(ctx context.Context, text string) (Mix, error) {
+func (k *Workspace) ParseMix(ctx context.Context, text string) (Mix, error) {
 	if strings.EqualFold(strings.TrimSpace(text), "off") {
 		return Mix{}, nil
 	}
@@ -127,7 +127,7 @@ func (k *Desk) ParseMix(ctx context.Context, text string) (Mix, error) {
 // fits says why a model cannot use a mix of the library's states, or nil. Their
 // adapters are compared with the conversation's when it is used.
 func (m Mix) fits(ctx context.Context, l *Library, model *infer.Model) error {
-	_, err := m.voices(ctx, l, model, "", func(*State) error { return nil })
+	_, err := m.loadMembers(ctx, l, model, "", func(*State) error { return nil })
 	return err
 }
 

@@ -41,12 +41,12 @@ func TestSavedMixes(t *testing.T) {
 		}
 	}
 	must(t, r.desk.Library().Rename(ctx, a.ID, "omega"))
-	got, err := r.desk.TakeMix(ctx, "GLOOM")
+	got, err := r.desk.FindMix(ctx, "GLOOM")
 	must(t, err)
 	if got.String() != "own=1,omega=0.5,beta=-0.25" {
 		t.Errorf("taken: %q", got)
 	}
-	if _, err := r.desk.TakeMix(ctx, "joy"); err == nil || !strings.Contains(err.Error(), `there is no saved mix "joy": there is gloom`) {
+	if _, err := r.desk.FindMix(ctx, "joy"); err == nil || !strings.Contains(err.Error(), `there is no saved mix "joy": there is gloom`) {
 		t.Errorf("one that is not there: %v", err)
 	}
 	var used *chat.InUseError
@@ -60,7 +60,7 @@ func TestSavedMixes(t *testing.T) {
 		t.Errorf("a state of an open conversation's mix: %v", err)
 	}
 	ask(t, d, "anything")
-	r.desk.Shut(d)
+	r.desk.CloseDialogue(d)
 	if err := r.desk.DeleteState(ctx, b); !errors.As(err, &used) || used.Mixing != 1 {
 		t.Errorf("a state of a stored conversation's mix: %v", err)
 	}

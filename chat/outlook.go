@@ -96,7 +96,7 @@ func (d *Dialogue) Outlook(ctx context.Context) (*Outlook, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewOutlook(d.desk.engine.Model(), s.Outlook(), a.template.banned()), nil
+	return NewOutlook(d.workspace.engine.Model(), s.Outlook(), a.template.banned()), nil
 }
 
 // ahead is the state that the answer would go on from, with logits.

@@ -51,7 +51,7 @@ func TestOutlookIsWhatWouldComeNext(t *testing.T) {
 		}
 	}
 	// After a prompt it is the first token of an answer.
-	must(t, d.GoTo(v.Turns[0].ID))
+	must(t, d.SetHead(v.Turns[0].ID))
 	o, err = d.Outlook(t.Context())
 	must(t, err)
 	first, err := d.Candidates(t.Context(), a.ID, 0, 5)

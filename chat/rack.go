@@ -40,11 +40,11 @@ type Rack struct {
 type AdapterOpener func(ctx context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error)
 
 // Rack is the adapters that conversations can use.
-func (k *Desk) Rack() *Rack { return k.rack }
+func (k *Workspace) Rack() *Rack { return k.rack }
 
 // UseAdapters says how adapters are read, and which come with the program. It
 // is called before anything is opened.
-func (k *Desk) UseAdapters(open AdapterOpener, builtIn []string) {
+func (k *Workspace) UseAdapters(open AdapterOpener, builtIn []string) {
 	k.rack.open, k.rack.builtIn = open, builtIn
 }
 

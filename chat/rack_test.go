@@ -45,13 +45,13 @@ func unpackAdapter(t *testing.T, name, path string) {
 
 // adapted is a desk with the embedded model, which can read adapters. closing
 // ends it; it is ended with the test at the latest.
-func adapted(t *testing.T, store chat.Store) (desk *chat.Desk, e *infer.Engine, closing func()) {
+func adapted(t *testing.T, store chat.Store) (desk *chat.Workspace, e *infer.Engine, closing func()) {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Threads: 1, Slots: 8}, nil)
 	must(t, err)
 	e = infer.NewEngine(m, b, infer.Options{})
 	sampling := sampler.Params{Temperature: 1, TopP: 0.9, Seed: 7}
-	desk = chat.NewDesk(e, store, chat.Defaults{Sampling: &sampling, MaxTokens: 24})
+	desk = chat.NewWorkspace(e, store, chat.Defaults{Sampling: &sampling, MaxTokens: 24})
 	desk.UseAdapters(func(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
 		if path == "" {
 			return demo.OpenAdapter(name, o)
@@ -317,7 +317,7 @@ func TestStatesOfAdapters(t *testing.T) {
 		err = from.SetAdapter(chat.Adapter{})
 	}
 	refused(t, err, "was made with the adapter demo-pirate, and no adapter is in use")
-	with := chat.Mix{Own: chat.Fader{Weight: 1}, Faders: []chat.Fader{{State: kept.ID, Name: kept.Name, Weight: 1}}}
+	with := chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{{State: kept.ID, Name: kept.Name, Weight: 1}}}
 	must(t, other.SetMix(with))
 	must(t, other.Send("Who are you?"))
 	refused(t, until(t, other, "an error", func(v chat.View) bool { return v.Err != nil }).Err, "demo-excited is in use")
@@ -339,7 +339,7 @@ func TestStatesOfAdapters(t *testing.T) {
 	must(t, err)
 	foreign := *snap
 	foreign.Adapter, foreign.State = "another", make([]float32, len(snap.State))
-	desk.Shut(d)
+	desk.CloseDialogue(d)
 	must(t, store.CommitTurn(ctx, v.Conversation, answer, &foreign))
 	desk.SetMemory(0)
 	d = desk.Open(v.Conversation.ID)

@@ -253,7 +253,7 @@ func (w *walk) goAnywhere() error {
 		to = append(to, id)
 	}
 	slices.Sort(to)
-	return w.d.GoTo(to[w.rng.IntN(len(to))])
+	return w.d.SetHead(to[w.rng.IntN(len(to))])
 }
 
 // check holds the conversation against the store and against the engine.
@@ -314,7 +314,7 @@ func (w *walk) reopen() error {
 	if v := settled(w.t, w.d); len(v.Turns)+len(v.Ahead) == 0 {
 		return nil
 	}
-	w.room.desk.Shut(w.d)
+	w.room.desk.CloseDialogue(w.d)
 	w.d = w.room.desk.Open(w.d.ID())
 	settled(w.t, w.d)
 	return nil

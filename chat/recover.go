@@ -72,7 +72,7 @@ func (d *Dialogue) recover(j Journal) error {
 	t.Reading.Unread = 0
 	if t.Model == tmpl.model {
 		header := strings.TrimLeft(tmpl.headerIn(prompt.turn.Tokens), " ")
-		tokens, stopped := tmpl.beforeStop(j.Tokens, d.desk.stops(d.desk.engine.Model()))
+		tokens, stopped := tmpl.beforeStop(j.Tokens, d.workspace.stops(d.workspace.engine.Model()))
 		t.Tokens = tokens
 		if text := tmpl.shown(header, tokens); stopped || strings.HasPrefix(text, j.Text) {
 			t.Text = text

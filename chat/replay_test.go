@@ -27,7 +27,7 @@ import (
 // steps wait for a gate.
 type adaptedRoom struct {
 	t      *testing.T
-	desk   *chat.Desk
+	desk   *chat.Workspace
 	store  chat.Store
 	engine *infer.Engine
 	gate   *gate
@@ -47,7 +47,7 @@ func newAdaptedRoom(t *testing.T, store chat.Store) *adaptedRoom {
 	r := &adaptedRoom{t: t, store: store, gate: newGate()}
 	r.engine = infer.NewEngine(m, stepper{own, r.gate}, infer.Options{})
 	sampling := sampler.Params{Temperature: 0.9, TopP: 0.95, Presence: 0.4, Frequency: 0.2, Decay: 0.99, Seed: 7}
-	r.desk = chat.NewDesk(r.engine, unclosed{store}, chat.Defaults{Sampling: &sampling, MaxTokens: replayTokens})
+	r.desk = chat.NewWorkspace(r.engine, unclosed{store}, chat.Defaults{Sampling: &sampling, MaxTokens: replayTokens})
 	r.desk.UseStates(demo.States)
 	r.desk.UseAdapters(func(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
 		if path == "" {
@@ -207,7 +207,7 @@ func TestThinnedLinesGoOnAsKeptOnes(t *testing.T) {
 			forks, err := r.desk.Fork(d, head.ID, 1)
 			must(t, err)
 			want, state := r.answered(d, "And then?")
-			must(t, d.GoTo(head.ID))
+			must(t, d.SetHead(head.ID))
 			must(t, forks[0].Continue())
 			more := last(settled(t, forks[0]))
 			moreState := r.state(more.ID)
@@ -233,7 +233,7 @@ func TestThinnedLinesGoOnAsKeptOnes(t *testing.T) {
 			thin(t, r.store, d.ID())
 			r = r.again()
 			d = r.open(d.ID())
-			must(t, d.GoTo(head.ID))
+			must(t, d.SetHead(head.ID))
 			must(t, d.Continue())
 			sequel := last(settled(t, d))
 			if !slices.Equal(sequel.Tokens, more.Tokens) || !slices.Equal(r.state(sequel.ID), moreState) {
@@ -253,7 +253,7 @@ func TestStoppedWhileALineIsReadAgain(t *testing.T) {
 	d := r.changed()
 	head := last(settled(t, d))
 	want, state := r.answered(d, "And then?")
-	must(t, d.GoTo(head.ID))
+	must(t, d.SetHead(head.ID))
 	settled(t, d)
 	id, before := d.ID(), r.state(head.ID)
 	stopped := 0 // before anything was drawn
@@ -262,7 +262,7 @@ func TestStoppedWhileALineIsReadAgain(t *testing.T) {
 		thin(t, r.store, id)
 		r = r.again()
 		d = r.open(id)
-		must(t, d.GoTo(head.ID))
+		must(t, d.SetHead(head.ID))
 		settled(t, d)
 		r.gate.shut()
 		must(t, d.Send("And then?"))
@@ -276,12 +276,12 @@ func TestStoppedWhileALineIsReadAgain(t *testing.T) {
 		if v := settled(t, d); v.Err != nil {
 			t.Fatalf("stopped after %d steps: %v", steps, v.Err)
 		}
-		must(t, d.GoTo(head.ID))
+		must(t, d.SetHead(head.ID))
 		got, again := r.answered(d, "And then?")
 		if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again, state) {
 			t.Errorf("stopped after %d steps it answers %q then, never stopped %q", steps, got.Text, want.Text)
 		}
-		must(t, d.GoTo(head.ID))
+		must(t, d.SetHead(head.ID))
 		settled(t, d)
 	}
 	if stopped < 2 {
@@ -357,7 +357,7 @@ func TestThinnedVariantsGoOnAsKeptOnes(t *testing.T) {
 			must(t, d.Keep([]chat.ID{head}, false))
 			settled(t, d)
 			want, state := r.answered(d, "And then?")
-			must(t, d.GoTo(head))
+			must(t, d.SetHead(head))
 			settled(t, d)
 			r.close()
 			thin(t, r.store, d.ID())
@@ -381,7 +381,7 @@ func TestThinnedLinesWithoutTheirAdapter(t *testing.T) {
 	r.use(d, "demo-excited")
 	head := last(ask(t, d, "And the dog?"))
 	want, state := r.answered(d, "And then?")
-	must(t, d.GoTo(head.ID))
+	must(t, d.SetHead(head.ID))
 	settled(t, d)
 	r.close()
 	thin(t, r.store, d.ID())
@@ -414,7 +414,7 @@ func TestThinnedLinesWithoutTheirAdapter(t *testing.T) {
 	must(t, os.Remove(path))
 	r = r.again()
 	d = r.open(d.ID())
-	must(t, d.GoTo(head.ID))
+	must(t, d.SetHead(head.ID))
 	must(t, d.Send("And then?"))
 	until(t, d, "an error", failed)
 	r.gate.shut()
@@ -430,7 +430,7 @@ func TestThinnedLinesWithoutTheirAdapter(t *testing.T) {
 	}
 	from := last(v).ID
 	want, state = r.answered(d, "Why?")
-	must(t, d.GoTo(from))
+	must(t, d.SetHead(from))
 	settled(t, d)
 	r.close()
 	thin(t, r.store, d.ID())
@@ -456,7 +456,7 @@ func TestMixesAfterOtherAdapters(t *testing.T) {
 	r.use(d, "demo-excited")
 	head := last(ask(t, d, "And the dog?"))
 	bare, state := r.answered(d, "And then?")
-	must(t, d.GoTo(head.ID))
+	must(t, d.SetHead(head.ID))
 	silent, err := chat.ParseMix(t.Context(), r.desk.Library(), "own=1,demo-sad=0")
 	must(t, err)
 	must(t, d.SetMix(silent))
@@ -471,7 +471,7 @@ func TestMixesAfterOtherAdapters(t *testing.T) {
 	want, _ := r.answered(d, "Why?")
 	kept, err := r.store.Snapshot(t.Context(), want.ID)
 	must(t, err)
-	must(t, d.GoTo(mixed.ID))
+	must(t, d.SetHead(mixed.ID))
 	settled(t, d)
 	r.close()
 	thin(t, r.store, d.ID())
@@ -479,10 +479,10 @@ func TestMixesAfterOtherAdapters(t *testing.T) {
 	got, _ := r.answered(r.open(d.ID()), "Why?")
 	again, err := r.store.Snapshot(t.Context(), got.ID)
 	must(t, err)
-	if len(again.Voices) != 1 || len(kept.Voices) != 1 {
-		t.Fatalf("%d and %d states beside the own", len(again.Voices), len(kept.Voices))
+	if len(again.Members) != 1 || len(kept.Members) != 1 {
+		t.Fatalf("%d and %d states beside the own", len(again.Members), len(kept.Members))
 	}
-	if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again.State, kept.State) || !slices.Equal(again.Voices[0].State, kept.Voices[0].State) {
+	if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again.State, kept.State) || !slices.Equal(again.Members[0].State, kept.Members[0].State) {
 		t.Errorf("thinned the mix answers %q, kept %q", got.Text, want.Text)
 	}
 }

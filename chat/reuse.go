@@ -117,12 +117,12 @@ func (a *answer) recall(ctx context.Context, prefixes []infer.Prefix) (*infer.Sn
 	var found *infer.Snapshot
 	at := len(prefixes)
 	for i, p := range prefixes {
-		if found = a.d.desk.warm.reading(p); found != nil {
+		if found = a.d.workspace.warm.reading(p); found != nil {
 			at = i
 			break
 		}
 	}
-	if r, ok := a.d.desk.store.(recaller); ok && at > 0 {
+	if r, ok := a.d.workspace.store.(recaller); ok && at > 0 {
 		if stored, i, err := r.SnapshotReading(ctx, prefixes[:at]); err == nil && stored != nil {
 			return stored, i
 		}

@@ -40,7 +40,7 @@ type room struct {
 	t      *testing.T
 	engine *infer.Engine
 	store  *trouble
-	desk   *chat.Desk
+	desk   *chat.Workspace
 	gate   *gate
 	dead   bool
 	once   sync.Once // for close
@@ -87,7 +87,7 @@ func newRoom(t *testing.T, s setup) *room {
 		backend = scripted.NewAdapted(s.model, o)
 	}
 	r.engine = infer.NewEngine(s.model, backend, infer.Options{})
-	r.desk = chat.NewDesk(r.engine, r.store, s.defaults)
+	r.desk = chat.NewWorkspace(r.engine, r.store, s.defaults)
 	if s.adapted {
 		r.desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
 	}

@@ -21,7 +21,7 @@ type Found struct {
 }
 
 // Search finds turns that hold a text. It blocks.
-func (k *Desk) Search(ctx context.Context, query string) ([]Found, error) {
+func (k *Workspace) Search(ctx context.Context, query string) ([]Found, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// BinKeeps is how long a conversation that was thrown away can be taken back.
-const BinKeeps = 30 * 24 * time.Hour
+// BinRetention is how long a conversation that was thrown away can be taken back.
+const BinRetention = 30 * 24 * time.Hour
 
 // shelfPatience is how long what is thrown away may take to be saved.
 const shelfPatience = 5 * time.Second
@@ -17,17 +17,17 @@ const shelfPatience = 5 * time.Second
 // SetPinned puts a conversation before the others in the list, or back among
 // them. Like all methods of this file it blocks, works for open and for
 // stored conversations, and does not make them younger.
-func (k *Desk) SetPinned(ctx context.Context, id ID, pinned bool) error {
+func (k *Workspace) SetPinned(ctx context.Context, id ID, pinned bool) error {
 	return k.alter(ctx, id, func(c *Conversation) { c.Pinned = pinned })
 }
 
 // SetArchived takes a conversation out of the list, or puts it back.
-func (k *Desk) SetArchived(ctx context.Context, id ID, archived bool) error {
+func (k *Workspace) SetArchived(ctx context.Context, id ID, archived bool) error {
 	return k.alter(ctx, id, func(c *Conversation) { c.Archived = archived })
 }
 
 // SetTitle names a conversation.
-func (k *Desk) SetTitle(ctx context.Context, id ID, title string) error {
+func (k *Workspace) SetTitle(ctx context.Context, id ID, title string) error {
 	title = strings.Join(strings.Fields(title), " ")
 	if title == "" {
 		return errors.New("a title needs at least one character")
@@ -35,14 +35,14 @@ func (k *Desk) SetTitle(ctx context.Context, id ID, title string) error {
 	return k.alter(ctx, id, func(c *Conversation) { c.Title, c.Named = title, true })
 }
 
-// TakeBack takes a conversation out of the bin.
-func (k *Desk) TakeBack(ctx context.Context, id ID) error {
+// RestoreFromBin takes a conversation out of the bin.
+func (k *Workspace) RestoreFromBin(ctx context.Context, id ID) error {
 	return k.alter(ctx, id, func(c *Conversation) { c.Deleted = time.Time{} })
 }
 
-// ThrowAway puts a conversation into the bin, from which it is removed for
+// MoveToBin puts a conversation into the bin, from which it is removed for
 // good after BinKeeps. One that is open is stopped, saved and closed.
-func (k *Desk) ThrowAway(ctx context.Context, id ID) error {
+func (k *Workspace) MoveToBin(ctx context.Context, id ID) error {
 	bin := func(c *Conversation) { c.Deleted = time.Now() }
 	k.mu.Lock()
 	d := k.open[id]
@@ -51,7 +51,7 @@ func (k *Desk) ThrowAway(ctx context.Context, id ID) error {
 		return k.alter(ctx, id, bin)
 	}
 	failed := d.alter(bin)
-	k.Shut(d)
+	k.CloseDialogue(d)
 	if err := k.left(ctx, id); err != nil {
 		return fmt.Errorf("throwing conversation %d away: %w; saving is tried again by itself", id, err)
 	}
@@ -62,7 +62,7 @@ func (k *Desk) ThrowAway(ctx context.Context, id ID) error {
 }
 
 // left waits until a conversation that was shut is saved.
-func (k *Desk) left(ctx context.Context, id ID) error {
+func (k *Workspace) left(ctx context.Context, id ID) error {
 	ctx, cancel := context.WithTimeout(ctx, shelfPatience)
 	defer cancel()
 	k.mu.Lock()
@@ -81,10 +81,10 @@ func (k *Desk) left(ctx context.Context, id ID) error {
 
 // EmptyBin removes everything in the bin for good, and says how many
 // conversations that were.
-func (k *Desk) EmptyBin(ctx context.Context) (int, error) { return k.purge(ctx, time.Now()) }
+func (k *Workspace) EmptyBin(ctx context.Context) (int, error) { return k.purge(ctx, time.Now()) }
 
 // purge removes for good what was thrown away before a moment.
-func (k *Desk) purge(ctx context.Context, before time.Time) (removed int, err error) {
+func (k *Workspace) purge(ctx context.Context, before time.Time) (removed int, err error) {
 	k.shelf.Lock()
 	defer k.shelf.Unlock()
 	list, err := k.List(ctx)
@@ -105,12 +105,12 @@ func (k *Desk) purge(ctx context.Context, before time.Time) (removed int, err er
 
 // purgeOld empties the bin of what is too old, in the background. What fails
 // is tried again at the next start.
-func (k *Desk) purgeOld() {
-	k.saving.Go(func() { _, _ = k.purge(k.closing, time.Now().Add(-BinKeeps)) })
+func (k *Workspace) purgeOld() {
+	k.saving.Go(func() { _, _ = k.purge(k.closing, time.Now().Add(-BinRetention)) })
 }
 
 // alter changes the data of a conversation, open or stored.
-func (k *Desk) alter(ctx context.Context, id ID, change func(*Conversation)) error {
+func (k *Workspace) alter(ctx context.Context, id ID, change func(*Conversation)) error {
 	for {
 		k.mu.Lock()
 		d, leaving := k.open[id], k.leaving[id]
@@ -137,14 +137,14 @@ func (k *Desk) alter(ctx context.Context, id ID, change func(*Conversation)) err
 }
 
 // hasLeft lets go of a conversation that nobody may open. The caller holds mu.
-func (k *Desk) hasLeft(id ID, done chan struct{}) {
+func (k *Workspace) hasLeft(id ID, done chan struct{}) {
 	if k.leaving[id] == done {
 		delete(k.leaving, id)
 	}
 	close(done)
 }
 
-func (k *Desk) alterStored(ctx context.Context, id ID, change func(*Conversation)) error {
+func (k *Workspace) alterStored(ctx context.Context, id ID, change func(*Conversation)) error {
 	k.shelf.Lock()
 	defer k.shelf.Unlock()
 	list, err := k.List(ctx)

@@ -11,7 +11,7 @@ import (
 )
 
 // listed is what the store has of a conversation.
-func listed(t *testing.T, k *chat.Desk, id chat.ID) chat.Conversation {
+func listed(t *testing.T, k *chat.Workspace, id chat.ID) chat.Conversation {
 	t.Helper()
 	list, err := k.List(context.Background())
 	must(t, err)
@@ -32,7 +32,7 @@ func TestShelfOfOpenAndStoredConversations(t *testing.T) {
 		ask(t, d, "hello")
 		before := listed(t, r.desk, d.ID())
 		if !open {
-			r.desk.Shut(d)
+			r.desk.CloseDialogue(d)
 		}
 		must(t, r.desk.SetPinned(ctx, d.ID(), true))
 		must(t, r.desk.SetArchived(ctx, d.ID(), true))
@@ -87,14 +87,14 @@ func TestThrowingAwayAnOpenConversation(t *testing.T) {
 		time.Sleep(2 * time.Millisecond)
 		r.gate.open()
 	}()
-	must(t, r.desk.ThrowAway(ctx, d.ID()))
+	must(t, r.desk.MoveToBin(ctx, d.ID()))
 	if c := listed(t, r.desk, d.ID()); c.Deleted.IsZero() {
 		t.Errorf("it is not in the bin: %+v", c)
 	}
-	if err := d.Send("hello"); !errors.Is(err, chat.ErrShut) {
+	if err := d.Send("hello"); !errors.Is(err, chat.ErrClosed) {
 		t.Errorf("a conversation in the bin takes turns: %v", err)
 	}
-	must(t, r.desk.TakeBack(ctx, d.ID()))
+	must(t, r.desk.RestoreFromBin(ctx, d.ID()))
 	back := r.desk.Open(d.ID())
 	v := settled(t, back)
 	if !v.Conversation.Deleted.IsZero() || len(v.Turns) < 3 {
@@ -112,15 +112,15 @@ func TestTheBinIsNotOpenedAndPurged(t *testing.T) {
 		ask(t, d, "hello")
 	}
 	r.desk.SaveLayout([]*chat.Dialogue{old, kept}, 0)
-	must(t, r.desk.ThrowAway(ctx, old.ID()))
-	must(t, r.desk.ThrowAway(ctx, young.ID()))
+	must(t, r.desk.MoveToBin(ctx, old.ID()))
+	must(t, r.desk.MoveToBin(ctx, young.ID()))
 	must(t, r.desk.Close(ctx))
 	c, _, _, err := store.Load(ctx, old.ID())
 	must(t, err)
-	c.Deleted = time.Now().Add(-chat.BinKeeps - time.Hour)
+	c.Deleted = time.Now().Add(-chat.BinRetention - time.Hour)
 	must(t, store.SaveConversation(ctx, c))
 
-	r.desk = chat.NewDesk(r.engine, store, chat.Defaults{})
+	r.desk = chat.NewWorkspace(r.engine, store, chat.Defaults{})
 	open, _, err := r.desk.Restore(ctx)
 	must(t, err)
 	if len(open) != 1 || open[0].ID() != kept.ID() {
@@ -149,7 +149,7 @@ func TestThrowingAwayWhatCannotBeSaved(t *testing.T) {
 	r.store.set(func(string) error { return errors.New("no space left on device") })
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if err := r.desk.ThrowAway(ctx, d.ID()); err == nil {
+	if err := r.desk.MoveToBin(ctx, d.ID()); err == nil {
 		t.Error("it is said to be in the bin")
 	}
 	r.store.set(nil)

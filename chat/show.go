@@ -2,10 +2,10 @@ package chat
 
 import "fmt"
 
-// Show makes a turn visible, as one that a search has found. On the visible
+// ShowTurn makes a turn visible, as one that a search has found. On the visible
 // line nothing changes; elsewhere in the tree the newest line below the turn
 // becomes the visible one, and the conversation goes on from its end.
-func (d *Dialogue) Show(turn ID) error {
+func (d *Dialogue) ShowTurn(turn ID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.tree.nodes[turn] == nil && !d.loading {

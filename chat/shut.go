@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Shut stops and saves a dialogue and forgets it; its conversation stays
+// CloseDialogue stops and saves a dialogue and forgets it; its conversation stays
 // stored. It returns at once; Close waits for what is still being saved.
-func (k *Desk) Shut(d *Dialogue) {
+func (k *Workspace) CloseDialogue(d *Dialogue) {
 	k.mu.Lock()
 	if k.open[d.id] != d {
 		k.mu.Unlock()
@@ -25,7 +25,7 @@ func (k *Desk) Shut(d *Dialogue) {
 }
 
 // leave waits until a shut dialogue is saved, or until Close gives up.
-func (k *Desk) leave(d *Dialogue, saved chan struct{}) {
+func (k *Workspace) leave(d *Dialogue, saved chan struct{}) {
 	d.work.Wait()
 	d.dismissed()
 	err := d.keep.flush(k.ctx)
@@ -42,7 +42,7 @@ func (k *Desk) leave(d *Dialogue, saved chan struct{}) {
 func (d *Dialogue) end() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.shut = true
+	d.closed = true
 	d.stop()
 }
 
@@ -57,7 +57,7 @@ func (d *Dialogue) dismissed() {
 }
 
 // Delete removes a stored conversation, closing it if it is open. It blocks.
-func (k *Desk) Delete(ctx context.Context, id ID) error {
+func (k *Workspace) Delete(ctx context.Context, id ID) error {
 	k.mu.Lock()
 	d, leaving := k.open[id], k.leaving[id]
 	delete(k.open, id)
@@ -89,7 +89,7 @@ const lastWait = 200 * time.Millisecond
 
 // Close stops everything, saves it and closes the store. It blocks. When ctx
 // ends before everything is saved, the error says what is not.
-func (k *Desk) Close(ctx context.Context) error {
+func (k *Workspace) Close(ctx context.Context) error {
 	k.close()
 	k.mu.Lock()
 	open := make([]*Dialogue, 0, len(k.open))
@@ -98,7 +98,7 @@ func (k *Desk) Close(ctx context.Context) error {
 	}
 	k.mu.Unlock()
 	for _, d := range open {
-		k.Shut(d)
+		k.CloseDialogue(d)
 	}
 	var errs []error
 	if wait(ctx, &k.saving) != nil {

@@ -155,7 +155,7 @@ func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error
 	var from *infer.Snapshot
 	var text []int32
 	if a.way.base != 0 {
-		s, err := a.d.desk.library.Get(ctx, a.way.base)
+		s, err := a.d.workspace.library.Get(ctx, a.way.base)
 		if err == nil {
 			from, text, err = BeginFrom(s, a.model())
 		}

@@ -149,7 +149,7 @@ func TestReopen(t *testing.T) {
 	d := r.desk.New()
 	ask(t, d, "hello")
 	want := ask(t, d, "story")
-	r.desk.Shut(d)
+	r.desk.CloseDialogue(d)
 
 	d = r.desk.Open(d.ID()) // waits for what is still being saved
 	got := settled(t, d)
@@ -293,7 +293,7 @@ func TestCloseUnsaved(t *testing.T) {
 		t.Errorf("closing without saving: %v", err)
 	}
 	// The room's own Close finds nothing left to do.
-	r.desk = chat.NewDesk(r.engine, memstore.New(), chat.Defaults{})
+	r.desk = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
 }
 
 // A disk that has room for a text and not for a state costs the state alone.
@@ -320,7 +320,7 @@ func TestCloseSavesTheTextWithoutItsState(t *testing.T) {
 	if s, err := store.Snapshot(context.Background(), last(v).ID); s != nil || err != nil {
 		t.Errorf("a state on a full disk: %v, %v", s, err)
 	}
-	r.desk = chat.NewDesk(r.engine, memstore.New(), chat.Defaults{})
+	r.desk = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
 }
 
 // Close stops answers and keeps what they have.
@@ -344,7 +344,7 @@ func TestCloseStops(t *testing.T) {
 	if len(turns) != 3 || !turns[1].Open || turns[2].Text != "hello" {
 		t.Errorf("saved %+v", turns)
 	}
-	r.desk = chat.NewDesk(r.engine, memstore.New(), chat.Defaults{})
+	r.desk = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
 }
 
 // The journal is written while the answer runs, and not for every token.

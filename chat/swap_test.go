@@ -46,7 +46,7 @@ const (
 )
 
 // swapRoom is a desk with the embedded model, its states and adapters.
-func swapRoom(t *testing.T, store chat.Store) (*chat.Desk, *infer.Engine, *gate) {
+func swapRoom(t *testing.T, store chat.Store) (*chat.Workspace, *infer.Engine, *gate) {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Slots: 8}, nil)
 	must(t, err)
@@ -57,7 +57,7 @@ func swapRoom(t *testing.T, store chat.Store) (*chat.Desk, *infer.Engine, *gate)
 	g := newGate()
 	e := infer.NewEngine(m, stepper{own, g}, infer.Options{})
 	sampling := sampler.Params{Temperature: 0.9, TopP: 0.95, Seed: 3}
-	desk := chat.NewDesk(e, store, chat.Defaults{Sampling: &sampling, MaxTokens: swapTokens})
+	desk := chat.NewWorkspace(e, store, chat.Defaults{Sampling: &sampling, MaxTokens: swapTokens})
 	desk.UseStates(demo.States)
 	desk.UseAdapters(func(_ context.Context, _, name string, o adapter.Options) (*adapter.Adapter, error) {
 		return demo.OpenAdapter(name, o)
@@ -85,7 +85,7 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 		return m
 	}
 	before, after := mixed("own=1,demo-sad=0.2,demo-animals=0"), mixed("own=0.1,demo-sad=0.2,demo-animals=1.5")
-	voices, err := before.Voices(t.Context(), desk.Library(), e.Model(), "")
+	voices, err := before.LoadMembers(t.Context(), desk.Library(), e.Model(), "")
 	must(t, err)
 	calm := sampler.Params{Temperature: 1.5, TopP: 1, Presence: 0.8, Frequency: 0.3, Decay: 0.99, Seed: 3}
 	for name, s := range map[string]swap{
@@ -104,13 +104,13 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 		"weights of a mix": {
 			begin: func(d *chat.Dialogue) error { return d.SetMix(before) },
 			alter: func(d *chat.Dialogue) error { return d.SetMix(after) },
-			first: func(r *infer.Request) { r.Weight, r.Voices = before.Weights()[0], voices },
+			first: func(r *infer.Request) { r.Weight, r.Members = before.Weights()[0], voices },
 			then: func(r *infer.Request) {
 				weights := after.Weights()
 				from := *r.From
-				from.Weight, from.Voices = weights[0], slices.Clone(from.Voices)
-				for i := range from.Voices {
-					from.Voices[i].Weight = weights[i+1]
+				from.Weight, from.Members = weights[0], slices.Clone(from.Members)
+				for i := range from.Members {
+					from.Members[i].Weight = weights[i+1]
 				}
 				r.From = &from
 			},
@@ -127,7 +127,7 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 }
 
 // check makes the change and compares with what the engine gives in two runs.
-func (s *swap) check(t *testing.T, desk *chat.Desk, e *infer.Engine, g *gate) {
+func (s *swap) check(t *testing.T, desk *chat.Workspace, e *infer.Engine, g *gate) {
 	t.Helper()
 	d := desk.New()
 	must(t, s.begin(d))
@@ -166,7 +166,7 @@ func (s *swap) run(t *testing.T, e *infer.Engine, r infer.Request, before bool) 
 	r.Stops, r.AnyAdapter = chat.Stops(e.Model()), true
 	s.first(&r)
 	if !before {
-		r.Voices, r.Weight = nil, 0 // the snapshot has them
+		r.Members, r.Weight = nil, 0 // the snapshot has them
 		s.then(&r)
 	}
 	stream, err := e.Submit(r)

@@ -51,10 +51,10 @@ func (d *Dialogue) reopened(t template, turn Turn, was string) Turn {
 }
 
 // template is how the engine's model is spoken to.
-func (d *Dialogue) template() template { return templateOf(d.desk.engine.Model()) }
+func (d *Dialogue) template() template { return templateOf(d.workspace.engine.Model()) }
 
 func (d *Dialogue) rendering() rendering {
-	return rendering{system: d.conv.System, begins: d.base.beginning(), blankLines: d.desk.settings().KeepBlankLines}
+	return rendering{system: d.conv.System, begins: d.base.beginning(), blankLines: d.workspace.settings().KeepBlankLines}
 }
 
 // usable says that a snapshot is of this model.

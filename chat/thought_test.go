@@ -92,7 +92,7 @@ func TestRetryWithHeader(t *testing.T) {
 	must(t, d.SetThink(chat.ThinkFree))
 	want := last(ask(t, d, "one")).Text
 	must(t, d.SetThink(chat.ThinkOff))
-	r.desk.Shut(d)
+	r.desk.CloseDialogue(d)
 	d = r.desk.Open(d.ID())
 	settled(t, d)
 	must(t, d.Retry())

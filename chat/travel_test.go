@@ -19,7 +19,7 @@ func TestAdaptersAndMixesTravel(t *testing.T) {
 	ctx := context.Background()
 	c, turns, _, err := r.store.Load(ctx, d.ID())
 	must(t, err)
-	mix := chat.Mix{Own: chat.Fader{Name: "own", Weight: 1}, Faders: []chat.Fader{{State: 3, Name: "sad", Weight: -0.25, Mute: true}}}
+	mix := chat.Mix{Own: chat.MixMember{Name: "own", Weight: 1}, Others: []chat.MixMember{{State: 3, Name: "sad", Weight: -0.25, Mute: true}}}
 	c.Adapter, c.Mix = "a fingerprint", mix
 	turns[1].Adapter, turns[1].Mix = "poet × 0.5", mix
 	var tree bytes.Buffer

@@ -45,10 +45,10 @@ func (d *Dialogue) Redo() error {
 	})
 }
 
-// GoTo makes a turn the head, 0 the beginning. On the visible line the tip
+// SetHead makes a turn the head, 0 the beginning. On the visible line the tip
 // stays where it is, so that going back is as lossless as Undo; elsewhere in
 // the tree the newest line below the turn becomes the visible one.
-func (d *Dialogue) GoTo(turn ID) error {
+func (d *Dialogue) SetHead(turn ID) error {
 	return d.act("go", func() error {
 		if turn != 0 && d.tree.nodes[turn] == nil {
 			return missing(turn)

@@ -141,16 +141,16 @@ func TestGoTo(t *testing.T) {
 	d := r.desk.New()
 	ask(t, d, "hello")
 	first := ask(t, d, "again")
-	must(t, d.GoTo(first.Turns[2].ID))
+	must(t, d.SetHead(first.Turns[2].ID))
 	shows(t, d.View(), []string{"hello", helloAnswer, "again"}, []string{againAnswer})
-	must(t, d.GoTo(0))
+	must(t, d.SetHead(0))
 	shows(t, d.View(), nil, texts(first))
-	must(t, d.GoTo(first.Turns[1].ID))
+	must(t, d.SetHead(first.Turns[1].ID))
 	ask(t, d, "story")
 	// Elsewhere in the tree, its line becomes the visible one.
-	must(t, d.GoTo(first.Turns[2].ID))
+	must(t, d.SetHead(first.Turns[2].ID))
 	shows(t, d.View(), []string{"hello", helloAnswer, "again"}, []string{againAnswer})
-	if err := d.GoTo(12345); err == nil {
+	if err := d.SetHead(12345); err == nil {
 		t.Error("a turn that is not there became the head")
 	}
 	// A prompt at the head is answered anew beside the answer it has.

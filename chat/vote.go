@@ -128,7 +128,7 @@ func (d *Dialogue) Vote(winner ID) error {
 	}
 	c.voted = true
 	saved := make(chan struct{})
-	d.desk.casting(cast{d.keep, saved})
+	d.workspace.casting(cast{d.keep, saved})
 	d.keep.order("saving the vote", nil, func(ctx context.Context, s Store) error {
 		err := s.AddVote(ctx, v)
 		if err == nil {
@@ -146,7 +146,7 @@ type cast struct {
 	saved chan struct{} // closed when it is there
 }
 
-func (k *Desk) casting(c cast) {
+func (k *Workspace) casting(c cast) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.casts = slices.DeleteFunc(k.casts, func(c cast) bool {
@@ -162,7 +162,7 @@ func (k *Desk) casting(c cast) {
 
 // Votes are all that were given, oldest first; one that cannot be saved now is
 // left out. It blocks.
-func (k *Desk) Votes(ctx context.Context) ([]Vote, error) {
+func (k *Workspace) Votes(ctx context.Context) ([]Vote, error) {
 	k.mu.Lock()
 	casts := slices.Clone(k.casts)
 	k.mu.Unlock()

@@ -131,7 +131,7 @@ type Memory struct {
 }
 
 // Memory says what the snapshots of all conversations take. It is cheap.
-func (k *Desk) Memory() Memory {
+func (k *Workspace) Memory() Memory {
 	w := k.warm
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,4 +145,4 @@ func (k *Desk) Memory() Memory {
 }
 
 // SetMemory changes how many bytes of snapshots are kept in memory.
-func (k *Desk) SetMemory(budget int64) { k.warm.limit(max(budget, 0)) }
+func (k *Workspace) SetMemory(budget int64) { k.warm.limit(max(budget, 0)) }

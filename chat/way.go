@@ -116,16 +116,16 @@ func (a *answer) origin(adapter string) infer.Prefix {
 // the request, see adaptedTo.
 func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
 	m := a.way.mix
-	if s == nil || !m.Active() && len(s.Voices) == 0 {
+	if s == nil || !m.Active() && len(s.Members) == 0 {
 		return s
 	}
 	if !m.holds(s) {
 		return nil
 	}
 	out := *s
-	out.Weight, out.Voices = 0, nil
+	out.Weight, out.Members = 0, nil
 	if m.Active() {
-		out.Weight, out.Voices = m.Weights()[0], m.reweighted(s.Voices)
+		out.Weight, out.Members = m.Weights()[0], m.reweighted(s.Members)
 	}
 	return &out
 }
@@ -137,7 +137,7 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 		return from, nil
 	}
 	adapter, name := a.using()
-	voices, err := m.voices(ctx, a.d.desk.library, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, name) })
+	voices, err := m.loadMembers(ctx, a.d.workspace.library, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, name) })
 	if err != nil {
 		return nil, err
 	}
@@ -145,6 +145,6 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 	if from != nil {
 		out = *from
 	}
-	out.Weight, out.Voices, out.Logits = m.Weights()[0], voices, nil
+	out.Weight, out.Members, out.Logits = m.Weights()[0], voices, nil
 	return &out, nil
 }

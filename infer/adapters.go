@@ -103,7 +103,7 @@ func (e *Engine) Adapters(ctx context.Context) ([]LoadedAdapter, error) {
 func (e *Engine) users(fingerprint string) int {
 	n := 0
 	for _, q := range slices.Concat(e.line, e.running) {
-		if q.req.Adapter == fingerprint || q.mix != nil && slices.ContainsFunc(q.mix.voices, func(v voice) bool { return v.Adapter == fingerprint }) {
+		if q.req.Adapter == fingerprint || q.mix != nil && slices.ContainsFunc(q.mix.voices, func(v member) bool { return v.Adapter == fingerprint }) {
 			n++
 		}
 	}

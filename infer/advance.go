@@ -124,7 +124,7 @@ func (e *Engine) advanceReading(q *sequence, n int, d Drawn, at span) error {
 func (e *Engine) takeStart(q *sequence) error {
 	s := e.startSnapshot(q)
 	s.Logits = slices.Clone(q.logits)
-	if err := e.readVoices(q, s, true); err != nil {
+	if err := e.readMembers(q, s, true); err != nil {
 		return err
 	}
 	slot, ok := e.pool.take()
@@ -190,7 +190,7 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 		return e.stop(q, len(q.answer.ids), nil)
 	}
 	text, cut, found := q.answer.push(d.Token)
-	q.stream.publish(Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top, Voices: d.Voices}, text)
+	q.stream.publish(Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top, MemberLogprobs: d.Voices}, text)
 	if found {
 		n, part := q.answer.locate(cut)
 		return e.stop(q, n, part)

@@ -46,11 +46,11 @@ type Row struct {
 	Sampler *sampler.Sampler
 	Adapter AdapterID // of an AdapterBackend; 0 is none
 	Top     int       // how many candidates to return with the token
-	// Voices is for a Mixer, and needs a Sampler: this row and as many that
+	// Members is for a Mixer, and needs a Sampler: this row and as many that
 	// follow, which have none, are a mix.
-	Voices int
-	Gate   float32   // of a row of a mix: its weight, of the sum of all weights
-	Logits []float32 // if not nil, len Shape.Vocab: receives the raw logits after the last of Tokens
+	Members int
+	Gate    float32   // of a row of a mix: its weight, of the sum of all weights
+	Logits  []float32 // if not nil, len Shape.Vocab: receives the raw logits after the last of Tokens
 }
 
 // A Drawn is what a step returns for one row with a Sampler.
@@ -133,6 +133,6 @@ type LogitsKeeper interface {
 // all of its rows read next. ReadLogits has what each row's own are.
 type Mixer interface {
 	LogitsKeeper
-	// MaxVoices is how many rows may follow the first one of a mix.
-	MaxVoices() int
+	// MaxMembers is how many rows may follow the first one of a mix.
+	MaxMembers() int
 }

@@ -20,7 +20,7 @@ func mixedSequence(k, vocab int, r *rand.Rand) *sequence {
 	}
 	q := &sequence{logits: random(), mix: &mix{weight: 1}}
 	for range k - 1 {
-		q.mix.voices = append(q.mix.voices, voice{Voice: Voice{Weight: float32(r.Float64()*2 - 0.2)}, logits: random()})
+		q.mix.voices = append(q.mix.voices, member{Member: Member{Weight: float32(r.Float64()*2 - 0.2)}, logits: random()})
 	}
 	return q
 }

@@ -44,7 +44,7 @@ func (e *Engine) reread(q *sequence) error {
 	if err := e.load(q.slot, base); err != nil {
 		return err
 	}
-	if err := e.loadVoices(q, base); err != nil {
+	if err := e.loadMembers(q, base); err != nil {
 		return err
 	}
 	q.returnTo(base.Position)
@@ -149,7 +149,7 @@ func (e *Engine) end(q *sequence, end Ending) {
 		q.placed = false
 	}
 	e.dropMark(q)
-	e.dropVoices(q)
+	e.dropMembers(q)
 	q.phase = phaseEnded
 	end.Usage = q.finalUsage(now)
 	q.stream.setProgress(q.progress(now))
@@ -186,7 +186,7 @@ func (e *Engine) base(q *sequence, tokens []int32) (*Snapshot, []int32) {
 // complete gives s the state of base and what is to be read after it.
 func (base *Snapshot) complete(s *Snapshot, pending []int32) {
 	s.Position, s.Spans, s.State, s.Pending, s.Logits = base.Position, base.Spans, base.State, pending, nil
-	s.Weight, s.Voices = base.Weight, base.Voices
+	s.Weight, s.Members = base.Weight, base.Members
 	if len(pending) == 0 {
 		s.Pending, s.Logits = nil, base.Logits
 	}
@@ -206,11 +206,11 @@ func (e *Engine) save(q *sequence, end Ending, pending []int32) error {
 		}
 		s.Logits = q.logits
 	}
-	if err := e.readVoices(q, s, s.Logits != nil); err != nil {
+	if err := e.readMembers(q, s, s.Logits != nil); err != nil {
 		return err
 	}
 	e.dropMark(q)
-	e.dropVoices(q)
+	e.dropMembers(q)
 	q.phase = phaseSaving
 	now := time.Now()
 	end.Usage = q.finalUsage(now)

@@ -42,14 +42,14 @@ type Engine struct {
 	adapters map[string]*fitted // by fingerprint
 	keeper   LogitsKeeper       // the same backend if it keeps logits, or nil
 	line     []*sequence        // waiting for a slot, first come first served
-	// maxVoices is how many further states a mix may have for the backend to
+	// maxMembers is how many further states a mix may have for the backend to
 	// draw; 0 if it is no Mixer.
-	maxVoices int
-	running   []*sequence // with a slot
-	pool      pool
-	pace      pace
-	plan      plan
-	outs      *readouts
+	maxMembers int
+	running    []*sequence // with a slot
+	pool       pool
+	pace       pace
+	plan       plan
+	outs       *readouts
 }
 
 // NewEngine starts the engine goroutine. The engine owns b from here on and closes it.
@@ -68,7 +68,7 @@ func NewEngine(m *Model, b Backend, o Options) *Engine {
 	}
 	e.keeper, _ = b.(LogitsKeeper)
 	if m, ok := b.(Mixer); ok {
-		e.maxVoices = m.MaxVoices()
+		e.maxMembers = m.MaxMembers()
 	}
 	e.monitor.snapshots = new(atomic.Int64)
 	e.monitor.observeMemory(b.Memory())

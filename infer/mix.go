@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Voice is one of the further states of a mix: multi recurrent state
+// A Member is one of the further states of a mix: multi recurrent state
 // sampling. All states of a mix read the same tokens; their logits, weighted
 // and normalised, make one distribution, from which one token is drawn for
 // all:
@@ -15,7 +15,7 @@ import (
 //
 // The first of them is what Request.From continues. A weight may be 0, which
 // keeps the state in step, or negative, which contrasts.
-type Voice struct {
+type Member struct {
 	Name    string
 	Weight  float32
 	Adapter string    // fingerprint of a loaded one; "" is none
@@ -39,11 +39,11 @@ func CheckWeights(weights []float32) error {
 	return nil
 }
 
-// maxVoices bounds the further states of a mix.
-const maxVoices = 63
+// maxMembers bounds the further states of a mix.
+const maxMembers = 63
 
 // weights are those of a mix, the sequence's own first.
-func weights(own float32, voices []Voice) []float32 {
+func weights(own float32, voices []Member) []float32 {
 	w := []float32{own}
 	for _, v := range voices {
 		w = append(w, v.Weight)
@@ -51,13 +51,13 @@ func weights(own float32, voices []Voice) []float32 {
 	return w
 }
 
-// checkVoices says what is wrong with a mix on a model, or nil.
-func checkVoices(m *Model, own float32, voices []Voice) error {
+// checkMembers says what is wrong with a mix on a model, or nil.
+func checkMembers(m *Model, own float32, voices []Member) error {
 	if len(voices) == 0 {
 		return nil
 	}
-	if len(voices) > maxVoices {
-		return fmt.Errorf("a mix of %d states: at most %d can be mixed", len(voices)+1, maxVoices+1)
+	if len(voices) > maxMembers {
+		return fmt.Errorf("a mix of %d states: at most %d can be mixed", len(voices)+1, maxMembers+1)
 	}
 	for _, v := range voices {
 		if n := m.Shape.StateLen(); v.State != nil && len(v.State) != n {
@@ -73,23 +73,23 @@ func checkVoices(m *Model, own float32, voices []Voice) error {
 // mixed makes a request's mix part of what it goes on from: Request.Voices, if
 // it is not nil, takes the place of the snapshot's.
 func (r *Request) mixed(m *Model) {
-	if r.Voices == nil {
+	if r.Members == nil {
 		return
 	}
 	from := Snapshot{Model: m.Fingerprint, Tokenizer: m.Tokenizer.Fingerprint(), Adapter: r.Adapter}
 	if r.From != nil {
 		from = *r.From
 	}
-	from.Weight, from.Voices = r.Weight, slices.Clone(r.Voices)
-	if slices.ContainsFunc(from.Voices, func(v Voice) bool { return v.Logits == nil }) {
+	from.Weight, from.Members = r.Weight, slices.Clone(r.Members)
+	if slices.ContainsFunc(from.Members, func(v Member) bool { return v.Logits == nil }) {
 		from.Logits = nil // a draw needs those of all
 	}
-	r.From, r.Voices = &from, nil
+	r.From, r.Members = &from, nil
 }
 
-// A voice is one of the further states of a running mix.
-type voice struct {
-	Voice   // without State and Logits
+// A member is one of the further states of a running mix.
+type member struct {
+	Member  // without State and Logits
 	adapter AdapterID
 	slot    Slot
 	logits  []float32
@@ -98,7 +98,7 @@ type voice struct {
 // A mix is what a sequence with several states has besides.
 type mix struct {
 	weight   float32 // of the sequence's own state
-	voices   []voice
+	voices   []member
 	onDevice bool // the backend draws: it is a Mixer
 
 	blend  Blend
@@ -106,36 +106,36 @@ type mix struct {
 	states [][]float32
 }
 
-// placeVoices gives the states of a mix their slots. ok is false if there are
+// admitMembers gives the states of a mix their slots. ok is false if there are
 // not enough; none is taken then.
-func (e *Engine) placeVoices(q *sequence) (ok bool, err error) {
+func (e *Engine) admitMembers(q *sequence) (ok bool, err error) {
 	from := q.req.From
-	if from == nil || len(from.Voices) == 0 {
+	if from == nil || len(from.Members) == 0 {
 		return true, nil
 	}
-	if n := len(from.Voices) + 1; n > e.slots || n > e.tokens {
+	if n := len(from.Members) + 1; n > e.slots || n > e.tokens {
 		return true, fmt.Errorf("a mix of %d states needs as many slots and tokens a step, and %s has %d and %d", n, e.name, e.slots, e.tokens)
 	}
-	q.mix = &mix{weight: from.Weight, onDevice: len(from.Voices) <= e.maxVoices}
-	for _, v := range from.Voices {
+	q.mix = &mix{weight: from.Weight, onDevice: len(from.Members) <= e.maxMembers}
+	for _, v := range from.Members {
 		slot, ok := e.takeSlot()
 		if !ok {
-			e.dropVoices(q)
+			e.dropMembers(q)
 			return false, nil
 		}
-		v := voice{Voice: v, slot: slot}
+		v := member{Member: v, slot: slot}
 		v.State, v.Logits = nil, nil
 		q.mix.voices = append(q.mix.voices, v)
 	}
-	return true, e.loadVoices(q, from)
+	return true, e.loadMembers(q, from)
 }
 
-// loadVoices gives the slots of a mix the states of a snapshot of it.
-func (e *Engine) loadVoices(q *sequence, from *Snapshot) error {
+// loadMembers gives the slots of a mix the states of a snapshot of it.
+func (e *Engine) loadMembers(q *sequence, from *Snapshot) error {
 	if q.mix == nil {
 		return nil
 	}
-	if len(from.Voices) != len(q.mix.voices) {
+	if len(from.Members) != len(q.mix.voices) {
 		return errors.New("the states of the mix are lost: it cannot go on from here")
 	}
 	for i := range q.mix.voices {
@@ -148,8 +148,8 @@ func (e *Engine) loadVoices(q *sequence, from *Snapshot) error {
 		if v.logits == nil {
 			v.logits = make([]float32, e.model.Shape.Vocab)
 		}
-		copy(v.logits, from.Voices[i].Logits)
-		state := from.Voices[i].State
+		copy(v.logits, from.Members[i].Logits)
+		state := from.Members[i].State
 		if state == nil {
 			err = e.device.ZeroSlot(v.slot)
 		} else {
@@ -162,8 +162,8 @@ func (e *Engine) loadVoices(q *sequence, from *Snapshot) error {
 	return nil
 }
 
-// dropVoices gives the slots of a mix back.
-func (e *Engine) dropVoices(q *sequence) {
+// dropMembers gives the slots of a mix back.
+func (e *Engine) dropMembers(q *sequence) {
 	if q.mix == nil {
 		return
 	}
@@ -173,24 +173,24 @@ func (e *Engine) dropVoices(q *sequence) {
 	q.mix = nil
 }
 
-// readVoices completes a snapshot with the states of a mix as they are now.
+// readMembers completes a snapshot with the states of a mix as they are now.
 // logits says whether they are of the last consumed token.
-func (e *Engine) readVoices(q *sequence, s *Snapshot, logits bool) error {
+func (e *Engine) readMembers(q *sequence, s *Snapshot, logits bool) error {
 	if q.mix == nil {
 		return nil
 	}
-	s.Weight, s.Voices = q.mix.weight, nil
+	s.Weight, s.Members = q.mix.weight, nil
 	for _, v := range q.mix.voices {
 		state, err := e.readState(v.slot)
 		if err != nil {
 			return err
 		}
-		out := v.Voice
+		out := v.Member
 		out.State = state
 		if logits {
 			out.Logits = slices.Clone(v.logits)
 		}
-		s.Voices = append(s.Voices, out)
+		s.Members = append(s.Members, out)
 	}
 	return nil
 }
@@ -208,7 +208,7 @@ func (q *sequence) mixRows(rows []Row, own Row) []Row {
 	gates, _ := q.gate()
 	own.Gate = gates[0]
 	if own.Sampler != nil {
-		own.Voices = len(q.mix.voices)
+		own.Members = len(q.mix.voices)
 	}
 	rows = append(rows, own)
 	for i := range q.mix.voices {

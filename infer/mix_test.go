@@ -15,12 +15,12 @@ import (
 )
 
 // moods are three states that have read different things.
-func moods(t *testing.T, e *infer.Engine) []infer.Voice {
+func moods(t *testing.T, e *infer.Engine) []infer.Member {
 	t.Helper()
-	var voices []infer.Voice
+	var voices []infer.Member
 	for i, name := range []string{"first", "second", "third"} {
 		s := run(t, e, infer.Request{Tokens: numbers(40+i, 20), Logits: true}).Snapshot
-		voices = append(voices, infer.Voice{Name: name, Weight: float32(i+1) / 2, State: s.State})
+		voices = append(voices, infer.Member{Name: name, Weight: float32(i+1) / 2, State: s.State})
 	}
 	return voices
 }
@@ -86,7 +86,7 @@ func TestMixIsItsDefinition(t *testing.T) {
 			voices[i].Weight = float32(w[i+1])
 		}
 		p := lively(3)
-		s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Voices: voices, Weight: float32(w[0])})
+		s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: voices, Weight: float32(w[0])})
 		end := finish(t, s)
 		if end.Err != nil {
 			t.Fatal(end.Err)
@@ -95,11 +95,11 @@ func TestMixIsItsDefinition(t *testing.T) {
 			t.Errorf("weights %v: tokens %v, want %v", w, end.Tokens, want)
 		}
 		_, tokens := s.Read()
-		if len(tokens) != 60 || len(tokens[9].Voices) != 4 || !(tokens[9].Voices[1] < 0) {
+		if len(tokens) != 60 || len(tokens[9].MemberLogprobs) != 4 || !(tokens[9].MemberLogprobs[1] < 0) {
 			t.Fatalf("weights %v: the tenth token is %+v", w, tokens[9])
 		}
-		if only := slices.Index(w, 1); only >= 0 && len(w)-1 == countZeros(w) && math.Abs(float64(tokens[9].Voices[only]-tokens[9].LogProb)) > 1e-4 {
-			t.Errorf("weights %v: %v by the one state that counts, %v by the mix", w, tokens[9].Voices[only], tokens[9].LogProb)
+		if only := slices.Index(w, 1); only >= 0 && len(w)-1 == countZeros(w) && math.Abs(float64(tokens[9].MemberLogprobs[only]-tokens[9].LogProb)) > 1e-4 {
+			t.Errorf("weights %v: %v by the one state that counts, %v by the mix", w, tokens[9].MemberLogprobs[only], tokens[9].LogProb)
 		}
 	}
 	idle(t, e)
@@ -118,12 +118,12 @@ func countZeros(w []float64) int {
 func TestMixGoesOnAsIfNeverStopped(t *testing.T) {
 	e := start(t, scripted.Options{}, infer.Options{})
 	voices, prompt, p := moods(t, e), numbers(7, 33), lively(8)
-	want := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 80, Voices: voices, Weight: 1})
-	end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 13, Voices: voices, Weight: 1})
+	want := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 80, Members: voices, Weight: 1})
+	end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 13, Members: voices, Weight: 1})
 	got := end.Tokens
 	for len(got) < 80 {
 		from := stored(t, end.Snapshot)
-		if !reflect.DeepEqual(from.Voices, end.Snapshot.Voices) || from.Weight != 1 {
+		if !reflect.DeepEqual(from.Members, end.Snapshot.Members) || from.Weight != 1 {
 			t.Fatal("the binary form lost something of the mix")
 		}
 		end = run(t, e, infer.Request{From: from, Sampling: p, MaxTokens: min(17, 80-len(got))})
@@ -132,11 +132,11 @@ func TestMixGoesOnAsIfNeverStopped(t *testing.T) {
 	if !slices.Equal(got, want.Tokens) {
 		t.Errorf("tokens %v, want %v", got, want.Tokens)
 	}
-	if !reflect.DeepEqual(end.Snapshot.Voices, want.Snapshot.Voices) {
+	if !reflect.DeepEqual(end.Snapshot.Members, want.Snapshot.Members) {
 		t.Error("the states at the end are others")
 	}
-	single := run(t, e, infer.Request{From: end.Snapshot, Tokens: numbers(1, 5), Sampling: p, MaxTokens: 4, Voices: []infer.Voice{}, Weight: 1})
-	if len(single.Snapshot.Voices) != 0 {
+	single := run(t, e, infer.Request{From: end.Snapshot, Tokens: numbers(1, 5), Sampling: p, MaxTokens: 4, Members: []infer.Member{}, Weight: 1})
+	if len(single.Snapshot.Members) != 0 {
 		t.Error("a request without further states went on with them")
 	}
 }
@@ -144,16 +144,16 @@ func TestMixGoesOnAsIfNeverStopped(t *testing.T) {
 func TestMixStops(t *testing.T) {
 	e := start(t, scripted.Options{}, infer.Options{})
 	voices, prompt, p := moods(t, e), numbers(7, 33), lively(8)
-	free := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Voices: voices, Weight: 1})
+	free := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: voices, Weight: 1})
 	text := string(e.Model().Tokenizer.Decode(nil, free.Tokens[30:33]))
-	end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Voices: voices, Weight: 1, Stops: []string{text}})
+	end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: voices, Weight: 1, Stops: []string{text}})
 	if end.Reason != infer.ReasonStop || len(end.Tokens) > 33 {
 		t.Fatalf("ended with %v after %d tokens", end.Reason, len(end.Tokens))
 	}
 	whole := slices.Concat(prompt, end.Tokens)
-	want := run(t, e, infer.Request{Tokens: whole, Logits: true, Voices: voices, Weight: 1}).Snapshot
+	want := run(t, e, infer.Request{Tokens: whole, Logits: true, Members: voices, Weight: 1}).Snapshot
 	got := run(t, e, infer.Request{From: end.Snapshot, Logits: true}).Snapshot
-	if !slices.Equal(got.State, want.State) || !reflect.DeepEqual(got.Voices, want.Voices) {
+	if !slices.Equal(got.State, want.State) || !reflect.DeepEqual(got.Members, want.Members) {
 		t.Error("the states are not those before the stop")
 	}
 }
@@ -180,7 +180,7 @@ func TestWeightsMoveBetweenTokens(t *testing.T) {
 	}}, infer.Options{})
 	voices, prompt, p := moods(t, e), numbers(7, 10), lively(5)
 	held.Store(true)
-	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Voices: voices, Weight: 1})
+	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: voices, Weight: 1})
 	running.Store(s)
 	held.Store(false)
 	end := finish(t, s)
@@ -205,23 +205,23 @@ func TestWeightsMoveBetweenTokens(t *testing.T) {
 
 func TestMixRefusals(t *testing.T) {
 	e := start(t, scripted.Options{Slots: 3}, infer.Options{})
-	voice := func(w float32) []infer.Voice { return []infer.Voice{{Name: "a", Weight: w}} }
+	voice := func(w float32) []infer.Member { return []infer.Member{{Name: "a", Weight: w}} }
 	for _, c := range []struct {
 		name   string
 		weight float32
-		voices []infer.Voice
+		voices []infer.Member
 		want   string
 	}{
 		{"weights that add up to nothing", 1, voice(-1), "add up to"},
 		{"a weight that is no number", 1, voice(float32(math.NaN())), "weight 2"},
-		{"a state of another model", 1, []infer.Voice{{Name: "big", Weight: 1, State: make([]float32, 3)}}, `state "big"`},
+		{"a state of another model", 1, []infer.Member{{Name: "big", Weight: 1, State: make([]float32, 3)}}, `state "big"`},
 	} {
-		_, err := e.Submit(infer.Request{Tokens: []int32{1}, Voices: c.voices, Weight: c.weight})
+		_, err := e.Submit(infer.Request{Tokens: []int32{1}, Members: c.voices, Weight: c.weight})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	s := submit(t, e, infer.Request{Tokens: []int32{1}, Voices: []infer.Voice{{Weight: 1}, {Weight: 1}, {Weight: 1}}, Weight: 1})
+	s := submit(t, e, infer.Request{Tokens: []int32{1}, Members: []infer.Member{{Weight: 1}, {Weight: 1}, {Weight: 1}}, Weight: 1})
 	<-s.Done()
 	if end := s.Ending(); end.Err == nil || !strings.Contains(end.Err.Error(), "4 states needs as many slots") {
 		t.Errorf("more states than slots: %v", end.Err)
@@ -231,7 +231,7 @@ func TestMixRefusals(t *testing.T) {
 	for i := range 5 {
 		r := infer.Request{Tokens: numbers(i, 20), Sampling: lively(uint64(i)), MaxTokens: 15}
 		if i != 2 {
-			r.Voices, r.Weight = voice(1), 1
+			r.Members, r.Weight = voice(1), 1
 		}
 		streams = append(streams, submit(t, e, r))
 	}

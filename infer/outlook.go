@@ -34,10 +34,10 @@ func (e *Engine) giveOutlook(q *sequence, token int32) {
 // Token is -1.
 func (s *Snapshot) Outlook() *Outlook {
 	q := sequence{logits: s.Logits}
-	if len(s.Voices) > 0 {
+	if len(s.Members) > 0 {
 		q.mix = &mix{weight: s.Weight}
-		for _, v := range s.Voices {
-			q.mix.voices = append(q.mix.voices, voice{Voice: v, logits: v.Logits})
+		for _, v := range s.Members {
+			q.mix.voices = append(q.mix.voices, member{Member: v, logits: v.Logits})
 		}
 	}
 	return &Outlook{Logits: q.combine(), Sampler: s.Sampler, Token: -1}

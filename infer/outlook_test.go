@@ -17,7 +17,7 @@ func TestOutlookIsOfADraw(t *testing.T) {
 	voices := moods(t, e)
 	for name, r := range map[string]infer.Request{
 		"one state": {},
-		"a mix":     {Voices: voices, Weight: 1},
+		"a mix":     {Members: voices, Weight: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.Tokens, r.MaxTokens, r.Top = numbers(3, 9), 200, 8

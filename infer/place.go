@@ -10,14 +10,14 @@ import "slices"
 // others in line begin from it too or if there is room for both; otherwise q
 // goes on in its slot.
 func (e *Engine) place(q *sequence) (ok bool, err error) {
-	if ok, err = e.placeVoices(q); !ok {
+	if ok, err = e.admitMembers(q); !ok {
 		return false, nil
 	}
 	if err == nil {
 		ok, err = e.placeOwn(q)
 	}
 	if !ok || err != nil {
-		e.dropVoices(q)
+		e.dropMembers(q)
 	}
 	return ok, err
 }

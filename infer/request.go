@@ -25,10 +25,10 @@ type Request struct {
 	// AnyAdapter goes on from a state that was made with another adapter: it was
 	// changed on purpose, and what was read stays as it was read.
 	AnyAdapter bool
-	// Voices are the further states of a mix, and Weight that of From's own
+	// Members are the further states of a mix, and Weight that of From's own
 	// state. nil goes on with those of From, if it has any; an empty slice that
 	// is not nil goes on without them.
-	Voices    []Voice
+	Members   []Member
 	Weight    float32
 	MaxTokens int      // generated tokens at most; 0 is no limit
 	Stops     []string // byte strings that end the answer; they are never shown. Token 0 always ends it
@@ -46,9 +46,9 @@ type Token struct {
 	ID      int32
 	LogProb float32
 	Top     []sampler.Candidate
-	// Voices are, in a mix, the log-probabilities of the token by each of its
+	// MemberLogprobs are, in a mix, the log-probabilities of the token by each of its
 	// states alone, the request's own first.
-	Voices []float32
+	MemberLogprobs []float32
 }
 
 // A Reason says why a request ended.

@@ -37,7 +37,7 @@ func TestScoresAreThoseOfTheDraws(t *testing.T) {
 		"prompt": {Tokens: prompt},
 		"state":  {From: before, Tokens: prompt[20:]},
 		"logits": {From: read},
-		"mix":    {Tokens: prompt, Voices: voices, Weight: 1},
+		"mix":    {Tokens: prompt, Members: voices, Weight: 1},
 	} {
 		drawing := r
 		drawing.Sampling, drawing.MaxTokens = lively(5), 50

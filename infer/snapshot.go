@@ -20,7 +20,7 @@ type Snapshot struct {
 	Logits  []float32
 	Sampler sampler.Memory // penalties and place in the random stream
 	Weight  float32        // in a mix, that of State
-	Voices  []Voice        // the further states of a mix; they have consumed the same tokens
+	Members []Member       // the further states of a mix; they have consumed the same tokens
 	Tail    []byte         // bytes of an incomplete character at the end of the text
 	// Spans are how the last tokens that State has consumed were read, the very
 	// last at the end: of all of Position, or of what was read since nobody knows
@@ -35,7 +35,7 @@ type Snapshot struct {
 func (s *Snapshot) HostBytes() int64 {
 	const float = 4
 	n := len(s.State) + len(s.Logits)
-	for _, v := range s.Voices {
+	for _, v := range s.Members {
 		n += len(v.State) + len(v.Logits)
 	}
 	return float * int64(n)

@@ -60,7 +60,7 @@ func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
 	flags := s.flags() | byte(w)<<widthShift
 	if s.Adapter != "" {
 		dst = appendBytes(dst, s.Adapter)
-		if len(s.Voices) > 0 {
+		if len(s.Members) > 0 {
 			flags |= flagVoices
 		}
 	}
@@ -72,7 +72,7 @@ func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint64(dst, s.Sampler.Draws)
 	dst = appendCounts(dst, s.Sampler.Counts)
 	dst = appendBytes(dst, s.Tail)
-	dst = s.appendVoices(dst, w)
+	dst = s.appendMembers(dst, w)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli)), nil
 }
 
@@ -106,7 +106,7 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 		out.Tail = append([]byte(nil), tail...)
 	}
 	if mixed {
-		out.Weight, out.Voices = d.voices(data)
+		out.Weight, out.Members = d.readMembers(data)
 	}
 	if d.err == nil && len(d.data) > 0 {
 		d.err = fmt.Errorf("%d bytes too many", len(d.data))

@@ -21,7 +21,7 @@ func sampleSnapshots() map[string]*Snapshot {
 		},
 		"adapted mix": {
 			Model: "m", Tokenizer: "t", Adapter: "poet", Position: 3, State: []float32{1, 2}, Weight: 0.5,
-			Voices: []Voice{{Name: "book", Adapter: "poet", Weight: -0.25, State: []float32{4, 5}}},
+			Members: []Member{{Name: "book", Adapter: "poet", Weight: -0.25, State: []float32{4, 5}}},
 		},
 		"empty": {State: []float32{}, Logits: []float32{}},
 		"full": {
@@ -45,13 +45,13 @@ func sameSnapshot(a, b *Snapshot) bool {
 	counts := slices.EqualFunc(a.Sampler.Counts, b.Sampler.Counts, func(x, y sampler.Count) bool {
 		return x.Token == y.Token && sameBits([]float32{x.N, x.First}, []float32{y.N, y.First})
 	})
-	return counts && a.Model == b.Model && a.Tokenizer == b.Tokenizer && a.Adapter == b.Adapter && a.Weight == b.Weight && sameVoices(a.Voices, b.Voices) && a.Position == b.Position &&
+	return counts && a.Model == b.Model && a.Tokenizer == b.Tokenizer && a.Adapter == b.Adapter && a.Weight == b.Weight && sameVoices(a.Members, b.Members) && a.Position == b.Position &&
 		sameBits(a.State, b.State) && sameBits(a.Logits, b.Logits) && slices.Equal(a.Pending, b.Pending) &&
 		a.Sampler.Draws == b.Sampler.Draws && string(a.Tail) == string(b.Tail)
 }
 
-func sameVoices(a, b []Voice) bool {
-	return slices.EqualFunc(a, b, func(x, y Voice) bool {
+func sameVoices(a, b []Member) bool {
+	return slices.EqualFunc(a, b, func(x, y Member) bool {
 		return x.Name == y.Name && x.Adapter == y.Adapter && sameBits([]float32{x.Weight}, []float32{y.Weight}) &&
 			sameBits(x.State, y.State) && sameBits(x.Logits, y.Logits)
 	})
@@ -70,7 +70,7 @@ func TestSnapshotBinaryKeepsEveryBit(t *testing.T) {
 	for name, s := range sampleSnapshots() {
 		t.Run(name, func(t *testing.T) {
 			data := marshal(t, s)
-			if cap(data) != len(data) && len(s.Voices) == 0 {
+			if cap(data) != len(data) && len(s.Members) == 0 {
 				t.Errorf("binary form was sized %d, is %d", cap(data), len(data))
 			}
 			var got Snapshot

@@ -11,7 +11,7 @@ func (s *Snapshot) version(w Width) uint16 {
 	switch {
 	case s.Adapter != "":
 		return snapshotAdapted
-	case len(s.Voices) > 0:
+	case len(s.Members) > 0:
 		return snapshotMix
 	case w != WidthExact:
 		return snapshotCompact
@@ -19,16 +19,16 @@ func (s *Snapshot) version(w Width) uint16 {
 	return snapshotExact
 }
 
-// appendVoices appends the further states of a mix: the weight of the
+// appendMembers appends the further states of a mix: the weight of the
 // snapshot's own state f32, u32 count, and for each name and adapter (u32
 // length and bytes), weight f32, flags, state and logits as the snapshot's.
-func (s *Snapshot) appendVoices(dst []byte, w Width) []byte {
-	if len(s.Voices) == 0 {
+func (s *Snapshot) appendMembers(dst []byte, w Width) []byte {
+	if len(s.Members) == 0 {
 		return dst
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(s.Weight))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s.Voices)))
-	for _, v := range s.Voices {
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s.Members)))
+	for _, v := range s.Members {
 		dst = appendBytes(dst, v.Name)
 		dst = appendBytes(dst, v.Adapter)
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v.Weight))
@@ -40,19 +40,19 @@ func (s *Snapshot) appendVoices(dst []byte, w Width) []byte {
 	return dst
 }
 
-func (d *snapshotReader) voices(data []byte) (own float32, voices []Voice) {
+func (d *snapshotReader) readMembers(data []byte) (own float32, voices []Member) {
 	own = d.float("weight")
 	n := d.take(4, "number of states")
 	if d.err != nil {
 		return 0, nil
 	}
 	count := binary.LittleEndian.Uint32(n)
-	if count < 1 || count > maxVoices {
-		d.err = fmt.Errorf("a mix of %d further states: it can have 1 to %d", count, maxVoices)
+	if count < 1 || count > maxMembers {
+		d.err = fmt.Errorf("a mix of %d further states: it can have 1 to %d", count, maxMembers)
 		return 0, nil
 	}
 	for range count {
-		v := Voice{Name: string(d.bytes("name")), Adapter: string(d.bytes("adapter")), Weight: d.float("weight")}
+		v := Member{Name: string(d.bytes("name")), Adapter: string(d.bytes("adapter")), Weight: d.float("weight")}
 		flags := d.byte("flags")
 		v.State = d.floats("state", flags&flagState != 0, d.width(flags, data))
 		v.Logits = d.floats("logits", flags&flagLogits != 0, WidthExact)

@@ -69,7 +69,7 @@ func (r *Request) check(m *Model) error {
 	if err := r.From.check(m); err != nil {
 		return err
 	}
-	if err := checkVoices(m, r.Weight, r.Voices); err != nil {
+	if err := checkMembers(m, r.Weight, r.Members); err != nil {
 		return err
 	}
 	if err := checkTokens("token", r.Tokens, m.Shape.Vocab); err != nil {
@@ -115,7 +115,7 @@ func (s *Snapshot) check(m *Model) error {
 	if n := m.Shape.Vocab; s.Logits != nil && len(s.Logits) != n {
 		return fmt.Errorf("this snapshot has %d logits, but %s has %d: the snapshot is damaged", len(s.Logits), m.Name, n)
 	}
-	if err := checkVoices(m, s.Weight, s.Voices); err != nil {
+	if err := checkMembers(m, s.Weight, s.Members); err != nil {
 		return err
 	}
 	return checkTokens("pending token", s.Pending, m.Shape.Vocab)

@@ -45,7 +45,7 @@ const fixtureBook chat.ID = 5000
 var fixtureTime = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
 func fixtureMix() chat.Mix {
-	return chat.Mix{Own: chat.Fader{Name: "own", Weight: 1}, Faders: []chat.Fader{{State: fixtureBook, Name: "book", Weight: -0.5}}}
+	return chat.Mix{Own: chat.MixMember{Name: "own", Weight: 1}, Others: []chat.MixMember{{State: fixtureBook, Name: "book", Weight: -0.5}}}
 }
 
 func fixtureReading() chat.Reading {

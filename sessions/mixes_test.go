@@ -12,9 +12,9 @@ import (
 )
 
 func mixOf(states ...chat.ID) chat.Mix {
-	m := chat.Mix{Own: chat.Fader{Weight: 1}}
+	m := chat.Mix{Own: chat.MixMember{Weight: 1}}
 	for i, id := range states {
-		m.Faders = append(m.Faders, chat.Fader{State: id, Name: "state 猫", Weight: 0.25 * float32(i+1), Mute: i == 1, Solo: false})
+		m.Others = append(m.Others, chat.MixMember{State: id, Name: "state 猫", Weight: 0.25 * float32(i+1), Mute: i == 1, Solo: false})
 	}
 	return m
 }

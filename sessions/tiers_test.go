@@ -80,7 +80,7 @@ func TestTiers(t *testing.T) {
 	defer infer.Overlap()() // as the program does
 	store := &counted{Store: s}
 	params := &sampler.Params{Temperature: 1, TopP: 1, Presence: 0.5, Decay: 0.99}
-	desk := chat.NewDesk(e, store, chat.Defaults{Sampling: params, MaxTokens: tokensOfTiers, Stops: []string{"\x00\x01never"}})
+	desk := chat.NewWorkspace(e, store, chat.Defaults{Sampling: params, MaxTokens: tokensOfTiers, Stops: []string{"\x00\x01never"}})
 	desk.SetMemory(int64(c.memory) * int64(4*e.Model().Shape.StateLen()))
 	open := make([]*chat.Dialogue, c.conversations)
 	for i := range open {

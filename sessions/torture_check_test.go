@@ -229,7 +229,7 @@ func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 		}
 		r.line(s, v)
 		w.heads[c.ID] = headedBy(v.Conversation)
-		desk.Shut(d)
+		desk.CloseDialogue(d)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tolerance)
 	defer cancel()

@@ -52,8 +52,8 @@ func tortureEngine(step time.Duration) *infer.Engine {
 }
 
 // tortureDesk is what the victim has, and the inquest.
-func tortureDesk(e *infer.Engine, s *Store, seed uint64) *chat.Desk {
-	desk := chat.NewDesk(e, s, tortureDefaults(seed))
+func tortureDesk(e *infer.Engine, s *Store, seed uint64) *chat.Workspace {
+	desk := chat.NewWorkspace(e, s, tortureDefaults(seed))
 	desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
 	return desk
 }
@@ -81,7 +81,7 @@ func patient(seed uint64) bool { return seed%4 == 3 }
 //	baked STATE, unbaked STATE    is in the library; may be removed from it
 type victim struct {
 	store *Store
-	desk  *chat.Desk
+	desk  *chat.Workspace
 	rng   *rand.Rand
 
 	mu    sync.Mutex
@@ -182,7 +182,7 @@ func (v *victim) act(ctx context.Context) error {
 		err = phase("sibling", func() error { return d.SwitchSibling(turn, v.rng.IntN(3)-1) })
 	case n < 75 && len(view.Turns) > 0:
 		turn := view.Turns[v.rng.IntN(len(view.Turns))].ID
-		err = phase("go", func() error { return d.GoTo(turn) })
+		err = phase("go", func() error { return d.SetHead(turn) })
 	case n < 78:
 		err = d.SetTitle(v.words())
 	case n < 84:
@@ -232,7 +232,7 @@ func excuse(err error) error {
 			return nil
 		}
 	}
-	for _, ok := range []error{chat.ErrBusy, chat.ErrNothing, chat.ErrNothingToUndo, chat.ErrNothingToRedo, chat.ErrLoading, chat.ErrShut} {
+	for _, ok := range []error{chat.ErrBusy, chat.ErrNothing, chat.ErrNothingToUndo, chat.ErrNothingToRedo, chat.ErrLoading, chat.ErrClosed} {
 		if errors.Is(err, ok) {
 			return nil
 		}
@@ -264,7 +264,7 @@ func (v *victim) replace(ctx context.Context, at int, d *chat.Dialogue) error {
 	old := v.open[at]
 	v.open[at] = d
 	v.mu.Unlock()
-	v.desk.Shut(old)
+	v.desk.CloseDialogue(old)
 	stored, err := v.desk.List(ctx)
 	if err != nil || len(stored) <= tortureMost {
 		return err

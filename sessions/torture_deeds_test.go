@@ -40,7 +40,7 @@ func (v *victim) throwAway(ctx context.Context, at int) error {
 	if len(v.open[at].View().Turns) == 0 {
 		return nil
 	}
-	if err := phase("bin", func() error { return v.desk.ThrowAway(ctx, id) }); err != nil {
+	if err := phase("bin", func() error { return v.desk.MoveToBin(ctx, id) }); err != nil {
 		return err
 	}
 	v.mu.Lock()
@@ -53,7 +53,7 @@ func (v *victim) throwAway(ctx context.Context, at int) error {
 	for _, c := range stored {
 		if !c.Deleted.IsZero() && v.rng.IntN(2) == 0 {
 			v.about(c.ID)
-			return phase("bin", func() error { return v.desk.TakeBack(ctx, c.ID) })
+			return phase("bin", func() error { return v.desk.RestoreFromBin(ctx, c.ID) })
 		}
 	}
 	return nil

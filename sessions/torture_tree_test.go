@@ -73,7 +73,7 @@ func (v *victim) fork(ctx context.Context, at int, view chat.View) error {
 		shout("forked %d %d", f.ID(), turns)
 	}
 	for _, f := range forks[1:] {
-		v.desk.Shut(f)
+		v.desk.CloseDialogue(f)
 	}
 	return v.replace(ctx, at, forks[0])
 }
@@ -97,9 +97,9 @@ func (v *victim) mix(ctx context.Context, at int) error {
 	if err != nil || len(states) == 0 {
 		return err
 	}
-	m := chat.Mix{Own: chat.Fader{Name: "own", Weight: 1}}
+	m := chat.Mix{Own: chat.MixMember{Name: "own", Weight: 1}}
 	for _, s := range states[:min(len(states), 1+v.rng.IntN(2))] {
-		m.Faders = append(m.Faders, chat.Fader{State: s.ID, Name: s.Name, Weight: float32(v.rng.IntN(5)-1) / 4})
+		m.Others = append(m.Others, chat.MixMember{State: s.ID, Name: s.Name, Weight: float32(v.rng.IntN(5)-1) / 4})
 	}
 	d := v.desk.New()
 	if err := d.SetMix(m); err != nil {
@@ -127,11 +127,11 @@ func (r *inquest) begins(s *Store, c chat.Conversation) (from infer.Request, ok 
 	if !c.Mix.Active() {
 		return from, true
 	}
-	voices, err := c.Mix.Voices(t.Context(), chat.NewLibrary(s, nil), r.engine.Model(), "")
+	voices, err := c.Mix.LoadMembers(t.Context(), chat.NewLibrary(s, nil), r.engine.Model(), "")
 	if err != nil {
 		t.Errorf("conversation %d mixes: %v", c.ID, err)
 		return from, false
 	}
-	from.Weight, from.Voices = c.Mix.Weights()[0], voices
+	from.Weight, from.Members = c.Mix.Weights()[0], voices
 	return from, true
 }

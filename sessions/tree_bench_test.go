@@ -20,7 +20,7 @@ func BenchmarkTree(b *testing.B) {
 	m, backend, err := load.Open(b.Context(), load.Spec{Backend: "cpu"}, nil)
 	must(b, err)
 	e := infer.NewEngine(m, backend, infer.Options{})
-	desk := chat.NewDesk(e, s, chat.Defaults{MaxTokens: 30})
+	desk := chat.NewWorkspace(e, s, chat.Defaults{MaxTokens: 30})
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()

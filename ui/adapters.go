@@ -15,9 +15,9 @@ import (
 	"rookery/ui/panel"
 )
 
-// An adapterDesk is what the interface needs of adapters. It blocks and is
+// An adapterWorkspace is what the interface needs of adapters. It blocks and is
 // called in commands only.
-type adapterDesk interface {
+type adapterWorkspace interface {
 	Adapters(ctx context.Context) ([]chat.Racked, error)
 	TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error)
 	Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error)
@@ -27,29 +27,31 @@ type adapterDesk interface {
 	MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error)
 }
 
-func (k chatDesk) Adapters(ctx context.Context) ([]chat.Racked, error) { return k.Rack().List(ctx) }
+func (k chatWorkspace) Adapters(ctx context.Context) ([]chat.Racked, error) {
+	return k.Rack().List(ctx)
+}
 
-func (k chatDesk) TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error) {
+func (k chatWorkspace) TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error) {
 	return k.Rack().Find(ctx, name, o)
 }
 
-func (k chatDesk) Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error) {
+func (k chatWorkspace) Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error) {
 	return k.Rack().Strengthen(ctx, a, strength)
 }
 
-func (k chatDesk) TidyAdapters(ctx context.Context, a chat.Adapter) error {
+func (k chatWorkspace) TidyAdapters(ctx context.Context, a chat.Adapter) error {
 	return k.Rack().Tidy(ctx, a)
 }
 
-func (k chatDesk) DropAdapter(ctx context.Context, fingerprint string) error {
+func (k chatWorkspace) DropAdapter(ctx context.Context, fingerprint string) error {
 	return k.Rack().Drop(ctx, fingerprint)
 }
 
-func (k chatDesk) ForgetAdapter(ctx context.Context, a chat.Adapter) error {
+func (k chatWorkspace) ForgetAdapter(ctx context.Context, a chat.Adapter) error {
 	return k.Rack().Forget(ctx, a)
 }
 
-func (k chatDesk) MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error) {
+func (k chatWorkspace) MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error) {
 	return k.Rack().Merge(ctx, a, merged)
 }
 
@@ -113,9 +115,9 @@ func (m *Model) listAdapters() tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		list, err := m.desk.Adapters(m.ctx)
+		list, err := m.workspace.Adapters(m.ctx)
 		weights := int64(0)
-		if e := m.desk.Engine(); e != nil {
+		if e := m.workspace.Engine(); e != nil {
 			weights = e.Stats().Memory.Weights
 		}
 		return adaptersMsg{list, weights, err}
@@ -127,7 +129,7 @@ func (m *Model) onAdapters(msg adaptersMsg) { m.panel.adapters.Set(msg.list, msg
 // loadAdapter uses an adapter by its name or file, with what is known of it.
 func (m *Model) loadAdapter(d dialogue, name string, o adapter.Options) tea.Cmd {
 	return m.work("loading "+name, func() tea.Msg {
-		a, err := m.desk.TakeAdapter(m.ctx, name, o)
+		a, err := m.workspace.TakeAdapter(m.ctx, name, o)
 		return adapterMsg{d: d, a: a, said: saidAdapter(a), file: name, o: o, err: err}
 	})
 }
@@ -141,7 +143,7 @@ func (m *Model) useAdapter(use panel.UseAdapter) tea.Cmd {
 	}
 	doing := fmt.Sprintf("loading %s at %.2f", use.Adapter.Name, use.Strength)
 	return m.work(doing, func() tea.Msg {
-		a, err := m.desk.Strengthen(m.ctx, use.Adapter, use.Strength)
+		a, err := m.workspace.Strengthen(m.ctx, use.Adapter, use.Strength)
 		return adapterMsg{d: d, a: a, said: saidAdapter(a), err: err}
 	})
 }
@@ -192,7 +194,7 @@ func (m *Model) onAdapter(msg adapterMsg) tea.Cmd {
 	var tidy tea.Cmd
 	if err == nil && msg.a.Name != "" {
 		tidy = func() tea.Msg {
-			_ = m.desk.TidyAdapters(m.ctx, msg.a) // what stays is dropped another time
+			_ = m.workspace.TidyAdapters(m.ctx, msg.a) // what stays is dropped another time
 			return nil
 		}
 	}
@@ -268,7 +270,7 @@ func (i loadAdapterFile) carryOut(m *Model) tea.Cmd {
 func (i forgetAdapter) carryOut(m *Model) tea.Cmd {
 	m.dialogs = nil
 	return m.work("forgetting "+i.a.Name, func() tea.Msg {
-		return adapterMsg{said: oneLine(i.a.Name) + " is forgotten; its file stays", err: m.desk.ForgetAdapter(m.ctx, i.a)}
+		return adapterMsg{said: oneLine(i.a.Name) + " is forgotten; its file stays", err: m.workspace.ForgetAdapter(m.ctx, i.a)}
 	})
 }
 
@@ -295,7 +297,7 @@ func (m *Model) adapterAsks(action panel.Action) tea.Cmd {
 			said = oneLine(action.Adapter.Name) + " is beside the weights again"
 		}
 		return m.work("merging "+action.Adapter.Name, func() tea.Msg {
-			_, err := m.desk.MergeAdapter(m.ctx, action.Adapter, action.Merged)
+			_, err := m.workspace.MergeAdapter(m.ctx, action.Adapter, action.Merged)
 			return adapterMsg{said: said, err: err}
 		})
 	}
@@ -308,7 +310,7 @@ func (m *Model) dropAdapter(family []chat.Racked) tea.Cmd {
 		var err error
 		for _, a := range family {
 			if a.Loaded != nil {
-				err = errors.Join(err, m.desk.DropAdapter(m.ctx, a.Fingerprint))
+				err = errors.Join(err, m.workspace.DropAdapter(m.ctx, a.Fingerprint))
 			}
 		}
 		return adapterMsg{said: oneLine(family[0].Name) + " is out of memory; it is loaded again when it is used", err: err}

@@ -56,7 +56,7 @@ func (m *Model) bake(recipe func() (chat.Recipe, error)) tea.Cmd {
 		if err != nil {
 			return bakedMsg{b, chat.State{}, err}
 		}
-		s, err := m.desk.Bake(ctx, r, func(p infer.Progress) { b.progress.Store(&p) })
+		s, err := m.workspace.Bake(ctx, r, func(p infer.Progress) { b.progress.Store(&p) })
 		return bakedMsg{b, s, err}
 	}
 	return tea.Batch(work, m.after(bakeEvery, bakeTickMsg{b}))

@@ -40,14 +40,14 @@ func (m *Model) throwAway(c chat.Conversation) tea.Cmd {
 	} else {
 		said += m.hintFor(keys.UndeleteConversation) + " undoes it"
 	}
-	return func() tea.Msg { return shelvedMsg{said, m.desk.ThrowAway(m.ctx, c.ID)} }
+	return func() tea.Msg { return shelvedMsg{said, m.workspace.MoveToBin(m.ctx, c.ID)} }
 }
 
 // dropTab takes a tab away without shutting its dialogue.
 func (m *Model) dropTab(i int) {
 	m.tabs = slices.Delete(m.tabs, i, i+1)
 	if len(m.tabs) == 0 {
-		m.tabs = append(m.tabs, m.openTab(m.desk.New()))
+		m.tabs = append(m.tabs, m.openTab(m.workspace.New()))
 	}
 	active := m.active
 	if i < active {
@@ -77,7 +77,7 @@ func (m *Model) unthrow(c chat.Conversation) thrownTab {
 }
 
 func (m *Model) takeBack(thrown thrownTab) tea.Cmd {
-	return func() tea.Msg { return takenBackMsg{thrown, m.desk.TakeBack(m.ctx, thrown.c.ID)} }
+	return func() tea.Msg { return takenBackMsg{thrown, m.workspace.RestoreFromBin(m.ctx, thrown.c.ID)} }
 }
 
 // onTakenBack opens the tab again that was closed with the conversation.

@@ -33,20 +33,20 @@ func (opening) SendCompare(string, []chat.Variant) error           { return errO
 func (opening) Variant() chat.Variant                              { return chat.Variant{} }
 func (opening) FirstDifference(chat.Row, chat.Row) chat.Difference { return chat.Difference{} }
 
-// A compareDesk is what comparisons need of the desk. What takes a context
+// A compareWorkspace is what comparisons need of the desk. What takes a context
 // blocks and is called in commands only.
-type compareDesk interface {
+type compareWorkspace interface {
 	Guest(ctx context.Context, path string, progress func(done, total int64)) (*chat.Guest, error)
 	ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error)
 	Votes(ctx context.Context) ([]chat.Vote, error)
 }
 
-func (k chatDesk) ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error) {
+func (k chatWorkspace) ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error) {
 	c, ok := d.(*chat.Dialogue)
 	if !ok {
 		return nil, errOpening
 	}
-	forks, err := k.Desk.ForkRows(c, rows...)
+	forks, err := k.Workspace.ForkRows(c, rows...)
 	all := make([]dialogue, len(forks))
 	for i, f := range forks {
 		all[i] = f
@@ -81,8 +81,8 @@ func (m *Model) compareAnswers(prompt string) tea.Cmd {
 	s.prompt = prompt
 	m.open(s)
 	return func() tea.Msg {
-		states, err := m.desk.States(m.ctx)
-		adapters, failed := m.desk.Adapters(m.ctx)
+		states, err := m.workspace.States(m.ctx)
+		adapters, failed := m.workspace.Adapters(m.ctx)
 		models, wrong := m.otherModels()
 		return choicesMsg{s, states, adapters, models, errors.Join(err, failed, wrong)}
 	}
@@ -159,7 +159,7 @@ func (i compareNow) carryOut(m *Model) tea.Cmd {
 	drafts := slices.Clone(s.drafts)
 	load := func() tea.Msg {
 		defer cancel()
-		variants, err := prepared(ctx, m.desk, drafts, func(said string) { s.loading.Store(&said) })
+		variants, err := prepared(ctx, m.workspace, drafts, func(said string) { s.loading.Store(&said) })
 		return preparedMsg{i, variants, err}
 	}
 	return tea.Batch(load, m.after(bakeEvery, loadTickMsg{s}))
@@ -167,7 +167,7 @@ func (i compareNow) carryOut(m *Model) tea.Cmd {
 
 // prepared makes variants of drafts: it loads their models, which the caller
 // releases, and adapters. After an error nothing is held.
-func prepared(ctx context.Context, k desk, drafts []draft, say func(string)) ([]chat.Variant, error) {
+func prepared(ctx context.Context, k workspace, drafts []draft, say func(string)) ([]chat.Variant, error) {
 	variants := namedVariants(drafts)
 	err := loadModels(ctx, k, drafts, variants, say)
 	if err == nil {
@@ -184,7 +184,7 @@ func prepared(ctx context.Context, k desk, drafts []draft, say func(string)) ([]
 
 // loadAdapters finds the adapters that are known by name alone, each for the
 // model of its variant.
-func loadAdapters(ctx context.Context, k adapterDesk, variants []chat.Variant) error {
+func loadAdapters(ctx context.Context, k adapterWorkspace, variants []chat.Variant) error {
 	for i := range variants {
 		a := &variants[i].Adapter
 		if a.Name == "" || a.Fingerprint != "" {

@@ -77,7 +77,7 @@ func (i forkPanes) carryOut(m *Model) tea.Cmd {
 			rows = append(rows, p.row.Turn.ID)
 		}
 	}
-	forks, err := m.desk.ForkRows(t.d, rows)
+	forks, err := m.workspace.ForkRows(t.d, rows)
 	if err == nil {
 		err = t.d.Keep(nil, false)
 	}

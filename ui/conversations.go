@@ -39,7 +39,7 @@ func (m *Model) readShelf() tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		list, err := m.desk.List(m.ctx)
+		list, err := m.workspace.List(m.ctx)
 		return conversationsMsg{list, err}
 	}
 }
@@ -72,7 +72,7 @@ func (m *Model) onSearchDue(msg searchDueMsg) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		found, err := m.desk.Search(m.ctx, msg.query)
+		found, err := m.workspace.Search(m.ctx, msg.query)
 		return foundMsg{msg.serial, found, err}
 	}
 }
@@ -107,7 +107,7 @@ func (m *Model) shelve(i intent) tea.Cmd {
 		m.shut()
 		m.thrown = nil
 		return func() tea.Msg {
-			n, err := m.desk.EmptyBin(m.ctx)
+			n, err := m.workspace.EmptyBin(m.ctx)
 			return shelvedMsg{conversations(n) + " removed", err}
 		}
 	case askDelete:
@@ -118,7 +118,7 @@ func (m *Model) shelve(i intent) tea.Cmd {
 	case deleteStored:
 		m.shut()
 		m.unthrow(i.c)
-		return m.onShelf("deleted “"+titleOf(i.c)+"” for good", func(ctx context.Context) error { return m.desk.Delete(ctx, i.c.ID) })
+		return m.onShelf("deleted “"+titleOf(i.c)+"” for good", func(ctx context.Context) error { return m.workspace.Delete(ctx, i.c.ID) })
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func (m *Model) setPinned(c chat.Conversation, pinned bool) tea.Cmd {
 	if !pinned {
 		said = "unpinned “" + titleOf(c) + "”"
 	}
-	return m.onShelf(said, func(ctx context.Context) error { return m.desk.SetPinned(ctx, c.ID, pinned) })
+	return m.onShelf(said, func(ctx context.Context) error { return m.workspace.SetPinned(ctx, c.ID, pinned) })
 }
 
 func (m *Model) setArchived(c chat.Conversation, archived bool) tea.Cmd {
@@ -155,7 +155,7 @@ func (m *Model) setArchived(c chat.Conversation, archived bool) tea.Cmd {
 	if s := m.shelf(); s != nil {
 		s.alter(c.ID, func(c *chat.Conversation) { c.Archived = archived })
 	}
-	return m.onShelf(said, func(ctx context.Context) error { return m.desk.SetArchived(ctx, c.ID, archived) })
+	return m.onShelf(said, func(ctx context.Context) error { return m.workspace.SetArchived(ctx, c.ID, archived) })
 }
 
 // pin and archive are about the conversation of the active tab.
@@ -180,7 +180,7 @@ func (m *Model) ofTab(do func(chat.Conversation) tea.Cmd) tea.Cmd {
 
 // rename gives a conversation, open or stored, a title.
 func (m *Model) rename(id chat.ID, title string) tea.Cmd {
-	return m.onShelf("renamed to “"+title+"”", func(ctx context.Context) error { return m.desk.SetTitle(ctx, id, title) })
+	return m.onShelf("renamed to “"+title+"”", func(ctx context.Context) error { return m.workspace.SetTitle(ctx, id, title) })
 }
 
 // loaded waits until a dialogue has been read from the store.

@@ -10,34 +10,34 @@ import (
 	"rookery/infer/sampler"
 )
 
-// A desk is what the interface needs of chat.Desk. Everything that takes a
+// A workspace is what the interface needs of chat.Desk. Everything that takes a
 // context blocks and is called in commands only.
-type desk interface {
-	Changed() <-chan struct{}
+type workspace interface {
+	Changes() <-chan struct{}
 	Engine() chat.Engine
 	Restore(ctx context.Context) (open []dialogue, active int, err error)
 	New() dialogue
 	Open(id chat.ID) dialogue
 	Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error)
-	Shut(d dialogue)
+	CloseDialogue(d dialogue)
 	SaveLayout(open []dialogue, active int)
 	List(ctx context.Context) ([]chat.Conversation, error)
 	Search(ctx context.Context, query string) ([]chat.Found, error)
 	SetTitle(ctx context.Context, id chat.ID, title string) error
 	SetPinned(ctx context.Context, id chat.ID, pinned bool) error
 	SetArchived(ctx context.Context, id chat.ID, archived bool) error
-	ThrowAway(ctx context.Context, id chat.ID) error
-	TakeBack(ctx context.Context, id chat.ID) error
+	MoveToBin(ctx context.Context, id chat.ID) error
+	RestoreFromBin(ctx context.Context, id chat.ID) error
 	EmptyBin(ctx context.Context) (removed int, err error)
 	ExportTree(ctx context.Context, w io.Writer, id chat.ID, f chat.Format, states bool) error
 	Import(ctx context.Context, r io.ReaderAt, size int64) ([]chat.Arrival, error)
 	Delete(ctx context.Context, id chat.ID) error
 	History(ctx context.Context) ([]string, error)
-	Remember(prompt string)
+	AddHistory(prompt string)
 	library
-	mixDesk
-	compareDesk
-	adapterDesk
+	mixWorkspace
+	compareWorkspace
+	adapterWorkspace
 }
 
 // A dialogue is chat.Dialogue. Its methods return at once.
@@ -50,7 +50,7 @@ type dialogue interface {
 	Retry() error
 	EditLast(text string) error
 	SwitchSibling(turn chat.ID, by int) error
-	Show(turn chat.ID) error
+	ShowTurn(turn chat.ID) error
 	treeDialogue
 	compareDialogue
 	stateDialogue
@@ -63,17 +63,17 @@ type dialogue interface {
 	SetTitle(title string) error
 }
 
-// chatDesk gives chat.Desk the shape of desk.
-type chatDesk struct {
-	*chat.Desk
+// chatWorkspace gives chat.Desk the shape of desk.
+type chatWorkspace struct {
+	*chat.Workspace
 	first *chat.Dialogue // shown first, beside what was open; may be nil
 }
 
-func (k chatDesk) Restore(ctx context.Context) ([]dialogue, int, error) {
-	open, active, err := k.Desk.Restore(ctx)
+func (k chatWorkspace) Restore(ctx context.Context) ([]dialogue, int, error) {
+	open, active, err := k.Workspace.Restore(ctx)
 	if k.first != nil {
 		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil {
-			k.Desk.Shut(open[0]) // it was opened for want of another one
+			k.Workspace.CloseDialogue(open[0]) // it was opened for want of another one
 			open = nil
 		}
 		active = len(open)
@@ -86,12 +86,12 @@ func (k chatDesk) Restore(ctx context.Context) ([]dialogue, int, error) {
 	return all, active, err
 }
 
-func (k chatDesk) Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error) {
+func (k chatWorkspace) Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error) {
 	c, ok := d.(*chat.Dialogue)
 	if !ok {
 		return nil, errOpening
 	}
-	forks, err := k.Desk.Fork(c, turn, n)
+	forks, err := k.Workspace.Fork(c, turn, n)
 	all := make([]dialogue, len(forks))
 	for i, f := range forks {
 		all[i] = f
@@ -99,27 +99,27 @@ func (k chatDesk) Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error) {
 	return all, err
 }
 
-func (k chatDesk) New() dialogue            { return k.Desk.New() }
-func (k chatDesk) Open(id chat.ID) dialogue { return k.Desk.Open(id) }
+func (k chatWorkspace) New() dialogue            { return k.Workspace.New() }
+func (k chatWorkspace) Open(id chat.ID) dialogue { return k.Workspace.Open(id) }
 
-func (k chatDesk) Shut(d dialogue) {
+func (k chatWorkspace) CloseDialogue(d dialogue) {
 	if c, ok := d.(*chat.Dialogue); ok {
-		k.Desk.Shut(c)
+		k.Workspace.CloseDialogue(c)
 	}
 }
 
-func (k chatDesk) SaveLayout(open []dialogue, active int) {
+func (k chatWorkspace) SaveLayout(open []dialogue, active int) {
 	all := make([]*chat.Dialogue, 0, len(open))
 	for _, d := range open {
 		if c, ok := d.(*chat.Dialogue); ok {
 			all = append(all, c)
 		}
 	}
-	k.Desk.SaveLayout(all, active)
+	k.Workspace.SaveLayout(all, active)
 }
 
 // model is what the desk's engine runs, or nil.
-func modelOf(k desk) *infer.Model {
+func modelOf(k workspace) *infer.Model {
 	if e := k.Engine(); e != nil {
 		return e.Model()
 	}
@@ -140,7 +140,7 @@ func (opening) Continue() error                          { return errOpening }
 func (opening) Retry() error                             { return errOpening }
 func (opening) EditLast(string) error                    { return errOpening }
 func (opening) SwitchSibling(chat.ID, int) error         { return errOpening }
-func (opening) Show(chat.ID) error                       { return errOpening }
+func (opening) ShowTurn(chat.ID) error                   { return errOpening }
 func (opening) SetSystem(string) error                   { return errOpening }
 func (opening) SetSampling(sampler.Params, string) error { return errOpening }
 func (opening) SetThink(chat.ThinkMode) error            { return errOpening }

@@ -43,7 +43,7 @@ func (m *Model) export(arg string) tea.Cmd {
 	}
 	c, line := t.view.Conversation, t.view.Turns
 	return func() tea.Msg {
-		if err := e.write(m.ctx, m.desk, c, line); err != nil {
+		if err := e.write(m.ctx, m.workspace, c, line); err != nil {
 			return noticeMsg{err: err}
 		}
 		return noticeMsg{text: "exported to " + e.path}
@@ -96,7 +96,7 @@ func fileName(title string) string {
 }
 
 // write makes a new file; it never replaces one. It blocks.
-func (e exporting) write(ctx context.Context, k desk, c chat.Conversation, line []chat.Turn) error {
+func (e exporting) write(ctx context.Context, k workspace, c chat.Conversation, line []chat.Turn) error {
 	path, err := fromHome(e.path)
 	if err != nil {
 		return fmt.Errorf("exporting to %s: %w", e.path, err)

@@ -14,7 +14,7 @@ import (
 // fakeVotes are votes, and models to compare with.
 type fakeVotes struct {
 	votes  []chat.Vote
-	guests *chat.Desk // that loads other models; nil: none can be
+	guests *chat.Workspace // that loads other models; nil: none can be
 }
 
 func (k *fakeVotes) Guest(ctx context.Context, path string, progress func(done, total int64)) (*chat.Guest, error) {

@@ -27,7 +27,7 @@ func (k *fakeMixes) ParseMix(_ context.Context, text string) (chat.Mix, error) {
 
 func (k *fakeMixes) Mixes(context.Context) ([]chat.NamedMix, error) { return k.saved, nil }
 
-func (k *fakeMixes) TakeMix(_ context.Context, name string) (chat.Mix, error) {
+func (k *fakeMixes) FindMix(_ context.Context, name string) (chat.Mix, error) {
 	for _, m := range k.saved {
 		if m.Name == name {
 			return m.Mix, nil

@@ -46,12 +46,12 @@ type fakeDesk struct {
 	imports    []int64 // sizes of files
 }
 
-func (k *fakeDesk) Changed() <-chan struct{}                  { return nil }
+func (k *fakeDesk) Changes() <-chan struct{}                  { return nil }
 func (k *fakeDesk) Engine() chat.Engine                       { return fakeEngine{k} }
 func (k *fakeDesk) History(context.Context) ([]string, error) { return k.history, nil }
-func (k *fakeDesk) Remember(prompt string)                    { k.remembered = append(k.remembered, prompt) }
+func (k *fakeDesk) AddHistory(prompt string)                  { k.remembered = append(k.remembered, prompt) }
 
-func (k *fakeDesk) Shut(d dialogue) { k.shut = append(k.shut, d.ID()) }
+func (k *fakeDesk) CloseDialogue(d dialogue) { k.shut = append(k.shut, d.ID()) }
 
 func (k *fakeDesk) Restore(context.Context) ([]dialogue, int, error) {
 	var all []dialogue
@@ -130,11 +130,11 @@ func (k *fakeDesk) SetArchived(_ context.Context, id chat.ID, archived bool) err
 	return k.alter(id, func(c *chat.Conversation) { c.Archived = archived })
 }
 
-func (k *fakeDesk) ThrowAway(_ context.Context, id chat.ID) error {
+func (k *fakeDesk) MoveToBin(_ context.Context, id chat.ID) error {
 	return k.alter(id, func(c *chat.Conversation) { c.Deleted = now })
 }
 
-func (k *fakeDesk) TakeBack(_ context.Context, id chat.ID) error {
+func (k *fakeDesk) RestoreFromBin(_ context.Context, id chat.ID) error {
 	return k.alter(id, func(c *chat.Conversation) { c.Deleted = time.Time{} })
 }
 
@@ -211,7 +211,7 @@ func (d *fakeDialogue) SwitchSibling(turn chat.ID, by int) error {
 	return d.did("sibling %d %+d", turn, by)
 }
 
-func (d *fakeDialogue) Show(turn chat.ID) error { return d.did("show %d", turn) }
+func (d *fakeDialogue) ShowTurn(turn chat.ID) error { return d.did("show %d", turn) }
 
 func (d *fakeDialogue) SetSystem(text string) error {
 	d.v.Conversation.System = text

@@ -19,7 +19,7 @@ func (m *Model) fork(arg string) tea.Cmd {
 	if err != nil {
 		return m.fail(err)
 	}
-	forks, err := m.desk.Fork(t.d, turn.ID, n)
+	forks, err := m.workspace.Fork(t.d, turn.ID, n)
 	if err != nil {
 		return m.fail(err)
 	}

@@ -44,7 +44,7 @@ func (m *Model) frameInterval() time.Duration {
 // awaitChange waits for the desk to change and for the next frame to be due.
 // It costs nothing while nothing changes, and a burst of changes is one frame.
 func (m *Model) awaitChange() tea.Cmd {
-	changed, quit, due := m.desk.Changed(), m.ctx.Done(), m.frames.last.Add(m.frameInterval())
+	changed, quit, due := m.workspace.Changes(), m.ctx.Done(), m.frames.last.Add(m.frameInterval())
 	if changed == nil {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (m *Model) spin() string {
 
 // measure takes the engine's figures, a few times a second at most.
 func (m *Model) measure() {
-	e := m.desk.Engine()
+	e := m.workspace.Engine()
 	if e == nil {
 		return
 	}

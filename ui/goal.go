@@ -33,7 +33,7 @@ func (m *Model) reach() tea.Cmd {
 	}
 	g := *t.goal
 	t.goal = nil
-	if err := t.d.Show(g.turn); err != nil {
+	if err := t.d.ShowTurn(g.turn); err != nil {
 		return m.fail(err)
 	}
 	m.arrange() // a tab that was just opened has no size yet

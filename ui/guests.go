@@ -127,7 +127,7 @@ func (msg loadTickMsg) take(m *Model) tea.Cmd {
 
 // loadModels loads the models that variants need, one after the other. The
 // caller releases those of the variants, also after an error.
-func loadModels(ctx context.Context, k compareDesk, drafts []draft, variants []chat.Variant, say func(string)) error {
+func loadModels(ctx context.Context, k compareWorkspace, drafts []draft, variants []chat.Variant, say func(string)) error {
 	for i, d := range drafts {
 		if !d.other() {
 			continue

@@ -67,7 +67,7 @@ func guestBench(t *testing.T, width, height int) (*bench, *guestRoom) {
 	k, r := compareDesks(), &guestRoom{}
 	m := scripted.Model()
 	e := infer.NewEngine(m, scripted.New(m, scripted.Options{}), infer.Options{})
-	k.guests = chat.NewDesk(e, memstore.New(), chat.Defaults{})
+	k.guests = chat.NewWorkspace(e, memstore.New(), chat.Defaults{})
 	k.guests.UseModels(r.open)
 	t.Cleanup(func() {
 		if err := errors.Join(k.guests.Close(context.Background()), e.Close()); err != nil {
@@ -162,7 +162,7 @@ func TestPlainComparesModels(t *testing.T) {
 	k, r := compareDesks(), &guestRoom{}
 	m := scripted.Model()
 	e := infer.NewEngine(m, scripted.New(m, scripted.Options{}), infer.Options{})
-	k.guests = chat.NewDesk(e, memstore.New(), chat.Defaults{})
+	k.guests = chat.NewWorkspace(e, memstore.New(), chat.Defaults{})
 	k.guests.UseModels(r.open)
 	defer func() {
 		if err := errors.Join(k.guests.Close(context.Background()), e.Close()); err != nil {

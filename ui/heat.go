@@ -41,11 +41,11 @@ func (h *heat) sync(t *tab) {
 		h.turn, h.at = turn.ID, -1
 	}
 	h.names, h.tokens = nil, nil
-	if len(tokens) == 0 || len(tokens[len(tokens)-1].Voices) == 0 {
+	if len(tokens) == 0 || len(tokens[len(tokens)-1].MemberLogprobs) == 0 {
 		return
 	}
 	h.tokens = tokens
-	for i, f := range turn.Mix.All() {
+	for i, f := range turn.Mix.Members() {
 		name := oneLine(f.Name)
 		if i == 0 {
 			name = "own run"

@@ -117,10 +117,10 @@ func (h *heat) line(seen []infer.Token, first int, cell func(infer.Token) string
 
 // pushed is the cell of a token in the row of a state.
 func (h *heat) pushed(th theme.Theme, t infer.Token, k int) string {
-	if len(t.Voices) != len(h.names) {
+	if len(t.MemberLogprobs) != len(h.names) {
 		return " " // it was drawn from another mix, or from none
 	}
-	n := level(t.Voices[k] - t.LogProb)
+	n := level(t.MemberLogprobs[k] - t.LogProb)
 	sign := pushes[th.Glyphs.Braille][n]
 	switch {
 	case n < 3:
@@ -134,10 +134,10 @@ func (h *heat) pushed(th theme.Theme, t infer.Token, k int) string {
 // winner is the cell of a token in the one row for all states: the letter of
 // the state that found it likeliest.
 func (h *heat) winner(th theme.Theme, t infer.Token) string {
-	if len(t.Voices) != len(h.names) {
+	if len(t.MemberLogprobs) != len(h.names) {
 		return " "
 	}
-	k := slices.Index(t.Voices, slices.Max(t.Voices))
+	k := slices.Index(t.MemberLogprobs, slices.Max(t.MemberLogprobs))
 	inks := []lipgloss.Style{th.Graph1, th.Graph2, th.Graph3, th.Accent, th.Warning, th.Code}
 	return inks[max(0, k)%len(inks)].Render(letter(max(0, k)))
 }
@@ -153,7 +153,7 @@ func letter(k int) string {
 func (h *heat) detail(th theme.Theme, text func(int32) string, names bool) string {
 	t := h.tokens[min(max(h.at, 0), len(h.tokens)-1)]
 	line := th.Muted.Render(fmt.Sprintf("%s/%s ", count(h.at+1), count(len(h.tokens)))) + `"` + text(t.ID) + `"` + "  mix " + likely(t.LogProb)
-	if len(t.Voices) != len(h.names) {
+	if len(t.MemberLogprobs) != len(h.names) {
 		return line + th.Muted.Render("  drawn from other states")
 	}
 	for k, name := range h.names {
@@ -161,7 +161,7 @@ func (h *heat) detail(th theme.Theme, text func(int32) string, names bool) strin
 		if names {
 			line += name + " "
 		}
-		line += fmt.Sprintf("%s (%s)", likely(t.Voices[k]), nats(t.Voices[k]-t.LogProb))
+		line += fmt.Sprintf("%s (%s)", likely(t.MemberLogprobs[k]), nats(t.MemberLogprobs[k]-t.LogProb))
 	}
 	return line
 }

@@ -20,7 +20,7 @@ func heated(tokens int) *fakeDesk {
 	var drawn []infer.Token
 	for i := range tokens {
 		push := []float32{-2, -0.5, -0.1, 0, 0.1, 0.5, 2}[i%7] // of the state; the own run's is opposite
-		drawn = append(drawn, infer.Token{ID: int32(100 + i), LogProb: -3, Voices: []float32{-3 - push, -3 + push}})
+		drawn = append(drawn, infer.Token{ID: int32(100 + i), LogProb: -3, MemberLogprobs: []float32{-3 - push, -3 + push}})
 	}
 	d.drawn = map[chat.ID][]infer.Token{4: drawn}
 	return &fakeDesk{open: []*fakeDialogue{d}, stats: busy()}
@@ -131,12 +131,12 @@ func TestHeatStripLive(t *testing.T) {
 	d := k.open[0]
 	d.generate("Hm", infer.Progress{Generated: 2})
 	d.v.Live.Turn.Mix = sadMix()
-	d.v.Live.Drawn = []infer.Token{{ID: 5, LogProb: -1}, {ID: 6, LogProb: -1, Voices: []float32{-1, 1}}}
+	d.v.Live.Drawn = []infer.Token{{ID: 5, LogProb: -1}, {ID: 6, LogProb: -1, MemberLogprobs: []float32{-1, 1}}}
 	b := newBench(t, k, Settings{}, 80, 24)
 	b.sees("own run   ▄\ndemo-sad  █")
 	b.press("alt+shift+j", "left")
 	b.sees("drawn from other states")
-	d.v.Live.Drawn = append(d.v.Live.Drawn, infer.Token{ID: 7, LogProb: -1, Voices: []float32{-3, -1}})
+	d.v.Live.Drawn = append(d.v.Live.Drawn, infer.Token{ID: 7, LogProb: -1, MemberLogprobs: []float32{-3, -1}})
 	d.v.Version++
 	b.send(frameMsg{})
 	b.sees("own run   ▄▁\ndemo-sad  █▄")
@@ -154,7 +154,7 @@ func TestHeatStripLive(t *testing.T) {
 func TestMixOfATurn(t *testing.T) {
 	k := heated(7)
 	d := k.open[0]
-	d.v.Turns[1].Mix = chat.Mix{Own: chat.Fader{Weight: 0.25}, Faders: []chat.Fader{{State: 2001, Name: "demo-sad", Weight: 2}}}
+	d.v.Turns[1].Mix = chat.Mix{Own: chat.MixMember{Weight: 0.25}, Others: []chat.MixMember{{State: 2001, Name: "demo-sad", Weight: 2}}}
 	b := newBench(t, k, Settings{}, 120, 50)
 	b.sees("mix own=0.25,demo-sad=2")
 	b.sees("mix own=1,demo-sad=0.5")

@@ -9,7 +9,7 @@ import (
 
 func (m *Model) loadHistory() tea.Cmd {
 	return func() tea.Msg {
-		prompts, err := m.desk.History(m.ctx)
+		prompts, err := m.workspace.History(m.ctx)
 		return historyMsg{prompts, err}
 	}
 }
@@ -62,7 +62,7 @@ func (m *Model) keepDrafts() {
 	for _, t := range m.tabs {
 		c := t.composer
 		if text := c.prompt(); text != "" && c.recalled == 0 && !c.editing {
-			m.desk.Remember(text)
+			m.workspace.AddHistory(text)
 		}
 	}
 }

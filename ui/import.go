@@ -28,7 +28,7 @@ func (m *Model) importFiles(arg string) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		arrivals, err := bringIn(m.ctx, m.desk, arg)
+		arrivals, err := bringIn(m.ctx, m.workspace, arg)
 		return importedMsg{arrivals, err}
 	}
 }
@@ -47,7 +47,7 @@ func (m *Model) onImported(msg importedMsg) tea.Cmd {
 
 // bringIn imports the files of a pattern, each of them whole or not at all.
 // It blocks.
-func bringIn(ctx context.Context, k desk, pattern string) ([]chat.Arrival, error) {
+func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.Arrival, error) {
 	pattern, err := fromHome(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("importing: %w", err)
@@ -67,7 +67,7 @@ func bringIn(ctx context.Context, k desk, pattern string) ([]chat.Arrival, error
 	return all, nil
 }
 
-func bringInFile(ctx context.Context, k desk, path string) ([]chat.Arrival, error) {
+func bringInFile(ctx context.Context, k workspace, path string) ([]chat.Arrival, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

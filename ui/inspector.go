@@ -55,7 +55,7 @@ func (m *Model) compare(s chat.State) tea.Cmd { return m.fetchState(s, true) }
 
 func (m *Model) fetchState(s chat.State, compare bool) tea.Cmd {
 	return func() tea.Msg {
-		full, err := m.desk.State(m.ctx, s.ID)
+		full, err := m.workspace.State(m.ctx, s.ID)
 		if err == nil && (full.Snapshot == nil || len(full.Snapshot.State) != full.Shape.StateLen()) {
 			err = fmt.Errorf("the state %q is damaged: it has not the values of its shape", s.Name)
 		}
@@ -99,7 +99,7 @@ type compareListMsg struct {
 // askCompare lists the states of the same shape.
 func (m *Model) askCompare() tea.Cmd {
 	return func() tea.Msg {
-		list, err := m.desk.States(m.ctx)
+		list, err := m.workspace.States(m.ctx)
 		return compareListMsg{list, err}
 	}
 }

@@ -30,29 +30,31 @@ type library interface {
 	DeleteState(ctx context.Context, s chat.State) error
 }
 
-func (k chatDesk) NewFrom(s chat.State) (dialogue, error) {
-	d, err := k.Desk.NewFrom(s)
+func (k chatWorkspace) NewFrom(s chat.State) (dialogue, error) {
+	d, err := k.Workspace.NewFrom(s)
 	if err != nil {
 		return nil, err
 	}
 	return d, nil
 }
 
-func (k chatDesk) States(ctx context.Context) ([]chat.State, error) { return k.Library().List(ctx) }
+func (k chatWorkspace) States(ctx context.Context) ([]chat.State, error) {
+	return k.Library().List(ctx)
+}
 
-func (k chatDesk) State(ctx context.Context, id chat.ID) (chat.State, error) {
+func (k chatWorkspace) State(ctx context.Context, id chat.ID) (chat.State, error) {
 	return k.Library().Get(ctx, id)
 }
 
-func (k chatDesk) Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (chat.State, error) {
+func (k chatWorkspace) Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (chat.State, error) {
 	return k.Library().Bake(ctx, k.Engine(), r, progress)
 }
 
-func (k chatDesk) ImportState(ctx context.Context, path string) (chat.State, error) {
+func (k chatWorkspace) ImportState(ctx context.Context, path string) (chat.State, error) {
 	return k.Library().Import(ctx, path, "", statefile.Options{}, k.Engine().Model())
 }
 
-func (k chatDesk) RenameState(ctx context.Context, id chat.ID, name string) error {
+func (k chatWorkspace) RenameState(ctx context.Context, id chat.ID, name string) error {
 	return k.Library().Rename(ctx, id, name)
 }
 
@@ -153,7 +155,7 @@ func (m *Model) pickState(name string) tea.Cmd {
 		m.open(c)
 	}
 	return func() tea.Msg {
-		list, err := m.desk.States(m.ctx)
+		list, err := m.workspace.States(m.ctx)
 		return statesMsg{list, c, name, err}
 	}
 }
@@ -253,7 +255,7 @@ func (m *Model) changeLibrary(i stateIntent) tea.Cmd {
 	case importState:
 		m.dialogs = nil
 		return func() tea.Msg {
-			s, err := m.desk.ImportState(m.ctx, expandHome(i.path))
+			s, err := m.workspace.ImportState(m.ctx, expandHome(i.path))
 			return libraryMsg{"imported “" + oneLine(s.Name) + "”", err}
 		}
 	case keepState:
@@ -262,12 +264,12 @@ func (m *Model) changeLibrary(i stateIntent) tea.Cmd {
 	case deleteState:
 		m.dialogs = nil
 		return func() tea.Msg {
-			return libraryMsg{"deleted “" + oneLine(i.s.Name) + "”", m.desk.DeleteState(m.ctx, i.s)}
+			return libraryMsg{"deleted “" + oneLine(i.s.Name) + "”", m.workspace.DeleteState(m.ctx, i.s)}
 		}
 	case renameState:
 		m.dialogs = nil
 		return func() tea.Msg {
-			return libraryMsg{"renamed to “" + oneLine(i.name) + "”", m.desk.RenameState(m.ctx, i.id, i.name)}
+			return libraryMsg{"renamed to “" + oneLine(i.name) + "”", m.workspace.RenameState(m.ctx, i.id, i.name)}
 		}
 	case inspectState:
 		return m.inspect(i.s)
@@ -287,13 +289,13 @@ func (m *Model) beginFrom(s chat.State) tea.Cmd {
 	if _, standIn := t.d.(opening); standIn {
 		return m.fail(errOpening)
 	}
-	d, err := m.desk.NewFrom(s)
+	d, err := m.workspace.NewFrom(s)
 	if err != nil {
 		return m.fail(err)
 	}
 	if t.empty() && !t.generating() && t.view.Conversation.ID != 0 && !t.view.Loading {
 		typed := t.composer
-		m.desk.Shut(t.d)
+		m.workspace.CloseDialogue(t.d)
 		m.tabs[m.active] = m.openTab(d)
 		m.tab().composer = typed
 		m.setFocus(keys.Composer)

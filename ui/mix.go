@@ -14,12 +14,12 @@ import (
 	"rookery/ui/keys"
 )
 
-// A mixDesk is what the interface needs of mixes. It blocks and is called in
+// A mixWorkspace is what the interface needs of mixes. It blocks and is called in
 // commands only.
-type mixDesk interface {
+type mixWorkspace interface {
 	ParseMix(ctx context.Context, text string) (chat.Mix, error)
 	Mixes(ctx context.Context) ([]chat.NamedMix, error)
-	TakeMix(ctx context.Context, name string) (chat.Mix, error)
+	FindMix(ctx context.Context, name string) (chat.Mix, error)
 	SaveMix(ctx context.Context, name string, m chat.Mix) (chat.NamedMix, error)
 	DeleteMix(ctx context.Context, name string) error
 }
@@ -54,7 +54,7 @@ func (m *Model) mix(arg string) tea.Cmd {
 	if arg == "" {
 		return m.togglePanel(mixerPanel)
 	}
-	return m.readMix("/mix "+arg, func() (chat.Mix, error) { return m.desk.ParseMix(m.ctx, arg) })
+	return m.readMix("/mix "+arg, func() (chat.Mix, error) { return m.workspace.ParseMix(m.ctx, arg) })
 }
 
 // readMix reads a mix for the dialogue. What would answer with the mix before
@@ -152,7 +152,7 @@ func (m *Model) addToMix() tea.Cmd {
 	c := newChooser(m.th, "Add a state to the mix", "add", "There are no other states for this model.", nil)
 	m.open(c)
 	return func() tea.Msg {
-		list, err := m.desk.States(m.ctx)
+		list, err := m.workspace.States(m.ctx)
 		return mixStatesMsg{c, list, err}
 	}
 }
@@ -186,9 +186,9 @@ func (i addState) carryOut(m *Model) tea.Cmd {
 	m.shut()
 	mix := m.tab().view.Conversation.Mix
 	if !mix.Active() {
-		mix = chat.Mix{Own: chat.Fader{Weight: 1}}
+		mix = chat.Mix{Own: chat.MixMember{Weight: 1}}
 	}
-	mix.Faders = append(slices.Clone(mix.Faders), chat.Fader{State: i.s.ID, Name: i.s.Name, Weight: addedWeight})
+	mix.Others = append(slices.Clone(mix.Others), chat.MixMember{State: i.s.ID, Name: i.s.Name, Weight: addedWeight})
 	return m.setMix(mix)
 }
 
@@ -202,7 +202,7 @@ type mixesMsg struct {
 // savedMixes lists the saved mixes, or uses the one of a name.
 func (m *Model) savedMixes(name string) tea.Cmd {
 	if name != "" {
-		return m.readMix("/mixes "+name, func() (chat.Mix, error) { return m.desk.TakeMix(m.ctx, name) })
+		return m.readMix("/mixes "+name, func() (chat.Mix, error) { return m.workspace.FindMix(m.ctx, name) })
 	}
 	c := newChooser(m.th, "Saved mixes", "use", "", nil)
 	m.open(c)
@@ -211,7 +211,7 @@ func (m *Model) savedMixes(name string) tea.Cmd {
 
 func (m *Model) listMixes(c *chooser) tea.Cmd {
 	return func() tea.Msg {
-		list, err := m.desk.Mixes(m.ctx)
+		list, err := m.workspace.Mixes(m.ctx)
 		return mixesMsg{c, list, err}
 	}
 }
@@ -273,7 +273,7 @@ func (i askDeleteMix) carryOut(m *Model) tea.Cmd {
 func (i deleteMix) carryOut(m *Model) tea.Cmd {
 	m.dialogs = nil
 	return func() tea.Msg {
-		return noticeMsg{"deleted the mix “" + oneLine(i.name) + "”", m.desk.DeleteMix(m.ctx, i.name)}
+		return noticeMsg{"deleted the mix “" + oneLine(i.name) + "”", m.workspace.DeleteMix(m.ctx, i.name)}
 	}
 }
 
@@ -302,7 +302,7 @@ func (i saveMixAs) carryOut(m *Model) tea.Cmd {
 	m.dialogs = nil
 	mix := m.tab().view.Conversation.Mix
 	return func() tea.Msg {
-		saved, err := m.desk.SaveMix(m.ctx, i.name, mix)
+		saved, err := m.workspace.SaveMix(m.ctx, i.name, mix)
 		return noticeMsg{"saved the mix “" + oneLine(saved.Name) + "”", err}
 	}
 }
@@ -324,7 +324,7 @@ func (m *Model) saveMix(name string) tea.Cmd {
 		return askSaveMix{}.carryOut(m)
 	}
 	return func() tea.Msg {
-		list, err := m.desk.Mixes(m.ctx)
+		list, err := m.workspace.Mixes(m.ctx)
 		return nameTakenMsg{name, slices.ContainsFunc(list, func(n chat.NamedMix) bool { return n.Name == name }), err}
 	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func sadMix() chat.Mix {
-	return chat.Mix{Own: chat.Fader{Weight: 1}, Faders: []chat.Fader{{State: 2001, Name: "demo-sad", Weight: 0.5}}}
+	return chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{{State: 2001, Name: "demo-sad", Weight: 0.5}}}
 }
 
 // mixed is a desk with a conversation that has a mix, and one more state.

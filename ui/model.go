@@ -15,16 +15,16 @@ import (
 
 // A Model is the whole interface. It is changed by Update only, in place.
 type Model struct {
-	ctx      context.Context // ends with the program
-	quit     context.CancelFunc
-	desk     desk
-	model    *infer.Model // what the engine runs; nil if unknown
-	reload   <-chan Settings
-	settings Settings
-	saver    saver // of sampling parameters; may be nil
-	version  string
-	dataDir  string
-	options  Options
+	ctx       context.Context // ends with the program
+	quit      context.CancelFunc
+	workspace workspace
+	model     *infer.Model // what the engine runs; nil if unknown
+	reload    <-chan Settings
+	settings  Settings
+	saver     saver // of sampling parameters; may be nil
+	version   string
+	dataDir   string
+	options   Options
 
 	keymap keys.Map
 	th     theme.Theme
@@ -68,12 +68,14 @@ type Model struct {
 // New makes a model. It does nothing slow: conversations are opened by Init's
 // command. Settings that are wrong are replaced by the defaults and reported;
 // see Settings.Validate.
-func New(o Options) *Model { return newModel(context.Background(), chatDesk{o.Desk, o.First}, o) }
+func New(o Options) *Model {
+	return newModel(context.Background(), chatWorkspace{o.Workspace, o.First}, o)
+}
 
-func newModel(ctx context.Context, k desk, o Options) *Model {
+func newModel(ctx context.Context, k workspace, o Options) *Model {
 	ctx, quit := context.WithCancel(ctx)
 	m := &Model{
-		ctx: ctx, quit: quit, desk: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, saver: o.SaveSampling, version: o.Version, dataDir: o.DataDir, options: o,
+		ctx: ctx, quit: quit, workspace: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, saver: o.SaveSampling, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}

@@ -32,13 +32,13 @@ type Settings struct {
 
 // Options are what the interface runs on.
 type Options struct {
-	Desk     *chat.Desk     // stays the caller's, who closes it afterwards
-	First    *chat.Dialogue // a new conversation to show first, or nil
-	Settings Settings
-	Reload   <-chan Settings // changed settings, or nil
-	Version  string
-	DataDir  string // shown on the help screen
-	Problem  error  // shown at the beginning, or nil
+	Workspace *chat.Workspace // stays the caller's, who closes it afterwards
+	First     *chat.Dialogue  // a new conversation to show first, or nil
+	Settings  Settings
+	Reload    <-chan Settings // changed settings, or nil
+	Version   string
+	DataDir   string // shown on the help screen
+	Problem   error  // shown at the beginning, or nil
 
 	// Models lists the models that can be chosen; it blocks. Reopen is called
 	// with the file of the one chosen, just before Run returns: the caller opens

@@ -21,7 +21,7 @@ import (
 type plain struct {
 	ctx     context.Context
 	options Options
-	desk    desk
+	desk    workspace
 	model   *infer.Model
 	own     []chat.Preset // of sampling
 	saver   saver
@@ -49,7 +49,7 @@ type plain struct {
 }
 
 // runPlain talks until the input ends, the person leaves, or ctx ends.
-func runPlain(ctx context.Context, k desk, o Options) error {
+func runPlain(ctx context.Context, k workspace, o Options) error {
 	in, out := o.In, o.Out
 	if in == nil {
 		in = os.Stdin
@@ -126,7 +126,7 @@ func (p *plain) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 			if p.obey(p.line(line)) {
 				return p.leave()
 			}
-		case <-p.desk.Changed():
+		case <-p.desk.Changes():
 		case <-interrupts:
 			if !generating {
 				return p.leave()

@@ -19,7 +19,7 @@ func converse(t *testing.T, step time.Duration, lines ...string) string {
 	t.Helper()
 	var out bytes.Buffer
 	err := Run(t.Context(), Options{
-		Desk: scriptedDesk(t, step), Settings: Settings{ScreenReader: true}, Version: "1.0",
+		Workspace: scriptedDesk(t, step), Settings: Settings{ScreenReader: true}, Version: "1.0",
 		In: strings.NewReader(strings.Join(lines, "\n")), Out: &out,
 	})
 	if err != nil {

@@ -126,7 +126,7 @@ func (p *plain) help() {
 // use makes a dialogue the open one.
 func (p *plain) use(d dialogue) {
 	if d.ID() != p.d.ID() {
-		p.desk.Shut(p.d)
+		p.desk.CloseDialogue(p.d)
 		p.d, p.live, p.choosing = d, 0, false
 	}
 	p.desk.SaveLayout([]dialogue{p.d}, 0)

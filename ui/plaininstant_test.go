@@ -48,7 +48,7 @@ func (d *ending) View() chat.View {
 // A restless desk always has something new.
 type restless struct{ *fakeDesk }
 
-func (restless) Changed() <-chan struct{} {
+func (restless) Changes() <-chan struct{} {
 	changed := make(chan struct{})
 	close(changed)
 	return changed

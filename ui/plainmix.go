@@ -23,7 +23,7 @@ func (p *plain) mixes(id keys.ID, arg string) error {
 	if arg == "" {
 		return p.listMixes()
 	}
-	mix, err := p.desk.TakeMix(p.ctx, arg)
+	mix, err := p.desk.FindMix(p.ctx, arg)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (p *plain) openStored(arg string) error {
 		}
 		d := p.desk.Open(list[n-1].ID)
 		if err := loaded(p.ctx, d); err != nil {
-			p.desk.Shut(d)
+			p.desk.CloseDialogue(d)
 			return err
 		}
 		p.use(d)
@@ -134,7 +134,7 @@ func (p *plain) shelve(id keys.ID) error {
 		}
 	default:
 		p.thrown = c.ID
-		err = p.desk.ThrowAway(p.ctx, c.ID)
+		err = p.desk.MoveToBin(p.ctx, c.ID)
 		p.use(p.desk.New())
 		said = "“" + titleOf(c) + "” is in the bin, and this is a new conversation. /undelete undoes it."
 	}
@@ -149,12 +149,12 @@ func (p *plain) undelete() error {
 	if p.thrown == 0 {
 		return errors.New("nothing was deleted since the start; `rookery sessions restore` takes older ones out of the bin")
 	}
-	if err := p.desk.TakeBack(p.ctx, p.thrown); err != nil {
+	if err := p.desk.RestoreFromBin(p.ctx, p.thrown); err != nil {
 		return err
 	}
 	d := p.desk.Open(p.thrown)
 	if err := loaded(p.ctx, d); err != nil {
-		p.desk.Shut(d)
+		p.desk.CloseDialogue(d)
 		return err
 	}
 	p.thrown = 0

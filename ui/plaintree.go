@@ -24,7 +24,7 @@ func (p *plain) fork(arg string) error {
 		return err
 	}
 	for _, d := range forks[1:] {
-		p.desk.Shut(d)
+		p.desk.CloseDialogue(d)
 	}
 	p.use(forks[0])
 	p.say(fmt.Sprintf("Forked into %d. This is %s; /open lists the others.", n, titleOf(forks[0].View().Conversation)))

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 }
 
 // scriptedDesk is a real desk over a real engine with a fake backend.
-func scriptedDesk(t *testing.T, step time.Duration) *chat.Desk {
+func scriptedDesk(t *testing.T, step time.Duration) *chat.Workspace {
 	t.Helper()
 	m := scripted.Model()
 	e := infer.NewEngine(m, scripted.New(m, scripted.Options{Before: scripted.Slow(step), Answers: []scripted.Answer{
@@ -35,7 +35,7 @@ func scriptedDesk(t *testing.T, step time.Duration) *chat.Desk {
 		{Prompt: "fox", Text: strings.Repeat(" The quick brown fox jumps over the lazy dog.", 8) + " And that was **all**.\n\n"},
 		{Prompt: "forever", Text: strings.Repeat(" and on", 20000)},
 	}}), infer.Options{})
-	d := chat.NewDesk(e, memstore.New(), chat.Defaults{})
+	d := chat.NewWorkspace(e, memstore.New(), chat.Defaults{})
 	t.Cleanup(func() {
 		if err := d.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -67,7 +67,7 @@ func waitFor(t *testing.T, tm *teatest.TestModel, text string) {
 }
 
 func TestProgram(t *testing.T) {
-	m := New(Options{Desk: scriptedDesk(t, time.Millisecond), Settings: Settings{Mouse: true}})
+	m := New(Options{Workspace: scriptedDesk(t, time.Millisecond), Settings: Settings{Mouse: true}})
 	m.clipboard = func(string) error { return nil }
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(100, 30))
 	waitFor(t, tm, "send what you write")
@@ -103,7 +103,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramStopsAnAnswer(t *testing.T) {
-	m := New(Options{Desk: scriptedDesk(t, time.Millisecond)})
+	m := New(Options{Workspace: scriptedDesk(t, time.Millisecond)})
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(80, 24))
 	waitFor(t, tm, "send what you write")
 	tm.Type("forever")
@@ -126,13 +126,13 @@ func TestRunEndsWithItsContext(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := Run(ctx, Options{Desk: scriptedDesk(t, 0), In: in, Out: io.Discard}); err != nil {
+	if err := Run(ctx, Options{Workspace: scriptedDesk(t, 0), In: in, Out: io.Discard}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestRunRefusesWrongSettings(t *testing.T) {
-	err := Run(context.Background(), Options{Desk: scriptedDesk(t, 0), Settings: Settings{Keys: map[string][]string{"nothing": {"f9"}}}})
+	err := Run(context.Background(), Options{Workspace: scriptedDesk(t, 0), Settings: Settings{Keys: map[string][]string{"nothing": {"f9"}}}})
 	if err == nil || !strings.Contains(err.Error(), "keys.nothing: there is no such action") {
 		t.Errorf("said %v", err)
 	}

@@ -17,9 +17,9 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if o.Settings.Plain() {
-		return runPlain(ctx, chatDesk{o.Desk, o.First}, o)
+		return runPlain(ctx, chatWorkspace{o.Workspace, o.First}, o)
 	}
-	m := newModel(ctx, chatDesk{o.Desk, o.First}, o)
+	m := newModel(ctx, chatWorkspace{o.Workspace, o.First}, o)
 	defer m.quit()
 	defer m.keepDrafts()
 	m.setASCII(asciiOnly(os.Getenv))

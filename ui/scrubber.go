@@ -43,7 +43,7 @@ func (i previewHead) carryOut(m *Model) tea.Cmd {
 
 func (i takeHead) carryOut(m *Model) tea.Cmd {
 	m.shut()
-	err := m.tab().d.GoTo(i.turn)
+	err := m.tab().d.SetHead(i.turn)
 	cmd := tea.Batch(m.report("", err), m.look())
 	m.endPreview()
 	return cmd

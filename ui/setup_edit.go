@@ -214,7 +214,7 @@ func (i readMix) carryOut(m *Model) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg {
-		mix, err := m.desk.ParseMix(m.ctx, i.text)
+		mix, err := m.workspace.ParseMix(m.ctx, i.text)
 		return mixReadMsg{s, row, i.text, mix, err}
 	}
 }

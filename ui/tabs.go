@@ -20,7 +20,7 @@ type closedTab struct {
 // restore opens what was open last time.
 func (m *Model) restore() tea.Cmd {
 	return func() tea.Msg {
-		open, active, err := m.desk.Restore(m.ctx)
+		open, active, err := m.workspace.Restore(m.ctx)
 		return restoredMsg{open, active, err}
 	}
 }
@@ -34,7 +34,7 @@ func (m *Model) onRestored(msg restoredMsg) tea.Cmd {
 		m.tabs = append(m.tabs, m.openTab(d))
 	}
 	if len(m.tabs) == 0 {
-		m.tabs = append(m.tabs, m.openTab(m.desk.New()))
+		m.tabs = append(m.tabs, m.openTab(m.workspace.New()))
 	}
 	m.active = min(max(msg.active, 0), len(m.tabs)-1)
 	m.tab().composer = typed
@@ -71,7 +71,7 @@ func (m *Model) goTo(i int) {
 }
 
 func (m *Model) newTab(string) tea.Cmd {
-	m.insertTab(m.active+1, m.desk.New())
+	m.insertTab(m.active+1, m.workspace.New())
 	return nil
 }
 
@@ -106,10 +106,10 @@ func (m *Model) closeTab() tea.Cmd {
 	case !t.composer.empty():
 		m.closed = append(m.closed, closedTab{0, m.active, t.composer})
 	}
-	m.desk.Shut(t.d)
+	m.workspace.CloseDialogue(t.d)
 	m.tabs = slices.Delete(m.tabs, m.active, m.active+1)
 	if len(m.tabs) == 0 {
-		m.tabs = append(m.tabs, m.openTab(m.desk.New()))
+		m.tabs = append(m.tabs, m.openTab(m.workspace.New()))
 	}
 	m.goTo(min(m.active, len(m.tabs)-1))
 	return nil
@@ -124,7 +124,7 @@ func (m *Model) reopen(string) tea.Cmd {
 	m.closed = m.closed[:len(m.closed)-1]
 	var cmd tea.Cmd
 	if last.id == 0 {
-		m.insertTab(last.at, m.desk.New())
+		m.insertTab(last.at, m.workspace.New())
 	} else {
 		cmd = m.openStored(last.id, last.at)
 	}
@@ -143,7 +143,7 @@ func (m *Model) openStored(id chat.ID, at int) tea.Cmd {
 			return nil
 		}
 	}
-	m.insertTab(at, m.desk.Open(id))
+	m.insertTab(at, m.workspace.Open(id))
 	return tea.Batch(m.look(), m.tick())
 }
 
@@ -178,7 +178,7 @@ func (m *Model) saveLayout() {
 		}
 		open = append(open, t.d)
 	}
-	m.desk.SaveLayout(open, m.active)
+	m.workspace.SaveLayout(open, m.active)
 }
 
 // hintFor is the key of an action for a sentence, or its command.

@@ -18,7 +18,7 @@ import (
 type treeDialogue interface {
 	Undo() error
 	Redo() error
-	GoTo(turn chat.ID) error
+	SetHead(turn chat.ID) error
 	EditTurn(turn chat.ID, text string) error
 	EditAnswer(turn chat.ID, text string, goOn bool) error
 	Branch(turn chat.ID, index int, token int32) error
@@ -33,7 +33,7 @@ type treeDialogue interface {
 
 func (opening) Undo() error                            { return errOpening }
 func (opening) Redo() error                            { return errOpening }
-func (opening) GoTo(chat.ID) error                     { return errOpening }
+func (opening) SetHead(chat.ID) error                  { return errOpening }
 func (opening) EditTurn(chat.ID, string) error         { return errOpening }
 func (opening) EditAnswer(chat.ID, string, bool) error { return errOpening }
 func (opening) Branch(chat.ID, int, int32) error       { return errOpening }
@@ -134,7 +134,7 @@ func goToTurn(d dialogue, arg string) (said string, err error) {
 	if n > 0 {
 		to = line[n-1].ID
 	}
-	return fmt.Sprintf("the conversation goes on after turn %d of %d", n, len(line)), d.GoTo(to)
+	return fmt.Sprintf("the conversation goes on after turn %d of %d", n, len(line)), d.SetHead(to)
 }
 
 // number reads the argument of a command.

@@ -13,9 +13,9 @@ import (
 	"rookery/infer"
 )
 
-func (d *fakeDialogue) Undo() error           { return d.did("undo") }
-func (d *fakeDialogue) Redo() error           { return d.did("redo") }
-func (d *fakeDialogue) GoTo(id chat.ID) error { return d.did("go %d", id) }
+func (d *fakeDialogue) Undo() error              { return d.did("undo") }
+func (d *fakeDialogue) Redo() error              { return d.did("redo") }
+func (d *fakeDialogue) SetHead(id chat.ID) error { return d.did("go %d", id) }
 
 func (d *fakeDialogue) EditTurn(id chat.ID, text string) error {
 	return d.did("edit %d %q", id, text)

@@ -35,7 +35,7 @@ func (m *Model) showVotes(arg string) tea.Cmd {
 	w := &winTable{loading: true}
 	m.open(w)
 	return func() tea.Msg {
-		votes, err := m.desk.Votes(m.ctx)
+		votes, err := m.workspace.Votes(m.ctx)
 		return votesMsg{w, votes, chat.Wins(votes), err}
 	}
 }
@@ -241,7 +241,7 @@ func interval(i chat.Interval) string {
 }
 
 // sayVotes reads the win table out.
-func sayVotes(ctx context.Context, k compareDesk, say func(string)) error {
+func sayVotes(ctx context.Context, k compareWorkspace, say func(string)) error {
 	votes, err := k.Votes(ctx)
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func Read(e chat.Engine, r infer.Request, tokens []int32, by []string) (*infer.S
 		if err != nil {
 			return nil, err
 		}
-		r.From, r.Voices, r.Weight = end.Snapshot, nil, 0
+		r.From, r.Members, r.Weight = end.Snapshot, nil, 0
 		tokens, by = tokens[n:], by[n:]
 	}
 	return r.From, nil
@@ -45,7 +45,7 @@ func Answer(e chat.Engine, r infer.Request, line, tree []chat.Turn) ([]int32, er
 	if err != nil {
 		return nil, err
 	}
-	r.From, r.Voices, r.Weight, r.AnyAdapter = from, nil, 0, true
+	r.From, r.Members, r.Weight, r.AnyAdapter = from, nil, 0, true
 	by = by[prompt : len(by)-t.Reading.Unread]
 	if len(by) == 0 { // it has read nothing of its own
 		by = []string{t.AdapterID}
@@ -81,7 +81,7 @@ func Answer(e chat.Engine, r infer.Request, line, tree []chat.Turn) ([]int32, er
 // State is all that a snapshot has of states, in one: its own, then those of a mix.
 func State(s *infer.Snapshot) []float32 {
 	all := slices.Clone(s.State)
-	for _, v := range s.Voices {
+	for _, v := range s.Members {
 		all = append(all, v.State...)
 	}
 	return all
@@ -99,16 +99,16 @@ func same(by []string) int {
 // with is a request that reads with an adapter, in all its states.
 func with(r infer.Request, adapter string) infer.Request {
 	r.Adapter = adapter
-	r.Voices = voiced(r.Voices, adapter)
-	if r.From != nil && len(r.From.Voices) > 0 {
+	r.Members = voiced(r.Members, adapter)
+	if r.From != nil && len(r.From.Members) > 0 {
 		from := *r.From
-		from.Voices = voiced(from.Voices, adapter)
+		from.Members = voiced(from.Members, adapter)
 		r.From = &from
 	}
 	return r
 }
 
-func voiced(voices []infer.Voice, adapter string) []infer.Voice {
+func voiced(voices []infer.Member, adapter string) []infer.Member {
 	voices = slices.Clone(voices)
 	for i := range voices {
 		voices[i].Adapter = adapter

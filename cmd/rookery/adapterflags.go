@@ -57,7 +57,7 @@ func (f *adapterFlags) load(ctx context.Context, c config.Config, e *infer.Engin
 
 // begin gives a new conversation of a desk the adapter; first is one that is
 // there already, or nil.
-func (f *adapterFlags) begin(ctx context.Context, desk *chat.Desk, first *chat.Dialogue) (*chat.Dialogue, error) {
+func (f *adapterFlags) begin(ctx context.Context, desk *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.name == "" {
 		return first, f.check()
 	}

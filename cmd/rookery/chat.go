@@ -92,7 +92,7 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 		return errors.Join(err, e.Close(), store.Close())
 	}
 	defer infer.Overlap()() // the backend has chosen its threads by now
-	desk := chat.NewDesk(e, store, d)
+	desk := chat.NewWorkspace(e, store, d)
 	desk.SetMemory(int64(c.Storage.MemoryBudget))
 	desk.UseStates(demo.States)
 	useAdapters(desk)
@@ -120,7 +120,7 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 }
 
 // show runs the interface and follows the configuration while it does.
-func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
+func (a *app) show(ctx context.Context, desk *chat.Workspace, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
@@ -130,7 +130,7 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 	changed := make(chan ui.Settings)
 	go a.follow(ctx, reloads, desk, store, changed)
 	return ui.Run(ctx, ui.Options{
-		Desk: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir,
+		Workspace: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir,
 		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(desk, name, p) },
 		Surroundings: surroundings(ctx, desk, store), Problem: r.problem,
 		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(desk)) },
@@ -142,7 +142,7 @@ func (a *app) show(ctx context.Context, desk *chat.Desk, first *chat.Dialogue, s
 // saveSampling writes parameters into the configuration: as a preset or, with an
 // empty name, as what new conversations begin with. The desk has them when it
 // returns; the file's watch tells a tenth of a second later, if it tells.
-func (a *app) saveSampling(desk *chat.Desk, name string, p sampler.Params) error {
+func (a *app) saveSampling(desk *chat.Workspace, name string, p sampler.Params) error {
 	save := func() error { return config.SavePreset(a.configPath, name, p) }
 	if name == "" {
 		save = func() error { return config.SaveSampling(a.configPath, p) }
@@ -163,7 +163,7 @@ func (a *app) saveSampling(desk *chat.Desk, name string, p sampler.Params) error
 
 // follow applies a changed configuration to the desk and the store and passes
 // on what concerns the interface.
-func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *chat.Desk, store *sessions.Store, changed chan<- ui.Settings) {
+func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *chat.Workspace, store *sessions.Store, changed chan<- ui.Settings) {
 	for r := range reloads {
 		settings, err := a.reload(r, desk, store)
 		if err != nil {
@@ -177,7 +177,7 @@ func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *ch
 	}
 }
 
-func (a *app) reload(r config.Reload, desk *chat.Desk, store *sessions.Store) (ui.Settings, error) {
+func (a *app) reload(r config.Reload, desk *chat.Workspace, store *sessions.Store) (ui.Settings, error) {
 	if r.Err != nil {
 		return ui.Settings{}, r.Err
 	}

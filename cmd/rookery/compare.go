@@ -142,7 +142,7 @@ func (o *compareOptions) read(cmd *cobra.Command) ([]promptLine, error) {
 type contestant struct {
 	spec    variantSpec
 	variant chat.Variant
-	desk    *chat.Desk
+	desk    *chat.Workspace
 }
 
 // model is what the variant runs on.
@@ -155,7 +155,7 @@ func (c *contestant) model() *infer.Model {
 
 // contestant makes a variant of what a person wrote: it loads the adapter and
 // finds the states.
-func (v variantSpec) contestant(ctx context.Context, c config.Config, desk *chat.Desk) (contestant, error) {
+func (v variantSpec) contestant(ctx context.Context, c config.Config, desk *chat.Workspace) (contestant, error) {
 	out, err := v.resolve(ctx, c, desk)
 	if err != nil {
 		return contestant{}, exitWith(exitUsage, fmt.Errorf("variant %s: %w", v.Name, err))
@@ -166,7 +166,7 @@ func (v variantSpec) contestant(ctx context.Context, c config.Config, desk *chat
 	return contestant{v, out, desk}, nil
 }
 
-func (v variantSpec) resolve(ctx context.Context, c config.Config, desk *chat.Desk) (out chat.Variant, err error) {
+func (v variantSpec) resolve(ctx context.Context, c config.Config, desk *chat.Workspace) (out chat.Variant, err error) {
 	out.Name = v.Name
 	name := c.Chat.Preset
 	if v.Preset != "" {

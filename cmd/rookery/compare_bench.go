@@ -34,7 +34,7 @@ func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use fun
 	}
 	defer func() { err = errors.Join(err, store.from.Close()) }()
 	b := &bench{reference: -1, samples: 1}
-	desks := map[string]*chat.Desk{}
+	desks := map[string]*chat.Workspace{}
 	for _, v := range specs {
 		own := c
 		if v.Model != "" {
@@ -43,7 +43,7 @@ func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use fun
 		desk := desks[own.Model.Path]
 		if desk == nil {
 			var closeDesk func() error
-			if desk, closeDesk, err = openDesk(cmd, own, store); err != nil {
+			if desk, closeDesk, err = openWorkspace(cmd, own, store); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, closeDesk()) }()
@@ -71,8 +71,8 @@ func (b *bench) settings(c config.Config) {
 	b.describes += fmt.Sprintf("%q %q %d %q\n", c.Chat.System, c.Chat.Think, c.Chat.MaxTokens, c.Chat.Stops)
 }
 
-// openDesk loads a model and gives it a desk, without conversations.
-func openDesk(cmd *cobra.Command, c config.Config, store chat.Store) (*chat.Desk, func() error, error) {
+// openWorkspace loads a model and gives it a desk, without conversations.
+func openWorkspace(cmd *cobra.Command, c config.Config, store chat.Store) (*chat.Workspace, func() error, error) {
 	e, err := openModel(cmd.Context(), cmd, c)
 	if err != nil {
 		return nil, nil, err
@@ -81,7 +81,7 @@ func openDesk(cmd *cobra.Command, c config.Config, store chat.Store) (*chat.Desk
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
-	desk := chat.NewDesk(e, store, d)
+	desk := chat.NewWorkspace(e, store, d)
 	desk.UseStates(demo.States)
 	useAdapters(desk)
 	return desk, func() error {
@@ -111,7 +111,7 @@ func (b *bench) choose(name string) error {
 // The answers of one sample follow each other.
 func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error) {
 	all := make([]answered, b.samples*len(b.contestants))
-	places := map[*chat.Desk][]int{}
+	places := map[*chat.Workspace][]int{}
 	for i := range all {
 		c := b.contestants[i%len(b.contestants)]
 		all[i] = answered{contestant: i % len(b.contestants), sample: i / len(b.contestants), perplexity: math.NaN()}
@@ -137,7 +137,7 @@ func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error)
 }
 
 // answerOn has the contestants of one model answer.
-func (b *bench) answerOn(ctx context.Context, desk *chat.Desk, q chat.Question, at []int, all []answered) error {
+func (b *bench) answerOn(ctx context.Context, desk *chat.Workspace, q chat.Question, at []int, all []answered) error {
 	variants := make([]chat.Variant, len(at))
 	for n, i := range at {
 		variants[n] = b.contestants[all[i].contestant].variant

@@ -40,7 +40,7 @@ func TestRowsAtOnce(t *testing.T) {
 		most.Store(max(most.Load(), int64(len(step))))
 		return nil
 	}}), infer.Options{})
-	desk := chat.NewDesk(e, memstore.New(), chat.Defaults{MaxTokens: 20})
+	desk := chat.NewWorkspace(e, memstore.New(), chat.Defaults{MaxTokens: 20})
 	defer func() {
 		if err := desk.Close(t.Context()); err != nil {
 			t.Error(err)

@@ -39,13 +39,13 @@ func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix chat.Mix, err
 }
 
 // voices are the further states of a mix for a model, nil for the zero Mix.
-func voices(ctx context.Context, c config.Config, m *infer.Model, mix chat.Mix, adapter string) (v []infer.Voice, err error) {
+func voices(ctx context.Context, c config.Config, m *infer.Model, mix chat.Mix, adapter string) (v []infer.Member, err error) {
 	if !mix.Active() {
 		return nil, nil
 	}
 	var wrong error
 	err = readLibrary(ctx, c, func(l *chat.Library) error {
-		v, wrong = mix.Voices(ctx, l, m, adapter)
+		v, wrong = mix.LoadMembers(ctx, l, m, adapter)
 		return nil
 	})
 	if wrong != nil {
@@ -55,7 +55,7 @@ func voices(ctx context.Context, c config.Config, m *infer.Model, mix chat.Mix, 
 }
 
 // begin gives the first conversation the mix; a new one if there is none.
-func (f *mixFlag) begin(ctx context.Context, desk *chat.Desk, first *chat.Dialogue) (*chat.Dialogue, error) {
+func (f *mixFlag) begin(ctx context.Context, desk *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.text == "" {
 		return first, nil
 	}
@@ -95,9 +95,9 @@ func (r *report) benchMix(ctx context.Context, s subject, c config.Config, o ben
 	if model == nil {
 		model = measure.Model(s.name, s.shape)
 	}
-	own, states := float32(1), make([]infer.Voice, max(0, o.mix.number()-1))
+	own, states := float32(1), make([]infer.Member, max(0, o.mix.number()-1))
 	for i := range states {
-		states[i] = infer.Voice{Name: strconv.Itoa(i), Weight: 1}
+		states[i] = infer.Member{Name: strconv.Itoa(i), Weight: 1}
 	}
 	if o.mix.number() == 0 {
 		if s.model == nil {
@@ -112,7 +112,7 @@ func (r *report) benchMix(ctx context.Context, s subject, c config.Config, o ben
 		}
 		own = mix.Weights()[0]
 	}
-	for _, with := range [][]infer.Voice{nil, states} {
+	for _, with := range [][]infer.Member{nil, states} {
 		series, err := measure.Mix(ctx, model, s.backend, own, with, plan)
 		if err != nil {
 			return err

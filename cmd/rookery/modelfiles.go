@@ -49,7 +49,7 @@ func notAModel(m load.Found) bool {
 
 // onProcessor says that the desk's model runs there, and not on a GPU with
 // memory of its own.
-func onProcessor(desk *chat.Desk) bool {
+func onProcessor(desk *chat.Workspace) bool {
 	return strings.HasPrefix(desk.Engine().Stats().Backend, "cpu")
 }
 

@@ -13,7 +13,7 @@ import (
 
 // useAdapters lets a desk read adapters for its model; those of the embedded
 // model come with it.
-func useAdapters(desk *chat.Desk) {
+func useAdapters(desk *chat.Workspace) {
 	desk.UseAdapters(adaptersOf(desk.Engine().Model()))
 }
 

@@ -130,7 +130,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 			return exitWith(exitUsage, fmt.Errorf("--state: %w", err))
 		}
 	}
-	if req.Voices, err = voices(ctx, c, e.Model(), mix, req.Adapter); err != nil {
+	if req.Members, err = voices(ctx, c, e.Model(), mix, req.Adapter); err != nil {
 		return err
 	}
 	req.Weight = mix.Weights()[0]

@@ -285,7 +285,7 @@ func removeStates(ctx context.Context, l *chat.Library, names []string) error {
 }
 
 // beginFrom opens a conversation that begins from a state, if one is named.
-func beginFrom(ctx context.Context, desk *chat.Desk, name string) (*chat.Dialogue, error) {
+func beginFrom(ctx context.Context, desk *chat.Workspace, name string) (*chat.Dialogue, error) {
 	if name == "" {
 		return nil, nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // surroundings reads what the monitor of the chat shows besides the engine. The
 // library of the GPUs is looked for when it is first asked.
-func surroundings(ctx context.Context, desk *chat.Desk, store *sessions.Store) func() ui.Surroundings {
+func surroundings(ctx context.Context, desk *chat.Workspace, store *sessions.Store) func() ui.Surroundings {
 	gpus := sync.OnceValue(func() *gauge.Gauge {
 		g, err := gauge.Open()
 		if err != nil {

@@ -73,7 +73,7 @@ func tell(t *testing.T, e *infer.Engine, r infer.Request, n, tokens int) []infer
 
 // faded is a mix of the own run and a state with the fader at w.
 func faded(s *statefile.State, w float32) infer.Request {
-	return infer.Request{Voices: []infer.Voice{{Name: s.Name, Weight: w, State: s.Snapshot.State}}, Weight: 1 - w}
+	return infer.Request{Members: []infer.Member{{Name: s.Name, Weight: w, State: s.Snapshot.State}}, Weight: 1 - w}
 }
 
 func texts(ends []infer.Ending) []string {

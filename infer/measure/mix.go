@@ -21,17 +21,17 @@ func Model(name string, shape rwkv.Shape) *infer.Model {
 // are of whole tokens as the engine makes them: the step with a row for each
 // state, combining, drawing, and what each state thinks of the token. Rows of
 // the series are those of a step, and its rates are of the conversation.
-func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voices []infer.Voice, p Plan) (Series, error) {
+func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voices []infer.Member, p Plan) (Series, error) {
 	beats := &metronome{}
 	e := infer.NewEngine(m, beats.on(b), infer.Options{})
 	defer func() { _ = e.Close() }() // there is nothing to close
 	if len(voices) == 0 {
-		voices, own = []infer.Voice{}, 1
+		voices, own = []infer.Member{}, 1
 	}
 	run := func(steps int) ([]time.Duration, error) {
 		beats.at = beats.at[:0]
 		s, err := e.Submit(infer.Request{
-			Tokens: []int32{1}, Voices: voices, Weight: own, MaxTokens: steps + 1,
+			Tokens: []int32{1}, Members: voices, Weight: own, MaxTokens: steps + 1,
 			Sampling: sampler.Params{Temperature: 1, TopP: 0.5, Presence: 0.4, Frequency: 0.4, Decay: 0.996, Seed: 1, Ban: []int32{0}},
 		})
 		if err != nil {

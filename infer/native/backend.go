@@ -74,8 +74,8 @@ func (b *Backend) Memory() infer.Memory {
 	return infer.Memory{Weights: b.memory.weights, States: b.memory.states, Scratch: b.memory.scratch}
 }
 
-// MaxVoices is how many rows can be mixed with one.
-func (b *Backend) MaxVoices() int { return voicesMax }
+// MaxMembers is how many rows can be mixed with one.
+func (b *Backend) MaxMembers() int { return voicesMax }
 
 // ReadSlot copies a state, in the canonical layout, to dst.
 func (b *Backend) ReadSlot(s infer.Slot, dst []float32) error {

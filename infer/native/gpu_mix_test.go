@@ -33,7 +33,7 @@ func TestGPUMixesAsTheHost(t *testing.T) {
 		if voices > 0 {
 			mixes = append(mixes, pair{len(rows), m.sampler(p)})
 		}
-		rows = append(rows, infer.Row{Slot: infer.Slot(len(rows)), Sampler: m.sampler(p), Top: i % 5, Voices: voices})
+		rows = append(rows, infer.Row{Slot: infer.Slot(len(rows)), Sampler: m.sampler(p), Top: i % 5, Members: voices})
 		for range voices {
 			rows = append(rows, infer.Row{Slot: infer.Slot(len(rows))})
 		}
@@ -52,7 +52,7 @@ func TestGPUMixesAsTheHost(t *testing.T) {
 			own := &rows[x.at]
 			var gates []float32
 			var states [][]float32
-			for k := range own.Voices + 1 {
+			for k := range own.Members + 1 {
 				gates, states = append(gates, rows[x.at+k].Gate), append(states, rows[x.at+k].Logits)
 			}
 			want, got := blend.Draw(x.twin, gates, states, own.Top), drawn[x.at]
@@ -86,11 +86,11 @@ func TestGPUMixResumes(t *testing.T) {
 	p := sampler.Params{Temperature: 1, TopP: 0.7, Presence: 0.3, Frequency: 0.3, Decay: 0.99, Seed: 4, Ban: []int32{0}}
 	r := infer.Request{Tokens: m.model.Tokenizer.Encode(nil, story), Sampling: p, MaxTokens: 80}
 	alone := finish(t, submit(t, e, r))
-	r.Weight, r.Voices = 1, []infer.Voice{{Name: "other", Weight: 0, State: other.State}}
+	r.Weight, r.Members = 1, []infer.Member{{Name: "other", Weight: 0, State: other.State}}
 	if end := finish(t, submit(t, e, r)); end.Err != nil || len(end.Tokens) != len(alone.Tokens) || !slices.Equal(end.Tokens[:8], alone.Tokens[:8]) {
 		t.Errorf("with weight 1 the mix says %v (%v), alone it is %v", end.Tokens, end.Err, alone.Tokens)
 	}
-	r.Weight, r.Voices[0].Weight = 0.5, 0.8
+	r.Weight, r.Members[0].Weight = 0.5, 0.8
 	whole := finish(t, submit(t, e, r))
 	var pieces []int32
 	for part := r; len(pieces) < len(whole.Tokens); {
@@ -100,7 +100,7 @@ func TestGPUMixResumes(t *testing.T) {
 			t.Fatal(end.Reason, end.Err)
 		}
 		pieces = append(pieces, end.Tokens...)
-		part.From, part.Tokens, part.Voices = end.Snapshot, nil, nil
+		part.From, part.Tokens, part.Members = end.Snapshot, nil, nil
 	}
 	if whole.Err != nil || !slices.Equal(pieces, whole.Tokens) {
 		t.Errorf("in pieces the mix has other tokens (%v)", whole.Err)

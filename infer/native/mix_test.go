@@ -15,10 +15,10 @@ import (
 // mixOf is a request of a mix of states that have read different things.
 func mixOf(t *testing.T, e *infer.Engine, r infer.Request, weights ...float32) infer.Request {
 	t.Helper()
-	r.Weight, r.Voices = weights[0], nil
+	r.Weight, r.Members = weights[0], nil
 	for i, w := range weights[1:] {
 		read := finish(t, submit(t, e, infer.Request{Tokens: []int32{int32(40 + i), int32(9 * i)}, Logits: true}))
-		r.Voices = append(r.Voices, infer.Voice{Name: string(rune('a' + i)), Weight: w, State: read.Snapshot.State})
+		r.Members = append(r.Members, infer.Member{Name: string(rune('a' + i)), Weight: w, State: read.Snapshot.State})
 	}
 	return r
 }
@@ -28,7 +28,7 @@ func sameShares(got, want *infer.Stream) bool {
 	_, a := got.Read()
 	_, b := want.Read()
 	return slices.EqualFunc(a, b, func(a, b infer.Token) bool {
-		return a.ID == b.ID && math.Abs(float64(a.LogProb-b.LogProb)) < 1e-4 && slices.EqualFunc(a.Voices, b.Voices, func(a, b float32) bool {
+		return a.ID == b.ID && math.Abs(float64(a.LogProb-b.LogProb)) < 1e-4 && slices.EqualFunc(a.MemberLogprobs, b.MemberLogprobs, func(a, b float32) bool {
 			return math.Abs(float64(a-b)) < 1e-4
 		})
 	})
@@ -59,8 +59,8 @@ func TestMixEqualsHost(t *testing.T) {
 		if g.Err != nil || !slices.Equal(g.Tokens, w.Tokens) || !sameShares(got[i], want[i]) {
 			t.Fatalf("request %d: %v (%v), want %v", i, g.Tokens, g.Err, w.Tokens)
 		}
-		for k, v := range g.Snapshot.Voices {
-			x := w.Snapshot.Voices[k]
+		for k, v := range g.Snapshot.Members {
+			x := w.Snapshot.Members[k]
 			if !slices.Equal(v.State[:4], x.State[:4]) || !slices.Equal(v.Logits, x.Logits) {
 				t.Errorf("request %d: state %d of the snapshot differs", i, k)
 			}
@@ -84,7 +84,7 @@ func TestMixResumes(t *testing.T) {
 			t.Fatal(end.Reason, end.Err)
 		}
 		pieces = append(pieces, end.Tokens...)
-		part.From, part.Tokens, part.Voices = end.Snapshot, nil, nil
+		part.From, part.Tokens, part.Members = end.Snapshot, nil, nil
 	}
 	if !slices.Equal(pieces, whole.Tokens) {
 		t.Errorf("in pieces %v, whole %v", pieces, whole.Tokens)
@@ -103,7 +103,7 @@ func TestMixOnTheHost(t *testing.T) {
 	limit := model().Tokenizer.Size()
 	draw := func(s *sampler.Sampler) infer.Drawn {
 		rows := []infer.Row{
-			{Slot: 0, Tokens: []int32{3}, Sampler: s, Top: 4, Voices: 1, Gate: 0.25},
+			{Slot: 0, Tokens: []int32{3}, Sampler: s, Top: 4, Members: 1, Gate: 0.25},
 			{Slot: 1, Tokens: []int32{4}, Gate: 0.75},
 			{Slot: 2, Tokens: []int32{5}, Sampler: newSampler(lively(1))},
 		}
@@ -120,7 +120,7 @@ func TestMixOnTheHost(t *testing.T) {
 		t.Errorf("the host drew %+v, the device %+v", onHost, onDevice)
 	}
 	for _, v := range []int{2, 64, -1} {
-		rows := []infer.Row{{Slot: 0, Tokens: []int32{3}, Sampler: newSampler(p), Voices: v}, {Slot: 1, Tokens: []int32{4}}}
+		rows := []infer.Row{{Slot: 0, Tokens: []int32{3}, Sampler: newSampler(p), Members: v}, {Slot: 1, Tokens: []int32{4}}}
 		if err := b.Step(rows, make([]infer.Drawn, 2)); err == nil {
 			t.Errorf("a mix of %d more rows of 1 was taken", v)
 		}

@@ -73,7 +73,7 @@ func (b *Backend) checkRows(rows []infer.Row, drawn []infer.Drawn) error {
 		if err := b.checkSlot(rows[i].Slot); err != nil {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
-		if v := rows[i].Voices; v < 0 || v > min(voicesMax, len(rows)-1-i) {
+		if v := rows[i].Members; v < 0 || v > min(voicesMax, len(rows)-1-i) {
 			return fmt.Errorf("row %d: a mix with %d more of %d rows", i, v, len(rows)-1-i)
 		}
 		if n := len(rows[i].Logits); rows[i].Logits != nil && n != b.shape.Vocab {
@@ -95,7 +95,7 @@ func (b *Backend) pack(rows []infer.Row) {
 			voices--
 		}
 		if rows[i].Sampler != nil {
-			voices = rows[i].Voices
+			voices = rows[i].Members
 		}
 		p.rows = append(p.rows, out)
 		p.tokens = append(p.tokens, rows[i].Tokens...)
@@ -131,7 +131,7 @@ func (b *Backend) packRow(r *infer.Row) row {
 	out.temperature, out.topP = e.Temperature, e.TopP
 	out.presence, out.frequency, out.decay = e.Presence, e.Frequency, e.Decay
 	out.seed, out.draw = e.Seed, s.Draws()
-	out.voices = int32(r.Voices)
+	out.voices = int32(r.Members)
 	return out
 }
 
@@ -148,7 +148,7 @@ func (b *Backend) unpack(rows []infer.Row, drawn []infer.Drawn) error {
 		r := &rows[i]
 		if b.draws(r) {
 			top := int(b.step.rows[i].top)
-			drawn[i] = b.take(r, b.step.results[i:i+1+r.Voices], rest[:top])
+			drawn[i] = b.take(r, b.step.results[i:i+1+r.Members], rest[:top])
 			rest = rest[top:]
 		}
 		if err := b.readLogits(i, r, &drawn[i]); err != nil {
@@ -173,7 +173,7 @@ func (b *Backend) take(r *infer.Row, results []result, top []candidate) infer.Dr
 	for i, c := range top {
 		d.Top[i] = sampler.Candidate{Token: c.token, LogProb: c.logProb, Prob: c.prob}
 	}
-	if r.Voices > 0 {
+	if r.Members > 0 {
 		d.Voices = make([]float32, len(results))
 		for k := range results {
 			d.Voices[k] = results[k].ownLogProb
@@ -194,7 +194,7 @@ func (b *Backend) ReadLogits(row int, dst []float32) error {
 
 // drawMix draws on the host for the mix that begins with row number i.
 func (b *Backend) drawMix(i int, r *infer.Row) (infer.Drawn, error) {
-	gates, states := make([]float32, 1+r.Voices), make([][]float32, 1+r.Voices)
+	gates, states := make([]float32, 1+r.Members), make([][]float32, 1+r.Members)
 	for k := range states {
 		gates[k], states[k] = b.step.rows[i+k].gate, make([]float32, b.shape.Vocab)
 		if err := b.ReadLogits(i+k, states[k]); err != nil {
@@ -222,7 +222,7 @@ func (b *Backend) readLogits(i int, r *infer.Row, d *infer.Drawn) error {
 	if !onHost {
 		return nil
 	}
-	if r.Voices > 0 {
+	if r.Members > 0 {
 		var err error
 		*d, err = b.drawMix(i, r)
 		return err

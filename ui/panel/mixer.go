@@ -63,7 +63,7 @@ func (m *Mixer) Set(mix chat.Mix, again int, playing bool) {
 }
 
 // last is the last fader.
-func (m *Mixer) last() int { return len(m.mix.Faders) }
+func (m *Mixer) last() int { return len(m.mix.Others) }
 
 // What keys move a fader by, and how far the arrows and the pointer reach.
 const (
@@ -200,7 +200,7 @@ func (m *Mixer) move(by int) {
 }
 
 // fader is the chosen one.
-func (m *Mixer) fader() chat.Fader { return m.mix.All()[m.at] }
+func (m *Mixer) fader() chat.MixMember { return m.mix.Members()[m.at] }
 
 // step moves the chosen fader, to multiples of the step.
 func (m *Mixer) step(by float64) Action {
@@ -219,7 +219,7 @@ func (m *Mixer) step(by float64) Action {
 func rounded(v float64) float32 { return float32(math.Round(v*1e4) / 1e4) }
 
 // ask asks for another chosen fader, unless the weights cannot be used.
-func (m *Mixer) ask(f chat.Fader) Action { return m.use(m.mix.With(m.at, f)) }
+func (m *Mixer) ask(f chat.MixMember) Action { return m.use(m.mix.WithMember(m.at, f)) }
 
 // use asks for a mix, unless it cannot be used. What it shows follows when it
 // is told of it.
@@ -239,7 +239,7 @@ func (m *Mixer) remove() Action {
 		return nil
 	}
 	mix := m.mix
-	mix.Faders = slices.Delete(slices.Clone(mix.Faders), m.at-1, m.at)
+	mix.Others = slices.Delete(slices.Clone(mix.Others), m.at-1, m.at)
 	if !mix.Active() {
 		return SetMix{}
 	}

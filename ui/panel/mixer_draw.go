@@ -81,7 +81,7 @@ func (m *Mixer) faderAt(y int) (int, bool) {
 // nameWidth is what names get of a line.
 func (m *Mixer) nameWidth() int {
 	longest := 0
-	for i, f := range m.mix.All() {
+	for i, f := range m.mix.Members() {
 		longest = max(longest, ansi.StringWidth(faderName(i, f)))
 	}
 	return min(longest, max(6, m.width-2-2-faderValue-faderShare-12))
@@ -105,7 +105,7 @@ func (m *Mixer) weightAt(x int) float32 {
 }
 
 // faderName is what a fader is called.
-func faderName(i int, f chat.Fader) string {
+func faderName(i int, f chat.MixMember) string {
 	if i == 0 {
 		return "own run"
 	}
@@ -113,7 +113,7 @@ func faderName(i int, f chat.Fader) string {
 }
 
 func (m *Mixer) drawFader(i int) string {
-	f := m.mix.All()[i]
+	f := m.mix.Members()[i]
 	name := fit(faderName(i, f), m.nameWidth(), m.th.Glyphs.Ellipsis)
 	value := weightText(f.Weight)
 	if i == m.at && m.typing {
@@ -137,7 +137,7 @@ func atRight(s string, width int) string {
 }
 
 // silenced is the letter of a fader that is muted or solo.
-func silenced(f chat.Fader) string {
+func silenced(f chat.MixMember) string {
 	switch {
 	case f.Mute:
 		return "M"
@@ -168,7 +168,7 @@ func (m *Mixer) share(i int) string {
 // bar draws a weight on a scale with a mark at zero; what is silent is faint,
 // and what is negative goes to the left of the mark with another sign.
 func (m *Mixer) bar(i, width int) string {
-	f, counts := m.mix.All()[i], m.mix.Weights()[i]
+	f, counts := m.mix.Members()[i], m.mix.Weights()[i]
 	place := func(v float64) int {
 		return min(max(int(math.Floor((v-scaleLow)/(scaleHigh-scaleLow)*float64(width))), 0), width-1)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func testMix() chat.Mix {
-	return chat.Mix{Own: chat.Fader{Weight: 1}, Faders: []chat.Fader{
+	return chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{
 		{State: 2001, Name: "demo-sad", Weight: 0.7}, {State: 2002, Name: "a\x1bstate 鸟", Weight: -0.3}, {State: 2003, Name: "third", Weight: 0},
 	}}
 }
@@ -100,7 +100,7 @@ func TestMixerMouse(t *testing.T) {
 			t.Fatalf("asked for %v; %s", act, m.wrong)
 		}
 		m.Set(s.Mix, 0, false)
-		return s.Mix.All()[m.at].Weight
+		return s.Mix.Members()[m.at].Weight
 	}
 	if w := set(m.Press(x+width-1, 1)); m.at != 1 || w < 1.9 {
 		t.Errorf("fader %d is %v", m.at, w)
@@ -112,7 +112,7 @@ func TestMixerMouse(t *testing.T) {
 	for at := x + width - 1; at > x+1; at-- {
 		if act := m.Drag(at, 1); act != nil {
 			if s, ok := act.(SetMix); ok {
-				if w := s.Mix.Faders[0].Weight; w > last {
+				if w := s.Mix.Others[0].Weight; w > last {
 					t.Errorf("to the left it grows from %v to %v", last, w)
 				} else {
 					last = w
