@@ -146,7 +146,7 @@ func (d *Dialogue) prompted(parent ID, text string) *node {
 	d.goOnFrom(turn.ID)
 	d.conv.Updated = now
 	d.retitle(parent, text)
-	d.keep.addHistory(text)
+	d.saver.addHistory(text)
 	return d.tree.nodes[turn.ID]
 }
 
@@ -246,7 +246,7 @@ func (d *Dialogue) settable() error {
 func (d *Dialogue) saveHead() {
 	d.conv.Updated = time.Now()
 	if len(d.tree.nodes) > 0 {
-		d.keep.saveHead(d.conv)
+		d.saver.saveHead(d.conv)
 	}
 }
 

@@ -22,7 +22,7 @@ func adaptedScript(t *testing.T, store chat.Store) *room {
 
 func (r *room) use(d *chat.Dialogue, name string) {
 	r.t.Helper()
-	must(r.t, d.SetAdapter(find(r.t, r.desk.Rack(), name, adapter.Options{})))
+	must(r.t, d.SetAdapter(find(r.t, r.workspace.Adapters(), name, adapter.Options{})))
 }
 
 // forgetful ends the program, and starts it with a store that has no states of
@@ -33,7 +33,7 @@ func (r *room) forgetful(d *chat.Dialogue) (*room, *chat.Dialogue) {
 	r.close()
 	thin(r.t, r.store, d.ID())
 	again := adaptedScript(r.t, r.store.Store)
-	d = again.desk.Open(d.ID())
+	d = again.workspace.Open(d.ID())
 	settled(r.t, d)
 	return again, d
 }
@@ -42,7 +42,7 @@ func (r *room) forgetful(d *chat.Dialogue) (*room, *chat.Dialogue) {
 // read again first. The state in the middle of that is not the prompt's.
 func TestContinuedWithAnotherAdapterAfterThinning(t *testing.T) {
 	r := adaptedScript(t, memstore.New())
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.use(d, "plume")
 	must(t, d.EditAnswer(last(ask(t, d, "story")).ID, "The nest.", false))
 	settled(t, d)
@@ -58,7 +58,7 @@ func TestContinuedWithAnotherAdapterAfterThinning(t *testing.T) {
 // one. Who has read it stays written down, wherever the line goes.
 func TestPromptsLeftWithoutAnAnswer(t *testing.T) {
 	r := adaptedScript(t, memstore.New())
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.use(d, "plume")
 	unanswered(t, r, d, "one")
 	second := ask(t, d, "two").Turns[1]
@@ -66,7 +66,7 @@ func TestPromptsLeftWithoutAnAnswer(t *testing.T) {
 	must(t, d.EditTurn(second.ID, "three"))
 	v := settled(t, d)
 	r.checkStates(v, 2)
-	forks, err := r.desk.Fork(d, v.Turns[1].ID, 1)
+	forks, err := r.workspace.Fork(d, v.Turns[1].ID, 1)
 	must(t, err)
 	want, err := r.store.Snapshot(t.Context(), v.Turns[1].ID)
 	must(t, err)
@@ -83,13 +83,13 @@ func TestPromptsLeftWithoutAnAnswer(t *testing.T) {
 // Compared variants are the first to read such a prompt, each in its own way.
 func TestVariantsReadPromptsLeftWithoutAnAnswer(t *testing.T) {
 	r := adaptedScript(t, memstore.New())
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.use(d, "plume")
 	unanswered(t, r, d, "one")
-	quill := find(t, r.desk.Rack(), "quill", adapter.Options{})
-	must(t, d.SendCompare("two", []chat.Variant{{Name: "own", Adapter: find(t, r.desk.Rack(), "plume", adapter.Options{})}, {Name: "other", Adapter: quill}}))
-	other := settled(t, d).Best[1].Turn.ID
-	must(t, d.Keep([]chat.ID{other}, false))
+	quill := find(t, r.workspace.Adapters(), "quill", adapter.Options{})
+	must(t, d.SendCompare("two", []chat.Variant{{Name: "own", Adapter: find(t, r.workspace.Adapters(), "plume", adapter.Options{})}, {Name: "other", Adapter: quill}}))
+	other := settled(t, d).Alternatives[1].Turn.ID
+	must(t, d.ChooseAlternatives([]chat.ID{other}, false))
 	v := settled(t, d)
 	r.checkStates(v, -1)
 	want, err := r.store.Snapshot(t.Context(), other)
@@ -122,7 +122,7 @@ func unanswered(t *testing.T, r *room, d *chat.Dialogue, text string) {
 // was at its end by then.
 func TestStopAtTheEndOfAnAnswer(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: chat.Defaults{MaxTokens: 1}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.gate.shut()
 	must(t, d.Send("hello"))
 	r.comes(1)
@@ -137,10 +137,10 @@ func TestStopAtTheEndOfAnAnswer(t *testing.T) {
 // prepared is not taken for one of the adapter before.
 func TestAdapterChangedWhileAnAnswerIsPrepared(t *testing.T) {
 	r := adaptedScript(t, memstore.New())
-	d, other := r.desk.New(), r.desk.New()
+	d, other := r.workspace.New(), r.workspace.New()
 	r.use(d, "plume")
 	r.use(other, "plume")
-	quill := find(t, r.desk.Rack(), "quill", adapter.Options{})
+	quill := find(t, r.workspace.Adapters(), "quill", adapter.Options{})
 	var once sync.Once
 	r.store.replace(func(s *infer.Snapshot) (*infer.Snapshot, error) { // is asked for where the line is put together
 		var err error
@@ -173,13 +173,13 @@ func TestKilledBeforeThePromptsState(t *testing.T) {
 	r := &room{t: t, store: &trouble{Store: store}, gate: newGate()}
 	b := tardy{scripted.NewAdapted(m, scripted.Options{Before: r.gate.before}), make(chan struct{})}
 	r.engine = infer.NewEngine(m, b, infer.Options{})
-	r.desk = chat.NewWorkspace(r.engine, r.store, chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 20, Stops: []string{"no stop"}})
-	r.desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
+	r.workspace = chat.NewWorkspace(r.engine, r.store, chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 20, Stops: []string{"no stop"}})
+	r.workspace.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
 	t.Cleanup(r.close)
 	t.Cleanup(func() { close(b.hold) })
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.use(d, "plume")
-	quill := find(t, r.desk.Rack(), "quill", adapter.Options{})
+	quill := find(t, r.workspace.Adapters(), "quill", adapter.Options{})
 	came := r.gate.came()
 	r.gate.shut()
 	must(t, d.Send("story"))
@@ -197,7 +197,7 @@ func TestKilledBeforeThePromptsState(t *testing.T) {
 	}
 
 	next := adaptedScript(t, store)
-	again := next.desk.Open(d.ID())
+	again := next.workspace.Open(d.ID())
 	v := settled(t, again)
 	_, tree, _, err := store.Load(t.Context(), d.ID())
 	must(t, err)
@@ -225,9 +225,9 @@ func (r *room) comes(n int) {
 // it over says who has read what it has, and not who will read what comes.
 func TestJournalBegunWhileTheAdapterChanges(t *testing.T) {
 	r := newRoom(t, setup{adapted: true, defaults: chat.Defaults{Sampling: seeded(1, 5)}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.use(d, "plume")
-	quill := find(t, r.desk.Rack(), "quill", adapter.Options{})
+	quill := find(t, r.workspace.Adapters(), "quill", adapter.Options{})
 	r.gate.shut()
 	must(t, d.Send("story"))
 	r.gate.allow(1) // draws a blank, which is not shown
@@ -257,7 +257,7 @@ func TestJournalBegunWhileTheAdapterChanges(t *testing.T) {
 func TestAnswersOfBeforeReadings(t *testing.T) {
 	store := memstore.New()
 	r := adaptedScript(t, store)
-	d := r.desk.New()
+	d := r.workspace.New()
 	settled(t, d)
 	must(t, d.Send("one"))
 	for _, turn := range settled(t, d).Turns {
@@ -268,7 +268,7 @@ func TestAnswersOfBeforeReadings(t *testing.T) {
 	}
 	r.close()
 	r = adaptedScript(t, store)
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	settled(t, d)
 	r.use(d, "plume")
 	head := last(ask(t, d, "two")).ID

@@ -23,8 +23,8 @@ type Adapter struct {
 	Used        time.Time
 }
 
-// A Racked adapter is one of the rack.
-type Racked struct {
+// A RegisteredAdapter adapter is one of the adapter registry.
+type RegisteredAdapter struct {
 	Adapter
 	Loaded *infer.LoadedAdapter // nil: it is loaded when it is needed
 }
@@ -64,26 +64,26 @@ func (a Adapter) answering(o adapter.Options) Adapter {
 	return a
 }
 
-func compareRacked(a, b Racked) int {
+func compareRegistered(a, b RegisteredAdapter) int {
 	return cmp.Or(
 		strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), strings.Compare(a.Path, b.Path),
 		cmp.Compare(a.Strength(), b.Strength()), b.Used.Compare(a.Used), strings.Compare(a.Fingerprint, b.Fingerprint),
 	)
 }
 
-// Families groups a list so that adapters that differ in their strength alone
+// GroupByFamily groups a list so that adapters that differ in their strength alone
 // are together, the one used last first.
-func Families(list []Racked) [][]Racked {
-	var out [][]Racked
+func GroupByFamily(list []RegisteredAdapter) [][]RegisteredAdapter {
+	var out [][]RegisteredAdapter
 	for _, a := range list {
-		i := slices.IndexFunc(out, func(f []Racked) bool { return f[0].kin(a.Adapter) })
+		i := slices.IndexFunc(out, func(f []RegisteredAdapter) bool { return f[0].kin(a.Adapter) })
 		if i < 0 {
 			i, out = len(out), append(out, nil)
 		}
 		out[i] = append(out[i], a)
 	}
 	for _, f := range out {
-		slices.SortStableFunc(f, func(a, b Racked) int { return b.Used.Compare(a.Used) })
+		slices.SortStableFunc(f, func(a, b RegisteredAdapter) int { return b.Used.Compare(a.Used) })
 	}
 	return out
 }
@@ -91,12 +91,12 @@ func Families(list []Racked) [][]Racked {
 // choose finds an adapter of a list by fingerprint, title, file or name. A name
 // that several files have is refused; one that is known at other strengths
 // only is meant at 1.
-func choose(list []Racked, name string) (Adapter, bool, error) {
+func choose(list []RegisteredAdapter, name string) (Adapter, bool, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		path = name
 	}
-	var found []Racked
+	var found []RegisteredAdapter
 	for _, l := range list {
 		if l.Fingerprint != "" && l.Fingerprint == name {
 			return l.Adapter, true, nil
@@ -105,7 +105,7 @@ func choose(list []Racked, name string) (Adapter, bool, error) {
 			found = append(found, l)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b Racked) int { return b.Used.Compare(a.Used) })
+	slices.SortStableFunc(found, func(a, b RegisteredAdapter) int { return b.Used.Compare(a.Used) })
 	if len(found) == 0 {
 		return Adapter{}, false, nil
 	}

@@ -177,7 +177,7 @@ func (a *answer) prepare() {
 		a.spell(prompt, own)
 	}
 	tokens := prompt.Tokens
-	if a.way.guest != nil { // it reads the prompt in its own way, which nobody else does
+	if a.way.second != nil { // it reads the prompt in its own way, which nobody else does
 		a.path = slices.Clone(a.path)
 		heard := &a.path[len(a.path)-1]
 		a.spell(heard, a.template)
@@ -199,7 +199,7 @@ func (a *answer) prepare() {
 		prompt.Label, prompt.Pinned = n.turn.Label, n.turn.Pinned // may have been marked meanwhile
 		n.turn = *prompt
 		a.d.tree.hold(prompt.ID, nil)
-		a.d.keep.commit(a.d.conv, *prompt, nil)
+		a.d.saver.commit(a.d.conv, *prompt, nil)
 		a.unsaved = false
 		a.d.reline()
 	}
@@ -304,7 +304,7 @@ func (a *answer) keepPrompt(s *infer.Snapshot, anew bool) {
 		a.readPromptAs(s)
 	}
 	if anew {
-		a.d.keep.commit(a.d.conv, prompt.turn, s)
+		a.d.saver.commit(a.d.conv, prompt.turn, s)
 	}
 	a.d.tree.hold(prompt.turn.ID, s)
 }
@@ -347,8 +347,8 @@ func (a *answer) journal(tokens []infer.Token, text string) {
 		t := a.turn
 		t.Text, t.Reading = a.text.String(), a.readSoFar()
 		a.heard()
-		a.d.keep.begin(t)
+		a.d.saver.begin(t)
 		a.journaled, tokens, a.unseen = true, a.unseen, nil
 	}
-	a.d.keep.grow(a.turn.ID, tokens, text)
+	a.d.saver.grow(a.turn.ID, tokens, text)
 }

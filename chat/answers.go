@@ -10,8 +10,8 @@ import (
 	"rookery/infer"
 )
 
-// An Answer is what a variant says to a Question.
-type Answer struct {
+// An VariantAnswer is what a variant says to a Question.
+type VariantAnswer struct {
 	Variant Variant
 	Text    string
 	Tokens  []int32 // without the stop
@@ -27,7 +27,7 @@ type Answer struct {
 // conversation: all are rows of the same steps, and variants that read the
 // same share what they read. Seeds are the variants'. It blocks, and is safe
 // for concurrent use: questions that are asked together run together.
-func (k *Workspace) Answers(ctx context.Context, q Question, variants []Variant) ([]Answer, error) {
+func (k *Workspace) Answers(ctx context.Context, q Question, variants []Variant) ([]VariantAnswer, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (k *Workspace) Answers(ctx context.Context, q Question, variants []Variant)
 	var order []string
 	for i := range variants {
 		w := variants[i].way()
-		if err := variants[i].Check(k.hostOf(w.guest).engine.Model()); err != nil {
+		if err := variants[i].Check(k.hostOf(w.second).engine.Model()); err != nil {
 			return nil, err
 		}
 		key := w.reads()
@@ -44,7 +44,7 @@ func (k *Workspace) Answers(ctx context.Context, q Question, variants []Variant)
 		}
 		groups[key] = append(groups[key], i)
 	}
-	answers := make([]Answer, len(variants))
+	answers := make([]VariantAnswer, len(variants))
 	group, ctx := errgroup.WithContext(ctx)
 	for _, key := range order {
 		group.Go(func() error { return k.answerAlike(ctx, q, variants, groups[key], answers) })
@@ -57,7 +57,7 @@ func (k *Workspace) Answers(ctx context.Context, q Question, variants []Variant)
 
 // answerAlike answers in the way of some variants, by their places, that read
 // the same.
-func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Variant, places []int, answers []Answer) error {
+func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Variant, places []int, answers []VariantAnswer) error {
 	h := k.hostOf(variants[places[0]].Model)
 	r, header, err := k.asking(ctx, q, variants[places[0]])
 	if err != nil {
@@ -96,7 +96,7 @@ func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Vari
 		end.Usage.ReadTime += shared.ReadTime
 		end.Usage.FirstToken += shared.ReadTime
 		i := places[n]
-		answers[i] = Answer{
+		answers[i] = VariantAnswer{
 			Variant: variants[i], Tokens: end.Tokens, Reason: end.Reason, Usage: end.Usage, header: header,
 			Text: header + end.Text, model: m,
 		}
@@ -111,7 +111,7 @@ func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Vari
 // asking is a request that reads a question in the way of a variant.
 func (k *Workspace) asking(ctx context.Context, q Question, v Variant) (r infer.Request, header string, err error) {
 	a := &answer{d: &Dialogue{workspace: k}, way: v.way()}
-	if err := a.host().rack.Need(ctx, a.way.adapter); err != nil {
+	if err := a.host().adapters.Need(ctx, a.way.adapter); err != nil {
 		return r, "", err
 	}
 	from, text, err := a.beginning(ctx)
@@ -135,9 +135,9 @@ func (h host) read(ctx context.Context, r infer.Request) (infer.Request, infer.U
 	return r, end.Usage, err
 }
 
-// JudgeAnswers says how likely a reference finds answers to a question, as
+// ScoreAnswers says how likely a reference finds answers to a question, as
 // Dialogue.Judge does. Answers of models with another tokenizer are spelt anew.
-func (k *Workspace) JudgeAnswers(ctx context.Context, q Question, reference Variant, answers []Answer) ([]Judged, error) {
+func (k *Workspace) ScoreAnswers(ctx context.Context, q Question, reference Variant, answers []VariantAnswer) ([]Score, error) {
 	h := k.hostOf(reference.Model)
 	r, _, err := k.asking(ctx, q, reference)
 	if err != nil {

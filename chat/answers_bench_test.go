@@ -14,8 +14,8 @@ import (
 func BenchmarkPanes(b *testing.B) {
 	const tokens = 96
 	settings := answersOf(tokens)
-	desk, _ := demoRoom(b, memstore.New(), settings)
-	eight := demoVariants(b, desk, 7)[:5] // a mix has two rows
+	workspace, _ := demoRoom(b, memstore.New(), settings)
+	eight := demoVariants(b, workspace, 7)[:5] // a mix has two rows
 	for _, heat := range []float32{0.5, 1, 1.2} {
 		warm := eight[0]
 		warm.Sampling.Temperature = heat
@@ -26,7 +26,7 @@ func BenchmarkPanes(b *testing.B) {
 	}
 	rate := func(variants []chat.Variant) (float64, time.Duration) {
 		begun := time.Now()
-		answers, err := desk.Answers(b.Context(), chat.QuestionOf("Tell me a story about a brave cat."), variants)
+		answers, err := workspace.Answers(b.Context(), chat.QuestionOf("Tell me a story about a brave cat."), variants)
 		if err != nil {
 			b.Fatal(err)
 		}

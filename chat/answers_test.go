@@ -16,18 +16,18 @@ import (
 // Answers without a conversation are those that conversations give, many
 // questions at once as well as one; a shared question is read once.
 func TestAnswersAreThoseOfConversations(t *testing.T) {
-	desk, e := demoRoom(t, memstore.New(), chat.Defaults{Sampling: seeded(0.8, 7), MaxTokens: 16})
-	vs := demoVariants(t, desk, 7)
+	workspace, e := demoRoom(t, memstore.New(), chat.Defaults{Sampling: seeded(0.8, 7), MaxTokens: 16})
+	vs := demoVariants(t, workspace, 7)
 	again := vs[1]
 	again.Sampling.Seed = 8
 	vs = append(vs, again)
 	prompts := []string{"Tell me a story about a brave cat.", "Hello! Who are you?", "Tell me a sad story."}
-	var all [3][]chat.Answer
+	var all [3][]chat.VariantAnswer
 	var asking sync.WaitGroup
 	for i, p := range prompts {
 		asking.Go(func() {
 			var err error
-			if all[i], err = desk.Answers(t.Context(), chat.QuestionOf(p), vs); err != nil {
+			if all[i], err = workspace.Answers(t.Context(), chat.QuestionOf(p), vs); err != nil {
 				t.Error(err)
 			}
 		})
@@ -35,7 +35,7 @@ func TestAnswersAreThoseOfConversations(t *testing.T) {
 	asking.Wait()
 	for i, p := range prompts {
 		for j, got := range all[i] {
-			want := alone(t, desk, vs[j], p)
+			want := alone(t, workspace, vs[j], p)
 			if got.Text != want.Text || !slices.Equal(got.Tokens, want.Tokens) || got.Reason != want.Reason {
 				t.Errorf("%s says %q to %q, in a conversation %q", vs[j].Name, got.Text, p, want.Text)
 			}
@@ -48,18 +48,18 @@ func TestAnswersAreThoseOfConversations(t *testing.T) {
 		}
 	}
 	before := e.Stats().Read
-	one, err := desk.Answers(t.Context(), chat.QuestionOf(prompts[0]), vs[1:2])
+	one, err := workspace.Answers(t.Context(), chat.QuestionOf(prompts[0]), vs[1:2])
 	must(t, err)
 	read := e.Stats().Read - before
 	before = e.Stats().Read
 	three := slices.Repeat(vs[1:2], 3)
 	three[1].Sampling.Seed, three[2].Sampling.Temperature = 9, 0.1
-	_, err = desk.Answers(t.Context(), chat.QuestionOf(prompts[0]), three)
+	_, err = workspace.Answers(t.Context(), chat.QuestionOf(prompts[0]), three)
 	must(t, err)
 	if n := e.Stats().Read - before; n != read || one[0].Usage.Read != int(read) {
 		t.Errorf("three variants of one way read %d tokens, one %d", n, read)
 	}
-	judged, err := desk.JudgeAnswers(t.Context(), chat.QuestionOf(prompts[0]), vs[1], all[0])
+	judged, err := workspace.ScoreAnswers(t.Context(), chat.QuestionOf(prompts[0]), vs[1], all[0])
 	must(t, err)
 	for j, p := range judged[1].LogProbs {
 		if math.Abs(float64(p-all[0][1].Drawn[j].LogProb)) > 1e-3 {
@@ -71,13 +71,13 @@ func TestAnswersAreThoseOfConversations(t *testing.T) {
 // A conversation before the prompt is read as if it had been held.
 func TestAnswersAfterMessages(t *testing.T) {
 	r := newRoom(t, setup{defaults: chat.Defaults{Sampling: seeded(0, 1)}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	want := last(ask(t, d, "again")).Text
 	q := chat.Question{Messages: []chat.Message{
 		{Role: chat.RoleUser, Text: "hello"}, {Role: chat.RoleAssistant, Text: "Hello to you!"}, {Role: chat.RoleUser, Text: "again"},
 	}}
-	got, err := r.desk.Answers(t.Context(), q, heats(0))
+	got, err := r.workspace.Answers(t.Context(), q, heats(0))
 	must(t, err)
 	if got[0].Text != want {
 		t.Errorf("%q, in a conversation %q", got[0].Text, want)
@@ -90,13 +90,13 @@ func TestAnswersAfterMessages(t *testing.T) {
 		"nothing to answ": q.Messages[:2],
 	} {
 		bad := chat.Question{Messages: messages}
-		if _, err := r.desk.Answers(t.Context(), bad, heats(0)); err == nil || !strings.Contains(err.Error(), what) {
+		if _, err := r.workspace.Answers(t.Context(), bad, heats(0)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.desk.Answers(ctx, q, heats(0, 1)); !errors.Is(err, context.Canceled) {
+	if _, err := r.workspace.Answers(ctx, q, heats(0, 1)); !errors.Is(err, context.Canceled) {
 		t.Errorf("after cancelling: %v", err)
 	}
 }

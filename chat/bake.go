@@ -97,9 +97,9 @@ func bare(s *infer.Snapshot) *infer.Snapshot {
 	return &infer.Snapshot{Model: s.Model, Tokenizer: s.Tokenizer, Adapter: s.Adapter, Position: s.Position, State: s.State}
 }
 
-// KeepState keeps the state after an answer in the library, as the
+// SaveState keeps the state after an answer in the library, as the
 // conversation would go on from it. It blocks.
-func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, error) {
+func (d *Dialogue) SaveState(ctx context.Context, turn ID, name string) (State, error) {
 	a, title, err := d.reader(turn)
 	if err != nil {
 		return State{}, err
@@ -112,7 +112,7 @@ func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, 
 	if err != nil {
 		return State{}, err
 	}
-	if err := d.workspace.rack.Need(ctx, a.way.adapter); err != nil {
+	if err := d.workspace.adapters.Need(ctx, a.way.adapter); err != nil {
 		return State{}, err
 	}
 	if s, err = a.readBefore(ctx, s); err != nil {
@@ -130,7 +130,7 @@ func (d *Dialogue) KeepState(ctx context.Context, turn ID, name string) (State, 
 	}
 	return l.Add(ctx, statefile.State{
 		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.name,
-		Adapter: snap.Adapter, AdapterName: d.workspace.rack.name(ctx, snap.Adapter),
+		Adapter: snap.Adapter, AdapterName: d.workspace.adapters.name(ctx, snap.Adapter),
 		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: bare(snap),
 	})
 }

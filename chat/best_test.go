@@ -29,7 +29,7 @@ func finished(t *testing.T, d *chat.Dialogue) chat.View {
 // one that its seed gives alone.
 func TestBestReadsThePromptOnce(t *testing.T) {
 	alone := newRoom(t, setup{babble: true, defaults: answersOf(9)})
-	one := alone.desk.New()
+	one := alone.workspace.New()
 	must(t, one.Send("anything"))
 	want := []string{last(settled(t, one)).Text}
 	read := alone.fed()
@@ -39,14 +39,14 @@ func TestBestReadsThePromptOnce(t *testing.T) {
 	}
 
 	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SendBest("anything", 4))
 	v := finished(t, d)
 	if r.fed() != read {
 		t.Errorf("%d tokens were read, %d by one answer", r.fed(), read)
 	}
 	var got []string
-	for i, row := range v.Best {
+	for i, row := range v.Alternatives {
 		got = append(got, row.Text)
 		if !row.Ended || row.Reason != infer.ReasonLength || !row.Open || row.Turn.Sampling.Seed != 100+uint64(i) {
 			t.Errorf("row %d is %+v", i, row)
@@ -60,9 +60,9 @@ func TestBestReadsThePromptOnce(t *testing.T) {
 	}
 	r.checkStates(v, 2)
 
-	must(t, d.Keep([]chat.ID{v.Best[2].Turn.ID, v.Best[0].Turn.ID}, true))
+	must(t, d.ChooseAlternatives([]chat.ID{v.Alternatives[2].Turn.ID, v.Alternatives[0].Turn.ID}, true))
 	kept := settled(t, d)
-	if last(kept).Text != want[2] || kept.Siblings[1] != (chat.Siblings{N: 2, Of: 2}) || kept.Best != nil {
+	if last(kept).Text != want[2] || kept.Siblings[1] != (chat.Siblings{N: 2, Of: 2}) || kept.Alternatives != nil {
 		t.Errorf("kept is %q as %+v", last(kept).Text, kept.Siblings[1])
 	}
 	_, turns, _, err := r.store.Load(t.Context(), d.ID())
@@ -70,7 +70,7 @@ func TestBestReadsThePromptOnce(t *testing.T) {
 	if len(turns) != 3 {
 		t.Errorf("%d turns are stored, want the prompt and two answers", len(turns))
 	}
-	if err := d.Keep(nil, false); err == nil {
+	if err := d.ChooseAlternatives(nil, false); err == nil {
 		t.Error("a choice was made twice")
 	}
 	must(t, d.Continue()) // is a dialogue like any other
@@ -80,7 +80,7 @@ func TestBestReadsThePromptOnce(t *testing.T) {
 // Rows run together: one step serves all of them.
 func TestBestRowsShareSteps(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(20)})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "anything")
 	before := r.engine.Stats().Steps
 	must(t, d.Best(8))
@@ -92,22 +92,22 @@ func TestBestRowsShareSteps(t *testing.T) {
 
 func TestBestStopped(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(1000)})
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SendBest("anything", 3))
 	until(t, d, "text in all rows", func(v chat.View) bool {
-		return len(v.Best) == 3 && !slices.ContainsFunc(v.Best, func(r chat.Row) bool { return len(r.Text) < 3 })
+		return len(v.Alternatives) == 3 && !slices.ContainsFunc(v.Alternatives, func(r chat.Alternative) bool { return len(r.Text) < 3 })
 	})
 	if err := d.Send("more"); !errors.Is(err, chat.ErrBusy) {
 		t.Errorf("send while the rows run: %v", err)
 	}
 	d.Stop()
 	v := finished(t, d)
-	if len(v.Best) != 3 || v.Siblings[1].Of != 3 || !last(v).Open {
-		t.Errorf("after the stop there are %d rows, %+v", len(v.Best), v.Siblings[1])
+	if len(v.Alternatives) != 3 || v.Siblings[1].Of != 3 || !last(v).Open {
+		t.Errorf("after the stop there are %d rows, %+v", len(v.Alternatives), v.Siblings[1])
 	}
 	r.checkStates(v, 2)
 	must(t, d.Retry()) // without a choice all are kept
-	until(t, d, "the retry", func(v chat.View) bool { return v.Live != nil && v.Best == nil })
+	until(t, d, "the retry", func(v chat.View) bool { return v.Live != nil && v.Alternatives == nil })
 	d.Stop()
 	if v = settled(t, d); v.Siblings[1].Of < 3 {
 		t.Errorf("then %+v", v.Siblings[1])
@@ -120,16 +120,16 @@ func TestKeepARunningRow(t *testing.T) {
 		t.Run(fmt.Sprint(drop), func(t *testing.T) {
 			r := newRoom(t, setup{babble: true, defaults: answersOf(600)})
 			r.gate.shut()
-			d := r.desk.New()
+			d := r.workspace.New()
 			must(t, d.SendBest("anything", 4))
 			v := until(t, d, "text in all rows", func(v chat.View) bool {
 				r.gate.trickle()
-				return len(v.Best) == 4 && !slices.ContainsFunc(v.Best, func(r chat.Row) bool { return r.Text == "" })
+				return len(v.Alternatives) == 4 && !slices.ContainsFunc(v.Alternatives, func(r chat.Alternative) bool { return r.Text == "" })
 			})
-			chosen := v.Best[2].Turn.ID
-			must(t, d.Keep([]chat.ID{chosen}, drop))
-			if v := d.View(); v.Best != nil || v.Live == nil || v.Live.Turn.ID != chosen {
-				t.Errorf("after the choice %v runs among %d", v.Live, len(v.Best))
+			chosen := v.Alternatives[2].Turn.ID
+			must(t, d.ChooseAlternatives([]chat.ID{chosen}, drop))
+			if v := d.View(); v.Alternatives != nil || v.Live == nil || v.Live.Turn.ID != chosen {
+				t.Errorf("after the choice %v runs among %d", v.Live, len(v.Alternatives))
 			}
 			r.gate.open()
 			v = finished(t, d)
@@ -153,13 +153,13 @@ func TestKeepARunningRow(t *testing.T) {
 // Nothing is kept: everything is as it was before.
 func TestKeepNothing(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(7)})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "one")
 	v := ask(t, d, "two")
 	must(t, d.Undo())
 	must(t, d.Best(3))
 	finished(t, d)
-	must(t, d.Keep(nil, true))
+	must(t, d.ChooseAlternatives(nil, true))
 	w := settled(t, d)
 	shows(t, w, texts(v)[:2], texts(v)[2:])
 	if w.Siblings[1].Of != 1 {
@@ -178,7 +178,7 @@ func TestBestSurvivesACrash(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, setup{store: open(), babble: true, defaults: answersOf(1000)})
 			r.gate.shut()
-			d := r.desk.New()
+			d := r.workspace.New()
 			must(t, d.SendBest("anything", 3))
 			var all []chat.Journal
 			until(t, d, "three journals", func(chat.View) bool {
@@ -197,7 +197,7 @@ func TestBestSurvivesACrash(t *testing.T) {
 				inner = open()
 			}
 			r = newRoom(t, setup{store: inner, babble: true, defaults: answersOf(10)})
-			d = r.desk.Open(d.ID())
+			d = r.workspace.Open(d.ID())
 			v := settled(t, d)
 			if len(v.Turns) != 2 || v.Siblings[1].Of != 3 || !last(v).Open {
 				t.Fatalf("after the crash %d turns, %+v", len(v.Turns), v.Siblings)

@@ -231,7 +231,7 @@ func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id ID, f Format
 		if d.View().Live != nil {
 			return ErrBusy
 		}
-		if err := d.keep.flush(ctx); err != nil {
+		if err := d.saver.flush(ctx); err != nil {
 			return fmt.Errorf("saving the conversation before it is exported: %w", err)
 		}
 	}

@@ -18,7 +18,7 @@ func notImported(t *testing.T, name string, data []byte, want string) {
 	var p chat.Import
 	err := p.Read(bytes.NewReader(data), int64(len(data)))
 	if err == nil {
-		_, err = p.CarryOut(t.Context(), store)
+		_, err = p.Commit(t.Context(), store)
 	}
 	if err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\n\x1b\a") {
 		t.Errorf("%s: %v, want %q", name, err, want)

@@ -17,7 +17,7 @@ func TestBundleOfAMix(t *testing.T) {
 	ctx := context.Background()
 	from := newRoom(t, setup{babble: true, defaults: answersOf(9)})
 	alpha, beta := mixing(t, from)
-	d := from.desk.New()
+	d := from.workspace.New()
 	must(t, d.SetMix(mixOf(1, alpha, 0.5, beta, 0.25)))
 	ask(t, d, "hello")
 	data := bundled(t, from.store, true, d.ID())
@@ -27,7 +27,7 @@ func TestBundleOfAMix(t *testing.T) {
 	must(t, err)
 	known.ID, known.Name = known.ID+1, "known here"
 	must(t, to.store.SaveState(ctx, known))
-	other, err := to.desk.Library().Bake(ctx, to.engine, chat.Recipe{Name: "beta", Text: "It has the other's name and number."}, nil)
+	other, err := to.workspace.Library().Bake(ctx, to.engine, chat.Recipe{Name: "beta", Text: "It has the other's name and number."}, nil)
 	must(t, err)
 	squatter, err := to.store.State(ctx, other.ID)
 	must(t, err)
@@ -50,7 +50,7 @@ func TestBundleOfAMix(t *testing.T) {
 	if states, err := to.store.States(ctx); err != nil || len(states) != 3 {
 		t.Errorf("the library has %d states, %v", len(states), err)
 	}
-	there := to.desk.Open(d.ID())
+	there := to.workspace.Open(d.ID())
 	settled(t, there)
 	for _, d := range []*chat.Dialogue{d, there} {
 		p := d.View().Conversation.Sampling
@@ -89,7 +89,7 @@ func TestMixOfARenamedState(t *testing.T) {
 	ctx := t.Context()
 	from := newRoom(t, setup{babble: true, defaults: answersOf(9)})
 	alpha, _ := mixing(t, from)
-	d := from.desk.New()
+	d := from.workspace.New()
 	must(t, d.SetMix(mixOf(1, alpha, 0.5)))
 	ask(t, d, "hello")
 	to := memstore.New()
@@ -108,7 +108,7 @@ func TestMixOfARenamedState(t *testing.T) {
 func TestHostileBundlesOfMixes(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
 	alpha, _ := mixing(t, r)
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SetMix(mixOf(1, alpha, 0.5)))
 	ask(t, d, "hello")
 	good := unzipped(t, bundled(t, r.store, false, d.ID()))

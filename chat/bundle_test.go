@@ -46,13 +46,13 @@ func bundled(t testing.TB, store chat.Store, states bool, ids ...chat.ID) []byte
 }
 
 // imported carries an import out.
-func imported(t *testing.T, store chat.Store, files ...[]byte) []chat.Arrival {
+func imported(t *testing.T, store chat.Store, files ...[]byte) []chat.ImportResult {
 	t.Helper()
 	var p chat.Import
 	for _, f := range files {
 		must(t, p.Read(bytes.NewReader(f), int64(len(f))))
 	}
-	arrivals, err := p.CarryOut(context.Background(), store)
+	arrivals, err := p.Commit(context.Background(), store)
 	must(t, err)
 	return arrivals
 }
@@ -60,7 +60,7 @@ func imported(t *testing.T, store chat.Store, files ...[]byte) []chat.Arrival {
 // grown is a conversation with versions, thoughts of its own and a stopped answer.
 func grown(t *testing.T, r *room) *chat.Dialogue {
 	t.Helper()
-	d := r.desk.New()
+	d := r.workspace.New()
 	p := d.View().Conversation.Sampling
 	p.Seed, p.Temperature = 7, 1
 	must(t, d.SetSampling(p, ""))
@@ -73,7 +73,7 @@ func grown(t *testing.T, r *room) *chat.Dialogue {
 	v := settled(t, d)
 	must(t, d.SwitchSibling(v.Turns[2].ID, -1))
 	settled(t, d)
-	must(t, r.desk.SetPinned(context.Background(), d.ID(), true))
+	must(t, r.workspace.SetPinned(context.Background(), d.ID(), true))
 	settled(t, d)
 	return d
 }
@@ -109,8 +109,8 @@ func TestBundleRoundTripIsLossless(t *testing.T) {
 	for _, states := range []bool{true, false} {
 		from := newRoom(t, setup{babble: true})
 		d := grown(t, from)
-		from.desk.CloseDialogue(d)
-		must(t, from.desk.SetArchived(context.Background(), d.ID(), true))
+		from.workspace.CloseDialogue(d)
+		must(t, from.workspace.SetArchived(context.Background(), d.ID(), true))
 		data := bundled(t, from.store, states, d.ID())
 
 		store := memstore.New()
@@ -123,7 +123,7 @@ func TestBundleRoundTripIsLossless(t *testing.T) {
 		}
 
 		to := newRoom(t, setup{babble: true, store: store})
-		a, b := from.desk.Open(d.ID()), to.desk.Open(d.ID())
+		a, b := from.workspace.Open(d.ID()), to.workspace.Open(d.ID())
 		settled(t, a)
 		settled(t, b)
 		acts := []func(*chat.Dialogue) error{(*chat.Dialogue).Retry, func(d *chat.Dialogue) error { return d.Send("and then?") }}
@@ -145,7 +145,7 @@ func TestBundleRoundTripIsLossless(t *testing.T) {
 func TestBundleOfABeginning(t *testing.T) {
 	ctx := context.Background()
 	from := newRoom(t, setup{babble: true})
-	d, err := from.desk.NewFrom(bake(t, from, "book"))
+	d, err := from.workspace.NewFrom(bake(t, from, "book"))
 	must(t, err)
 	p := d.View().Conversation.Sampling
 	p.Seed, p.Temperature = 7, 1
@@ -153,7 +153,7 @@ func TestBundleOfABeginning(t *testing.T) {
 	ask(t, d, "hello")
 	data := bundled(t, from.store, false, d.ID(), d.ID())
 	to := newRoom(t, setup{babble: true})
-	mine, err := to.desk.Library().Bake(ctx, to.engine, chat.Recipe{Name: "book", Text: "Another one of that name."}, nil)
+	mine, err := to.workspace.Library().Bake(ctx, to.engine, chat.Recipe{Name: "book", Text: "Another one of that name."}, nil)
 	must(t, err)
 	arrivals := imported(t, to.store, data)
 	if arrivals[0].Fate != chat.FateNew || arrivals[0].Note != "" {
@@ -164,7 +164,7 @@ func TestBundleOfABeginning(t *testing.T) {
 	if s.Name != "book (2)" || s.ID == mine.ID || len(s.Tokens) == 0 {
 		t.Errorf("the library has %q, %d tokens", s.Name, len(s.Tokens))
 	}
-	there := to.desk.Open(d.ID())
+	there := to.workspace.Open(d.ID())
 	settled(t, there)
 	for _, d := range []*chat.Dialogue{d, there} {
 		must(t, d.Send("and then?"))
@@ -183,7 +183,7 @@ func TestBundleOfABeginning(t *testing.T) {
 	store := memstore.New()
 	var imp chat.Import
 	must(t, imp.Read(bytes.NewReader(broken), int64(len(broken))))
-	if _, err := imp.CarryOut(ctx, store); err == nil || !strings.Contains(err.Error(), "checksum") {
+	if _, err := imp.Commit(ctx, store); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("a damaged state: %v", err)
 	}
 	states, err := store.States(ctx)
@@ -280,14 +280,14 @@ func zipped(t testing.TB, files map[string]string, sums bool) []byte {
 func TestImportNeverOverwrites(t *testing.T) {
 	ctx := context.Background()
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	short := bundled(t, r.store, true, d.ID())
 	ask(t, d, "story")
-	r.desk.CloseDialogue(d)
+	r.workspace.CloseDialogue(d)
 	long := bundled(t, r.store, true, d.ID())
 
-	fate := func(a []chat.Arrival) string {
+	fate := func(a []chat.ImportResult) string {
 		var all []string
 		for _, a := range a {
 			all = append(all, string(a.Fate)+" "+a.Note)
@@ -317,14 +317,14 @@ func TestImportNeverOverwrites(t *testing.T) {
 		t.Errorf("the import changed what was stored:\n%s", diff)
 	}
 	copied := newRoom(t, setup{store: store})
-	v := settled(t, copied.desk.Open(first[0].ID))
+	v := settled(t, copied.workspace.Open(first[0].ID))
 	if len(v.Turns) != 4 || v.Turns[3].Text != d.View().Turns[3].Text {
 		t.Errorf("the copy holds %q", texts(v))
 	}
 	if s, err := store.Snapshot(ctx, v.Turns[3].ID); err != nil || s == nil {
 		t.Errorf("the copy has no states: %v", err)
 	}
-	must(t, copied.desk.MoveToBin(ctx, first[0].ID))
+	must(t, copied.workspace.MoveToBin(ctx, first[0].ID))
 	if got := fate(imported(t, store, long)); got != "present in the bin" {
 		t.Errorf("what is in the bin: %s", got)
 	}
@@ -333,9 +333,9 @@ func TestImportNeverOverwrites(t *testing.T) {
 func TestTakenTurnsGetNewIDs(t *testing.T) {
 	ctx := context.Background()
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
-	r.desk.CloseDialogue(d)
+	r.workspace.CloseDialogue(d)
 	data := bundled(t, r.store, true, d.ID())
 	store := memstore.New()
 	turn := d.View().Turns[0]
@@ -353,9 +353,9 @@ func TestDeskImport(t *testing.T) {
 	ctx := context.Background()
 	r := newRoom(t, setup{})
 	file := `[{"title":"Greeting","conversations":[{"from":"human","value":"hello"},{"from":"gpt","value":"Hi!"}]}]`
-	got, err := r.desk.Import(ctx, strings.NewReader(file), int64(len(file)))
+	got, err := r.workspace.Import(ctx, strings.NewReader(file), int64(len(file)))
 	must(t, err)
-	d := r.desk.Open(got[0].ID)
+	d := r.workspace.Open(got[0].ID)
 	if v := settled(t, d); v.Conversation.Title != "Greeting" || len(v.Turns) != 2 {
 		t.Fatalf("%+v", v)
 	}
@@ -364,7 +364,7 @@ func TestDeskImport(t *testing.T) {
 		t.Errorf("went on with %q", last(v).Text)
 	}
 	r.store.set(func(string) error { return errors.New("disk full") })
-	if _, err := r.desk.Import(ctx, strings.NewReader("[{"), 2); err == nil {
+	if _, err := r.workspace.Import(ctx, strings.NewReader("[{"), 2); err == nil {
 		t.Error("half an object was imported")
 	}
 }
@@ -409,7 +409,7 @@ func FuzzImport(f *testing.F) {
 			return
 		}
 		fresh := memstore.New()
-		arrivals, err := p.CarryOut(ctx, fresh)
+		arrivals, err := p.Commit(ctx, fresh)
 		if err != nil {
 			return
 		}

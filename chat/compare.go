@@ -33,7 +33,7 @@ func (d *Dialogue) Compare(variants []Variant) error {
 			return err
 		}
 		d.compare(last, variants, true)
-		d.choice.guests = held
+		d.choice.secondModels = held
 		return nil
 	})
 }
@@ -46,13 +46,13 @@ func (d *Dialogue) SendCompare(text string, variants []Variant) error {
 			return err
 		}
 		d.compare(d.prompted(d.conv.Head, text), variants, true)
-		d.choice.guests = held
+		d.choice.secondModels = held
 		return nil
 	})
 }
 
-// checkCompare holds the guests among variants that can be compared.
-func (d *Dialogue) checkCompare(variants []Variant) ([]*Guest, error) {
+// checkCompare holds the second models among variants that can be compared.
+func (d *Dialogue) checkCompare(variants []Variant) ([]*SecondModel, error) {
 	if n := len(variants); n < MinCompare || n > MaxCompare {
 		return nil, fmt.Errorf("compare from %d to %d variants, not %d", MinCompare, MaxCompare, n)
 	}

@@ -26,7 +26,7 @@ type Dialogue struct {
 	workspace *Workspace
 	id        ID
 	view      atomic.Pointer[View]
-	keep      *keeper
+	saver     *saver
 
 	mu      sync.Mutex
 	conv    Conversation
@@ -57,16 +57,16 @@ type Dialogue struct {
 type View struct {
 	Version      uint64 // grows with every change of anything in the view
 	Conversation Conversation
-	Turns        []Turn     // the line to the head, first to last, without a running answer
-	Ahead        []Turn     // what goes on behind the head: undone, and can be redone; none while an answer runs
-	Siblings     []Siblings // for each turn of Turns, then of Ahead
-	Base         string     // name of the state that it begins from; "" for the zero state
-	Adapter      string     // name of the adapter in use; "" for none
-	Live         *Live      // the answer being generated, or nil
-	Best         []Row      // the answers to one prompt that wait for Keep; Live is one of them while any runs
-	Err          error      // the last failure, until the next action; one of the store, until it is mended
-	Loading      bool       // still being read from the store
-	Saved        bool       // everything is on disk, the last moments of a running answer aside
+	Turns        []Turn        // the line to the head, first to last, without a running answer
+	Ahead        []Turn        // what goes on behind the head: undone, and can be redone; none while an answer runs
+	Siblings     []Siblings    // for each turn of Turns, then of Ahead
+	Base         string        // name of the state that it begins from; "" for the zero state
+	Adapter      string        // name of the adapter in use; "" for none
+	Live         *Live         // the answer being generated, or nil
+	Alternatives []Alternative // the answers to one prompt that wait for Keep; Live is one of them while any runs
+	Err          error         // the last failure, until the next action; one of the store, until it is mended
+	Loading      bool          // still being read from the store
+	Saved        bool          // everything is on disk, the last moments of a running answer aside
 }
 
 // Siblings says which of how many alternatives a turn is, from 1.
@@ -87,10 +87,10 @@ type Live struct {
 
 // newDialogue is one without turns, or one that is loading them.
 func newDialogue(k *Workspace, c Conversation, loading bool) *Dialogue {
-	d := &Dialogue{workspace: k, id: c.ID, conv: c, tree: newTree(k.warm), loading: loading}
+	d := &Dialogue{workspace: k, id: c.ID, conv: c, tree: newTree(k.memory), loading: loading}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.keep = newKeeper(k.store, c.ID, k.warm, func() {
+	d.saver = newSaver(k.store, c.ID, k.memory, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.publish()
@@ -114,7 +114,7 @@ func (d *Dialogue) publish() {
 	}
 	v.Conversation.Head = d.shown()
 	var failed error
-	v.Saved, failed = d.keep.idle()
+	v.Saved, failed = d.saver.idle()
 	if v.Err == nil && failed != nil {
 		v.Err = fmt.Errorf("%w; saving is tried again by itself", failed)
 	}
@@ -122,7 +122,7 @@ func (d *Dialogue) publish() {
 		v.Live = d.run.live()
 		v.Saved = v.Saved && !d.run.unsaved
 	}
-	v.Best = d.rows()
+	v.Alternatives = d.rows()
 	d.view.Store(v)
 	d.workspace.signal()
 }

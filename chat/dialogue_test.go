@@ -13,7 +13,7 @@ import (
 
 func TestSend(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := ask(t, d, "hello")
 	if got, want := texts(v), []string{"hello", "Hello to you!"}; !slices.Equal(got, want) {
 		t.Fatalf("turns %q, want %q", got, want)
@@ -52,7 +52,7 @@ func decoded(r *room, tokens []int32) string {
 func TestLiveTextGrows(t *testing.T) {
 	r := newRoom(t, setup{})
 	r.gate.shut()
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.Send("hello"))
 	r.gate.allow(4)
 	v := until(t, d, "the first text", func(v chat.View) bool { return v.Live != nil && v.Live.Text != "" })
@@ -82,7 +82,7 @@ func stopAfter(t *testing.T, r *room, d *chat.Dialogue, prompt string, tokens in
 
 func TestStopAndContinue(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := stopAfter(t, r, d, "story", 9)
 	part := last(v)
 	whole := strings.TrimSuffix(story[1:], "\n\n")
@@ -110,14 +110,14 @@ func TestContinueIsExact(t *testing.T) {
 	defaults := chat.Defaults{Sampling: seeded(1, 7), MaxTokens: 40, Stops: []string{"@@"}}
 	defaults.Sampling.Presence, defaults.Sampling.Frequency = 0.5, 0.5
 	whole := newRoom(t, setup{babble: true, defaults: defaults})
-	want := last(ask(t, whole.desk.New(), "anything"))
+	want := last(ask(t, whole.workspace.New(), "anything"))
 
 	r := newRoom(t, setup{babble: true, defaults: defaults})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := stopAfter(t, r, d, "anything", 11)
 	for n := len(last(v).Tokens); n < len(want.Tokens); n = len(last(v).Tokens) {
 		defaults.MaxTokens = min(7, len(want.Tokens)-n)
-		r.desk.SetDefaults(defaults)
+		r.workspace.SetDefaults(defaults)
 		must(t, d.Continue())
 		v = settled(t, d)
 	}
@@ -129,7 +129,7 @@ func TestContinueIsExact(t *testing.T) {
 
 func TestContinuePastTheStop(t *testing.T) {
 	r := newRoom(t, setup{defaults: chat.Defaults{Sampling: seeded(1, 3), MaxTokens: 20}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	before := last(ask(t, d, "hello"))
 	must(t, d.Continue())
 	v := settled(t, d)
@@ -147,14 +147,14 @@ func TestContinuePastTheStop(t *testing.T) {
 func TestContinueAboveOtherTurns(t *testing.T) {
 	ctx := context.Background()
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	open := last(stopAfter(t, r, d, "story", 9))
 	c := ask(t, d, "hello").Conversation
-	r.desk.CloseDialogue(d)
+	r.workspace.CloseDialogue(d)
 	settled(t, d)
 	c.Head = open.ID
 	must(t, r.store.Store.SaveConversation(ctx, c))
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	if v := settled(t, d); last(v).ID != open.ID {
 		t.Fatalf("the line is %q", texts(v))
 	}
@@ -173,7 +173,7 @@ func TestContinueAboveOtherTurns(t *testing.T) {
 
 func TestRetry(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 12}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	first := last(ask(t, d, "anything"))
 	read := r.fed()
 	must(t, d.Retry())
@@ -204,7 +204,7 @@ func TestRetry(t *testing.T) {
 
 func TestEditLast(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	ask(t, d, "story")
 	must(t, d.EditLast("again"))
@@ -234,7 +234,7 @@ func TestEditLast(t *testing.T) {
 
 func TestEditFirst(t *testing.T) {
 	r := newRoom(t, setup{defaults: chat.Defaults{System: "Be kind."}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	must(t, d.EditLast("again"))
 	v := settled(t, d)
@@ -249,7 +249,7 @@ func TestEditFirst(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	for name, err := range map[string]error{"Continue": d.Continue(), "Retry": d.Retry(), "EditLast": d.EditLast("x")} {
 		if !errors.Is(err, chat.ErrNothing) {
 			t.Errorf("%s of an empty conversation: %v", name, err)
@@ -277,7 +277,7 @@ func TestRefusals(t *testing.T) {
 	}
 	r.gate.open()
 	settled(t, d)
-	r.desk.CloseDialogue(d)
+	r.workspace.CloseDialogue(d)
 	if err := d.Send("x"); !errors.Is(err, chat.ErrClosed) {
 		t.Errorf("sending to a closed conversation: %v", err)
 	}
@@ -286,7 +286,7 @@ func TestRefusals(t *testing.T) {
 // What is sent after Stop waits for the answer to end; nothing is lost.
 func TestSendAfterStop(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.gate.shut()
 	must(t, d.Send("story"))
 	r.gate.allow(6)
@@ -308,7 +308,7 @@ func TestSendAfterStop(t *testing.T) {
 // shown at rest: who waits for that would go on with the line of before.
 func TestNoRestBetweenAnswers(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	for range 20 {
 		r.gate.shut()
 		must(t, d.Send("story"))
@@ -329,7 +329,7 @@ func TestNoRestBetweenAnswers(t *testing.T) {
 // An answer that is stopped before it has begun leaves the line as it was.
 func TestStopBeforeTheFirstToken(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	before := last(ask(t, d, "hello"))
 	r.gate.shut()
 	must(t, d.Retry())
@@ -355,7 +355,7 @@ func TestStopBeforeTheFirstToken(t *testing.T) {
 
 func TestEngineFailure(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.gate.shut()
 	must(t, d.Send("story"))
 	r.gate.allow(8)
@@ -376,7 +376,7 @@ func TestEngineFailure(t *testing.T) {
 
 func TestSetSampling(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: chat.Defaults{Sampling: seeded(5, 9), MaxTokens: 30}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.gate.shut()
 	must(t, d.Send("anything"))
 	r.gate.allow(5)
@@ -402,7 +402,7 @@ func TestSetSampling(t *testing.T) {
 
 func TestSetSystem(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	ask(t, d, "story")
 	must(t, d.SetSystem("Be brief."))
@@ -431,7 +431,7 @@ func TestSetSystem(t *testing.T) {
 
 func TestTitle(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SetTitle(" My\nnest "))
 	v := ask(t, d, "hello")
 	if v.Conversation.Title != "My nest" || !v.Conversation.Named {

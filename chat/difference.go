@@ -25,7 +25,7 @@ type agreement struct {
 
 // grow compares what is new. Where one has come to its end and the other goes
 // on, they differ.
-func (g *agreement) grow(tok *tokenizer.Tokenizer, row, other Row) {
+func (g *agreement) grow(tok *tokenizer.Tokenizer, row, other Alternative) {
 	a, b := row.Drawn, other.Drawn
 	for !g.found && g.tokens < min(len(a), len(b)) {
 		if a[g.tokens].ID != b[g.tokens].ID {
@@ -39,14 +39,14 @@ func (g *agreement) grow(tok *tokenizer.Tokenizer, row, other Row) {
 }
 
 // FirstDifference compares two rows, by the tokens that were drawn.
-func (d *Dialogue) FirstDifference(row, other Row) Difference {
+func (d *Dialogue) FirstDifference(row, other Alternative) Difference {
 	var g agreement
 	return g.with(row, other)
 }
 
 // with compares what is new of two rows. Of models with different tokenizers
 // it is their texts.
-func (g *agreement) with(row, other Row) Difference {
+func (g *agreement) with(row, other Alternative) Difference {
 	if row.model == nil || other.model == nil {
 		return Difference{} // they are no rows of a view
 	}
@@ -62,14 +62,14 @@ func (g *agreement) with(row, other Row) Difference {
 
 // FirstDifference is where an answer begins to differ from another one to the
 // same question.
-func (a *Answer) FirstDifference(other Answer) Difference {
+func (a *VariantAnswer) FirstDifference(other VariantAnswer) Difference {
 	var g agreement
 	return g.with(a.row(), other.row())
 }
 
 // row is the answer as one of several that have ended.
-func (a *Answer) row() Row {
-	return Row{
+func (a *VariantAnswer) row() Alternative {
+	return Alternative{
 		Live: Live{Text: a.Text, Drawn: a.Drawn}, Ended: true, Reason: a.Reason,
 		model: a.model, lead: leadOf(a.header, a.Drawn, a.model.Tokenizer),
 	}

@@ -2,7 +2,7 @@
 // modes and presets, export. It knows no screen, no SQL and no device; the
 // engine is reached through infer and the store through the Store interface.
 //
-// A Desk is everything one running program has open. A Dialogue is one open
+// A Workspace is everything one running program has open. A Dialogue is one open
 // conversation. Both have their own goroutines; every method returns at once
 // unless its comment says that it blocks, so that a user interface may call
 // them from its update loop.
@@ -20,7 +20,7 @@
 //
 // # Saving
 //
-// A dialogue never waits for the store. Its keeper writes from a goroutine of
+// A dialogue never waits for the store. Its saver writes from a goroutine of
 // its own: the prompt as soon as it is tokenised, the tokens of an answer at
 // most 100 ms after they were drawn, turn, snapshot and head together when the
 // answer has ended. What cannot be written is tried again until it can;

@@ -14,7 +14,7 @@ import (
 // Any earlier prompt is edited, and the new one alone is read.
 func TestEditTurnReadsItselfAlone(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	ask(t, d, "again")
 	v := ask(t, d, "hello")
@@ -41,7 +41,7 @@ func TestEditTurnReadsItselfAlone(t *testing.T) {
 // nothing until the next prompt.
 func TestEditAnswer(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := ask(t, d, "story")
 	old, read := last(v), r.fed()
 	const cut = "Once upon a time there was a "
@@ -79,7 +79,7 @@ func TestEditAnswer(t *testing.T) {
 func TestEditAnswerAndContinue(t *testing.T) {
 	defaults := chat.Defaults{Sampling: seeded(1, 3), MaxTokens: 12, Stops: []string{"@@"}}
 	r := newRoom(t, setup{babble: true, defaults: defaults})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := ask(t, d, "anything")
 	old := last(v)
 	must(t, d.EditAnswer(old.ID, "A rook has ", true))
@@ -107,7 +107,7 @@ func TestEditAnswerAndContinue(t *testing.T) {
 func TestEditAnswerKeepsThePromptsHeader(t *testing.T) {
 	model := modelNamed("rwkv7-g1e-2.9b-20260312-ctx8192")
 	r := newRoom(t, setup{model: model, babble: true, defaults: chat.Defaults{Think: chat.ThinkFree, MaxTokens: 6, Sampling: seeded(1, 1), Stops: []string{"@@"}}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := ask(t, d, "anything")
 	if err := d.EditAnswer(last(v).ID, "No thought.", false); err == nil || !strings.Contains(err.Error(), "<think") {
 		t.Errorf("the header went: %v", err)
@@ -122,7 +122,7 @@ func TestEditAnswerKeepsThePromptsHeader(t *testing.T) {
 func TestBranch(t *testing.T) {
 	defaults := chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 10, Stops: []string{"@@"}}
 	r := newRoom(t, setup{babble: true, defaults: defaults})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := ask(t, d, "anything")
 	old := last(v)
 	other := r.engine.Model().Tokenizer.Encode(nil, "x")[0]
@@ -151,7 +151,7 @@ func TestBranch(t *testing.T) {
 
 func TestMarks(t *testing.T) {
 	store := newRoom(t, setup{})
-	d := store.desk.New()
+	d := store.workspace.New()
 	v := ask(t, d, "hello")
 	must(t, d.SetLabel(v.Turns[1].ID, "  the\ngood one "))
 	must(t, d.SetPinned(v.Turns[0].ID, true))
@@ -160,8 +160,8 @@ func TestMarks(t *testing.T) {
 		t.Errorf("marks %q, %v", v.Turns[1].Label, v.Turns[0].Pinned)
 	}
 	store.checkStates(v, 2)
-	store.desk.CloseDialogue(d)
-	d = store.desk.Open(d.ID())
+	store.workspace.CloseDialogue(d)
+	d = store.workspace.Open(d.ID())
 	v = settled(t, d)
 	if v.Turns[1].Label != "the good one" || !v.Turns[0].Pinned || v.Turns[0].Label != "" {
 		t.Errorf("read back: %q, %v", v.Turns[1].Label, v.Turns[0].Pinned)
@@ -180,7 +180,7 @@ func TestMarks(t *testing.T) {
 // A mark that is set while the answer goes on in place stays.
 func TestMarkWhileAnAnswerGrows(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := stopAfter(t, r, d, "story", 4)
 	r.gate.shut()
 	must(t, d.Continue())
@@ -196,7 +196,7 @@ func TestMarkOfAPromptJustSent(t *testing.T) {
 	store := memstore.New()
 	r := newRoom(t, setup{store: store})
 	for range 30 {
-		d := r.desk.New()
+		d := r.workspace.New()
 		must(t, d.Send("hello"))
 		must(t, d.SetLabel(d.View().Turns[0].ID, "kept"))
 		if got := settled(t, d).Turns[0]; got.Label != "kept" {

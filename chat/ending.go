@@ -64,14 +64,14 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 		t.AdapterID = end.Snapshot.Adapter
 	}
 	t.Recall = d.recall(a.header, t.Text)
-	if t.Reading = (Reading{}); a.way.guest == nil {
+	if t.Reading = (Reading{}); a.way.second == nil {
 		t.Reading = a.readTo(t.Tokens, end.Snapshot)
 	}
-	if a.way.guest == nil { // figures are of the conversations' tokens
+	if a.way.second == nil { // figures are of the conversations' tokens
 		d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)
 	}
-	t.Pinned = a.based && a.way.guest == nil // only its own state knows its base
-	if n := d.tree.nodes[t.ID]; n != nil {   // may have been marked while it went on
+	t.Pinned = a.based && a.way.second == nil // only its own state knows its base
+	if n := d.tree.nodes[t.ID]; n != nil {    // may have been marked while it went on
 		t.Label, t.Pinned = n.turn.Label, n.turn.Pinned
 	}
 	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree
@@ -82,7 +82,7 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 // commitAnswer saves an answer of the tree with the head as it is now.
 func (d *Dialogue) commitAnswer(id ID, s *infer.Snapshot) {
 	d.conv.Updated = time.Now()
-	d.keep.commit(d.conv, d.tree.nodes[id].turn, s)
+	d.saver.commit(d.conv, d.tree.nodes[id].turn, s)
 	d.tree.hold(id, s)
 }
 

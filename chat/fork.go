@@ -73,11 +73,11 @@ func (d *Dialogue) lineAsIs(turn ID) (forking, error) {
 	path := d.path(turn) // with who read them, which may stand at turns that are not copied
 	for i, n := range d.tree.line(turn) {
 		held := d.tree.held(n.turn.ID)
-		s, waits := d.keep.pending(n.turn.ID)
+		s, waits := d.saver.pending(n.turn.ID)
 		if held == nil {
 			held = s
 		}
-		f.of = append(f.of, d.keep.origin(n.turn.ID))
+		f.of = append(f.of, d.saver.origin(n.turn.ID))
 		f.turns, f.held, f.unsaved = append(f.turns, path[i]), append(f.held, held), append(f.unsaved, waits)
 	}
 	return f, nil
@@ -102,7 +102,7 @@ func (k *Workspace) fork(f forking, i int) *Dialogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.base, d.adapter = f.base, f.adapter
-	d.keep.order("copying the conversation", origin, func(ctx context.Context, s Store) error {
+	d.saver.order("copying the conversation", origin, func(ctx context.Context, s Store) error {
 		return s.CopyTurns(ctx, c, turns, of)
 	})
 	for j, t := range turns {
@@ -110,7 +110,7 @@ func (k *Workspace) fork(f forking, i int) *Dialogue {
 			panic("chat: " + err.Error())
 		}
 		if f.unsaved[j] {
-			d.keep.commit(c, t, f.held[j])
+			d.saver.commit(c, t, f.held[j])
 		}
 		if f.held[j] != nil {
 			d.tree.hold(t.ID, f.held[j])

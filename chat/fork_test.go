@@ -13,7 +13,7 @@ func TestForkReadsNothing(t *testing.T) {
 	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, setup{store: open()})
-			d := r.desk.New()
+			d := r.workspace.New()
 			ask(t, d, "hello")
 			must(t, d.SetLabel(d.View().Turns[1].ID, "a name"))
 			v := ask(t, d, "again")
@@ -22,9 +22,9 @@ func TestForkReadsNothing(t *testing.T) {
 
 			// After a restart no state is in memory.
 			r = newRoom(t, setup{store: open()})
-			d = r.desk.Open(d.ID())
+			d = r.workspace.Open(d.ID())
 			settled(t, d)
-			forks, err := r.desk.Fork(d, v.Turns[1].ID, 3)
+			forks, err := r.workspace.Fork(d, v.Turns[1].ID, 3)
 			must(t, err)
 			var ids []chat.ID
 			for i, f := range forks {
@@ -49,7 +49,7 @@ func TestForkReadsNothing(t *testing.T) {
 
 			r = newRoom(t, setup{store: open()})
 			for i, id := range ids {
-				w := settled(t, r.desk.Open(id))
+				w := settled(t, r.workspace.Open(id))
 				if want := []int{2, 4, 2}[i]; len(w.Turns) != want {
 					t.Errorf("fork %d has %d turns after a restart, want %d", i, len(w.Turns), want)
 				}
@@ -62,16 +62,16 @@ func TestForkReadsNothing(t *testing.T) {
 // A fork of a fork that is not stored yet, of an answer that is not stored yet.
 func TestForkBeforeAnythingIsSaved(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := ask(t, d, "hello")
 	hold := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hold) })
 	t.Cleanup(release) // before the room is closed, which waits for the write
 	r.store.set(func(string) error { <-hold; return nil })
 	must(t, d.SetTitle("A title (9)"))
-	one, err := r.desk.Fork(d, last(v).ID, 1)
+	one, err := r.workspace.Fork(d, last(v).ID, 1)
 	must(t, err)
-	two, err := r.desk.Fork(one[0], one[0].View().Turns[1].ID, 1)
+	two, err := r.workspace.Fork(one[0], one[0].View().Turns[1].ID, 1)
 	must(t, err)
 	if got := two[0].View().Conversation.Title; got != "A title (11)" {
 		t.Errorf("the fork is called %q", got)
@@ -90,20 +90,20 @@ func TestForkBeforeAnythingIsSaved(t *testing.T) {
 
 func TestForkRefusals(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
-	if _, err := r.desk.Fork(d, 0, 1); err == nil {
+	d := r.workspace.New()
+	if _, err := r.workspace.Fork(d, 0, 1); err == nil {
 		t.Error("nothing was forked")
 	}
 	v := ask(t, d, "hello")
 	for _, n := range []int{0, -1, chat.MaxForks + 1} {
-		if _, err := r.desk.Fork(d, last(v).ID, n); err == nil {
+		if _, err := r.workspace.Fork(d, last(v).ID, n); err == nil {
 			t.Errorf("%d forks", n)
 		}
 	}
-	if _, err := r.desk.Fork(d, 12, 1); err == nil {
+	if _, err := r.workspace.Fork(d, 12, 1); err == nil {
 		t.Error("a turn that is not there was forked")
 	}
-	list, err := r.desk.List(t.Context())
+	list, err := r.workspace.List(t.Context())
 	must(t, err)
 	if !slices.ContainsFunc(list, func(c chat.Conversation) bool { return c.ID == d.ID() }) || len(list) != 1 {
 		t.Errorf("stored are %v", list)
@@ -115,7 +115,7 @@ func TestCopiesGetNoLaterStates(t *testing.T) {
 	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, setup{store: open()})
-			d := r.desk.New()
+			d := r.workspace.New()
 			v := ask(t, d, "hello")
 			c, copied := v.Conversation, slices.Clone(v.Turns)
 			of := []chat.ID{copied[0].ID, copied[1].ID}

@@ -20,7 +20,7 @@ func (a *answer) nameOf(adapter string) string {
 	if adapter == a.way.adapter {
 		return a.way.adapterName
 	}
-	return a.host().rack.title(adapter)
+	return a.host().adapters.title(adapter)
 }
 
 // readPromptAs says how the state after the prompt came to be, and writes that
@@ -36,7 +36,7 @@ func (a *answer) readPromptAs(s *infer.Snapshot) {
 		at, spans = at-1, leading(spans, counted(spans)-n)
 		above := a.d.tree.nodes[a.path[at].ID]
 		above.turn.Reading, n = a.readAt(at, spans, s)
-		a.d.keep.commit(a.d.conv, above.turn, nil)
+		a.d.saver.commit(a.d.conv, above.turn, nil)
 	}
 }
 
@@ -99,7 +99,7 @@ func (a *answer) readTo(tokens []int32, s *infer.Snapshot) Reading {
 // nobody did: what comes next may read it with another adapter.
 func (a *answer) noteUnread(t *Turn, s *infer.Snapshot) {
 	r, known := t.reading(a.template.model)
-	if !known || t.Reading.Model != "" || len(s.Pending) == 0 || a.way.guest != nil {
+	if !known || t.Reading.Model != "" || len(s.Pending) == 0 || a.way.second != nil {
 		return
 	}
 	r.Unread = min(len(s.Pending), len(t.Tokens))
@@ -108,7 +108,7 @@ func (a *answer) noteUnread(t *Turn, s *infer.Snapshot) {
 	defer a.d.mu.Unlock()
 	if n := a.d.tree.nodes[t.ID]; n != nil { // who only looks may be late
 		n.turn.Reading = r
-		a.d.keep.commit(a.d.conv, n.turn, s)
+		a.d.saver.commit(a.d.conv, n.turn, s)
 	}
 }
 
@@ -229,7 +229,7 @@ func (a *answer) amend() {
 	if a.journaled && a.heard() {
 		t := a.turn
 		t.Reading = a.readSoFar()
-		a.d.keep.amend(t)
+		a.d.saver.amend(t)
 	}
 }
 

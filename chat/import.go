@@ -12,23 +12,23 @@ import (
 	"strings"
 )
 
-// A Fate is what becomes of a conversation that is imported.
-type Fate string
+// An ImportOutcome is what becomes of a conversation that is imported.
+type ImportOutcome string
 
 // The fates.
 const (
-	FateNew     Fate = "new"
-	FateCopy    Fate = "copy"    // another version of it is stored: it gets new ids
-	FatePresent Fate = "present" // all of it is stored already
-	FateRefused Fate = "refused" // it cannot be a conversation; Note says why
+	FateNew     ImportOutcome = "new"
+	FateCopy    ImportOutcome = "copy"    // another version of it is stored: it gets new ids
+	FatePresent ImportOutcome = "present" // all of it is stored already
+	FateRefused ImportOutcome = "refused" // it cannot be a conversation; Note says why
 )
 
-// An Arrival is a conversation of an imported file.
-type Arrival struct {
+// An ImportResult is a conversation of an imported file.
+type ImportResult struct {
 	ID            ID // as it is stored, or would be
 	Title         string
 	Turns, States int
-	Fate          Fate
+	Fate          ImportOutcome
 	Note          string
 }
 
@@ -42,7 +42,7 @@ func (e *TakenError) Error() string {
 // An Import is what files hold, before any of it is stored.
 type Import struct {
 	trees    []Tree
-	arrivals []Arrival // refused ones, whose trees are missing
+	arrivals []ImportResult // refused ones, whose trees are missing
 }
 
 // Read adds a file: a bundle, the JSON of a tree or of an export, or
@@ -82,14 +82,14 @@ func isTree(head []byte) bool {
 }
 
 // Plan says what would become of every conversation; nothing is stored.
-func (p *Import) Plan(ctx context.Context, store Store) ([]Arrival, error) {
+func (p *Import) Plan(ctx context.Context, store Store) ([]ImportResult, error) {
 	arrivals, _, err := p.plan(ctx, store, nil)
 	return arrivals, err
 }
 
-// CarryOut stores in one transaction what is not stored yet. Nothing that is
+// Commit stores in one transaction what is not stored yet. Nothing that is
 // stored is changed.
-func (p *Import) CarryOut(ctx context.Context, store Store) ([]Arrival, error) {
+func (p *Import) Commit(ctx context.Context, store Store) ([]ImportResult, error) {
 	const attempts = 8 // an id of a turn is in use elsewhere once in a blue moon
 	avoid := map[ID]bool{}
 	for attempt := 0; ; attempt++ {
@@ -119,7 +119,7 @@ func (p *Import) CarryOut(ctx context.Context, store Store) ([]Arrival, error) {
 }
 
 // plan finds the ids under which trees are stored, and those that are to be.
-func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arrivals []Arrival, trees []Tree, err error) {
+func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arrivals []ImportResult, trees []Tree, err error) {
 	list, err := store.Conversations(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -134,7 +134,7 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 	}
 	coming := map[ID]Tree{}
 	for _, t := range p.trees {
-		a := Arrival{Title: t.Conversation.Title, Turns: len(t.Turns), States: len(t.States), Fate: FateNew}
+		a := ImportResult{Title: t.Conversation.Title, Turns: len(t.Turns), States: len(t.States), Fate: FateNew}
 		for try := 0; ; try++ {
 			at := t
 			if try > 0 {
@@ -250,10 +250,10 @@ func (t Tree) digest() uint64 {
 }
 
 // Import stores what a file holds and is not stored yet. It blocks.
-func (k *Workspace) Import(ctx context.Context, r io.ReaderAt, size int64) ([]Arrival, error) {
+func (k *Workspace) Import(ctx context.Context, r io.ReaderAt, size int64) ([]ImportResult, error) {
 	var p Import
 	if err := p.Read(r, size); err != nil {
 		return nil, err
 	}
-	return p.CarryOut(ctx, k.store)
+	return p.Commit(ctx, k.store)
 }

@@ -207,7 +207,7 @@ func (f *foreignFile) take(c foreignConversation) error {
 		if title == "" {
 			title = fmt.Sprintf("conversation %d", f.n)
 		}
-		f.p.arrivals = append(f.p.arrivals, Arrival{Title: givenTitle(title), Fate: FateRefused, Note: err.Error()})
+		f.p.arrivals = append(f.p.arrivals, ImportResult{Title: givenTitle(title), Fate: FateRefused, Note: err.Error()})
 		return nil
 	}
 	for _, turn := range t.Turns {

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Keep ends the choice from several answers: the conversation goes on from the
+// ChooseAlternatives ends the choice from several answers: the conversation goes on from the
 // first of keep, and all of keep stay, or go on running. The others are
 // stopped; with drop they are removed, otherwise what they have stays beside
 // the rest. Without any to keep, and with drop, everything is as it was before.
@@ -15,9 +15,9 @@ import (
 // sampling of the one that it goes on from. It goes on from that one's base,
 // too, with its state; only other answers to earlier prompts begin from the
 // conversation's own. Of an answer of another model nothing is taken over: it
-// is read when the conversation goes on. Desk.ForkRows makes conversations of
+// is read when the conversation goes on. Workspace.ForkRows makes conversations of
 // all variants.
-func (d *Dialogue) Keep(keep []ID, drop bool) error {
+func (d *Dialogue) ChooseAlternatives(keep []ID, drop bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.choice
@@ -102,11 +102,11 @@ func (d *Dialogue) drop(turns []ID) {
 	}
 	for _, id := range turns {
 		d.tree.remove(id)
-		d.keep.dropJournal(id)
+		d.saver.dropJournal(id)
 		d.choice.forget(id)
 	}
 	c := d.conv
-	d.keep.order("removing answers", nil, func(ctx context.Context, s Store) error {
+	d.saver.order("removing answers", nil, func(ctx context.Context, s Store) error {
 		return s.DropTurns(ctx, c, turns)
 	})
 }

@@ -198,7 +198,7 @@ func (l *Library) Rename(ctx context.Context, id ID, name string) error {
 }
 
 // Delete removes a state for good. One that stored conversations begin from
-// is an *InUseError; see Desk.DeleteState for those that are open.
+// is an *InUseError; see Workspace.DeleteState for those that are open.
 func (l *Library) Delete(ctx context.Context, id ID) error {
 	if id <= lastBuiltIn {
 		return errBuiltIn("deleted")

@@ -19,7 +19,7 @@ const book = "There was a rook.\n\nIt had a nest.\n"
 
 func bake(t *testing.T, r *room, name string) chat.State {
 	t.Helper()
-	s, err := r.desk.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: name, Source: "book.txt", Text: book}, nil)
+	s, err := r.workspace.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: name, Source: "book.txt", Text: book}, nil)
 	must(t, err)
 	return s
 }
@@ -29,7 +29,7 @@ func bake(t *testing.T, r *room, name string) chat.State {
 func TestBeginFromAText(t *testing.T) {
 	r := newRoom(t, setup{defaults: chat.Defaults{System: "be brief"}})
 	s := bake(t, r, "book")
-	d, err := r.desk.NewFrom(s)
+	d, err := r.workspace.NewFrom(s)
 	must(t, err)
 	fed := r.fed()
 	v := ask(t, d, "hello")
@@ -67,14 +67,14 @@ func TestBaseAfterARestart(t *testing.T) {
 	var id chat.ID
 	t.Run("first", func(t *testing.T) {
 		r := newRoom(t, setup{store: store})
-		d, err := r.desk.NewFrom(bake(t, r, "book"))
+		d, err := r.workspace.NewFrom(bake(t, r, "book"))
 		must(t, err)
 		ask(t, d, "hello")
 		id = d.ID()
 	})
 	r := newRoom(t, setup{store: store})
 	r.store.replace(func(*infer.Snapshot) (*infer.Snapshot, error) { return nil, nil })
-	d := r.desk.Open(id)
+	d := r.workspace.Open(id)
 	settled(t, d)
 	must(t, d.SetSystem("be kind"))
 	v := ask(t, d, "again")
@@ -104,20 +104,20 @@ func TestBaseOfOtherWeights(t *testing.T) {
 	t.Run("first", func(t *testing.T) {
 		r := newRoom(t, setup{store: store})
 		s = bake(t, r, "book")
-		d, err := r.desk.NewFrom(s)
+		d, err := r.workspace.NewFrom(s)
 		must(t, err)
 		ask(t, d, "hello")
 		id = d.ID()
 	})
 	r := newRoom(t, setup{store: store, model: modelNamed("rookery-demo-2")})
-	if _, err := r.desk.NewFrom(s); err == nil || !strings.Contains(err.Error(), "rookery-demo, and rookery-demo-2 is running") {
+	if _, err := r.workspace.NewFrom(s); err == nil || !strings.Contains(err.Error(), "rookery-demo, and rookery-demo-2 is running") {
 		t.Errorf("a state of another model: %v", err)
 	}
 	var mismatch *statefile.MismatchError
-	if err := r.desk.New().SetBase(s); !errors.As(err, &mismatch) {
+	if err := r.workspace.New().SetBase(s); !errors.As(err, &mismatch) {
 		t.Errorf("a state of another model: %v", err)
 	}
-	d := r.desk.Open(id)
+	d := r.workspace.Open(id)
 	settled(t, d)
 	fed := r.fed()
 	v := ask(t, d, "again")
@@ -127,7 +127,7 @@ func TestBaseOfOtherWeights(t *testing.T) {
 	if n := r.fed() - fed; n < len(s.Tokens)+len(v.Turns[0].Tokens) {
 		t.Errorf("%d tokens were read again, want at least those of the text, %d", n, len(s.Tokens))
 	}
-	if _, err := d.KeepState(t.Context(), last(v).ID, "kept"); err != nil {
+	if _, err := d.SaveState(t.Context(), last(v).ID, "kept"); err != nil {
 		t.Error(err)
 	}
 }
@@ -136,24 +136,24 @@ func TestDeletingAState(t *testing.T) {
 	r := newRoom(t, setup{})
 	ctx := t.Context()
 	s := bake(t, r, "book")
-	d, err := r.desk.NewFrom(s)
+	d, err := r.workspace.NewFrom(s)
 	must(t, err)
 	var used *chat.InUseError
-	if err := r.desk.DeleteState(ctx, s); !errors.As(err, &used) || used.Open != 1 {
+	if err := r.workspace.DeleteState(ctx, s); !errors.As(err, &used) || used.Open != 1 {
 		t.Errorf("an open conversation begins from it: %v", err)
 	}
 	ask(t, d, "hello")
-	r.desk.CloseDialogue(d)
-	if err := r.desk.DeleteState(ctx, s); !errors.As(err, &used) || used.Conversations != 1 {
+	r.workspace.CloseDialogue(d)
+	if err := r.workspace.DeleteState(ctx, s); !errors.As(err, &used) || used.Conversations != 1 {
 		t.Errorf("a stored conversation begins from it: %v", err)
 	}
-	must(t, r.desk.Delete(ctx, d.ID()))
-	must(t, r.desk.DeleteState(ctx, s))
-	if _, err := r.desk.Library().Get(ctx, s.ID); !errors.Is(err, fs.ErrNotExist) {
+	must(t, r.workspace.Delete(ctx, d.ID()))
+	must(t, r.workspace.DeleteState(ctx, s))
+	if _, err := r.workspace.Library().Get(ctx, s.ID); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("it is still there: %v", err)
 	}
 	// A conversation that was opened from it meanwhile says so.
-	late, err := r.desk.NewFrom(s)
+	late, err := r.workspace.NewFrom(s)
 	must(t, err)
 	if v := ask(t, late, "again"); !errors.Is(v.Err, fs.ErrNotExist) {
 		t.Errorf("an answer without its beginning: %v", v.Err)
@@ -165,14 +165,14 @@ func TestBakingIsCancelled(t *testing.T) {
 	r.gate.shut()
 	r.gate.allow(3)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := r.desk.Library().Bake(ctx, r.engine, chat.Recipe{Name: "book", Text: strings.Repeat(book, 100)}, func(p infer.Progress) {
+	_, err := r.workspace.Library().Bake(ctx, r.engine, chat.Recipe{Name: "book", Text: strings.Repeat(book, 100)}, func(p infer.Progress) {
 		cancel()
 		r.gate.allow(3) // for the step that waits
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("baking ended with %v", err)
 	}
-	list, err := r.desk.Library().List(t.Context())
+	list, err := r.workspace.Library().List(t.Context())
 	if err != nil || len(list) != 0 {
 		t.Errorf("kept %v, %v", list, err)
 	}
@@ -180,11 +180,11 @@ func TestBakingIsCancelled(t *testing.T) {
 
 func TestKeepState(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	v := ask(t, d, "story")
 	for i, name := range map[int]string{1: "early", 3: "late"} {
-		s, err := d.KeepState(t.Context(), v.Turns[i].ID, name)
+		s, err := d.SaveState(t.Context(), v.Turns[i].ID, name)
 		must(t, err)
 		var line []int32
 		for _, turn := range v.Turns[:i+1] {
@@ -196,23 +196,23 @@ func TestKeepState(t *testing.T) {
 		if s.Kind != statefile.Saved || s.Source != v.Conversation.Title {
 			t.Errorf("%s: %s from %q", name, s.Kind, s.Source)
 		}
-		next, err := r.desk.NewFrom(s)
+		next, err := r.workspace.NewFrom(s)
 		must(t, err)
 		if got := ask(t, next, "again"); last(got).Text != "Hello again." {
 			t.Errorf("from %s: %q", name, last(got).Text)
 		}
 	}
-	if _, err := d.KeepState(t.Context(), v.Turns[0].ID, "prompt"); err == nil {
+	if _, err := d.SaveState(t.Context(), v.Turns[0].ID, "prompt"); err == nil {
 		t.Error("kept the state after a prompt")
 	}
 }
 
 func TestLibraryNames(t *testing.T) {
 	r := newRoom(t, setup{})
-	r.desk.UseStates(func() ([]*statefile.State, error) {
+	r.workspace.UseStates(func() ([]*statefile.State, error) {
 		return []*statefile.State{{Name: "own", Kind: statefile.Tuned, Shape: r.engine.Model().Shape, Snapshot: &infer.Snapshot{}}}, nil
 	})
-	ctx, l := t.Context(), r.desk.Library()
+	ctx, l := t.Context(), r.workspace.Library()
 	s := bake(t, r, "  a \n book ")
 	if s.Name != "a book" {
 		t.Errorf("it is called %q", s.Name)
@@ -251,7 +251,7 @@ func TestImportAState(t *testing.T) {
 	baked := bake(t, r, "book")
 	path := filepath.Join(t.TempDir(), "copy.rkstate")
 	writeState(t, path, baked, statefile.Own)
-	l := r.desk.Library()
+	l := r.workspace.Library()
 	if _, err := l.Import(t.Context(), path, "", statefile.Options{}, m); !errors.Is(err, chat.ErrNameTaken) {
 		t.Errorf("a second book: %v", err)
 	}

@@ -74,7 +74,7 @@ func (a *answer) needs(ctx context.Context, all []stretch) error {
 
 // need loads the adapter of a stretch.
 func (a *answer) need(ctx context.Context, p stretch) error {
-	rack := a.host().rack
+	rack := a.host().adapters
 	err := rack.Need(ctx, p.adapter)
 	if err == nil || ctx.Err() != nil {
 		return err

@@ -35,12 +35,12 @@ func (d *Dialogue) mark(turn ID, change func(*Turn)) error {
 	}
 	change(&n.turn)
 	t := n.turn
-	d.keep.order("marking a turn", nil, func(ctx context.Context, s Store) error {
+	d.saver.order("marking a turn", nil, func(ctx context.Context, s Store) error {
 		return s.MarkTurn(ctx, t.ID, t.Label, t.Pinned)
 	})
 	// A state in memory that the store has let go is worth having again now.
 	if held := d.tree.held(turn); held != nil && (t.Pinned || t.Label != "") && (d.run == nil || d.run.turn.ID != turn) {
-		d.keep.commit(d.conv, t, held)
+		d.saver.commit(d.conv, t, held)
 	} else {
 		d.saveHead()
 	}

@@ -72,7 +72,7 @@ func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Can
 	if !a.template.knows(t) {
 		return nil, otherTokens(t)
 	}
-	if err := d.workspace.rack.Need(ctx, a.way.adapter); err != nil {
+	if err := d.workspace.adapters.Need(ctx, a.way.adapter); err != nil {
 		return nil, err
 	}
 	s, err := a.stateAt(ctx, index)
@@ -157,7 +157,7 @@ func (d *Dialogue) look(t Turn, index int, s *infer.Snapshot) {
 
 // candidates are the likeliest tokens after a state, and the one that was taken.
 func (a *answer) candidates(s *infer.Snapshot, index, k int) []Candidate {
-	o := s.Outlook()
+	o := s.Distribution()
 	if index < len(a.turn.Tokens) {
 		o.Token = a.turn.Tokens[index]
 	}

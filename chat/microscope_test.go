@@ -17,7 +17,7 @@ func TestCandidatesAreThoseOfTheDraw(t *testing.T) {
 	defaults := answersOf(20)
 	defaults.Sampling.Presence, defaults.Sampling.Frequency, defaults.Sampling.Decay, defaults.Sampling.TopP = 0.7, 0.3, 0.9, 0.95
 	r := newRoom(t, setup{babble: true, defaults: defaults})
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := ask(t, d, "anything")
 	a := last(v)
 
@@ -79,7 +79,7 @@ func TestCandidatesAreThoseOfTheDraw(t *testing.T) {
 // One step to the side costs one token, not the answer again.
 func TestCandidatesGoOnFromTheLastLook(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(200)})
-	d := r.desk.New()
+	d := r.workspace.New()
 	a := last(ask(t, d, "anything"))
 	_, err := d.Candidates(t.Context(), a.ID, 150, 4)
 	must(t, err)

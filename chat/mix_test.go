@@ -14,7 +14,7 @@ import (
 func mixing(t *testing.T, r *room) (a, b chat.State) {
 	t.Helper()
 	for name, text := range map[string]string{"alpha": "There was a rook.", "beta": "It rained all day, and longer."} {
-		_, err := r.desk.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: name, Text: text}, nil)
+		_, err := r.workspace.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: name, Text: text}, nil)
 		must(t, err)
 	}
 	return library(t, r, "alpha"), library(t, r, "beta")
@@ -22,9 +22,9 @@ func mixing(t *testing.T, r *room) (a, b chat.State) {
 
 func library(t *testing.T, r *room, name string) chat.State {
 	t.Helper()
-	s, err := r.desk.Library().Find(t.Context(), name)
+	s, err := r.workspace.Library().Find(t.Context(), name)
 	must(t, err)
-	s, err = r.desk.Library().Get(t.Context(), s.ID)
+	s, err = r.workspace.Library().Get(t.Context(), s.ID)
 	must(t, err)
 	return s
 }
@@ -77,7 +77,7 @@ func TestMixOverRestarts(t *testing.T) {
 			r := newRoom(t, setup{babble: true, store: store(), defaults: answersOf(9)})
 			a, b = mixing(t, r)
 			mix = mixOf(1, a, 0.5, b, -0.25)
-			d := r.desk.New()
+			d := r.workspace.New()
 			id = d.ID()
 			must(t, d.SetMix(mix))
 			ask(t, d, "anything")
@@ -90,7 +90,7 @@ func TestMixOverRestarts(t *testing.T) {
 			r.close()
 
 			r = newRoom(t, setup{babble: true, store: store(), defaults: answersOf(9)})
-			d = r.desk.Open(id)
+			d = r.workspace.Open(id)
 			v = settled(t, d)
 			if v.Conversation.Mix.String() != mix.String() || v.Turns[3].Mix.String() != mix.String() || v.Rereads() != 0 {
 				t.Errorf("after a restart the mix is %q, the turn's %q, and %d tokens are to be read again", v.Conversation.Mix, v.Turns[3].Mix, v.Rereads())
@@ -110,7 +110,7 @@ func TestMixOverRestarts(t *testing.T) {
 func TestMixChanges(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
 	a, b := mixing(t, r)
-	d := r.desk.New()
+	d := r.workspace.New()
 	line := func(v chat.View, to int) (n int) {
 		for _, turn := range v.Turns[:to] {
 			n += len(turn.Tokens)
@@ -163,7 +163,7 @@ func TestRetryWithOtherWeights(t *testing.T) {
 	store := memstore.New()
 	r := newRoom(t, setup{babble: true, store: store, defaults: answersOf(12)})
 	a, _ := mixing(t, r)
-	d := r.desk.New()
+	d := r.workspace.New()
 	first, second := mixOf(1, a, 0.5), mixOf(0, a, 2.0)
 	must(t, d.SetMix(first))
 	v := ask(t, d, "anything")
@@ -187,7 +187,7 @@ func TestRetryWithOtherWeights(t *testing.T) {
 	}
 	r.close()
 	r = newRoom(t, setup{babble: true, store: store, defaults: answersOf(12)})
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	if v = settled(t, d); v.Turns[1].Mix.String() != first.String() {
 		t.Errorf("after a restart it is %q", v.Turns[1].Mix)
 	}
@@ -202,7 +202,7 @@ func TestRetryWithOtherWeights(t *testing.T) {
 func TestMicroscopeOfAMix(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(12)})
 	a, b := mixing(t, r)
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SetMix(mixOf(0.5, a, 1.0, b, -0.2)))
 	v := ask(t, d, "anything")
 	turn := last(v)
@@ -227,11 +227,11 @@ func TestMicroscopeOfAMix(t *testing.T) {
 func TestForksKeepTheMix(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
 	a, b := mixing(t, r)
-	d := r.desk.New()
+	d := r.workspace.New()
 	mix := mixOf(1, a, 0.5, b, 0.5)
 	must(t, d.SetMix(mix))
 	v := ask(t, d, "anything")
-	forks, err := r.desk.Fork(d, last(v).ID, 2)
+	forks, err := r.workspace.Fork(d, last(v).ID, 2)
 	must(t, err)
 	must(t, d.SetMix(chat.Mix{}))
 	for _, f := range forks {
@@ -253,12 +253,12 @@ func TestMixStopAndContinue(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(40)})
 	a, b := mixing(t, r)
 	mix := mixOf(1, a, 0.5, b, 0.7)
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SetMix(mix))
 	want := last(ask(t, d, "anything"))
 
 	r.gate.shut()
-	d = r.desk.New()
+	d = r.workspace.New()
 	must(t, d.SetMix(mix))
 	must(t, d.Send("anything"))
 	until(t, d, "text", func(v chat.View) bool {
@@ -284,7 +284,7 @@ func TestMixOfARunningAnswer(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(30)})
 	a, b := mixing(t, r)
 	r.gate.shut()
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SetMix(mixOf(1, a, 0.5)))
 	must(t, d.Send("anything"))
 	some := func(n int) {
@@ -317,7 +317,7 @@ func TestMixOfARunningAnswer(t *testing.T) {
 func TestMixesDoNotShareLines(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
 	a, b := mixing(t, r)
-	alone := r.desk.New()
+	alone := r.workspace.New()
 	want := ask(t, alone, "anything")
 	for _, c := range []struct {
 		mix    chat.Mix
@@ -328,14 +328,14 @@ func TestMixesDoNotShareLines(t *testing.T) {
 		{mixOf(1, a, 1.0, b, 1.0), []chat.State{a, b}},
 		{mixOf(1, b, 1.0, a, 1.0), []chat.State{b, a}},
 	} {
-		d := r.desk.New()
+		d := r.workspace.New()
 		must(t, d.SetMix(c.mix))
 		r.checkMix(ask(t, d, "anything"), c.states...)
 		if d.View().Err != nil {
 			t.Error(d.View().Err)
 		}
 	}
-	d := r.desk.New()
+	d := r.workspace.New()
 	v := ask(t, d, "anything")
 	if !slices.Equal(last(v).Tokens, last(want).Tokens) {
 		t.Errorf("without a mix %q became %q", last(want).Text, last(v).Text)

@@ -15,56 +15,56 @@ func TestSavedMixes(t *testing.T) {
 	r := newRoom(t, setup{babble: true, store: store, defaults: answersOf(9)})
 	ctx := t.Context()
 	a, b := mixing(t, r)
-	mix, err := r.desk.ParseMix(ctx, "own=1, ALPHA=0.5,beta=-0.25")
+	mix, err := r.workspace.ParseMix(ctx, "own=1, ALPHA=0.5,beta=-0.25")
 	must(t, err)
 	if mix.String() != "own=1,alpha=0.5,beta=-0.25" {
 		t.Errorf("parsed %q", mix)
 	}
-	if off, err := r.desk.ParseMix(ctx, " OFF "); err != nil || off.Active() {
+	if off, err := r.workspace.ParseMix(ctx, " OFF "); err != nil || off.Active() {
 		t.Errorf("off is %q, %v", off, err)
 	}
 	for text, want := range map[string]string{
 		"gamma=1": `there is no state "gamma" in the library: there are alpha and beta`, "own=1": "needs a state besides", "alpha": "write state=weight",
 		"alpha=x": "write state=weight", "own=1,alpha=-1": "add up to 0", "alpha=1e9": "must be between", "alpha=NaN": "must be between",
 	} {
-		if _, err := r.desk.ParseMix(ctx, text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := r.workspace.ParseMix(ctx, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	_, err = r.desk.SaveMix(ctx, " gloom\n", mix)
+	_, err = r.workspace.SaveMix(ctx, " gloom\n", mix)
 	must(t, err)
 	for _, wrong := range []error{
-		second(r.desk.SaveMix(ctx, "  ", mix)), second(r.desk.SaveMix(ctx, "none", chat.Mix{})), second(r.desk.SaveMix(ctx, strings.Repeat("x", 5000), mix)),
+		second(r.workspace.SaveMix(ctx, "  ", mix)), second(r.workspace.SaveMix(ctx, "none", chat.Mix{})), second(r.workspace.SaveMix(ctx, strings.Repeat("x", 5000), mix)),
 	} {
 		if wrong == nil {
 			t.Error("a mix without a name, or a name without a mix, was saved")
 		}
 	}
-	must(t, r.desk.Library().Rename(ctx, a.ID, "omega"))
-	got, err := r.desk.FindMix(ctx, "GLOOM")
+	must(t, r.workspace.Library().Rename(ctx, a.ID, "omega"))
+	got, err := r.workspace.FindMix(ctx, "GLOOM")
 	must(t, err)
 	if got.String() != "own=1,omega=0.5,beta=-0.25" {
 		t.Errorf("taken: %q", got)
 	}
-	if _, err := r.desk.FindMix(ctx, "joy"); err == nil || !strings.Contains(err.Error(), `there is no saved mix "joy": there is gloom`) {
+	if _, err := r.workspace.FindMix(ctx, "joy"); err == nil || !strings.Contains(err.Error(), `there is no saved mix "joy": there is gloom`) {
 		t.Errorf("one that is not there: %v", err)
 	}
 	var used *chat.InUseError
-	if err := r.desk.DeleteState(ctx, a); !errors.As(err, &used) || used.Saved != 1 {
+	if err := r.workspace.DeleteState(ctx, a); !errors.As(err, &used) || used.Saved != 1 {
 		t.Errorf("a state of a saved mix: %v", err)
 	}
-	must(t, r.desk.DeleteMix(ctx, "gloom"))
-	d := r.desk.New()
+	must(t, r.workspace.DeleteMix(ctx, "gloom"))
+	d := r.workspace.New()
 	must(t, d.SetMix(mixOf(1, b, 1.0)))
-	if err := r.desk.DeleteState(ctx, b); !errors.As(err, &used) || used.Mixing != 1 || !strings.Contains(err.Error(), "take it out of the mix") {
+	if err := r.workspace.DeleteState(ctx, b); !errors.As(err, &used) || used.Mixing != 1 || !strings.Contains(err.Error(), "take it out of the mix") {
 		t.Errorf("a state of an open conversation's mix: %v", err)
 	}
 	ask(t, d, "anything")
-	r.desk.CloseDialogue(d)
-	if err := r.desk.DeleteState(ctx, b); !errors.As(err, &used) || used.Mixing != 1 {
+	r.workspace.CloseDialogue(d)
+	if err := r.workspace.DeleteState(ctx, b); !errors.As(err, &used) || used.Mixing != 1 {
 		t.Errorf("a state of a stored conversation's mix: %v", err)
 	}
-	must(t, r.desk.DeleteState(ctx, a))
+	must(t, r.workspace.DeleteState(ctx, a))
 }
 
 func second[T any](_ T, err error) error { return err }

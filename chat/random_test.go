@@ -39,7 +39,7 @@ func TestRandomActions(t *testing.T) {
 			t.Parallel() // it mostly waits
 			w := &walk{t: t, rng: rand.New(rand.NewPCG(seed, 1)), known: map[chat.ID]string{}}
 			w.start(memstore.New())
-			w.d = w.room.desk.New()
+			w.d = w.room.workspace.New()
 			for range 60 {
 				w.step()
 				if t.Failed() {
@@ -173,17 +173,17 @@ func (w *walk) keep() error {
 	var keep []chat.ID
 	drop := w.rng.IntN(2) == 0
 	v := w.d.View()
-	for _, row := range v.Best {
+	for _, row := range v.Alternatives {
 		if w.rng.IntN(2) == 0 {
 			keep = append(keep, row.Turn.ID)
 		} else if drop {
 			delete(w.known, row.Turn.ID)
 		}
 	}
-	if len(v.Best) == 0 {
+	if len(v.Alternatives) == 0 {
 		return nil
 	}
-	return w.d.Keep(keep, drop)
+	return w.d.ChooseAlternatives(keep, drop)
 }
 
 // adapter is any, or none.
@@ -192,7 +192,7 @@ func (w *walk) adapter() (a chat.Adapter, err error) {
 	if n == len(scripted.Adapters) {
 		return a, nil
 	}
-	return w.room.desk.Rack().Find(w.t.Context(), scripted.Adapters[n], adapter.Options{})
+	return w.room.workspace.Adapters().Find(w.t.Context(), scripted.Adapters[n], adapter.Options{})
 }
 
 // adapt changes the adapter, whatever runs.
@@ -237,7 +237,7 @@ func (w *walk) fork() error {
 		return nil
 	}
 	settled(w.t, w.d)
-	forks, err := w.room.desk.Fork(w.d, t.ID, 1)
+	forks, err := w.room.workspace.Fork(w.d, t.ID, 1)
 	if err != nil {
 		return err
 	}
@@ -314,8 +314,8 @@ func (w *walk) reopen() error {
 	if v := settled(w.t, w.d); len(v.Turns)+len(v.Ahead) == 0 {
 		return nil
 	}
-	w.room.desk.CloseDialogue(w.d)
-	w.d = w.room.desk.Open(w.d.ID())
+	w.room.workspace.CloseDialogue(w.d)
+	w.d = w.room.workspace.Open(w.d.ID())
 	settled(w.t, w.d)
 	return nil
 }
@@ -329,7 +329,7 @@ func (w *walk) kill() error {
 	w.room.kill()
 	id := w.d.ID()
 	w.start(w.room.store.Store)
-	w.d = w.room.desk.Open(id)
+	w.d = w.room.workspace.Open(id)
 	settled(w.t, w.d)
 	return nil
 }

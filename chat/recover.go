@@ -59,7 +59,7 @@ func (d *Dialogue) recover(j Journal) error {
 	before, own := t.Reading.over(len(j.Tokens))
 	if _, known := prompt.turn.reading(t.Reading.Model); len(before) > 0 && !known { // its state was not saved yet
 		prompt.turn.Reading = readAs(t.Reading.Model, before, 0, 0)
-		d.keep.commit(d.conv, prompt.turn, nil)
+		d.saver.commit(d.conv, prompt.turn, nil)
 	}
 	if len(before) > 0 {
 		anew := t.Reading.Anew
@@ -86,7 +86,7 @@ func (d *Dialogue) recover(j Journal) error {
 		return err
 	}
 	d.goOnFrom(t.ID)
-	d.keep.commit(d.conv, t, nil)
+	d.saver.commit(d.conv, t, nil)
 	return nil
 }
 

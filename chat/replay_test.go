@@ -23,15 +23,15 @@ import (
 	"rookery/sessions"
 )
 
-// An adaptedRoom is a desk with the embedded model and its adapters, whose
+// An adaptedRoom is a workspace with the embedded model and its adapters, whose
 // steps wait for a gate.
 type adaptedRoom struct {
-	t      *testing.T
-	desk   *chat.Workspace
-	store  chat.Store
-	engine *infer.Engine
-	gate   *gate
-	shut   bool
+	t         *testing.T
+	workspace *chat.Workspace
+	store     chat.Store
+	engine    *infer.Engine
+	gate      *gate
+	shut      bool
 }
 
 const replayTokens = 20 // of an answer
@@ -47,9 +47,9 @@ func newAdaptedRoom(t *testing.T, store chat.Store) *adaptedRoom {
 	r := &adaptedRoom{t: t, store: store, gate: newGate()}
 	r.engine = infer.NewEngine(m, stepper{own, r.gate}, infer.Options{})
 	sampling := sampler.Params{Temperature: 0.9, TopP: 0.95, Presence: 0.4, Frequency: 0.2, Decay: 0.99, Seed: 7}
-	r.desk = chat.NewWorkspace(r.engine, unclosed{store}, chat.Defaults{Sampling: &sampling, MaxTokens: replayTokens})
-	r.desk.UseStates(demo.States)
-	r.desk.UseAdapters(func(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
+	r.workspace = chat.NewWorkspace(r.engine, unclosed{store}, chat.Defaults{Sampling: &sampling, MaxTokens: replayTokens})
+	r.workspace.UseStates(demo.States)
+	r.workspace.UseAdapters(func(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
 		if path == "" {
 			return demo.OpenAdapter(name, o)
 		}
@@ -71,7 +71,7 @@ func (r *adaptedRoom) close() {
 	r.gate.open()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	must(r.t, errors.Join(r.desk.Close(ctx), r.engine.Close()))
+	must(r.t, errors.Join(r.workspace.Close(ctx), r.engine.Close()))
 }
 
 // again ends the program and starts it with the same store.
@@ -83,7 +83,7 @@ func (r *adaptedRoom) again() *adaptedRoom {
 
 func (r *adaptedRoom) open(id chat.ID) *chat.Dialogue {
 	r.t.Helper()
-	d := r.desk.Open(id)
+	d := r.workspace.Open(id)
 	settled(r.t, d)
 	return d
 }
@@ -93,7 +93,7 @@ func (r *adaptedRoom) use(d *chat.Dialogue, name string) {
 	r.t.Helper()
 	var a chat.Adapter
 	if name != "" {
-		a = find(r.t, r.desk.Rack(), name, adapter.Options{})
+		a = find(r.t, r.workspace.Adapters(), name, adapter.Options{})
 	}
 	must(r.t, d.SetAdapter(a))
 }
@@ -159,7 +159,7 @@ func thin(t *testing.T, store chat.Store, id chat.ID) {
 // changed is a conversation whose adapter was changed between turns, for a
 // retry, in the middle of an answer, and where an answer that was stopped went on.
 func (r *adaptedRoom) changed() *chat.Dialogue {
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.use(d, "demo-pirate")
 	ask(r.t, d, "Tell me a story about a cat.")
 	r.use(d, "demo-excited")
@@ -168,7 +168,7 @@ func (r *adaptedRoom) changed() *chat.Dialogue {
 	must(r.t, d.Retry())
 	settled(r.t, d)
 	r.use(d, "demo-pirate")
-	excited := find(r.t, r.desk.Rack(), "demo-excited", adapter.Options{})
+	excited := find(r.t, r.workspace.Adapters(), "demo-excited", adapter.Options{})
 	r.during(d, func() error { return d.Send("Who was there?") }, 7, func() { must(r.t, d.SetAdapter(excited)) })
 	r.during(d, func() error { return d.Send("What then?") }, 6, d.Stop)
 	r.use(d, "demo-pirate")
@@ -178,7 +178,7 @@ func (r *adaptedRoom) changed() *chat.Dialogue {
 	return d
 }
 
-// unclosed is a store that outlives its desk.
+// unclosed is a store that outlives its workspace.
 type unclosed struct{ chat.Store }
 
 func (unclosed) Close() error { return nil }
@@ -204,7 +204,7 @@ func TestThinnedLinesGoOnAsKeptOnes(t *testing.T) {
 			looked := v.Turns[5]
 			kept, err := d.Candidates(t.Context(), looked.ID, 12, 5)
 			must(t, err)
-			forks, err := r.desk.Fork(d, head.ID, 1)
+			forks, err := r.workspace.Fork(d, head.ID, 1)
 			must(t, err)
 			want, state := r.answered(d, "And then?")
 			must(t, d.SetHead(head.ID))
@@ -316,15 +316,15 @@ func TestBundledLinesGoOnAsKeptOnes(t *testing.T) {
 	d := r.changed()
 	settled(t, d)
 	var bundle bytes.Buffer
-	must(t, r.desk.ExportTree(t.Context(), &bundle, d.ID(), chat.Bundle, false))
+	must(t, r.workspace.ExportTree(t.Context(), &bundle, d.ID(), chat.Bundle, false))
 	want, state := r.answered(d, "And then?")
 	r.close()
 
 	r = newAdaptedRoom(t, memstore.New())
 	for _, name := range []string{"demo-pirate", "demo-excited"} {
-		find(t, r.desk.Rack(), name, adapter.Options{}) // known there
+		find(t, r.workspace.Adapters(), name, adapter.Options{}) // known there
 	}
-	_, err := r.desk.Import(t.Context(), bytes.NewReader(bundle.Bytes()), int64(bundle.Len()))
+	_, err := r.workspace.Import(t.Context(), bytes.NewReader(bundle.Bytes()), int64(bundle.Len()))
 	must(t, err)
 	got, again := r.answered(r.open(d.ID()), "And then?")
 	if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again, state) {
@@ -336,8 +336,8 @@ func TestBundledLinesGoOnAsKeptOnes(t *testing.T) {
 // from it when its states are gone.
 func TestThinnedVariantsGoOnAsKeptOnes(t *testing.T) {
 	r := newAdaptedRoom(t, memstore.New())
-	pirate := find(t, r.desk.Rack(), "demo-pirate", adapter.Options{})
-	animals, err := r.desk.Library().Find(t.Context(), "demo-animals")
+	pirate := find(t, r.workspace.Adapters(), "demo-pirate", adapter.Options{})
+	animals, err := r.workspace.Library().Find(t.Context(), "demo-animals")
 	must(t, err)
 	for name, variant := range map[string]chat.Variant{
 		"adapter": {Name: "other", Adapter: pirate, Sampling: *seeded(0.9, 7)},
@@ -345,16 +345,16 @@ func TestThinnedVariantsGoOnAsKeptOnes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newAdaptedRoom(t, r.store)
-			d := r.desk.New()
+			d := r.workspace.New()
 			r.use(d, "demo-excited")
 			ask(t, d, "Tell me a story about a cat.")
-			must(t, d.SendCompare("And the dog?", []chat.Variant{{Name: "own", Adapter: find(t, r.desk.Rack(), "demo-excited", adapter.Options{}), Sampling: *seeded(0.9, 7)}, variant}))
+			must(t, d.SendCompare("And the dog?", []chat.Variant{{Name: "own", Adapter: find(t, r.workspace.Adapters(), "demo-excited", adapter.Options{}), Sampling: *seeded(0.9, 7)}, variant}))
 			v := settled(t, d)
-			if v.Err != nil || len(v.Best) != 2 {
-				t.Fatalf("%d answers, %v", len(v.Best), v.Err)
+			if v.Err != nil || len(v.Alternatives) != 2 {
+				t.Fatalf("%d answers, %v", len(v.Alternatives), v.Err)
 			}
-			head := v.Best[1].Turn.ID
-			must(t, d.Keep([]chat.ID{head}, false))
+			head := v.Alternatives[1].Turn.ID
+			must(t, d.ChooseAlternatives([]chat.ID{head}, false))
 			settled(t, d)
 			want, state := r.answered(d, "And then?")
 			must(t, d.SetHead(head))
@@ -375,8 +375,8 @@ func TestThinnedVariantsGoOnAsKeptOnes(t *testing.T) {
 func TestThinnedLinesWithoutTheirAdapter(t *testing.T) {
 	r := newAdaptedRoom(t, memstore.New())
 	path := adapterFile(t, "pirate")
-	d := r.desk.New()
-	must(t, d.SetAdapter(find(t, r.desk.Rack(), path, adapter.Options{Alpha: 32})))
+	d := r.workspace.New()
+	must(t, d.SetAdapter(find(t, r.workspace.Adapters(), path, adapter.Options{Alpha: 32})))
 	ask(t, d, "Tell me a story about a cat.")
 	r.use(d, "demo-excited")
 	head := last(ask(t, d, "And the dog?"))
@@ -450,21 +450,21 @@ func TestThinnedLinesWithoutTheirAdapter(t *testing.T) {
 // states of the mix are gone.
 func TestMixesAfterOtherAdapters(t *testing.T) {
 	r := newAdaptedRoom(t, memstore.New())
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.use(d, "demo-pirate")
 	ask(t, d, "Tell me a story about a cat.")
 	r.use(d, "demo-excited")
 	head := last(ask(t, d, "And the dog?"))
 	bare, state := r.answered(d, "And then?")
 	must(t, d.SetHead(head.ID))
-	silent, err := chat.ParseMix(t.Context(), r.desk.Library(), "own=1,demo-sad=0")
+	silent, err := chat.ParseMix(t.Context(), r.workspace.Library(), "own=1,demo-sad=0")
 	must(t, err)
 	must(t, d.SetMix(silent))
 	mixed, own := r.answered(d, "And then?")
 	if !slices.Equal(mixed.Tokens, bare.Tokens) || !slices.Equal(own[:len(own)-r.engine.Model().Shape.Vocab], state[:len(state)-r.engine.Model().Shape.Vocab]) {
 		t.Errorf("beside a silent state it answers %q, alone %q", mixed.Text, bare.Text)
 	}
-	loud, err := chat.ParseMix(t.Context(), r.desk.Library(), "own=1,demo-sad=0.8")
+	loud, err := chat.ParseMix(t.Context(), r.workspace.Library(), "own=1,demo-sad=0.8")
 	must(t, err)
 	must(t, d.SetMix(loud))
 	r.use(d, "demo-pirate")

@@ -117,7 +117,7 @@ func (a *answer) recall(ctx context.Context, prefixes []infer.Prefix) (*infer.Sn
 	var found *infer.Snapshot
 	at := len(prefixes)
 	for i, p := range prefixes {
-		if found = a.d.workspace.warm.reading(p); found != nil {
+		if found = a.d.workspace.memory.reading(p); found != nil {
 			at = i
 			break
 		}

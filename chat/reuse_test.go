@@ -46,10 +46,10 @@ func TestPrefixReuse(t *testing.T) {
 	for _, memory := range []int64{chat.DefaultMemory, 0} {
 		store := memstore.New()
 		r := babbling(t, store, nil, "")
-		r.desk.SetMemory(memory)
-		first := ask(t, r.desk.New(), "how is it")
+		r.workspace.SetMemory(memory)
+		first := ask(t, r.workspace.New(), "how is it")
 		before := r.fed()
-		again := r.desk.New()
+		again := r.workspace.New()
 		v := ask(t, again, "how is it")
 		if got := r.fed() - before; got != 0 {
 			t.Errorf("memory %d: the same beginning was read again: %d tokens", memory, got)
@@ -60,7 +60,7 @@ func TestPrefixReuse(t *testing.T) {
 		r.checkStates(v, 2)
 		next := ask(t, again, "and now")
 		fresh := babbling(t, memstore.New(), nil, "")
-		d := fresh.desk.New()
+		d := fresh.workspace.New()
 		ask(t, d, "how is it")
 		if want := ask(t, d, "and now"); !same(tokensOf(want), tokensOf(next)) {
 			t.Errorf("memory %d: later turns differ from those of a conversation that read everything", memory)
@@ -68,7 +68,7 @@ func TestPrefixReuse(t *testing.T) {
 
 		// After a restart it comes from the store.
 		restarted := babbling(t, store, nil, "")
-		if w := ask(t, restarted.desk.New(), "how is it"); restarted.fed() != 0 || !same(tokensOf(first), tokensOf(w)) {
+		if w := ask(t, restarted.workspace.New(), "how is it"); restarted.fed() != 0 || !same(tokensOf(first), tokensOf(w)) {
 			t.Errorf("memory %d: after a restart %d tokens were read", memory, restarted.fed())
 		}
 	}
@@ -76,7 +76,7 @@ func TestPrefixReuse(t *testing.T) {
 
 func TestNoReuseOfWhatIsNotTheSame(t *testing.T) {
 	store := memstore.New()
-	ask(t, babbling(t, store, nil, "").desk.New(), "how is it")
+	ask(t, babbling(t, store, nil, "").workspace.New(), "how is it")
 	other := modelNamed("rookery-demo")
 	other.Fingerprint += " of other weights"
 	adapted := modelNamed("rookery-demo")
@@ -84,7 +84,7 @@ func TestNoReuseOfWhatIsNotTheSame(t *testing.T) {
 		"another model":         babbling(t, store, other, ""),
 		"another system prompt": babbling(t, store, nil, "Be kind."),
 	} {
-		v := ask(t, r.desk.New(), "how is it")
+		v := ask(t, r.workspace.New(), "how is it")
 		if got, want := r.fed(), len(v.Turns[0].Tokens); got != want {
 			t.Errorf("%s: %d of %d tokens were read", name, got, want)
 		}
@@ -92,7 +92,7 @@ func TestNoReuseOfWhatIsNotTheSame(t *testing.T) {
 	}
 	r := babbling(t, store, adapted, "")
 	r.store.replace(func(*infer.Snapshot) (*infer.Snapshot, error) { return nil, errors.New("checksum") })
-	if v := ask(t, r.desk.New(), "how is it"); r.fed() != len(v.Turns[0].Tokens) || v.Err != nil {
+	if v := ask(t, r.workspace.New(), "how is it"); r.fed() != len(v.Turns[0].Tokens) || v.Err != nil {
 		t.Errorf("a damaged state: %d tokens read, %v", r.fed(), v.Err)
 	}
 }
@@ -102,7 +102,7 @@ func TestNoReuseOfWhatIsNotTheSame(t *testing.T) {
 func TestReuseOfALongerBeginning(t *testing.T) {
 	store := memstore.New()
 	r := babbling(t, store, nil, "")
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "one")
 	long := ask(t, d, "two")
 	// The same turns, imported as another conversation without states.
@@ -116,7 +116,7 @@ func TestReuseOfALongerBeginning(t *testing.T) {
 		must(t, store.CommitTurn(t.Context(), c, turn, nil))
 	}
 	before := r.fed()
-	copied := r.desk.Open(c.ID)
+	copied := r.workspace.Open(c.ID)
 	settled(t, copied)
 	v := ask(t, copied, "three")
 	if got, want := r.fed()-before, 1+len(v.Turns[4].Tokens); got != want {
@@ -127,16 +127,16 @@ func TestReuseOfALongerBeginning(t *testing.T) {
 
 func TestMemoryTier(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	ask(t, d, "story")
-	m := r.desk.Memory()
+	m := r.workspace.Memory()
 	if m.Snapshots != 4 || m.Bytes <= 0 || m.Unsaved != 0 || m.Budget != chat.DefaultMemory {
 		t.Errorf("after two exchanges %+v", m)
 	}
 	one := m.Bytes / 4
-	r.desk.SetMemory(2 * one)
-	if m = r.desk.Memory(); m.Snapshots != 2 || m.Bytes > 2*one {
+	r.workspace.SetMemory(2 * one)
+	if m = r.workspace.Memory(); m.Snapshots != 2 || m.Bytes > 2*one {
 		t.Errorf("with room for two %+v", m)
 	}
 	// What cannot be saved stays.
@@ -146,15 +146,15 @@ func TestMemoryTier(t *testing.T) {
 		}
 		return nil
 	})
-	r.desk.SetMemory(0)
+	r.workspace.SetMemory(0)
 	must(t, d.Send("again"))
 	until(t, d, "the answer", func(v chat.View) bool { return v.Live == nil && len(v.Turns) == 6 && v.Err != nil })
-	if m = r.desk.Memory(); m.Snapshots == 0 || m.Unsaved != m.Bytes {
+	if m = r.workspace.Memory(); m.Snapshots == 0 || m.Unsaved != m.Bytes {
 		t.Errorf("with a store that takes nothing %+v", m)
 	}
 	r.store.set(nil)
 	v := settled(t, d)
-	if m = r.desk.Memory(); m.Snapshots != 0 || m.Bytes != 0 {
+	if m = r.workspace.Memory(); m.Snapshots != 0 || m.Bytes != 0 {
 		t.Errorf("when it is saved %+v", m)
 	}
 	r.checkStates(v, 6)
@@ -164,7 +164,7 @@ func TestMemoryTier(t *testing.T) {
 // rounded, has none either: it does not stand for what it has read.
 func TestNamesGoBackToTheBeginning(t *testing.T) {
 	store := memstore.New()
-	d := newRoom(t, setup{store: store}).desk.New()
+	d := newRoom(t, setup{store: store}).workspace.New()
 	ask(t, d, "hello")
 	r := newRoom(t, setup{store: store})
 	r.store.replace(func(s *infer.Snapshot) (*infer.Snapshot, error) {
@@ -175,7 +175,7 @@ func TestNamesGoBackToTheBeginning(t *testing.T) {
 		unnamed.Prefix = infer.Prefix{}
 		return &unnamed, nil
 	})
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	settled(t, d)
 	v := ask(t, d, "again")
 	for i, turn := range v.Turns {
@@ -190,12 +190,12 @@ func TestNamesGoBackToTheBeginning(t *testing.T) {
 // With other weights the line is read again from its tokens, and the view says so.
 func TestSwappedWeights(t *testing.T) {
 	store := memstore.New()
-	d := newRoom(t, setup{store: store}).desk.New()
+	d := newRoom(t, setup{store: store}).workspace.New()
 	ask(t, d, "hello")
 	other := modelNamed("another")
 	other.Fingerprint += " of other weights"
 	r := newRoom(t, setup{store: store, model: other})
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	settled(t, d)
 	r.gate.shut()
 	must(t, d.Send("again"))

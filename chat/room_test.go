@@ -35,15 +35,15 @@ var answers = []scripted.Answer{
 	{Prompt: "User: again\n\n", Text: " Hello again.\n\n"},
 }
 
-// A room is a desk with an engine and a store, all real but for the model.
+// A room is a workspace with an engine and a store, all real but for the model.
 type room struct {
-	t      *testing.T
-	engine *infer.Engine
-	store  *trouble
-	desk   *chat.Workspace
-	gate   *gate
-	dead   bool
-	once   sync.Once // for close
+	t         *testing.T
+	engine    *infer.Engine
+	store     *trouble
+	workspace *chat.Workspace
+	gate      *gate
+	dead      bool
+	once      sync.Once // for close
 }
 
 // kill makes the store take nothing more, as if the program had been killed.
@@ -87,9 +87,9 @@ func newRoom(t *testing.T, s setup) *room {
 		backend = scripted.NewAdapted(s.model, o)
 	}
 	r.engine = infer.NewEngine(s.model, backend, infer.Options{})
-	r.desk = chat.NewWorkspace(r.engine, r.store, s.defaults)
+	r.workspace = chat.NewWorkspace(r.engine, r.store, s.defaults)
 	if s.adapted {
-		r.desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
+		r.workspace.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
 	}
 	t.Cleanup(r.close)
 	return r
@@ -108,8 +108,8 @@ func (r *room) close() {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		defer cancel()
-		if err := r.desk.Close(ctx); err != nil && !r.dead {
-			t.Errorf("closing the desk: %v", err)
+		if err := r.workspace.Close(ctx); err != nil && !r.dead {
+			t.Errorf("closing the workspace: %v", err)
 		}
 		if err := r.engine.Close(); err != nil {
 			t.Errorf("closing the engine: %v", err)
@@ -197,7 +197,7 @@ func (r *room) reread(line, tree []chat.Turn) *infer.Snapshot {
 	r.t.Helper()
 	tokens, by := chattest.Readers(line, tree)
 	for _, a := range slices.Compact(slices.Clone(by)) {
-		must(r.t, r.desk.Rack().Need(context.Background(), a))
+		must(r.t, r.workspace.Adapters().Need(context.Background(), a))
 	}
 	s, err := chattest.Read(r.engine, infer.Request{}, tokens, by)
 	must(r.t, err)

@@ -10,8 +10,8 @@ import (
 // foundAtMost is how many places a search gives.
 const foundAtMost = 200
 
-// A Found is a turn of a stored conversation that holds a text.
-type Found struct {
+// A SearchHit is a turn of a stored conversation that holds a text.
+type SearchHit struct {
 	Conversation ID
 	Turn         ID
 	Role         Role
@@ -21,7 +21,7 @@ type Found struct {
 }
 
 // Search finds turns that hold a text. It blocks.
-func (k *Workspace) Search(ctx context.Context, query string) ([]Found, error) {
+func (k *Workspace) Search(ctx context.Context, query string) ([]SearchHit, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
 	}

@@ -23,7 +23,7 @@ func (d *Dialogue) ShowTurn(turn ID) error {
 	}
 	end := d.tree.newest(turn)
 	d.conv.Head, d.conv.Tip = end, end
-	d.keep.saveHead(d.conv)
+	d.saver.saveHead(d.conv)
 	d.reline()
 	return nil
 }

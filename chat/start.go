@@ -40,7 +40,7 @@ func (d *Dialogue) path(to ID) []Turn {
 // ready is start, with the adapters that it needs, after what other adapters
 // have read; it names what will be read.
 func (a *answer) ready(ctx context.Context) (start, error) {
-	if err := a.host().rack.Need(ctx, a.adapter()); err != nil {
+	if err := a.host().adapters.Need(ctx, a.adapter()); err != nil {
 		return start{}, err
 	}
 	s, err := a.found(ctx, a.start)
@@ -180,7 +180,7 @@ func (a *answer) kept(ctx context.Context, t Turn) *infer.Snapshot {
 	if ctx.Err() != nil {
 		return nil
 	}
-	s, err := a.d.keep.snapshot(ctx, t.ID)
+	s, err := a.d.saver.snapshot(ctx, t.ID)
 	if err != nil || !usable(s, model) || !t.adaptedAs(s) {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (a *answer) noteSwap(s start) {
 	if n := len(a.path); last == nil && n > 1 {
 		last = &a.path[n-2]
 	}
-	if a.way.guest != nil || last == nil || last.Model == "" || last.Model == a.template.model || s.anew == 0 {
+	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.model || s.anew == 0 {
 		return
 	}
 	a.d.mu.Lock()

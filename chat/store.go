@@ -40,7 +40,7 @@ type Store interface {
 	AppendJournal(ctx context.Context, turn ID, tokens []int32, text string) error
 	// Search finds turns, and titles with Turn 0, that hold all words of a
 	// text, the best first; not those of conversations that were thrown away.
-	Search(ctx context.Context, query string, limit int) ([]Found, error)
+	Search(ctx context.Context, query string, limit int) ([]SearchHit, error)
 	// Import saves whole conversations in one transaction: all or none. What
 	// fails a state's Read fails all. It replaces nothing: a conversation or a
 	// turn whose id is in use is a *TakenError.

@@ -45,12 +45,12 @@ func TestCrashRecovery(t *testing.T) {
 	defaults := chat.Defaults{Sampling: seeded(1, 11), MaxTokens: 40, Stops: []string{"@@"}}
 	defaults.Sampling.Presence, defaults.Sampling.Decay = 1, 0.9
 	whole := newRoom(t, setup{babble: true, defaults: defaults})
-	want := last(ask(t, whole.desk.New(), "anything"))
+	want := last(ask(t, whole.workspace.New(), "anything"))
 
 	store := memstore.New()
 	killed := newRoom(t, setup{babble: true, defaults: defaults, store: store})
 	killed.gate.shut()
-	d := killed.desk.New()
+	d := killed.workspace.New()
 	must(t, d.Send("anything"))
 	killed.gate.allow(12)
 	j := journaled(t, killed, d.ID(), 5)
@@ -59,7 +59,7 @@ func TestCrashRecovery(t *testing.T) {
 
 	defaults.MaxTokens = len(want.Tokens) - len(j.Tokens)
 	r := newRoom(t, setup{babble: true, defaults: defaults, store: store})
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	v := settled(t, d)
 	got := last(v)
 	if !got.Open || got.Reason != infer.ReasonCancelled || !slices.Equal(got.Tokens, j.Tokens) || !strings.HasPrefix(got.Text, j.Text) {
@@ -79,7 +79,7 @@ func TestCrashRecovery(t *testing.T) {
 func TestCrashWhileContinuing(t *testing.T) {
 	store := memstore.New()
 	killed := newRoom(t, setup{store: store})
-	d := killed.desk.New()
+	d := killed.workspace.New()
 	before := last(stopAfter(t, killed, d, "story", 9))
 	killed.gate.shut()
 	must(t, d.Continue())
@@ -88,7 +88,7 @@ func TestCrashWhileContinuing(t *testing.T) {
 	killed.kill()
 
 	r := newRoom(t, setup{store: store})
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	v := settled(t, d)
 	if got := last(v); got.ID != before.ID || !strings.HasPrefix(got.Text, j.Text) || len(v.Turns) != 2 {
 		t.Fatalf("recovered %q from a journal with %q", texts(v), j.Text)
@@ -128,7 +128,7 @@ func TestRecoverCutsStops(t *testing.T) {
 			must(t, store.BeginJournal(ctx, conv.ID, answer))
 			must(t, store.AppendJournal(ctx, answer.ID, c.tokens, c.text))
 			r := newRoom(t, setup{model: m, store: store})
-			v := settled(t, r.desk.Open(conv.ID))
+			v := settled(t, r.workspace.Open(conv.ID))
 			if c.tokens == nil {
 				if last(v).ID != user.ID {
 					t.Errorf("an empty journal became %+v", last(v))
@@ -146,17 +146,17 @@ func TestRecoverCutsStops(t *testing.T) {
 func TestReopen(t *testing.T) {
 	store := memstore.New()
 	r := newRoom(t, setup{store: store})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	want := ask(t, d, "story")
-	r.desk.CloseDialogue(d)
+	r.workspace.CloseDialogue(d)
 
-	d = r.desk.Open(d.ID()) // waits for what is still being saved
+	d = r.workspace.Open(d.ID()) // waits for what is still being saved
 	got := settled(t, d)
 	if !slices.Equal(texts(got), texts(want)) || got.Conversation.Head != want.Conversation.Head {
 		t.Errorf("reopened %q, want %q", texts(got), texts(want))
 	}
-	if again := r.desk.Open(d.ID()); again != d {
+	if again := r.workspace.Open(d.ID()); again != d {
 		t.Error("one conversation is open twice")
 	}
 	read := r.fed()
@@ -185,13 +185,13 @@ func TestUnusableSnapshots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			store := memstore.New()
 			before := newRoom(t, setup{store: store})
-			d := before.desk.New()
+			d := before.workspace.New()
 			ask(t, d, "hello")
 			stopAfter(t, before, d, "story", 9)
 
 			r := newRoom(t, setup{store: store})
 			r.store.replace(swap)
-			d = r.desk.Open(d.ID())
+			d = r.workspace.Open(d.ID())
 			settled(t, d)
 			must(t, d.Continue())
 			v := settled(t, d)
@@ -215,7 +215,7 @@ func TestAnotherTokenizer(t *testing.T) {
 		store: store, defaults: chat.Defaults{System: "Be kind."},
 		answers: append([]scripted.Answer{{Prompt: "User: words\n\n", Text: " the abc and 你好\n\n"}}, answers...),
 	})
-	d := before.desk.New()
+	d := before.workspace.New()
 	ask(t, d, "words")
 	stopAfter(t, before, d, "story", 9)
 
@@ -223,7 +223,7 @@ func TestAnotherTokenizer(t *testing.T) {
 	m := scripted.ModelWith("rookery-demo", world, world.Size())
 	m.Fingerprint = "with World"
 	r := newRoom(t, setup{store: store, model: m, defaults: chat.Defaults{MaxTokens: 5}})
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	old := settled(t, d)
 	must(t, d.Continue())
 	v := settled(t, d)
@@ -254,7 +254,7 @@ func TestAnotherTokenizer(t *testing.T) {
 func TestStoreFailure(t *testing.T) {
 	r := newRoom(t, setup{})
 	r.store.set(func(string) error { return errors.New("the disk is full") })
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.Send("hello"))
 	v := until(t, d, "the failure", func(v chat.View) bool { return v.Live == nil && v.Err != nil })
 	if v.Saved || !strings.Contains(v.Err.Error(), "the disk is full") || last(v).Text != "Hello to you!" {
@@ -281,19 +281,19 @@ func TestStoreFailure(t *testing.T) {
 // Close says what it could not save.
 func TestCloseUnsaved(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	r.store.set(func(string) error { return errors.New("the disk is full") })
 	must(t, d.Send("again"))
 	until(t, d, "the failure", func(v chat.View) bool { return v.Live == nil && v.Err != nil })
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
-	err := r.desk.Close(ctx)
+	err := r.workspace.Close(ctx)
 	if err == nil || !strings.Contains(err.Error(), `"hello" is not saved`) || !strings.Contains(err.Error(), "the disk is full") {
 		t.Errorf("closing without saving: %v", err)
 	}
 	// The room's own Close finds nothing left to do.
-	r.desk = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
+	r.workspace = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
 }
 
 // A disk that has room for a text and not for a state costs the state alone.
@@ -306,12 +306,12 @@ func TestCloseSavesTheTextWithoutItsState(t *testing.T) {
 		}
 		return nil
 	})
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.Send("hello"))
 	v := until(t, d, "the failure", func(v chat.View) bool { return v.Live == nil && v.Err != nil })
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	must(t, r.desk.Close(ctx))
+	must(t, r.workspace.Close(ctx))
 	_, turns, _, err := store.Load(context.Background(), d.ID())
 	must(t, err)
 	if len(turns) != 2 || turns[1].Text != "Hello to you!" {
@@ -320,14 +320,14 @@ func TestCloseSavesTheTextWithoutItsState(t *testing.T) {
 	if s, err := store.Snapshot(context.Background(), last(v).ID); s != nil || err != nil {
 		t.Errorf("a state on a full disk: %v, %v", s, err)
 	}
-	r.desk = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
+	r.workspace = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
 }
 
 // Close stops answers and keeps what they have.
 func TestCloseStops(t *testing.T) {
 	store := memstore.New()
 	r := newRoom(t, setup{store: store})
-	d := r.desk.New()
+	d := r.workspace.New()
 	r.gate.shut()
 	must(t, d.Send("story"))
 	r.gate.allow(9)
@@ -338,20 +338,20 @@ func TestCloseStops(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		r.gate.open()
 	}()
-	must(t, r.desk.Close(context.Background()))
+	must(t, r.workspace.Close(context.Background()))
 	_, turns, _, err := store.Load(context.Background(), d.ID())
 	must(t, err)
 	if len(turns) != 3 || !turns[1].Open || turns[2].Text != "hello" {
 		t.Errorf("saved %+v", turns)
 	}
-	r.desk = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
+	r.workspace = chat.NewWorkspace(r.engine, memstore.New(), chat.Defaults{})
 }
 
 // The journal is written while the answer runs, and not for every token.
 func TestJournalPace(t *testing.T) {
 	const pace = 50 * time.Millisecond // from one write to the next
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	started := time.Now()
 	ask(t, d, "story")
 	took, wrote := time.Since(started), r.store.wrote()

@@ -45,7 +45,7 @@ const (
 	swapSteps  = 14 // that are let through before it
 )
 
-// swapRoom is a desk with the embedded model, its states and adapters.
+// swapRoom is a workspace with the embedded model, its states and adapters.
 func swapRoom(t *testing.T, store chat.Store) (*chat.Workspace, *infer.Engine, *gate) {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Slots: 8}, nil)
@@ -57,18 +57,18 @@ func swapRoom(t *testing.T, store chat.Store) (*chat.Workspace, *infer.Engine, *
 	g := newGate()
 	e := infer.NewEngine(m, stepper{own, g}, infer.Options{})
 	sampling := sampler.Params{Temperature: 0.9, TopP: 0.95, Seed: 3}
-	desk := chat.NewWorkspace(e, store, chat.Defaults{Sampling: &sampling, MaxTokens: swapTokens})
-	desk.UseStates(demo.States)
-	desk.UseAdapters(func(_ context.Context, _, name string, o adapter.Options) (*adapter.Adapter, error) {
+	workspace := chat.NewWorkspace(e, store, chat.Defaults{Sampling: &sampling, MaxTokens: swapTokens})
+	workspace.UseStates(demo.States)
+	workspace.UseAdapters(func(_ context.Context, _, name string, o adapter.Options) (*adapter.Adapter, error) {
 		return demo.OpenAdapter(name, o)
 	}, []string{"demo-pirate", "demo-excited"})
 	t.Cleanup(func() {
 		g.open()
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
 		defer cancel()
-		must(t, errors.Join(desk.Close(ctx), e.Close()))
+		must(t, errors.Join(workspace.Close(ctx), e.Close()))
 	})
-	return desk, e, g
+	return workspace, e, g
 }
 
 // What is changed in the middle of an answer counts from the next token on: the
@@ -76,16 +76,16 @@ func swapRoom(t *testing.T, store chat.Store) (*chat.Workspace, *infer.Engine, *
 // are those of a run that begins, with what is new, from the state that the
 // first ones left.
 func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
-	desk, e, g := swapRoom(t, memstore.New())
-	rack := desk.Rack()
+	workspace, e, g := swapRoom(t, memstore.New())
+	rack := workspace.Adapters()
 	pirate, excited := find(t, rack, "demo-pirate", adapter.Options{}), find(t, rack, "demo-excited", adapter.Options{})
 	mixed := func(text string) chat.Mix {
-		m, err := chat.ParseMix(t.Context(), desk.Library(), text)
+		m, err := chat.ParseMix(t.Context(), workspace.Library(), text)
 		must(t, err)
 		return m
 	}
 	before, after := mixed("own=1,demo-sad=0.2,demo-animals=0"), mixed("own=0.1,demo-sad=0.2,demo-animals=1.5")
-	voices, err := before.LoadMembers(t.Context(), desk.Library(), e.Model(), "")
+	voices, err := before.LoadMembers(t.Context(), workspace.Library(), e.Model(), "")
 	must(t, err)
 	calm := sampler.Params{Temperature: 1.5, TopP: 1, Presence: 0.8, Frequency: 0.3, Decay: 0.99, Seed: 3}
 	for name, s := range map[string]swap{
@@ -122,14 +122,14 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 			then:  func(r *infer.Request) { r.Sampling = calm },
 		},
 	} {
-		t.Run(name, func(t *testing.T) { s.check(t, desk, e, g) })
+		t.Run(name, func(t *testing.T) { s.check(t, workspace, e, g) })
 	}
 }
 
 // check makes the change and compares with what the engine gives in two runs.
-func (s *swap) check(t *testing.T, desk *chat.Workspace, e *infer.Engine, g *gate) {
+func (s *swap) check(t *testing.T, workspace *chat.Workspace, e *infer.Engine, g *gate) {
 	t.Helper()
-	d := desk.New()
+	d := workspace.New()
 	must(t, s.begin(d))
 	g.shut()
 	must(t, d.Send("Tell me a story."))
@@ -180,10 +180,10 @@ func (s *swap) run(t *testing.T, e *infer.Engine, r infer.Request, before bool) 
 // one read what: the next one goes on as if nothing had happened.
 func TestKilledAfterASwap(t *testing.T) {
 	store := memstore.New()
-	desk, _, g := swapRoom(t, store)
-	d := desk.New()
-	must(t, d.SetAdapter(find(t, desk.Rack(), "demo-pirate", adapter.Options{})))
-	excited := find(t, desk.Rack(), "demo-excited", adapter.Options{})
+	workspace, _, g := swapRoom(t, store)
+	d := workspace.New()
+	must(t, d.SetAdapter(find(t, workspace.Adapters(), "demo-pirate", adapter.Options{})))
+	excited := find(t, workspace.Adapters(), "demo-excited", adapter.Options{})
 	g.shut()
 	must(t, d.Send("Tell me a story."))
 	drawn := func(n int) {

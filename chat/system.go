@@ -30,13 +30,13 @@ func (d *Dialogue) reopen(was Conversation) {
 	for id, n := range d.tree.nodes {
 		d.tree.hold(id, nil)
 		if n.turn.Parent != 0 {
-			d.keep.commit(was, n.turn, nil)
+			d.saver.commit(was, n.turn, nil)
 		}
 	}
 	for _, id := range d.tree.roots {
 		n := d.tree.nodes[id]
 		n.turn = d.reopened(t, n.turn, was.System)
-		d.keep.commit(d.conv, n.turn, nil)
+		d.saver.commit(d.conv, n.turn, nil)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestWorldTokens(t *testing.T) {
 	}
 	// "。\n\n" is other tokens than "。" and "\n\n"; the separator is one by itself.
 	r := newRoom(t, setup{model: m, answers: []scripted.Answer{{Prompt: "User: 你好", Text: " 好。"}}})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "你好")
 	v := ask(t, d, "你好")
 	if got := v.Turns[2].Tokens[0]; got != 261 {
@@ -127,7 +127,7 @@ func TestTitles(t *testing.T) {
 		strings.Repeat("é ", 1_000_000):                      strings.TrimRight(strings.Repeat("é ", 20), " ") + "…",
 	} {
 		r := newRoom(t, setup{babble: true, defaults: chat.Defaults{MaxTokens: 1}})
-		d := r.desk.New()
+		d := r.workspace.New()
 		if len(text) < 1000 {
 			must(t, d.Send(text))
 		} else {

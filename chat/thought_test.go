@@ -46,7 +46,7 @@ const g1 = "rwkv7-g1e-2.9b-20260312-ctx8192"
 
 func TestThoughtsAreForgotten(t *testing.T) {
 	r := newRoom(t, setup{model: modelNamed(g1), answers: thinker})
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SetThink(chat.ThinkFree))
 	v := ask(t, d, "one")
 	if got := decoded(r, v.Turns[0].Tokens); got != "User: one\n\nAssistant: <think" {
@@ -76,7 +76,7 @@ func TestThoughtsAreKept(t *testing.T) {
 	r := newRoom(t, setup{
 		model: modelNamed(g1), answers: thinker, defaults: chat.Defaults{KeepThoughts: true, Think: chat.ThinkFree},
 	})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "one")
 	v := ask(t, d, "two")
 	if v.Turns[1].Recall != nil {
@@ -88,12 +88,12 @@ func TestThoughtsAreKept(t *testing.T) {
 // A retry knows the header that its prompt gave, also after a restart.
 func TestRetryWithHeader(t *testing.T) {
 	r := newRoom(t, setup{model: modelNamed(g1), answers: thinker})
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SetThink(chat.ThinkFree))
 	want := last(ask(t, d, "one")).Text
 	must(t, d.SetThink(chat.ThinkOff))
-	r.desk.CloseDialogue(d)
-	d = r.desk.Open(d.ID())
+	r.workspace.CloseDialogue(d)
+	d = r.workspace.Open(d.ID())
 	settled(t, d)
 	must(t, d.Retry())
 	if got := last(settled(t, d)).Text; got != want {

@@ -14,7 +14,7 @@ import (
 // the mix; a mix that is none is refused.
 func TestAdaptersAndMixesTravel(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	ctx := context.Background()
 	c, turns, _, err := r.store.Load(ctx, d.ID())

@@ -17,10 +17,10 @@ type node struct {
 type tree struct {
 	nodes map[ID]*node
 	roots []ID // oldest first
-	warm  *warmth
+	warm  *memoryTier
 }
 
-func newTree(w *warmth) tree { return tree{nodes: map[ID]*node{}, warm: w} }
+func newTree(w *memoryTier) tree { return tree{nodes: map[ID]*node{}, warm: w} }
 
 // add puts a turn below its parent, or replaces the turn of that ID.
 func (t *tree) add(turn Turn) error {

@@ -39,7 +39,7 @@ const (
 
 func TestUndoAndRedo(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	if err := d.Undo(); !errors.Is(err, chat.ErrNothingToUndo) {
 		t.Errorf("undo in an empty conversation: %v", err)
 	}
@@ -69,7 +69,7 @@ func TestUndoAndRedo(t *testing.T) {
 // Sending from an earlier head grows a sibling; what was undone is another one.
 func TestSendAfterUndo(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	ask(t, d, "again")
 	must(t, d.Undo())
@@ -90,7 +90,7 @@ func TestSendAfterUndo(t *testing.T) {
 // A version of what is ahead is chosen without moving the head.
 func TestSwitchAhead(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	ask(t, d, "again")
 	must(t, d.EditLast("story"))
@@ -108,7 +108,7 @@ func TestSwitchAhead(t *testing.T) {
 // version that was shown.
 func TestUndoAfterRetry(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	must(t, d.Retry())
 	v := settled(t, d)
@@ -122,7 +122,7 @@ func TestUndoAfterRetry(t *testing.T) {
 
 func TestUndoOfAStoppedPrompt(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	r.gate.shut()
 	must(t, d.Send("again"))
@@ -138,7 +138,7 @@ func TestUndoOfAStoppedPrompt(t *testing.T) {
 
 func TestGoTo(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	first := ask(t, d, "again")
 	must(t, d.SetHead(first.Turns[2].ID))
@@ -164,7 +164,7 @@ func TestGoTo(t *testing.T) {
 // ahead of it where they were.
 func TestStoppedRetryBehindTheTip(t *testing.T) {
 	r := newRoom(t, setup{})
-	d := r.desk.New()
+	d := r.workspace.New()
 	ask(t, d, "hello")
 	ask(t, d, "again")
 	must(t, d.Undo())
@@ -183,7 +183,7 @@ func TestUndoIsKept(t *testing.T) {
 	for name, open := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, setup{store: open()})
-			d := r.desk.New()
+			d := r.workspace.New()
 			ask(t, d, "hello")
 			ask(t, d, "again")
 			must(t, d.Undo())
@@ -191,14 +191,14 @@ func TestUndoIsKept(t *testing.T) {
 			r.close()
 
 			r = newRoom(t, setup{store: open()})
-			d = r.desk.Open(d.ID())
+			d = r.workspace.Open(d.ID())
 			shows(t, settled(t, d), []string{"hello", helloAnswer}, []string{"again", againAnswer})
 			must(t, d.Undo())
 			settled(t, d)
 			r.close()
 
 			r = newRoom(t, setup{store: open()})
-			d = r.desk.Open(d.ID())
+			d = r.workspace.Open(d.ID())
 			shows(t, settled(t, d), nil, []string{"hello", helloAnswer, "again", againAnswer})
 			must(t, d.Redo())
 			must(t, d.Redo())

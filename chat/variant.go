@@ -11,11 +11,11 @@ import (
 // A Variant is one way to answer a prompt, to be compared with others. The
 // zero Variant is the bare model, from the zero state, drawing greedily.
 type Variant struct {
-	Name    string  // for people; names of one comparison differ
-	Model   *Guest  // nil is the conversations' own; held by who has the variant
-	Base    State   // of the library, what it holds left out; the zero State is the zero state
-	Adapter Adapter // of the rack; it is loaded when it is needed. The zero Adapter is none
-	Mix     Mix     // of states, beside the run from Base; the zero Mix is none
+	Name    string       // for people; names of one comparison differ
+	Model   *SecondModel // nil is the conversations' own; held by who has the variant
+	Base    State        // of the library, what it holds left out; the zero State is the zero state
+	Adapter Adapter      // of the adapter registry; it is loaded when it is needed. The zero Adapter is none
+	Mix     Mix          // of states, beside the run from Base; the zero Mix is none
 	// Sampling has the seed as well. Variants with the seed 0 get the same
 	// fresh one, so that they differ in nothing but what was meant to differ.
 	Sampling sampler.Params
@@ -50,7 +50,7 @@ func (v *Variant) check(m *infer.Model) error {
 // way is the variant's, its sampling aside.
 func (v *Variant) way() way {
 	return way{
-		base: v.Base.ID, baseName: v.Base.Name, baseKind: v.Base.Kind, guest: v.Model,
+		base: v.Base.ID, baseName: v.Base.Name, baseKind: v.Base.Kind, second: v.Model,
 		adapter: v.Adapter.Fingerprint, adapterName: v.Adapter.Name, mix: v.Mix,
 	}
 }

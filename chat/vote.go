@@ -128,8 +128,8 @@ func (d *Dialogue) Vote(winner ID) error {
 	}
 	c.voted = true
 	saved := make(chan struct{})
-	d.workspace.casting(cast{d.keep, saved})
-	d.keep.order("saving the vote", nil, func(ctx context.Context, s Store) error {
+	d.workspace.casting(unsavedVote{d.saver, saved})
+	d.saver.order("saving the vote", nil, func(ctx context.Context, s Store) error {
 		err := s.AddVote(ctx, v)
 		if err == nil {
 			close(saved)
@@ -140,16 +140,16 @@ func (d *Dialogue) Vote(winner ID) error {
 	return nil
 }
 
-// A cast is a vote on its way to the store, behind the answers that it is about.
-type cast struct {
-	keep  *keeper
+// A unsavedVote is a vote on its way to the store, behind the answers that it is about.
+type unsavedVote struct {
+	keep  *saver
 	saved chan struct{} // closed when it is there
 }
 
-func (k *Workspace) casting(c cast) {
+func (k *Workspace) casting(c unsavedVote) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.casts = slices.DeleteFunc(k.casts, func(c cast) bool {
+	k.casts = slices.DeleteFunc(k.casts, func(c unsavedVote) bool {
 		select {
 		case <-c.saved:
 			return true

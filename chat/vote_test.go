@@ -31,7 +31,7 @@ func TestVotesOverRestarts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for night := range 2 {
 				r := newRoom(t, setup{store: open(), babble: true, defaults: answersOf(9)})
-				d := r.desk.New()
+				d := r.workspace.New()
 				if err := d.Vote(0); err == nil {
 					t.Error("a vote on nothing")
 				}
@@ -40,7 +40,7 @@ func TestVotesOverRestarts(t *testing.T) {
 				must(t, d.SendCompare("anything", vs))
 				v := finished(t, d)
 				if night == 0 {
-					must(t, d.Vote(v.Best[1].Turn.ID))
+					must(t, d.Vote(v.Alternatives[1].Turn.ID))
 				} else {
 					must(t, d.Vote(0))
 				}
@@ -51,7 +51,7 @@ func TestVotesOverRestarts(t *testing.T) {
 				r.close()
 			}
 			r := newRoom(t, setup{store: open()})
-			votes, err := r.desk.Votes(t.Context())
+			votes, err := r.workspace.Votes(t.Context())
 			must(t, err)
 			if len(votes) != 2 || votes[0].Winner != 1 || votes[1].Winner != chat.Tie || votes[0].Prompt != chat.HashPrompt(" anything\n") || votes[0].Created.IsZero() {
 				t.Fatalf("the votes are %+v", votes)
@@ -68,29 +68,29 @@ func TestVotesOverRestarts(t *testing.T) {
 // saved after the answers; one that cannot be saved holds up nobody.
 func TestVotesHaveTheLastOne(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SendCompare("anything", heats(1, 1.5)))
 	v := finished(t, d)
 	hold := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hold) })
 	t.Cleanup(release) // before the room is closed, which waits for the write
 	r.store.set(func(string) error { <-hold; return nil })
-	must(t, d.Vote(v.Best[0].Turn.ID))
+	must(t, d.Vote(v.Alternatives[0].Turn.ID))
 	time.AfterFunc(5*time.Millisecond, release)
-	if votes, err := r.desk.Votes(t.Context()); err != nil || len(votes) != 1 {
+	if votes, err := r.workspace.Votes(t.Context()); err != nil || len(votes) != 1 {
 		t.Errorf("%d votes, %v", len(votes), err)
 	}
 
 	must(t, d.SendCompare("anything", heats(1, 1.5)))
 	v = finished(t, d)
 	r.store.set(func(string) error { return errors.New("the disk is full") })
-	must(t, d.Vote(v.Best[0].Turn.ID))
-	if votes, err := r.desk.Votes(t.Context()); err != nil || len(votes) != 1 {
+	must(t, d.Vote(v.Alternatives[0].Turn.ID))
+	if votes, err := r.workspace.Votes(t.Context()); err != nil || len(votes) != 1 {
 		t.Errorf("on a full disk %d votes, %v", len(votes), err)
 	}
 	r.store.set(nil)
 	settled(t, d)
-	if votes, err := r.desk.Votes(t.Context()); err != nil || len(votes) != 2 {
+	if votes, err := r.workspace.Votes(t.Context()); err != nil || len(votes) != 2 {
 		t.Errorf("at the end %d votes, %v", len(votes), err)
 	}
 }
@@ -100,19 +100,19 @@ func TestVotesHaveTheLastOne(t *testing.T) {
 func TestVariantsStayWhatTheyAre(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(600)})
 	r.gate.shut()
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SendCompare("anything", heats(0.7, 1, 1.3)))
 	v := until(t, d, "text in all rows", func(v chat.View) bool {
 		r.gate.trickle()
-		return len(v.Best) == 3 && !slices.ContainsFunc(v.Best, func(r chat.Row) bool { return r.Text == "" })
+		return len(v.Alternatives) == 3 && !slices.ContainsFunc(v.Alternatives, func(r chat.Alternative) bool { return r.Text == "" })
 	})
 	must(t, d.SetSampling(*seeded(9, 3), "hot"))
 	for i, want := range []float32{0.7, 1, 1.3} {
-		if row := v.Best[i]; row.Turn.Sampling.Temperature != want || row.Turn.Sampling.Seed != v.Best[0].Turn.Sampling.Seed || row.Ended {
+		if row := v.Alternatives[i]; row.Turn.Sampling.Temperature != want || row.Turn.Sampling.Seed != v.Alternatives[0].Turn.Sampling.Seed || row.Ended {
 			t.Errorf("row %d is drawn with %+v", i, row.Turn.Sampling)
 		}
 	}
-	must(t, d.Keep([]chat.ID{v.Best[1].Turn.ID}, true))
+	must(t, d.ChooseAlternatives([]chat.ID{v.Alternatives[1].Turn.ID}, true))
 	if c := d.View().Conversation; c.Sampling.Temperature != 1 || c.Sampling.Seed != 3 || c.Preset != "" {
 		t.Errorf("the conversation draws with %+v, preset %q", c.Sampling, c.Preset)
 	}
@@ -128,7 +128,7 @@ func TestVariantsStayWhatTheyAre(t *testing.T) {
 
 func TestCompareRefusals(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
-	d := r.desk.New()
+	d := r.workspace.New()
 	if err := d.Compare(heats(1, 1)); !errors.Is(err, chat.ErrNothing) {
 		t.Errorf("without a prompt: %v", err)
 	}
@@ -148,14 +148,14 @@ func TestCompareRefusals(t *testing.T) {
 	vs[1].Base.ID, vs[1].Base.Name = 999999, "gone"
 	must(t, d.SendCompare("anything", vs))
 	v := finished(t, d)
-	if len(v.Best) != 1 || v.Err == nil || len(last(v).Tokens) != 9 {
-		t.Errorf("%d rows, %v", len(v.Best), v.Err)
+	if len(v.Alternatives) != 1 || v.Err == nil || len(last(v).Tokens) != 9 {
+		t.Errorf("%d rows, %v", len(v.Alternatives), v.Err)
 	}
-	if _, err := r.desk.ForkRows(d); err != nil {
+	if _, err := r.workspace.ForkAlternatives(d); err != nil {
 		t.Error(err)
 	}
-	must(t, d.Keep(nil, false))
-	if _, err := r.desk.ForkRows(d); err == nil {
+	must(t, d.ChooseAlternatives(nil, false))
+	if _, err := r.workspace.ForkAlternatives(d); err == nil {
 		t.Error("a choice that is over was forked")
 	}
 }
@@ -165,7 +165,7 @@ func TestCompareSurvivesACrash(t *testing.T) {
 	store := memstore.New()
 	r := newRoom(t, setup{store: store, babble: true, defaults: answersOf(1000)})
 	r.gate.shut()
-	d := r.desk.New()
+	d := r.workspace.New()
 	must(t, d.SendCompare("anything", heats(0.9, 1.1, 1.4)))
 	var all []chat.Journal
 	until(t, d, "three journals", func(chat.View) bool {
@@ -176,7 +176,7 @@ func TestCompareSurvivesACrash(t *testing.T) {
 	})
 	r.kill()
 	r = newRoom(t, setup{store: store, babble: true, defaults: answersOf(10)})
-	d = r.desk.Open(d.ID())
+	d = r.workspace.Open(d.ID())
 	v := settled(t, d)
 	if len(v.Turns) != 2 || v.Siblings[1].Of != 3 || !last(v).Open {
 		t.Fatalf("after the crash %d turns, %+v", len(v.Turns), v.Siblings)

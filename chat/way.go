@@ -17,7 +17,7 @@ type way struct {
 	adapter     string // fingerprint; "" is none
 	adapterName string
 	mix         Mix
-	guest       *Guest // the model; nil is the conversations'
+	second      *SecondModel // the model; nil is the conversations'
 }
 
 // way is that of the conversation. The caller holds mu.
@@ -30,8 +30,8 @@ func (d *Dialogue) way() way {
 // in it can share what they read.
 func (w *way) reads() string {
 	key := w.base.String() + "\n" + w.adapter + "\n" + w.mix.key()
-	if w.guest != nil {
-		key += "\n" + w.guest.engine.Model().Fingerprint
+	if w.second != nil {
+		key += "\n" + w.second.engine.Model().Fingerprint
 	}
 	return key
 }
@@ -42,7 +42,7 @@ func (w *way) reads() string {
 func (a *answer) on(w, own way) {
 	a.way, a.based, a.anew = w, w.base != own.base, nil
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
-	if w.guest != own.guest {
+	if w.second != own.second {
 		a.template = templateOf(a.model())
 		a.turn.ModelName = a.template.name
 		if !slices.Contains(ThinkModes(a.model()), a.think) {
@@ -50,7 +50,7 @@ func (a *answer) on(w, own way) {
 		}
 	}
 	switch {
-	case w.base != own.base || w.guest != own.guest:
+	case w.base != own.base || w.second != own.second:
 		a.strange = len(a.path)
 		a.anew = a.anewOf(a.strange)
 	case w.adapter != own.adapter:

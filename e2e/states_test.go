@@ -11,7 +11,7 @@ import (
 func tale(t *testing.T, sentences int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tale.txt")
-	if err := os.WriteFile(path, []byte(strings.Repeat("Once there was a keeper called Bram, who had a grey cat.\n", sentences)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Repeat("Once there was a saver called Bram, who had a grey cat.\n", sentences)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -15,7 +15,7 @@ func (e *Engine) begin(q *sequence) error {
 		return err
 	}
 	q.logits = make([]float32, e.model.Shape.Vocab)
-	q.lateLogits = e.keeper != nil && !q.drawsItself()
+	q.lateLogits = e.saver != nil && !q.drawsItself()
 	from := q.req.From
 	if from != nil && from.Logits != nil && q.prompt == 0 {
 		copy(q.logits, from.Logits)
@@ -181,7 +181,7 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 	if d.Token < 0 || int(d.Token) >= e.model.Shape.Vocab {
 		return fmt.Errorf("the backend drew token %d: the model has tokens 0 to %d", d.Token, e.model.Shape.Vocab-1)
 	}
-	e.giveOutlook(q, d.Token)
+	e.publishDistribution(q, d.Token)
 	q.usage.Generated++
 	if q.usage.Generated == 1 {
 		q.usage.FirstToken = at.end.Sub(q.submitted)

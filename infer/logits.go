@@ -34,12 +34,12 @@ func (e *Engine) fetchLogits(q *sequence) (err error) {
 		return errors.New("the logits of an earlier step are needed, and not kept")
 	}
 	defer caught(&err, "reading logits")
-	if err := e.keeper.ReadLogits(q.logitsRow, q.logits); err != nil {
+	if err := e.saver.ReadLogits(q.logitsRow, q.logits); err != nil {
 		return err
 	}
 	if q.mix != nil {
 		for i := range q.mix.voices { // their rows follow
-			if err := e.keeper.ReadLogits(q.logitsRow+1+i, q.mix.voices[i].logits); err != nil {
+			if err := e.saver.ReadLogits(q.logitsRow+1+i, q.mix.voices[i].logits); err != nil {
 				return err
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"rookery/infer/scripted"
 )
 
-// A keeper is a scripted backend that keeps the logits of its last step.
-type keeper struct {
+// A saver is a scripted backend that keeps the logits of its last step.
+type saver struct {
 	*scripted.Backend
 	vocab int
 	kept  map[int][]float32 // by row
@@ -24,7 +24,7 @@ type keeper struct {
 	fail  error // of ReadLogits
 }
 
-func (k *keeper) Step(rows []infer.Row, drawn []infer.Drawn) error {
+func (k *saver) Step(rows []infer.Row, drawn []infer.Drawn) error {
 	for _, old := range k.kept {
 		old[0] = float32(math.NaN()) // whoever reads them late shall notice
 	}
@@ -52,7 +52,7 @@ func (k *keeper) Step(rows []infer.Row, drawn []infer.Drawn) error {
 	return nil
 }
 
-func (k *keeper) ReadLogits(row int, dst []float32) error {
+func (k *saver) ReadLogits(row int, dst []float32) error {
 	k.read++
 	if k.fail != nil {
 		return k.fail
@@ -64,11 +64,11 @@ func (k *keeper) ReadLogits(row int, dst []float32) error {
 	return nil
 }
 
-// startKeeper runs an engine on a keeper until the test ends.
-func startKeeper(t *testing.T, o scripted.Options) (*infer.Engine, *keeper) {
+// startKeeper runs an engine on a saver until the test ends.
+func startKeeper(t *testing.T, o scripted.Options) (*infer.Engine, *saver) {
 	t.Helper()
 	m := scripted.Model()
-	k := &keeper{Backend: scripted.New(m, o), vocab: m.Shape.Vocab}
+	k := &saver{Backend: scripted.New(m, o), vocab: m.Shape.Vocab}
 	e := infer.NewEngine(m, k, infer.Options{})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {

@@ -26,7 +26,7 @@ func TestOutlookIsOfADraw(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var seen []*infer.Outlook
+			var seen []*infer.Distribution
 			for done := false; !done; {
 				s.Look()
 				select {
@@ -34,7 +34,7 @@ func TestOutlookIsOfADraw(t *testing.T) {
 					done = true
 				default:
 				}
-				if o := s.Outlook(); o != nil && (len(seen) == 0 || seen[len(seen)-1] != o) {
+				if o := s.Distribution(); o != nil && (len(seen) == 0 || seen[len(seen)-1] != o) {
 					seen = append(seen, o)
 				}
 			}
@@ -71,7 +71,7 @@ func TestNoOutlookUnlessAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-s.Done()
-	if o := s.Outlook(); o != nil {
+	if o := s.Distribution(); o != nil {
 		t.Errorf("nobody asked for %+v", o.Token)
 	}
 }

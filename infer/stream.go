@@ -25,7 +25,7 @@ type Stream struct {
 	adapter   atomic.Pointer[string]         // likewise
 	weights   atomic.Pointer[[]float32]      // likewise
 	looking   atomic.Bool                    // an Outlook is asked for
-	outlook   atomic.Pointer[Outlook]        // the last one
+	outlook   atomic.Pointer[Distribution]   // the last one
 
 	mu       sync.Mutex
 	text     []byte // all of the answer that is certain

@@ -30,7 +30,7 @@ func stolen(t *testing.T) (since func() float64) {
 		var label string
 		_, err = fmt.Fscan(f, &label)
 		must(t, err)
-		const fields, steal = 8, 7 // of proc_stat(5), those before guests'
+		const fields, steal = 8, 7 // of proc_stat(5), those before second models'
 		for i := range fields {
 			var ticks float64
 			_, err = fmt.Fscan(f, &ticks)

@@ -38,7 +38,7 @@ const (
 // the query as it stands, then those with more matches and newer ones.
 // Conversations that were thrown away are left out. Of very many candidates
 // the newest are looked at.
-func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.Found, error) {
+func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.SearchHit, error) {
 	const doing = "searching"
 	q := newQuery(query)
 	if len(q.words) == 0 || limit <= 0 {
@@ -56,9 +56,9 @@ func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.Fou
 		return cmp.Or(cmp.Compare(b.score, a.score), b.When.Compare(a.When))
 	})
 	hits = hits[:min(len(hits), limit)]
-	found := make([]chat.Found, len(hits))
+	found := make([]chat.SearchHit, len(hits))
 	for i, h := range hits {
-		found[i] = h.Found
+		found[i] = h.SearchHit
 		found[i].Snippet, found[i].Marks = q.snippet(h.text)
 	}
 	return found, nil
@@ -153,7 +153,7 @@ func (s *Store) candidates(ctx context.Context, query string, args ...any) ([]in
 
 // A hit is a candidate that matches.
 type hit struct {
-	chat.Found
+	chat.SearchHit
 	text  string
 	score float64
 }

@@ -80,11 +80,11 @@ func TestTiers(t *testing.T) {
 	defer infer.Overlap()() // as the program does
 	store := &counted{Store: s}
 	params := &sampler.Params{Temperature: 1, TopP: 1, Presence: 0.5, Decay: 0.99}
-	desk := chat.NewWorkspace(e, store, chat.Defaults{Sampling: params, MaxTokens: tokensOfTiers, Stops: []string{"\x00\x01never"}})
-	desk.SetMemory(int64(c.memory) * int64(4*e.Model().Shape.StateLen()))
+	workspace := chat.NewWorkspace(e, store, chat.Defaults{Sampling: params, MaxTokens: tokensOfTiers, Stops: []string{"\x00\x01never"}})
+	workspace.SetMemory(int64(c.memory) * int64(4*e.Model().Shape.StateLen()))
 	open := make([]*chat.Dialogue, c.conversations)
 	for i := range open {
-		open[i] = desk.New()
+		open[i] = workspace.New()
 	}
 	for some := range slices.Chunk(open, 16) {
 		for i, d := range some {
@@ -122,7 +122,7 @@ func TestTiers(t *testing.T) {
 	t.Logf("another machine on the same host had %.1f %% of the processors' time meanwhile", 100*share)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	must(t, desk.Close(ctx))
+	must(t, workspace.Close(ctx))
 	must(t, e.Close())
 }
 

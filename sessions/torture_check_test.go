@@ -214,9 +214,9 @@ func (r *inquest) nothingLost(w *testimony, there map[chat.ID]bool, stored map[c
 // goOn opens everything as the program does, and holds it against the model.
 func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 	t := r.t
-	desk := tortureDesk(r.engine, s, 0)
+	workspace := tortureDesk(r.engine, s, 0)
 	for _, c := range list {
-		d := desk.Open(c.ID)
+		d := workspace.Open(c.ID)
 		v := d.View()
 		for end := time.Now().Add(tolerance); v.Loading || !v.Saved; v = d.View() {
 			if time.Now().After(end) {
@@ -229,11 +229,11 @@ func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
 		}
 		r.line(s, v)
 		w.heads[c.ID] = headedBy(v.Conversation)
-		desk.CloseDialogue(d)
+		workspace.CloseDialogue(d)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tolerance)
 	defer cancel()
-	if err := desk.Close(ctx); err != nil {
+	if err := workspace.Close(ctx); err != nil {
 		t.Errorf("closing: %v", err)
 	}
 }

@@ -53,9 +53,9 @@ func tortureEngine(step time.Duration) *infer.Engine {
 
 // tortureDesk is what the victim has, and the inquest.
 func tortureDesk(e *infer.Engine, s *Store, seed uint64) *chat.Workspace {
-	desk := chat.NewWorkspace(e, s, tortureDefaults(seed))
-	desk.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
-	return desk
+	workspace := chat.NewWorkspace(e, s, tortureDefaults(seed))
+	workspace.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
+	return workspace
 }
 
 // patient lives let answers run for long.
@@ -80,9 +80,9 @@ func patient(seed uint64) bool { return seed%4 == 3 }
 //	arrived CONVERSATION          is there again
 //	baked STATE, unbaked STATE    is in the library; may be removed from it
 type victim struct {
-	store *Store
-	desk  *chat.Workspace
-	rng   *rand.Rand
+	store     *Store
+	workspace *chat.Workspace
+	rng       *rand.Rand
 
 	mu    sync.Mutex
 	open  []*chat.Dialogue
@@ -109,19 +109,19 @@ func tortured(dir string, seed uint64) error {
 		step *= 5
 	}
 	v := &victim{
-		store: s, desk: tortureDesk(tortureEngine(step), s, seed),
+		store: s, workspace: tortureDesk(tortureEngine(step), s, seed),
 		rng: rand.New(rand.NewPCG(seed, 7)), said: map[chat.ID]string{}, heads: map[chat.ID]string{}, doing: map[chat.ID]bool{},
 	}
-	v.desk.SetMemory(1 << 16) // most states have to come from the disk
-	stored, err := v.desk.List(ctx)
+	v.workspace.SetMemory(1 << 16) // most states have to come from the disk
+	stored, err := v.workspace.List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range stored[:min(len(stored), tortureOpen)] {
-		v.open = append(v.open, v.desk.Open(c.ID))
+		v.open = append(v.open, v.workspace.Open(c.ID))
 	}
 	for len(v.open) < tortureOpen {
-		v.open = append(v.open, v.desk.New())
+		v.open = append(v.open, v.workspace.New())
 	}
 	go v.watch()
 	go v.disk(dir + ".probe")
@@ -162,7 +162,7 @@ func (v *victim) act(ctx context.Context) error {
 	switch n := v.rng.IntN(155); {
 	case n < 25:
 		if long {
-			return v.replace(ctx, at, v.desk.New())
+			return v.replace(ctx, at, v.workspace.New())
 		}
 		err = d.Send(v.words())
 	case n < 33:
@@ -264,15 +264,15 @@ func (v *victim) replace(ctx context.Context, at int, d *chat.Dialogue) error {
 	old := v.open[at]
 	v.open[at] = d
 	v.mu.Unlock()
-	v.desk.CloseDialogue(old)
-	stored, err := v.desk.List(ctx)
+	v.workspace.CloseDialogue(old)
+	stored, err := v.workspace.List(ctx)
 	if err != nil || len(stored) <= tortureMost {
 		return err
 	}
 	for _, c := range stored[tortureMost:] {
 		if !v.has(c.ID) {
 			shout("gone %d", c.ID)
-			if err := phase("delete", func() error { return v.desk.Delete(ctx, c.ID) }); err != nil {
+			if err := phase("delete", func() error { return v.workspace.Delete(ctx, c.ID) }); err != nil {
 				return err
 			}
 		}
@@ -293,7 +293,7 @@ func (v *victim) has(id chat.ID) bool {
 
 // reopen shuts a conversation and opens any one that is stored.
 func (v *victim) reopen(ctx context.Context, at int) error {
-	stored, err := v.desk.List(ctx)
+	stored, err := v.workspace.List(ctx)
 	if err != nil || len(stored) == 0 {
 		return err
 	}
@@ -301,20 +301,20 @@ func (v *victim) reopen(ctx context.Context, at int) error {
 	if v.has(id) {
 		return nil
 	}
-	return v.replace(ctx, at, v.desk.Open(id))
+	return v.replace(ctx, at, v.workspace.Open(id))
 }
 
 // delete deletes one that is open, in the middle of whatever it does.
 func (v *victim) delete(ctx context.Context, at int) error {
 	id := v.open[at].ID()
 	shout("gone %d", id)
-	err := phase("delete", func() error { return v.desk.Delete(ctx, id) })
+	err := phase("delete", func() error { return v.workspace.Delete(ctx, id) })
 	if err != nil && !strings.Contains(err.Error(), "there is no conversation") {
 		return err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.open[at] = v.desk.New()
+	v.open[at] = v.workspace.New()
 	return nil
 }
 
@@ -394,12 +394,12 @@ func (v *victim) tell(view chat.View) {
 			shout("live %d %d %d %d %d", c.ID, l.Turn.ID, len(l.Text), now, v.late.Microseconds())
 		}
 	}
-	for _, row := range view.Best {
+	for _, row := range view.Alternatives {
 		if !row.Ended {
 			see(row.Live)
 		}
 	}
-	if view.Live != nil && len(view.Best) == 0 {
+	if view.Live != nil && len(view.Alternatives) == 0 {
 		see(*view.Live)
 	}
 	if !view.Saved || view.Loading {

@@ -18,11 +18,11 @@ func (v *victim) others(ctx context.Context, at int) error {
 	switch v.rng.IntN(7) {
 	case 0:
 		return phase("layout", func() error {
-			v.desk.SaveLayout(v.open, at)
+			v.workspace.SaveLayout(v.open, at)
 			return nil
 		})
 	case 1:
-		return phase("shelf", func() error { return v.desk.SetPinned(ctx, id, v.rng.IntN(2) == 0) })
+		return phase("shelf", func() error { return v.workspace.SetPinned(ctx, id, v.rng.IntN(2) == 0) })
 	case 2:
 		return v.throwAway(ctx, at)
 	case 3:
@@ -40,20 +40,20 @@ func (v *victim) throwAway(ctx context.Context, at int) error {
 	if len(v.open[at].View().Turns) == 0 {
 		return nil
 	}
-	if err := phase("bin", func() error { return v.desk.MoveToBin(ctx, id) }); err != nil {
+	if err := phase("bin", func() error { return v.workspace.MoveToBin(ctx, id) }); err != nil {
 		return err
 	}
 	v.mu.Lock()
-	v.open[at] = v.desk.New()
+	v.open[at] = v.workspace.New()
 	v.mu.Unlock()
-	stored, err := v.desk.List(ctx)
+	stored, err := v.workspace.List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range stored {
 		if !c.Deleted.IsZero() && v.rng.IntN(2) == 0 {
 			v.about(c.ID)
-			return phase("bin", func() error { return v.desk.RestoreFromBin(ctx, c.ID) })
+			return phase("bin", func() error { return v.workspace.RestoreFromBin(ctx, c.ID) })
 		}
 	}
 	return nil
@@ -65,7 +65,7 @@ func (v *victim) adapter(ctx context.Context) (a chat.Adapter, err error) {
 	if n == len(scripted.Adapters) {
 		return a, nil
 	}
-	return v.desk.Rack().Find(ctx, scripted.Adapters[n], adapter.Options{})
+	return v.workspace.Adapters().Find(ctx, scripted.Adapters[n], adapter.Options{})
 }
 
 // adapt gives a conversation another adapter, whatever runs in it.
@@ -103,7 +103,7 @@ func (v *victim) moveHouse(ctx context.Context, at int) error {
 		return nil
 	}
 	var file bytes.Buffer
-	err := phase("export", func() error { return v.desk.ExportTree(ctx, &file, d.ID(), chat.Bundle, v.rng.IntN(2) == 0) })
+	err := phase("export", func() error { return v.workspace.ExportTree(ctx, &file, d.ID(), chat.Bundle, v.rng.IntN(2) == 0) })
 	if errors.Is(err, chat.ErrBusy) {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (v *victim) moveHouse(ctx context.Context, at int) error {
 	}
 	shout("coming %d %d", d.ID(), len(turns))
 	err = phase("import", func() error {
-		arrivals, err := v.desk.Import(ctx, bytes.NewReader(file.Bytes()), int64(file.Len()))
+		arrivals, err := v.workspace.Import(ctx, bytes.NewReader(file.Bytes()), int64(file.Len()))
 		if err == nil && (len(arrivals) != 1 || arrivals[0].ID != d.ID()) {
 			err = fmt.Errorf("conversation %d was imported as %+v", d.ID(), arrivals)
 		}
@@ -135,21 +135,21 @@ func (v *victim) moveHouse(ctx context.Context, at int) error {
 	for _, t := range turns {
 		delete(v.said, t.ID)
 	}
-	v.open[at] = v.desk.Open(d.ID())
+	v.open[at] = v.workspace.Open(d.ID())
 	return nil
 }
 
 // bake makes a state and begins a conversation from it. The states of
 // conversations that are gone go too.
 func (v *victim) bake(ctx context.Context, at int) error {
-	library := v.desk.Library()
+	library := v.workspace.Library()
 	states, err := library.List(ctx)
 	if err != nil {
 		return err
 	}
 	for _, s := range states[min(len(states), 2):] {
 		shout("unbaked %d", s.ID)
-		err := phase("unbake", func() error { return v.desk.DeleteState(ctx, s) })
+		err := phase("unbake", func() error { return v.workspace.DeleteState(ctx, s) })
 		var used *chat.InUseError
 		if err != nil && !errors.As(err, &used) {
 			return err
@@ -158,14 +158,14 @@ func (v *victim) bake(ctx context.Context, at int) error {
 	var baked chat.State
 	err = phase("bake", func() error {
 		recipe := chat.Recipe{Name: fmt.Sprint("book ", time.Now().UnixNano()), Source: "torture", Text: v.words() + v.words()}
-		baked, err = library.Bake(ctx, v.desk.Engine(), recipe, nil)
+		baked, err = library.Bake(ctx, v.workspace.Engine(), recipe, nil)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	shout("baked %d", baked.ID)
-	d, err := v.desk.NewFrom(baked)
+	d, err := v.workspace.NewFrom(baked)
 	if err != nil {
 		return err
 	}

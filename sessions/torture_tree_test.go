@@ -14,7 +14,7 @@ import (
 func (v *victim) grow(ctx context.Context, at int) error {
 	d := v.open[at]
 	view := d.View()
-	if len(view.Best) > 0 && v.rng.IntN(3) > 0 {
+	if len(view.Alternatives) > 0 && v.rng.IntN(3) > 0 {
 		return v.keep(d, view)
 	}
 	switch n := v.rng.IntN(12); {
@@ -44,14 +44,14 @@ func (v *victim) grow(ctx context.Context, at int) error {
 func (v *victim) keep(d *chat.Dialogue, view chat.View) error {
 	drop := v.rng.IntN(2) == 0
 	var kept []chat.ID
-	for _, row := range view.Best {
+	for _, row := range view.Alternatives {
 		if v.rng.IntN(2) == 0 {
 			kept = append(kept, row.Turn.ID)
 		} else if drop {
 			shout("dropped %d %d", d.ID(), row.Turn.ID)
 		}
 	}
-	return phase("keep", func() error { return d.Keep(kept, drop) })
+	return phase("keep", func() error { return d.ChooseAlternatives(kept, drop) })
 }
 
 // fork opens one or two conversations from a turn, and goes on in one of them.
@@ -63,7 +63,7 @@ func (v *victim) fork(ctx context.Context, at int, view chat.View) error {
 	turns := 1 + v.rng.IntN(len(line))
 	var forks []*chat.Dialogue
 	err := phase("fork", func() (err error) {
-		forks, err = v.desk.Fork(v.open[at], line[turns-1].ID, 1+v.rng.IntN(2))
+		forks, err = v.workspace.Fork(v.open[at], line[turns-1].ID, 1+v.rng.IntN(2))
 		return err
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func (v *victim) fork(ctx context.Context, at int, view chat.View) error {
 		shout("forked %d %d", f.ID(), turns)
 	}
 	for _, f := range forks[1:] {
-		v.desk.CloseDialogue(f)
+		v.workspace.CloseDialogue(f)
 	}
 	return v.replace(ctx, at, forks[0])
 }
@@ -93,7 +93,7 @@ func (v *victim) edit(d *chat.Dialogue, turn chat.Turn) error {
 // mix begins a conversation that mixes states of the library, as it will to
 // its end: what answers are made of can be told from the conversation then.
 func (v *victim) mix(ctx context.Context, at int) error {
-	states, err := v.desk.Library().List(ctx)
+	states, err := v.workspace.Library().List(ctx)
 	if err != nil || len(states) == 0 {
 		return err
 	}
@@ -101,7 +101,7 @@ func (v *victim) mix(ctx context.Context, at int) error {
 	for _, s := range states[:min(len(states), 1+v.rng.IntN(2))] {
 		m.Others = append(m.Others, chat.MixMember{State: s.ID, Name: s.Name, Weight: float32(v.rng.IntN(5)-1) / 4})
 	}
-	d := v.desk.New()
+	d := v.workspace.New()
 	if err := d.SetMix(m); err != nil {
 		return err
 	}

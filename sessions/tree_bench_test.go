@@ -20,14 +20,14 @@ func BenchmarkTree(b *testing.B) {
 	m, backend, err := load.Open(b.Context(), load.Spec{Backend: "cpu"}, nil)
 	must(b, err)
 	e := infer.NewEngine(m, backend, infer.Options{})
-	desk := chat.NewWorkspace(e, s, chat.Defaults{MaxTokens: 30})
+	workspace := chat.NewWorkspace(e, s, chat.Defaults{MaxTokens: 30})
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		must(b, desk.Close(ctx))
+		must(b, workspace.Close(ctx))
 		must(b, e.Close())
 	}()
-	d := desk.New()
+	d := workspace.New()
 	for i := range 25 {
 		must(b, d.Send(fmt.Sprint("And then? ", i)))
 		rest(d)
@@ -41,7 +41,7 @@ func BenchmarkTree(b *testing.B) {
 	})
 	b.Run("fork and save", func(b *testing.B) {
 		for b.Loop() {
-			forks, err := desk.Fork(d, tip, 1)
+			forks, err := workspace.Fork(d, tip, 1)
 			must(b, err)
 			rest(forks[0])
 		}

@@ -257,7 +257,7 @@ func (m *Model) interrupt(string) tea.Cmd {
 	return m.say(hint)
 }
 
-// leave ends the program. The desk stops what runs and saves it when its
+// leave ends the program. The workspace stops what runs and saves it when its
 // owner closes it.
 func (m *Model) leave(string) tea.Cmd {
 	m.leaving = true

@@ -18,7 +18,7 @@ import (
 // An adapterWorkspace is what the interface needs of adapters. It blocks and is
 // called in commands only.
 type adapterWorkspace interface {
-	Adapters(ctx context.Context) ([]chat.Racked, error)
+	Adapters(ctx context.Context) ([]chat.RegisteredAdapter, error)
 	TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error)
 	Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error)
 	TidyAdapters(ctx context.Context, a chat.Adapter) error
@@ -27,32 +27,32 @@ type adapterWorkspace interface {
 	MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error)
 }
 
-func (k chatWorkspace) Adapters(ctx context.Context) ([]chat.Racked, error) {
-	return k.Rack().List(ctx)
+func (k chatWorkspace) Adapters(ctx context.Context) ([]chat.RegisteredAdapter, error) {
+	return k.Workspace.Adapters().List(ctx)
 }
 
 func (k chatWorkspace) TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error) {
-	return k.Rack().Find(ctx, name, o)
+	return k.Workspace.Adapters().Find(ctx, name, o)
 }
 
 func (k chatWorkspace) Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error) {
-	return k.Rack().Strengthen(ctx, a, strength)
+	return k.Workspace.Adapters().Strengthen(ctx, a, strength)
 }
 
 func (k chatWorkspace) TidyAdapters(ctx context.Context, a chat.Adapter) error {
-	return k.Rack().Tidy(ctx, a)
+	return k.Workspace.Adapters().Tidy(ctx, a)
 }
 
 func (k chatWorkspace) DropAdapter(ctx context.Context, fingerprint string) error {
-	return k.Rack().Drop(ctx, fingerprint)
+	return k.Workspace.Adapters().Drop(ctx, fingerprint)
 }
 
 func (k chatWorkspace) ForgetAdapter(ctx context.Context, a chat.Adapter) error {
-	return k.Rack().Forget(ctx, a)
+	return k.Workspace.Adapters().Forget(ctx, a)
 }
 
 func (k chatWorkspace) MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error) {
-	return k.Rack().Merge(ctx, a, merged)
+	return k.Workspace.Adapters().Merge(ctx, a, merged)
 }
 
 // An adapterDialogue is the part of a dialogue that is about its adapter.
@@ -73,7 +73,7 @@ type adapterJob struct {
 
 // adaptersMsg brings the adapters that are known.
 type adaptersMsg struct {
-	list    []chat.Racked
+	list    []chat.RegisteredAdapter
 	weights int64
 	err     error
 }
@@ -305,7 +305,7 @@ func (m *Model) adapterAsks(action panel.Action) tea.Cmd {
 }
 
 // dropAdapter gives the memory of an adapter back.
-func (m *Model) dropAdapter(family []chat.Racked) tea.Cmd {
+func (m *Model) dropAdapter(family []chat.RegisteredAdapter) tea.Cmd {
 	return m.work("dropping "+family[0].Name, func() tea.Msg {
 		var err error
 		for _, a := range family {

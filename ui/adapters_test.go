@@ -13,7 +13,7 @@ import (
 )
 
 func withAdapters(open ...*fakeDialogue) *fakeDesk {
-	return &fakeDesk{open: open, fakeAdapters: fakeAdapters{rack: []chat.Racked{
+	return &fakeDesk{open: open, fakeAdapters: fakeAdapters{rack: []chat.RegisteredAdapter{
 		{Adapter: chat.Adapter{Name: "demo-pirate"}}, aRacked("poet", "/models/poet.pth", 2),
 	}}}
 }

@@ -241,7 +241,7 @@ func (p *plain) batch(drafts []draft, file string) error {
 	if p.options.Batch == nil {
 		return errNoBatch
 	}
-	variants, err := prepared(p.ctx, p.desk, drafts, p.saying())
+	variants, err := prepared(p.ctx, p.workspace, drafts, p.saying())
 	if err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestBatchWithoutTheProgram(t *testing.T) {
 func TestPlainBatch(t *testing.T) {
 	k, f := compareDesks(), &batches{}
 	var said strings.Builder
-	p := &plain{ctx: t.Context(), desk: k, model: fakeEngine{k}.Model(), d: k.open[0], out: &said, options: Options{Batch: f.answer}}
+	p := &plain{ctx: t.Context(), workspace: k, model: fakeEngine{k}.Model(), d: k.open[0], out: &said, options: Options{Batch: f.answer}}
 	if err := p.command("compare", "states file=p.jsonl"); err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (m *Model) best(arg string) tea.Cmd {
 	if err != nil {
 		return m.fail(err)
 	}
-	if t.view.Best != nil {
+	if t.view.Alternatives != nil {
 		m.open(newGrid(t))
 		return nil
 	}
@@ -79,7 +79,7 @@ func (stopRows) intent() {}
 
 func (i keepRows) carryOut(m *Model) tea.Cmd {
 	m.shut()
-	err := m.tab().d.Keep(i.keep, i.drop)
+	err := m.tab().d.ChooseAlternatives(i.keep, i.drop)
 	m.tab().transcript.toEnd()
 	return tea.Batch(m.report("", err), m.look(), m.tick())
 }
@@ -89,11 +89,11 @@ func (stopRows) carryOut(m *Model) tea.Cmd {
 	return m.look()
 }
 
-func (g *grid) rows() []chat.Row { return g.tab.view.Best }
+func (g *grid) rows() []chat.Alternative { return g.tab.view.Alternatives }
 
 // at is the index of the focused answer.
 func (g *grid) at() int {
-	return max(0, slices.IndexFunc(g.rows(), func(r chat.Row) bool { return r.Turn.ID == g.focus }))
+	return max(0, slices.IndexFunc(g.rows(), func(r chat.Alternative) bool { return r.Turn.ID == g.focus }))
 }
 
 func (g *grid) press(id keys.ID, text string) intent {
@@ -104,7 +104,7 @@ func (g *grid) press(id keys.ID, text string) intent {
 	columns := g.columns(len(rows))
 	switch id {
 	case keys.ListCancel:
-		if slices.ContainsFunc(rows, func(r chat.Row) bool { return !r.Ended }) {
+		if slices.ContainsFunc(rows, func(r chat.Alternative) bool { return !r.Ended }) {
 			return stopRows{}
 		}
 		return keepRows{keep: g.chosen()}
@@ -227,7 +227,7 @@ func (g *grid) draw(th theme.Theme, m keys.Map) box {
 	}
 	accept, cancel := m.Hint(keys.List, keys.ListAccept), m.Hint(keys.List, keys.ListCancel)
 	pairs := []string{accept + "/" + cancel, "go on, keep all"}
-	if slices.ContainsFunc(rows, func(r chat.Row) bool { return !r.Ended }) {
+	if slices.ContainsFunc(rows, func(r chat.Alternative) bool { return !r.Ended }) {
 		pairs = []string{accept, "go on, keep all", cancel, "stop"}
 	}
 	hints := hintLine(th, inner-2, append(pairs, fmt.Sprintf("1-%d", max(1, len(rows))), "mark", m.Hint(keys.List, keys.ListDelete), "drop the rest")...)
@@ -255,7 +255,7 @@ func (g *grid) paneSize(n, columns int) (width, height int) {
 }
 
 // list is a line for each answer, and the focused one below.
-func (g *grid) list(th theme.Theme, rows []chat.Row, width, height int) []string {
+func (g *grid) list(th theme.Theme, rows []chat.Alternative, width, height int) []string {
 	var lines []string
 	at := g.at()
 	first, shown := g.window(len(rows))
@@ -276,7 +276,7 @@ func (g *grid) list(th theme.Theme, rows []chat.Row, width, height int) []string
 }
 
 // panes are all answers side by side.
-func (g *grid) panes(th theme.Theme, rows []chat.Row, columns int) []string {
+func (g *grid) panes(th theme.Theme, rows []chat.Alternative, columns int) []string {
 	paneWidth, paneHeight := g.paneSize(len(rows), columns)
 	var lines []string
 	for first := 0; first < len(rows); first += columns {
@@ -296,7 +296,7 @@ func (g *grid) panes(th theme.Theme, rows []chat.Row, columns int) []string {
 }
 
 // pane is one answer in exactly height lines: its head, its end, a blank line.
-func (g *grid) pane(th theme.Theme, i int, r chat.Row, width, height int) []string {
+func (g *grid) pane(th theme.Theme, i int, r chat.Alternative, width, height int) []string {
 	head := th.Muted.Render(pad(g.label(i, r), width))
 	if i == g.at() {
 		head = th.Selected.Render(pad(g.label(i, r), width))
@@ -310,7 +310,7 @@ func (g *grid) pane(th theme.Theme, i int, r chat.Row, width, height int) []stri
 
 // label is the number, the mark and the state of an answer. The seed comes last:
 // it is long, and the first to be cut.
-func (g *grid) label(i int, r chat.Row) string {
+func (g *grid) label(i int, r chat.Alternative) string {
 	mark := " "
 	if g.kept[r.Turn.ID] {
 		mark = "*"
@@ -327,7 +327,7 @@ func (g *grid) label(i int, r chat.Row) string {
 	return fmt.Sprintf("%d%s %s tokens · %s · seed %d", i+1, mark, count(r.Progress.Generated), state, r.Turn.Sampling.Seed)
 }
 
-func answerOf(r chat.Row) string {
+func answerOf(r chat.Alternative) string {
 	thought, answer, open := chat.SplitThought(r.Text)
 	if open {
 		return "(thinking) " + thought

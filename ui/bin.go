@@ -10,8 +10,8 @@ import (
 	"rookery/ui/keys"
 )
 
-// A thrownTab is a conversation in the bin and, if it was open, its tab.
-type thrownTab struct {
+// A binnedTab is a conversation in the bin and, if it was open, its tab.
+type binnedTab struct {
 	c      chat.Conversation
 	at     int // where its tab was; -1: it had none
 	prompt *composer
@@ -20,7 +20,7 @@ type thrownTab struct {
 // throwAway puts a conversation into the bin. One that is open is stopped,
 // and its tab is closed.
 func (m *Model) throwAway(c chat.Conversation) tea.Cmd {
-	thrown := thrownTab{c: c, at: -1}
+	thrown := binnedTab{c: c, at: -1}
 	for i, t := range m.tabs {
 		if t.d.ID() == c.ID {
 			thrown.at, thrown.prompt = i, t.composer
@@ -33,8 +33,8 @@ func (m *Model) throwAway(c chat.Conversation) tea.Cmd {
 		said = "“" + titleOf(c) + "” is in the bin and its tab is closed; "
 	}
 	m.forget(c.ID)
-	m.thrown = append(m.thrown, thrown)
-	if s := m.shelf(); s != nil {
+	m.binned = append(m.binned, thrown)
+	if s := m.openConversationList(); s != nil {
 		s.alter(c.ID, func(c *chat.Conversation) { c.Deleted = m.clock() })
 		said += m.keymap.Hint(keys.List, keys.ListUndo) + " undoes it"
 	} else {
@@ -58,16 +58,16 @@ func (m *Model) dropTab(i int) {
 
 // takeBackLast takes out of the bin what was thrown into it last.
 func (m *Model) takeBackLast(string) tea.Cmd {
-	if len(m.thrown) == 0 {
+	if len(m.binned) == 0 {
 		return m.fail(errors.New("nothing was deleted since the start; the bin in " + m.hintFor(keys.Conversations) + " has what was deleted before"))
 	}
-	return m.takeBack(m.unthrow(m.thrown[len(m.thrown)-1].c))
+	return m.takeBack(m.unthrow(m.binned[len(m.binned)-1].c))
 }
 
 // unthrow takes a conversation from those that can be taken back by undoing.
-func (m *Model) unthrow(c chat.Conversation) thrownTab {
-	thrown := thrownTab{c: c, at: -1}
-	m.thrown = slices.DeleteFunc(m.thrown, func(t thrownTab) bool {
+func (m *Model) unthrow(c chat.Conversation) binnedTab {
+	thrown := binnedTab{c: c, at: -1}
+	m.binned = slices.DeleteFunc(m.binned, func(t binnedTab) bool {
 		if t.c.ID == c.ID {
 			thrown = t
 		}
@@ -76,17 +76,17 @@ func (m *Model) unthrow(c chat.Conversation) thrownTab {
 	return thrown
 }
 
-func (m *Model) takeBack(thrown thrownTab) tea.Cmd {
+func (m *Model) takeBack(thrown binnedTab) tea.Cmd {
 	return func() tea.Msg { return takenBackMsg{thrown, m.workspace.RestoreFromBin(m.ctx, thrown.c.ID)} }
 }
 
 // onTakenBack opens the tab again that was closed with the conversation.
 func (m *Model) onTakenBack(msg takenBackMsg) tea.Cmd {
 	if msg.err != nil {
-		m.thrown = append(m.thrown, msg.thrown)
+		m.binned = append(m.binned, msg.thrown)
 		return m.fail(msg.err)
 	}
-	if s := m.shelf(); s != nil {
+	if s := m.openConversationList(); s != nil {
 		s.want = msg.thrown.c.ID
 	}
 	var open tea.Cmd
@@ -97,7 +97,7 @@ func (m *Model) onTakenBack(msg takenBackMsg) tea.Cmd {
 			m.tab().composer.setTheme(m.th)
 		}
 	}
-	return tea.Batch(m.say("“"+titleOf(msg.thrown.c)+"” is back"), open, m.readShelf())
+	return tea.Batch(m.say("“"+titleOf(msg.thrown.c)+"” is back"), open, m.readConversationList())
 }
 
 // forget takes a conversation from those that can be reopened.

@@ -15,12 +15,12 @@ import (
 
 // best puts a choice of answers into a fake.
 func (d *fakeDialogue) choice(n int, ended bool) {
-	d.v.Best = nil
+	d.v.Alternatives = nil
 	for i := range n {
 		text := fmt.Sprintf("row %d says %s", i, strings.Repeat("some words ", 3*i+1))
 		t := chat.Turn{ID: chat.ID(500 + i), Role: chat.RoleAssistant, Text: text}
 		t.Sampling.Seed = uint64(90 + i)
-		d.v.Best = append(d.v.Best, chat.Row{Live: chat.Live{Turn: t, Text: text, Progress: infer.Progress{Generated: 10 + i, Rate: 5}}, Ended: ended})
+		d.v.Alternatives = append(d.v.Alternatives, chat.Alternative{Live: chat.Live{Turn: t, Text: text, Progress: infer.Progress{Generated: 10 + i, Rate: 5}}, Ended: ended})
 	}
 	d.v.Version++
 }

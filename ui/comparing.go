@@ -19,34 +19,36 @@ type compareDialogue interface {
 	Compare(variants []chat.Variant) error
 	SendCompare(text string, variants []chat.Variant) error
 	Variant() chat.Variant
-	FirstDifference(row, other chat.Row) chat.Difference
+	FirstDifference(row, other chat.Alternative) chat.Difference
 	Vote(winner chat.ID) error
-	Judge(ctx context.Context, answers []chat.ID, reference chat.Variant) ([]chat.Judged, error) // blocks
+	ScoreTurns(ctx context.Context, answers []chat.ID, reference chat.Variant) ([]chat.Score, error) // blocks
 }
 
 func (opening) Vote(chat.ID) error { return errOpening }
-func (opening) Judge(context.Context, []chat.ID, chat.Variant) ([]chat.Judged, error) {
+func (opening) ScoreTurns(context.Context, []chat.ID, chat.Variant) ([]chat.Score, error) {
 	return nil, errOpening
 }
-func (opening) Compare([]chat.Variant) error                       { return errOpening }
-func (opening) SendCompare(string, []chat.Variant) error           { return errOpening }
-func (opening) Variant() chat.Variant                              { return chat.Variant{} }
-func (opening) FirstDifference(chat.Row, chat.Row) chat.Difference { return chat.Difference{} }
+func (opening) Compare([]chat.Variant) error             { return errOpening }
+func (opening) SendCompare(string, []chat.Variant) error { return errOpening }
+func (opening) Variant() chat.Variant                    { return chat.Variant{} }
+func (opening) FirstDifference(chat.Alternative, chat.Alternative) chat.Difference {
+	return chat.Difference{}
+}
 
-// A compareWorkspace is what comparisons need of the desk. What takes a context
+// A compareWorkspace is what comparisons need of the workspace. What takes a context
 // blocks and is called in commands only.
 type compareWorkspace interface {
-	Guest(ctx context.Context, path string, progress func(done, total int64)) (*chat.Guest, error)
-	ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error)
+	LoadSecondModel(ctx context.Context, path string, progress func(done, total int64)) (*chat.SecondModel, error)
+	ForkAlternatives(d dialogue, rows []chat.ID) ([]dialogue, error)
 	Votes(ctx context.Context) ([]chat.Vote, error)
 }
 
-func (k chatWorkspace) ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error) {
+func (k chatWorkspace) ForkAlternatives(d dialogue, rows []chat.ID) ([]dialogue, error) {
 	c, ok := d.(*chat.Dialogue)
 	if !ok {
 		return nil, errOpening
 	}
-	forks, err := k.Workspace.ForkRows(c, rows...)
+	forks, err := k.Workspace.ForkAlternatives(c, rows...)
 	all := make([]dialogue, len(forks))
 	for i, f := range forks {
 		all[i] = f
@@ -62,7 +64,7 @@ type compareMsg interface{ take(m *Model) tea.Cmd }
 // chosen from are shown.
 func (m *Model) compareAnswers(prompt string) tea.Cmd {
 	t := m.tab()
-	if rows := t.view.Best; len(rows) > 0 {
+	if rows := t.view.Alternatives; len(rows) > 0 {
 		if rows[0].Variant.Name == "" {
 			m.open(newGrid(t))
 			return nil
@@ -111,7 +113,7 @@ func (m *Model) tokenizer() *tokenizer.Tokenizer {
 type choicesMsg struct {
 	s        *setup
 	states   []chat.State
-	adapters []chat.Racked
+	adapters []chat.RegisteredAdapter
 	models   []ModelFile
 	err      error
 }
@@ -192,7 +194,7 @@ func loadAdapters(ctx context.Context, k adapterWorkspace, variants []chat.Varia
 		}
 		find := k.TakeAdapter
 		if g := variants[i].Model; g != nil {
-			find = g.Rack().Find
+			find = g.Adapters().Find
 		}
 		found, err := find(ctx, a.Name, adapter.Options{})
 		if err != nil {

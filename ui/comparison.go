@@ -55,21 +55,21 @@ func (c *comparison) running() bool {
 }
 
 // waits says that the answers wait to be kept or dropped.
-func (c *comparison) waits() bool { return len(c.tab.view.Best) > 0 }
+func (c *comparison) waits() bool { return len(c.tab.view.Alternatives) > 0 }
 
 // sync takes over what has come.
 func (c *comparison) sync() {
 	v := &c.tab.view
 	for i, p := range c.panes {
-		at := slices.IndexFunc(v.Best, func(r chat.Row) bool { return r.Variant.Name == c.asked[i].Name })
+		at := slices.IndexFunc(v.Alternatives, func(r chat.Alternative) bool { return r.Variant.Name == c.asked[i].Name })
 		switch {
 		case at >= 0:
-			p.row, p.there, p.gone = v.Best[at], true, false
+			p.row, p.there, p.gone = v.Alternatives[at], true, false
 			if p.row.Reason == infer.ReasonError && p.failed == "" && v.Err != nil {
 				p.failed = oneLine(v.Err.Error())
 			}
 		case p.ended():
-		case p.there || v.Live == nil && len(v.Best) == 0:
+		case p.there || v.Live == nil && len(v.Alternatives) == 0:
 			if p.gone = true; v.Err != nil {
 				p.failed = oneLine(v.Err.Error())
 			}

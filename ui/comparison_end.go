@@ -46,7 +46,7 @@ func (i keepPanes) carryOut(m *Model) tea.Cmd {
 	if !i.c.waits() {
 		return m.look()
 	}
-	err := m.tab().d.Keep(i.keep, i.drop)
+	err := m.tab().d.ChooseAlternatives(i.keep, i.drop)
 	said := ""
 	if err == nil && len(i.keep) == 0 && !i.drop {
 		said = "the answers stay as versions"
@@ -77,9 +77,9 @@ func (i forkPanes) carryOut(m *Model) tea.Cmd {
 			rows = append(rows, p.row.Turn.ID)
 		}
 	}
-	forks, err := m.workspace.ForkRows(t.d, rows)
+	forks, err := m.workspace.ForkAlternatives(t.d, rows)
 	if err == nil {
-		err = t.d.Keep(nil, false)
+		err = t.d.ChooseAlternatives(nil, false)
 	}
 	if err != nil {
 		c.said = oneLine(err.Error())
@@ -108,7 +108,7 @@ func (i comparePanesAgain) carryOut(m *Model) tea.Cmd {
 	held := holdModels(c.asked) // until they compare again
 	defer releaseModels(held)
 	if c.waits() {
-		err = t.d.Keep(nil, false)
+		err = t.d.ChooseAlternatives(nil, false)
 	}
 	next := nextSeeds(c.asked)
 	if err == nil {

@@ -14,7 +14,7 @@ type judgedMsg struct {
 	c      *comparison
 	ref    *pane
 	panes  []*pane
-	judged []chat.Judged
+	judged []chat.Score
 	err    error
 }
 
@@ -41,7 +41,7 @@ func (c *comparison) await(m *Model) tea.Cmd {
 	d, reference := c.tab.d, c.asked[slices.Index(c.panes, ref)]
 	return func() tea.Msg {
 		defer cancel()
-		judged, err := d.Judge(ctx, ids, reference)
+		judged, err := d.ScoreTurns(ctx, ids, reference)
 		return judgedMsg{c, ref, panes, judged, err}
 	}
 }

@@ -13,14 +13,14 @@ import (
 	"rookery/infer/statefile"
 )
 
-// compareDesks is a desk with a conversation, states and adapters.
+// compareDesks is a workspace with a conversation, states and adapters.
 func compareDesks() *fakeDesk {
 	k := &fakeDesk{open: []*fakeDialogue{lecture(1)}}
 	for i, name := range []string{"animals", "dialogue", "sad"} {
 		k.states = append(k.states, chat.State{ID: chat.ID(i + 1), State: statefile.State{Name: name, ModelName: "test"}})
 	}
 	for _, name := range []string{"pirate", "broken"} {
-		k.rack = append(k.rack, chat.Racked{Adapter: chat.Adapter{Name: name}})
+		k.rack = append(k.rack, chat.RegisteredAdapter{Adapter: chat.Adapter{Name: name}})
 	}
 	return k
 }
@@ -129,8 +129,8 @@ func TestComparisonMarksDifferences(t *testing.T) {
 func TestComparisonGoesToTheDifference(t *testing.T) {
 	b := newBench(t, compareDesks(), Settings{}, 80, 24)
 	d := compared(b)
-	for i := range d.v.Best {
-		d.v.Best[i].Text = strings.Repeat("the same line\n", 40) + d.v.Best[i].Text + strings.Repeat("\nanother line", 40)
+	for i := range d.v.Alternatives {
+		d.v.Alternatives[i].Text = strings.Repeat("the same line\n", 40) + d.v.Alternatives[i].Text + strings.Repeat("\nanother line", 40)
 	}
 	b.send(frameMsg{})
 	up, down := b.m.th.Glyphs.Up, b.m.th.Glyphs.Down
@@ -163,7 +163,7 @@ func TestComparisonWithAFailedPane(t *testing.T) {
 func TestNothingIsKeptBeforeItBegins(t *testing.T) {
 	b := newBench(t, compareDesks(), Settings{}, 100, 30)
 	b.press("f12", "s", "down", " ", "enter", "enter")
-	best := b.k.open[0].v.Best
+	best := b.k.open[0].v.Alternatives
 	said := best[0].Text
 	best[0].Text = ""
 	b.send(frameMsg{})
@@ -278,8 +278,8 @@ func TestComparisonWheel(t *testing.T) {
 	for _, alone := range []bool{false, true} {
 		b := newBench(t, compareDesks(), Settings{Mouse: true}, 200, 20)
 		d := compared(b)
-		for i := range d.v.Best {
-			d.v.Best[i].Text = strings.Repeat("a line\n", 60)
+		for i := range d.v.Alternatives {
+			d.v.Alternatives[i].Text = strings.Repeat("a line\n", 60)
 		}
 		b.send(frameMsg{})
 		c := b.comparison()
@@ -353,7 +353,7 @@ func TestPlainCompare(t *testing.T) {
 	k := compareDesks()
 	d := k.open[0]
 	var out strings.Builder
-	p := &plain{ctx: t.Context(), desk: k, model: modelOf(k), out: &out, d: d}
+	p := &plain{ctx: t.Context(), workspace: k, model: modelOf(k), out: &out, d: d}
 	if err := p.command("compare", "everything"); err == nil || !strings.Contains(err.Error(), "/compare states") {
 		t.Errorf("an unknown word is refused with %v", err)
 	}
@@ -380,8 +380,8 @@ func BenchmarkComparison(b *testing.B) {
 	text := strings.Repeat("Once there was a rook that wanted to see the sea. ", 160)
 	for b.Loop() {
 		text += " more"
-		for i := range d.v.Best {
-			d.v.Best[i].Text = text[i:]
+		for i := range d.v.Alternatives {
+			d.v.Alternatives[i].Text = text[i:]
 		}
 		k.send(frameMsg{})
 		k.m.View()

@@ -17,25 +17,25 @@ const searchPause = 150 * time.Millisecond
 
 // pickConversation opens the shelf, narrowed by a text.
 func (m *Model) pickConversation(text string) tea.Cmd {
-	s := newShelf(m.th, text, m.clock())
+	s := newConversationList(m.th, text, m.clock())
 	m.open(s)
 	search := s.sought()
-	return tea.Batch(m.readShelf(), m.carryOut(search))
+	return tea.Batch(m.readConversationList(), m.carryOut(search))
 }
 
-// shelf is the open shelf, or nil; a question may lie over it.
-func (m *Model) shelf() *shelf {
+// openConversationList is the open shelf, or nil; a question may lie over it.
+func (m *Model) openConversationList() *conversationList {
 	for _, d := range m.dialogs {
-		if s, ok := d.(*shelf); ok {
+		if s, ok := d.(*conversationList); ok {
 			return s
 		}
 	}
 	return nil
 }
 
-// readShelf reads the conversations for the shelf, if it is open.
-func (m *Model) readShelf() tea.Cmd {
-	if m.shelf() == nil {
+// readConversationList reads the conversations for the shelf, if it is open.
+func (m *Model) readConversationList() tea.Cmd {
+	if m.openConversationList() == nil {
 		return nil
 	}
 	return func() tea.Msg {
@@ -45,7 +45,7 @@ func (m *Model) readShelf() tea.Cmd {
 }
 
 func (m *Model) onConversations(msg conversationsMsg) tea.Cmd {
-	s := m.shelf()
+	s := m.openConversationList()
 	if s == nil {
 		return nil
 	}
@@ -62,13 +62,13 @@ func (m *Model) onConversations(msg conversationsMsg) tea.Cmd {
 			}
 		}
 	}
-	s.setList(shelved(msg.list), open, len(m.thrown) > 0)
+	s.setList(shelved(msg.list), open, len(m.binned) > 0)
 	return nil
 }
 
 // onSearchDue searches unless more has been typed.
 func (m *Model) onSearchDue(msg searchDueMsg) tea.Cmd {
-	if s := m.shelf(); s == nil || s.serial != msg.serial {
+	if s := m.openConversationList(); s == nil || s.serial != msg.serial {
 		return nil
 	}
 	return func() tea.Msg {
@@ -78,7 +78,7 @@ func (m *Model) onSearchDue(msg searchDueMsg) tea.Cmd {
 }
 
 func (m *Model) onFound(msg foundMsg) {
-	if s := m.shelf(); s != nil && s.serial == msg.serial {
+	if s := m.openConversationList(); s != nil && s.serial == msg.serial {
 		s.setFound(msg.found, msg.err)
 	}
 }
@@ -105,7 +105,7 @@ func (m *Model) shelve(i intent) tea.Cmd {
 		m.open(&confirmation{title: "Empty the bin?", text: conversations(i.n) + " removed for good.", verb: "empty", accept: emptyBin{}})
 	case emptyBin:
 		m.shut()
-		m.thrown = nil
+		m.binned = nil
 		return func() tea.Msg {
 			n, err := m.workspace.EmptyBin(m.ctx)
 			return shelvedMsg{conversations(n) + " removed", err}
@@ -118,7 +118,7 @@ func (m *Model) shelve(i intent) tea.Cmd {
 	case deleteStored:
 		m.shut()
 		m.unthrow(i.c)
-		return m.onShelf("deleted “"+titleOf(i.c)+"” for good", func(ctx context.Context) error { return m.workspace.Delete(ctx, i.c.ID) })
+		return m.onConversationList("deleted “"+titleOf(i.c)+"” for good", func(ctx context.Context) error { return m.workspace.Delete(ctx, i.c.ID) })
 	}
 	return nil
 }
@@ -130,13 +130,13 @@ func conversations(n int) string {
 	return count(n) + " conversations are"
 }
 
-// onShelf changes what is stored, and reads the shelf again.
-func (m *Model) onShelf(said string, change func(context.Context) error) tea.Cmd {
+// onConversationList changes what is stored, and reads the shelf again.
+func (m *Model) onConversationList(said string, change func(context.Context) error) tea.Cmd {
 	return func() tea.Msg { return shelvedMsg{said, change(m.ctx)} }
 }
 
 func (m *Model) onShelved(msg shelvedMsg) tea.Cmd {
-	return tea.Batch(m.report(msg.said, msg.err), m.look(), m.readShelf())
+	return tea.Batch(m.report(msg.said, msg.err), m.look(), m.readConversationList())
 }
 
 func (m *Model) setPinned(c chat.Conversation, pinned bool) tea.Cmd {
@@ -144,7 +144,7 @@ func (m *Model) setPinned(c chat.Conversation, pinned bool) tea.Cmd {
 	if !pinned {
 		said = "unpinned “" + titleOf(c) + "”"
 	}
-	return m.onShelf(said, func(ctx context.Context) error { return m.workspace.SetPinned(ctx, c.ID, pinned) })
+	return m.onConversationList(said, func(ctx context.Context) error { return m.workspace.SetPinned(ctx, c.ID, pinned) })
 }
 
 func (m *Model) setArchived(c chat.Conversation, archived bool) tea.Cmd {
@@ -152,10 +152,10 @@ func (m *Model) setArchived(c chat.Conversation, archived bool) tea.Cmd {
 	if !archived {
 		said = "“" + titleOf(c) + "” is in the list again"
 	}
-	if s := m.shelf(); s != nil {
+	if s := m.openConversationList(); s != nil {
 		s.alter(c.ID, func(c *chat.Conversation) { c.Archived = archived })
 	}
-	return m.onShelf(said, func(ctx context.Context) error { return m.workspace.SetArchived(ctx, c.ID, archived) })
+	return m.onConversationList(said, func(ctx context.Context) error { return m.workspace.SetArchived(ctx, c.ID, archived) })
 }
 
 // pin and archive are about the conversation of the active tab.
@@ -180,7 +180,7 @@ func (m *Model) ofTab(do func(chat.Conversation) tea.Cmd) tea.Cmd {
 
 // rename gives a conversation, open or stored, a title.
 func (m *Model) rename(id chat.ID, title string) tea.Cmd {
-	return m.onShelf("renamed to “"+title+"”", func(ctx context.Context) error { return m.workspace.SetTitle(ctx, id, title) })
+	return m.onConversationList("renamed to “"+title+"”", func(ctx context.Context) error { return m.workspace.SetTitle(ctx, id, title) })
 }
 
 // loaded waits until a dialogue has been read from the store.

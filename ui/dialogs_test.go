@@ -107,7 +107,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// stored is a desk with three stored conversations; the first one is open.
+// stored is a workspace with three stored conversations; the first one is open.
 func stored() *fakeDesk {
 	return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []chat.Conversation{
 		{ID: 1, Title: "Feeding the rook"}, {ID: 2, Title: "A dog story"}, {ID: 3, Title: "Another dog"},

@@ -6,6 +6,6 @@
 // models of their own: they return lines, and dialogs return intents, which the
 // root carries out. Update and View do no input or output; whatever may block
 // runs in a command. Tokens reach the screen through one frame loop: it waits
-// for the desk to change and looks at all open dialogues at most thirty times a
+// for the workspace to change and looks at all open dialogues at most thirty times a
 // second, so an idle program uses no processor time.
 package ui

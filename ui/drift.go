@@ -15,11 +15,11 @@ import (
 // A stateDialogue is the part of a dialogue that is about its states. Both
 // methods block and are called in commands only.
 type stateDialogue interface {
-	KeepState(ctx context.Context, turn chat.ID, name string) (chat.State, error)
+	SaveState(ctx context.Context, turn chat.ID, name string) (chat.State, error)
 	Drift(ctx context.Context) (line []chat.Drift, from string, err error)
 }
 
-func (opening) KeepState(context.Context, chat.ID, string) (chat.State, error) {
+func (opening) SaveState(context.Context, chat.ID, string) (chat.State, error) {
 	return chat.State{}, errOpening
 }
 

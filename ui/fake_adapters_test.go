@@ -11,19 +11,19 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// fakeAdapters is a rack in memory that records what it is asked.
+// fakeAdapters is an adapter registry in memory that records what it is asked.
 type fakeAdapters struct {
-	rack  []chat.Racked
+	rack  []chat.RegisteredAdapter
 	asked []string
 	wrong error
 }
 
-// aRacked is an adapter of the rack that is loaded.
-func aRacked(name, path string, rows int) chat.Racked {
+// aRacked is an adapter of the adapter registry that is loaded.
+func aRacked(name, path string, rows int) chat.RegisteredAdapter {
 	a := chat.Adapter{Name: name, Path: path, Fingerprint: "print of " + name}
 	read := &adapter.Adapter{Name: name, Fingerprint: a.Fingerprint, Shape: rwkv.Shape{Version: rwkv.V7, Layers: 1, Embed: 64, FFN: 256, Vocab: 100}, Layers: make([]adapter.Layer, 1)}
 	read.Layers[0].Deltas[adapter.Value] = &adapter.Delta{Form: adapter.LoRA, Out: 64, In: 64, Rank: 16, Scale: 2}
-	return chat.Racked{Adapter: a, Loaded: &infer.LoadedAdapter{Adapter: read, Bytes: 3 << 20, Rows: rows}}
+	return chat.RegisteredAdapter{Adapter: a, Loaded: &infer.LoadedAdapter{Adapter: read, Bytes: 3 << 20, Rows: rows}}
 }
 
 func (k *fakeAdapters) did(format string, args ...any) error {
@@ -31,7 +31,9 @@ func (k *fakeAdapters) did(format string, args ...any) error {
 	return k.wrong
 }
 
-func (k *fakeAdapters) Adapters(context.Context) ([]chat.Racked, error) { return k.rack, k.wrong }
+func (k *fakeAdapters) Adapters(context.Context) ([]chat.RegisteredAdapter, error) {
+	return k.rack, k.wrong
+}
 
 func (k *fakeAdapters) TakeAdapter(_ context.Context, name string, o adapter.Options) (chat.Adapter, error) {
 	if name == "lora.pth" && o.Alpha == 0 {

@@ -13,21 +13,21 @@ import (
 
 // fakeVotes are votes, and models to compare with.
 type fakeVotes struct {
-	votes  []chat.Vote
-	guests *chat.Workspace // that loads other models; nil: none can be
+	votes        []chat.Vote
+	secondModels *chat.Workspace // that loads other models; nil: none can be
 }
 
-func (k *fakeVotes) Guest(ctx context.Context, path string, progress func(done, total int64)) (*chat.Guest, error) {
-	if k.guests == nil {
-		return nil, chat.ErrNoGuests
+func (k *fakeVotes) LoadSecondModel(ctx context.Context, path string, progress func(done, total int64)) (*chat.SecondModel, error) {
+	if k.secondModels == nil {
+		return nil, chat.ErrNoSecondModels
 	}
-	return k.guests.Guest(ctx, path, progress)
+	return k.secondModels.LoadSecondModel(ctx, path, progress)
 }
 
-func (k *fakeDesk) ForkRows(d dialogue, rows []chat.ID) ([]dialogue, error) {
+func (k *fakeDesk) ForkAlternatives(d dialogue, rows []chat.ID) ([]dialogue, error) {
 	f := d.(*fakeDialogue)
 	var all []dialogue
-	for _, r := range f.v.Best {
+	for _, r := range f.v.Alternatives {
 		if len(rows) == 0 || slices.Contains(rows, r.Turn.ID) {
 			all = append(all, newFake(3000+r.Turn.ID, "fork · "+r.Variant.Name))
 		}
@@ -60,7 +60,7 @@ func (d *fakeDialogue) Variant() chat.Variant {
 }
 
 // FirstDifference compares texts: a byte is a token.
-func (d *fakeDialogue) FirstDifference(row, other chat.Row) chat.Difference {
+func (d *fakeDialogue) FirstDifference(row, other chat.Alternative) chat.Difference {
 	for i := range min(len(row.Text), len(other.Text)) {
 		if row.Text[i] != other.Text[i] {
 			return chat.Difference{Found: true, Token: i, Byte: i}
@@ -69,17 +69,17 @@ func (d *fakeDialogue) FirstDifference(row, other chat.Row) chat.Difference {
 	return chat.Difference{}
 }
 
-// Judge finds every answer as likely as its place says.
-func (d *fakeDialogue) Judge(_ context.Context, answers []chat.ID, reference chat.Variant) ([]chat.Judged, error) {
-	judged := make([]chat.Judged, len(answers))
+// ScoreTurns finds every answer as likely as its place says.
+func (d *fakeDialogue) ScoreTurns(_ context.Context, answers []chat.ID, reference chat.Variant) ([]chat.Score, error) {
+	judged := make([]chat.Score, len(answers))
 	for i := range judged {
 		judged[i].LogProbs = []float32{-float32(i + 1)}
 	}
 	return judged, d.did("judge %d by %s", len(answers), reference.Name)
 }
 
-func (d *fakeDialogue) Keep(keep []chat.ID, drop bool) error {
-	d.v.Best, d.v.Live = nil, nil
+func (d *fakeDialogue) ChooseAlternatives(keep []chat.ID, drop bool) error {
+	d.v.Alternatives, d.v.Live = nil, nil
 	return d.did("keep %v %v", keep, drop)
 }
 
@@ -88,13 +88,13 @@ func (d *fakeDialogue) Vote(winner chat.ID) error { return d.did("vote %d", winn
 // rows puts answers to what was asked last into the view: each begins alike
 // and goes on in its own way. Those of left stand for variants that have failed.
 func (d *fakeDialogue) rows(ended bool, left ...string) {
-	d.v.Best, d.v.Live = nil, nil
+	d.v.Alternatives, d.v.Live = nil, nil
 	for i, v := range d.asked {
 		if slices.Contains(left, v.Name) {
 			continue
 		}
 		text := fmt.Sprintf("Once there was %s%s", strings.Repeat(string(rune('a'+i)), 3), strings.Repeat(" and so on", 10*i+5))
-		r := chat.Row{
+		r := chat.Alternative{
 			Live:    chat.Live{Turn: chat.Turn{ID: chat.ID(500 + i), Role: chat.RoleAssistant, Text: text}, Text: text, Progress: infer.Progress{Generated: 40 + i}},
 			Variant: v, Ended: ended, Rate: 12.5, FirstToken: 310 * time.Millisecond,
 		}
@@ -104,7 +104,7 @@ func (d *fakeDialogue) rows(ended bool, left ...string) {
 			live := r.Live
 			d.v.Live = &live
 		}
-		d.v.Best = append(d.v.Best, r)
+		d.v.Alternatives = append(d.v.Alternatives, r)
 	}
 	d.v.Version++
 }

@@ -66,7 +66,7 @@ func (l *fakeLibrary) DeleteState(_ context.Context, s chat.State) error {
 	return nil
 }
 
-func (d *fakeDialogue) KeepState(_ context.Context, turn chat.ID, name string) (chat.State, error) {
+func (d *fakeDialogue) SaveState(_ context.Context, turn chat.ID, name string) (chat.State, error) {
 	err := d.did("keep %d %q", turn, name)
 	s := chat.State{}
 	s.Name = name

@@ -22,7 +22,7 @@ import (
 // now is when everything happens in these tests.
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// fakeDesk is a desk whose dialogues are what a test makes them.
+// fakeDesk is a workspace whose dialogues are what a test makes them.
 type fakeDesk struct {
 	fakeLibrary
 	fakeVotes
@@ -39,10 +39,10 @@ type fakeDesk struct {
 	layout     []chat.ID
 	at         int
 	next       chat.ID
-	found      []chat.Found
+	found      []chat.SearchHit
 	fail       error // of everything that reads or changes what is stored
 	queries    []string
-	arrivals   []chat.Arrival
+	arrivals   []chat.ImportResult
 	imports    []int64 // sizes of files
 }
 
@@ -86,7 +86,7 @@ func (k *fakeDesk) List(context.Context) ([]chat.Conversation, error) {
 	return slices.Clone(k.stored), k.fail
 }
 
-func (k *fakeDesk) Search(_ context.Context, query string) ([]chat.Found, error) {
+func (k *fakeDesk) Search(_ context.Context, query string) ([]chat.SearchHit, error) {
 	k.queries = append(k.queries, query)
 	return k.found, k.fail
 }
@@ -153,7 +153,7 @@ func (k *fakeDesk) ExportTree(_ context.Context, w io.Writer, id chat.ID, f chat
 	return errors.Join(err, k.fail)
 }
 
-func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]chat.Arrival, error) {
+func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]chat.ImportResult, error) {
 	k.imports = append(k.imports, size)
 	return k.arrivals, k.fail
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // frameLoop is what the frame loop remembers. There are two clocks: frames,
-// which follow the desk, and ticks, which run only while something moves.
+// which follow the workspace, and ticks, which run only while something moves.
 type frameLoop struct {
 	last    time.Time // when the last frame was looked at
 	ticking bool
 	beat    int // counts ticks, for spinners
 }
 
-// How often the screen is brought up to date, at most. What the desk changes is
+// How often the screen is brought up to date, at most. What the workspace changes is
 // looked at with Settings.FPS. What a key changes is drawn when the library next
 // looks, which it does drawFPS times a second, whether or not there is something
 // to draw: that is what an idle program costs, and at half the rate a key would
@@ -41,7 +41,7 @@ func (m *Model) frameInterval() time.Duration {
 	return time.Second / time.Duration(fps)
 }
 
-// awaitChange waits for the desk to change and for the next frame to be due.
+// awaitChange waits for the workspace to change and for the next frame to be due.
 // It costs nothing while nothing changes, and a burst of changes is one frame.
 func (m *Model) awaitChange() tea.Cmd {
 	changed, quit, due := m.workspace.Changes(), m.ctx.Done(), m.frames.last.Add(m.frameInterval())
@@ -99,7 +99,7 @@ func (m *Model) look() tea.Cmd {
 // ring asks the terminal for attention.
 func ring() tea.Msg { return tea.RawMsg{Msg: "\a"} }
 
-// moving reports whether something on the screen changes without the desk.
+// moving reports whether something on the screen changes without the workspace.
 func (m *Model) moving() bool {
 	for _, t := range m.tabs {
 		if t.generating() || t.view.Loading {

@@ -14,7 +14,7 @@ type goal struct {
 }
 
 // openFound opens a conversation at the turn that a search found.
-func (m *Model) openFound(f chat.Found) tea.Cmd {
+func (m *Model) openFound(f chat.SearchHit) tea.Cmd {
 	cmd := m.openStored(f.Conversation, m.active+1)
 	g := &goal{turn: f.Turn}
 	if len(f.Marks) > 0 && f.Marks[0][0] >= 0 && f.Marks[0][0] < f.Marks[0][1] && f.Marks[0][1] <= len(f.Snippet) {

@@ -12,7 +12,7 @@ import (
 	"rookery/ui/keys"
 )
 
-// heated is a desk whose last answer was drawn from a mix of two states.
+// heated is a workspace whose last answer was drawn from a mix of two states.
 func heated(tokens int) *fakeDesk {
 	d := talk()
 	d.v.Conversation.Mix = sadMix()

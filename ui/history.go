@@ -23,7 +23,7 @@ func (m *Model) onHistory(msg historyMsg) tea.Cmd {
 	return nil
 }
 
-// remember adds a prompt that has been sent; the desk stores it.
+// remember adds a prompt that has been sent; the workspace stores it.
 func (m *Model) remember(prompt string) {
 	if n := len(m.prompts); n == 0 || m.prompts[n-1] != prompt {
 		m.prompts = append(m.prompts, prompt)

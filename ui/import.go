@@ -42,12 +42,12 @@ func (m *Model) onImported(msg importedMsg) tea.Cmd {
 	if len(msg.arrivals) == 1 && msg.arrivals[0].ID != 0 && msg.arrivals[0].Note == "" {
 		return tea.Batch(said, m.openStored(msg.arrivals[0].ID, m.active+1))
 	}
-	return tea.Batch(said, m.readShelf())
+	return tea.Batch(said, m.readConversationList())
 }
 
 // bringIn imports the files of a pattern, each of them whole or not at all.
 // It blocks.
-func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.Arrival, error) {
+func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.ImportResult, error) {
 	pattern, err := fromHome(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("importing: %w", err)
@@ -56,7 +56,7 @@ func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.Arrival, 
 	if err != nil || len(paths) == 0 {
 		paths = []string{pattern}
 	}
-	var all []chat.Arrival
+	var all []chat.ImportResult
 	for _, path := range paths {
 		arrivals, err := bringInFile(ctx, k, path)
 		if err != nil {
@@ -67,7 +67,7 @@ func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.Arrival, 
 	return all, nil
 }
 
-func bringInFile(ctx context.Context, k workspace, path string) ([]chat.Arrival, error) {
+func bringInFile(ctx context.Context, k workspace, path string) ([]chat.ImportResult, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -84,8 +84,8 @@ func bringInFile(ctx context.Context, k workspace, path string) ([]chat.Arrival,
 }
 
 // arrived says in a line what has come.
-func arrived(arrivals []chat.Arrival) string {
-	n := map[chat.Fate]int{}
+func arrived(arrivals []chat.ImportResult) string {
+	n := map[chat.ImportOutcome]int{}
 	note := ""
 	for _, a := range arrivals {
 		n[a.Fate]++
@@ -95,7 +95,7 @@ func arrived(arrivals []chat.Arrival) string {
 	}
 	var parts []string
 	for _, p := range []struct {
-		fate chat.Fate
+		fate chat.ImportOutcome
 		text string
 	}{
 		{chat.FateNew, " imported"},

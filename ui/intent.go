@@ -22,7 +22,7 @@ type (
 	// openStored shows a stored conversation in a tab.
 	openStored struct{ id chat.ID }
 	// openFound shows a turn that a search found.
-	openFound struct{ found chat.Found }
+	openFound struct{ found chat.SearchHit }
 	// searchStored asks for a search of all messages, for one state of a query.
 	searchStored struct {
 		query  string

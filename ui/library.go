@@ -318,7 +318,7 @@ func (m *Model) keepState(name string) tea.Cmd {
 	}
 	d := t.d
 	return func() tea.Msg {
-		s, err := d.KeepState(m.ctx, turn, name)
+		s, err := d.SaveState(m.ctx, turn, name)
 		return libraryMsg{"kept as “" + oneLine(s.Name) + "”", err}
 	}
 }

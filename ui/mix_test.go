@@ -16,7 +16,7 @@ func sadMix() chat.Mix {
 	return chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{{State: 2001, Name: "demo-sad", Weight: 0.5}}}
 }
 
-// mixed is a desk with a conversation that has a mix, and one more state.
+// mixed is a workspace with a conversation that has a mix, and one more state.
 func mixed() *fakeDesk {
 	d := talk()
 	d.v.Conversation.Mix = sadMix()

@@ -39,16 +39,16 @@ type Model struct {
 	tabs          []*tab
 	active        int
 	closed        []closedTab
-	thrown        []thrownTab  // away, the last one last
+	binned        []binnedTab  // away, the last one last
 	focus         keys.Context // Composer, Transcript or Panel
 	dialogs       []dialog
 	panel         sidePanel
 	adapting      adapterJob
 	heat          heat
-	outlook       outlook
+	distribution  distribution
 	prompts       []string   // sent in the past, oldest first
 	compared      remembered // what was compared last
-	around        around
+	surroundings  surroundings
 	paces         paces
 
 	notice  notice
@@ -80,7 +80,7 @@ func newModel(ctx context.Context, k workspace, o Options) *Model {
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}
 	m.actions = m.table()
-	m.around.read = o.Surroundings
+	m.surroundings.read = o.Surroundings
 	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
 	if err := m.applySettings(o.Settings); err != nil {
 		m.notice = notice{text: err.Error(), failed: true}
@@ -181,9 +181,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onNameTaken(msg)
 	case candidatesMsg:
 		cmd = m.onCandidates(msg)
-	case aroundMsg:
-		m.onAround(msg)
-	case outlookMsg:
+	case surroundingsMsg:
+		m.onSurroundings(msg)
+	case distributionMsg:
 		m.onOutlook(msg)
 	case presetSavedMsg:
 		cmd = m.onPresetSaved(msg)
@@ -199,7 +199,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onEditorClosed(msg)
 	}
 	m.arrange()
-	return m, tea.Batch(cmd, m.renderMore(), m.lookAhead(), m.lookAround())
+	return m, tea.Batch(cmd, m.renderMore(), m.lookAhead(), m.readSurroundings())
 }
 
 // tab is the active one. There is always one.

@@ -4,7 +4,7 @@ import (
 	"rookery/chat"
 )
 
-// frameMsg says that something on the desk has changed and that it is time to look.
+// frameMsg says that something on the workspace has changed and that it is time to look.
 type frameMsg struct{}
 
 // tickMsg drives what moves without text arriving: spinners and rates.
@@ -45,7 +45,7 @@ type searchDueMsg searchStored
 // foundMsg brings what a search of all messages found.
 type foundMsg struct {
 	serial int
-	found  []chat.Found
+	found  []chat.SearchHit
 	err    error
 }
 
@@ -57,13 +57,13 @@ type shelvedMsg struct {
 
 // takenBackMsg says that a conversation is out of the bin, or why not.
 type takenBackMsg struct {
-	thrown thrownTab
+	thrown binnedTab
 	err    error
 }
 
 // importedMsg says what has become of the conversations of files.
 type importedMsg struct {
-	arrivals []chat.Arrival
+	arrivals []chat.ImportResult
 	err      error
 }
 

@@ -42,7 +42,7 @@ type Options struct {
 
 	// Models lists the models that can be chosen; it blocks. Reopen is called
 	// with the file of the one chosen, just before Run returns: the caller opens
-	// the desk with it and runs again. Both may be nil.
+	// the workspace with it and runs again. Both may be nil.
 	Models func(context.Context) ([]ModelFile, error)
 	Reopen func(path string)
 

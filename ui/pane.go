@@ -14,7 +14,7 @@ import (
 // A pane is one of several answers that stand side by side.
 type pane struct {
 	name   string
-	row    chat.Row
+	row    chat.Alternative
 	there  bool   // row has been seen
 	gone   bool   // it has left nothing
 	failed string // why, if that is known
@@ -72,7 +72,7 @@ func (p *pane) scrollTo(top int) {
 }
 
 // compare finds where the answer begins to differ from the reference's.
-func (p *pane) compare(ref *pane, difference func(row, other chat.Row) chat.Difference, tok *tokenizer.Tokenizer) {
+func (p *pane) compare(ref *pane, difference func(row, other chat.Alternative) chat.Difference, tok *tokenizer.Tokenizer) {
 	if ref == p || !p.there || !ref.there {
 		p.differs = span{}
 		return

@@ -19,14 +19,14 @@ import (
 // spinner, nothing that is painted twice. It has one conversation open at a
 // time, speaks in whole sentences, and takes slash commands.
 type plain struct {
-	ctx     context.Context
-	options Options
-	desk    workspace
-	model   *infer.Model
-	own     []chat.Preset // of sampling
-	saver   saver
-	out     io.Writer
-	wrote   error // the first error of out
+	ctx       context.Context
+	options   Options
+	workspace workspace
+	model     *infer.Model
+	own       []chat.Preset // of sampling
+	saver     saver
+	out       io.Writer
+	wrote     error // the first error of out
 
 	d       dialogue
 	draft   []string // lines that ended with a backslash
@@ -57,7 +57,7 @@ func runPlain(ctx context.Context, k workspace, o Options) error {
 	if out == nil {
 		out = os.Stdout
 	}
-	p := &plain{ctx: ctx, options: o, desk: k, model: modelOf(k), own: o.Settings.Presets, saver: o.SaveSampling, out: out}
+	p := &plain{ctx: ctx, options: o, workspace: k, model: modelOf(k), own: o.Settings.Presets, saver: o.SaveSampling, out: out}
 	open, active, err := k.Restore(ctx)
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func readLines(ctx context.Context, in io.Reader) <-chan string {
 
 var errLeave = errors.New("leaving")
 
-// loop waits for a line, for the desk, or for an interrupt.
+// loop waits for a line, for the workspace, or for an interrupt.
 func (p *plain) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 	for p.wrote == nil {
 		generating := p.speak()
@@ -126,7 +126,7 @@ func (p *plain) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 			if p.obey(p.line(line)) {
 				return p.leave()
 			}
-		case <-p.desk.Changes():
+		case <-p.workspace.Changes():
 		case <-interrupts:
 			if !generating {
 				return p.leave()
@@ -151,7 +151,7 @@ func (p *plain) obey(err error) (leave bool) {
 }
 
 func (p *plain) leave() error {
-	p.desk.SaveLayout([]dialogue{p.d}, 0)
+	p.workspace.SaveLayout([]dialogue{p.d}, 0)
 	p.say("")
 	return nil
 }

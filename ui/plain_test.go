@@ -14,7 +14,7 @@ import (
 	"rookery/infer"
 )
 
-// converse runs the line interface over a real desk with lines of input.
+// converse runs the line interface over a real workspace with lines of input.
 func converse(t *testing.T, step time.Duration, lines ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -70,7 +70,7 @@ func TestPlainSpeaksInWholeSentences(t *testing.T) {
 	d := newFake(1, "One")
 	k := &fakeDesk{open: []*fakeDialogue{d}}
 	var out bytes.Buffer
-	p := &plain{ctx: t.Context(), desk: k, d: d, out: &out}
+	p := &plain{ctx: t.Context(), workspace: k, d: d, out: &out}
 	say := func(text, want string) {
 		t.Helper()
 		out.Reset()
@@ -150,7 +150,7 @@ func TestPlainEndsWithItsContext(t *testing.T) {
 
 func TestPlainShelf(t *testing.T) {
 	k := shelfDesk()
-	k.found = []chat.Found{{Conversation: 2, Turn: 9, Snippet: "and the dog ran", Marks: [][2]int{{8, 11}}}}
+	k.found = []chat.SearchHit{{Conversation: 2, Turn: 9, Snippet: "and the dog ran", Marks: [][2]int{{8, 11}}}}
 	lines := "/open\n/open dog\n/pin\n/archive\n/archive\n/delete\n/delete\n/undelete\n/undelete\n"
 	var written bytes.Buffer
 	if err := runPlain(t.Context(), k, Options{In: strings.NewReader(lines), Out: &written}); err != nil {

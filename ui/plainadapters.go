@@ -24,7 +24,7 @@ func (p *plain) adapter(arg string) error {
 	if err != nil {
 		return err
 	}
-	a, err := p.desk.TakeAdapter(p.ctx, expandHome(name), o)
+	a, err := p.workspace.TakeAdapter(p.ctx, expandHome(name), o)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func adapterWords(arg string) (name string, o adapter.Options, err error) {
 
 // adapters says what is known.
 func (p *plain) adapters() error {
-	list, err := p.desk.Adapters(p.ctx)
+	list, err := p.workspace.Adapters(p.ctx)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ var errBlindFile = errors.New("a file of prompts is not answered blind: leave ou
 
 // readBlind reads several answers out in any order, without what tells whose
 // they are.
-func (p *plain) readBlind(rows []chat.Row) {
+func (p *plain) readBlind(rows []chat.Alternative) {
 	rows = slices.Clone(rows)
 	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	p.hidden = make([]chat.ID, len(rows))
@@ -25,14 +25,14 @@ func (p *plain) readBlind(rows []chat.Row) {
 }
 
 // numbered are the answers that wait, in the order that they were read out in.
-func (p *plain) numbered() []chat.Row {
-	rows := p.d.View().Best
+func (p *plain) numbered() []chat.Alternative {
+	rows := p.d.View().Alternatives
 	if len(p.hidden) != len(rows) {
 		return rows
 	}
-	ordered := make([]chat.Row, len(rows))
+	ordered := make([]chat.Alternative, len(rows))
 	for i, id := range p.hidden {
-		at := slices.IndexFunc(rows, func(r chat.Row) bool { return r.Turn.ID == id })
+		at := slices.IndexFunc(rows, func(r chat.Alternative) bool { return r.Turn.ID == id })
 		if at < 0 { // they are others
 			return rows
 		}
@@ -42,12 +42,12 @@ func (p *plain) numbered() []chat.Row {
 }
 
 // unveil tells the names of answers that were read out without them.
-func (p *plain) unveil(rows []chat.Row) {
+func (p *plain) unveil(rows []chat.Alternative) {
 	if p.hidden == nil {
 		return
 	}
 	p.hidden = nil
-	first := p.d.View().Best[0].Turn.ID
+	first := p.d.View().Alternatives[0].Turn.ID
 	for i, r := range rows {
 		from := ""
 		if r.Turn.ID == first {

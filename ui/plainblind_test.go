@@ -14,7 +14,7 @@ func TestPlainBlindComparison(t *testing.T) {
 	k := compareDesks()
 	d := k.open[0]
 	var out strings.Builder
-	p := &plain{ctx: t.Context(), desk: k, model: modelOf(k), out: &out, d: d}
+	p := &plain{ctx: t.Context(), workspace: k, model: modelOf(k), out: &out, d: d}
 	if err := p.command("compare", "blind states Which bird?"); err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestPlainBlindComparison(t *testing.T) {
 	}
 	_, second, _ := strings.Cut(heard, "Answer 2 of 4: ")
 	second, _, _ = strings.Cut(second, "\n")
-	at := slices.IndexFunc(d.v.Best, func(r chat.Row) bool { return clean(answerOf(r)) == second })
+	at := slices.IndexFunc(d.v.Alternatives, func(r chat.Alternative) bool { return clean(answerOf(r)) == second })
 	if at < 0 {
 		t.Fatalf("nobody gave the answer %q", second)
 	}
@@ -39,7 +39,7 @@ func TestPlainBlindComparison(t *testing.T) {
 	if err := p.command("votes", "2"); err != nil {
 		t.Fatal(err)
 	}
-	row := d.v.Best[at]
+	row := d.v.Alternatives[at]
 	if want := "vote " + row.Turn.ID.String(); !slices.Contains(d.calls, want) {
 		t.Errorf("asked %q, want %q", d.calls, want)
 	}

@@ -22,7 +22,7 @@ func (p *plain) command(name, arg string) error {
 	case keys.Help:
 		p.help()
 	case keys.NewTab, keys.CloseTab:
-		p.use(p.desk.New())
+		p.use(p.workspace.New())
 		p.say("A new conversation.")
 	case keys.Conversations:
 		return p.openStored(arg)
@@ -126,10 +126,10 @@ func (p *plain) help() {
 // use makes a dialogue the open one.
 func (p *plain) use(d dialogue) {
 	if d.ID() != p.d.ID() {
-		p.desk.CloseDialogue(p.d)
+		p.workspace.CloseDialogue(p.d)
 		p.d, p.live, p.choosing = d, 0, false
 	}
-	p.desk.SaveLayout([]dialogue{p.d}, 0)
+	p.workspace.SaveLayout([]dialogue{p.d}, 0)
 }
 
 func (p *plain) system(arg string) error {
@@ -151,7 +151,7 @@ func (p *plain) export(arg string) error {
 		return errors.New("there is nothing to export yet")
 	}
 	e := exportTarget(arg, titleOf(v.Conversation))
-	if err := e.write(p.ctx, p.desk, v.Conversation, v.Turns); err != nil {
+	if err := e.write(p.ctx, p.workspace, v.Conversation, v.Turns); err != nil {
 		return err
 	}
 	p.say("Exported to " + e.path + ".")

@@ -44,7 +44,7 @@ func (p *plain) compare(arg string) error {
 		}
 		return p.batch(drafts, file)
 	}
-	variants, err := prepared(p.ctx, p.desk, drafts, p.saying())
+	variants, err := prepared(p.ctx, p.workspace, drafts, p.saying())
 	if err != nil {
 		return err
 	}
@@ -81,14 +81,14 @@ func (p *plain) drafts(what string) ([]draft, error) {
 	case "models":
 		return p.modelDrafts(own)
 	case "states":
-		list, err := p.desk.States(p.ctx)
+		list, err := p.workspace.States(p.ctx)
 		drafts[0].Base = chat.State{}
 		for _, s := range list {
 			add(func(d *draft) { d.Base = s })
 		}
 		return drafts, err
 	case "adapters":
-		list, err := p.desk.Adapters(p.ctx)
+		list, err := p.workspace.Adapters(p.ctx)
 		drafts[0].Adapter = chat.Adapter{}
 		for _, a := range list {
 			add(func(d *draft) { d.Adapter = a.Adapter })
@@ -114,7 +114,7 @@ func (p *plain) drafts(what string) ([]draft, error) {
 // without its state, adapter and mix.
 func (p *plain) modelDrafts(own draft) ([]draft, error) {
 	if p.options.Models == nil {
-		return nil, chat.ErrNoGuests
+		return nil, chat.ErrNoSecondModels
 	}
 	files, err := p.options.Models(p.ctx)
 	drafts := []draft{own}
@@ -148,7 +148,7 @@ func (p *plain) saying() func(string) {
 }
 
 // readOut is what is said before one of several answers.
-func readOut(i, n int, r chat.Row) string {
+func readOut(i, n int, r chat.Alternative) string {
 	if r.Variant.Name == "" {
 		return fmt.Sprintf("Answer %d of %d", i+1, n)
 	}

@@ -26,9 +26,9 @@ var errNoVote = errors.New("write /votes and the number of the best answer of th
 func (p *plain) votes(arg string) error {
 	switch ext := filepath.Ext(arg); {
 	case arg == "":
-		return sayVotes(p.ctx, p.desk, p.say)
+		return sayVotes(p.ctx, p.workspace, p.say)
 	case ext == ".csv" || ext == ".jsonl":
-		votes, err := p.desk.Votes(p.ctx)
+		votes, err := p.workspace.Votes(p.ctx)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (p *plain) votes(arg string) error {
 
 // vote gives a vote on the answers that wait to be chosen from: the number of
 // one of rows, or "tie".
-func vote(d dialogue, rows []chat.Row, arg string) (said string, err error) {
+func vote(d dialogue, rows []chat.Alternative, arg string) (said string, err error) {
 	if d.View().Live != nil {
 		return "", errors.New("the answers are running: wait until all have ended, or stop them")
 	}
@@ -78,11 +78,11 @@ func (p *plain) sampling() error {
 		what = "Preset " + oneLine(c.Preset)
 	}
 	p.say(what + ": " + strings.NewReplacer("=", " ", " ", ", ").Replace(parameters(c.Sampling)) + ".")
-	o, when := p.d.Look(), "The last token was chosen from"
+	o, when := p.d.RecentDistribution(), "The last token was chosen from"
 	if p.d.View().Live == nil {
 		when = "The next token would be chosen from"
 		var err error
-		if o, err = p.d.Outlook(p.ctx); err != nil {
+		if o, err = p.d.NextDistribution(p.ctx); err != nil {
 			return err
 		}
 	}
@@ -109,7 +109,7 @@ func spokenCandidate(i int, c chat.Candidate) string {
 // monitor says what the engine does, and what is around it.
 func (p *plain) monitor() {
 	th := defaultTheme(true).WithGlyphs(theme.SpokenGlyphs())
-	s := p.desk.Engine().Stats()
+	s := p.workspace.Engine().Stats()
 	p.say(strings.TrimSpace(ansi.Strip(panel.Strip(s, 400, th))) + ".")
 	if s.Backend != "" {
 		p.say("Backend: " + oneLine(s.Backend) + ".")
@@ -156,7 +156,7 @@ func spokenAround(a Surroundings) []string {
 
 // perplexities are those of compared answers under the first variant; nil of
 // other answers, and where they cannot be had.
-func perplexities(ctx context.Context, d dialogue, rows []chat.Row) []float64 {
+func perplexities(ctx context.Context, d dialogue, rows []chat.Alternative) []float64 {
 	if len(rows) == 0 || rows[0].Variant.Name == "" {
 		return nil
 	}
@@ -164,7 +164,7 @@ func perplexities(ctx context.Context, d dialogue, rows []chat.Row) []float64 {
 	for i, r := range rows {
 		ids[i] = r.Turn.ID
 	}
-	judged, err := d.Judge(ctx, ids, rows[0].Variant)
+	judged, err := d.ScoreTurns(ctx, ids, rows[0].Variant)
 	if err != nil {
 		return nil
 	}

@@ -31,7 +31,7 @@ func TestPlainFigures(t *testing.T) {
 func TestSpokenCandidates(t *testing.T) {
 	k := compareDesks()
 	var out strings.Builder
-	p := &plain{ctx: t.Context(), desk: k, model: modelOf(k), out: &out, d: k.open[0]}
+	p := &plain{ctx: t.Context(), workspace: k, model: modelOf(k), out: &out, d: k.open[0]}
 	if err := p.command("sampling", ""); err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +59,11 @@ func TestVoteByCommand(t *testing.T) {
 	b := newBench(t, compareDesks(), Settings{}, 80, 24)
 	compared(b)
 	d := b.m.tab().d
-	if said, err := vote(d, d.View().Best, "2"); err != nil || said != "You prefer animals" {
+	if said, err := vote(d, d.View().Alternatives, "2"); err != nil || said != "You prefer animals" {
 		t.Errorf("%q, %v", said, err)
 	}
 	b.did("vote 501")
-	if _, err := vote(d, d.View().Best, "tie"); err != nil {
+	if _, err := vote(d, d.View().Alternatives, "tie"); err != nil {
 		t.Error(err)
 	}
 	b.did("vote 0")

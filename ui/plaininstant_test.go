@@ -45,7 +45,7 @@ func (d *ending) View() chat.View {
 	return d.v
 }
 
-// A restless desk always has something new.
+// A restless workspace always has something new.
 type restless struct{ *fakeDesk }
 
 func (restless) Changes() <-chan struct{} {
@@ -60,7 +60,7 @@ func TestPlainTellsAnAnswerThatEndsWithTheInput(t *testing.T) {
 		d := &ending{newFake(1, "One"), looks + 1}
 		d.generate("A rook", infer.Progress{})
 		var out bytes.Buffer
-		p := &plain{ctx: t.Context(), desk: restless{&fakeDesk{}}, d: d, out: &out}
+		p := &plain{ctx: t.Context(), workspace: restless{&fakeDesk{}}, d: d, out: &out}
 		lines := make(chan string)
 		close(lines)
 		if err := p.loop(lines, nil); err != nil {

@@ -23,7 +23,7 @@ func (p *plain) mixes(id keys.ID, arg string) error {
 	if arg == "" {
 		return p.listMixes()
 	}
-	mix, err := p.desk.FindMix(p.ctx, arg)
+	mix, err := p.workspace.FindMix(p.ctx, arg)
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (p *plain) mix(text string) error {
 		p.say("/mix and state=weight,state=weight mixes states of /states; own is the conversation's own run; /mix off ends it.")
 		return nil
 	}
-	mix, err := p.desk.ParseMix(p.ctx, text)
+	mix, err := p.workspace.ParseMix(p.ctx, text)
 	if err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (p *plain) useMix(mix chat.Mix) error {
 }
 
 func (p *plain) listMixes() error {
-	list, err := p.desk.Mixes(p.ctx)
+	list, err := p.workspace.Mixes(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -73,11 +73,11 @@ func (p *plain) listMixes() error {
 
 // saveMix keeps the mix of the conversation and says what it replaces.
 func (p *plain) saveMix(name string) error {
-	list, err := p.desk.Mixes(p.ctx)
+	list, err := p.workspace.Mixes(p.ctx)
 	if err != nil {
 		return err
 	}
-	saved, err := p.desk.SaveMix(p.ctx, name, p.d.View().Conversation.Mix)
+	saved, err := p.workspace.SaveMix(p.ctx, name, p.d.View().Conversation.Mix)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 func TestPlainTellsOfReadingAgain(t *testing.T) {
 	d := newFake(1, "One")
 	var out bytes.Buffer
-	p := &plain{ctx: t.Context(), desk: &fakeDesk{open: []*fakeDialogue{d}}, d: d, out: &out, model: &infer.Model{Name: "the new"}}
+	p := &plain{ctx: t.Context(), workspace: &fakeDesk{open: []*fakeDialogue{d}}, d: d, out: &out, model: &infer.Model{Name: "the new"}}
 	swapped, replaced := "the old", ""
 	at := func(read, all, generated int, text, want string) {
 		t.Helper()

@@ -12,7 +12,7 @@ import (
 
 // states lists the library, or begins a new conversation from the state of a name.
 func (p *plain) states(name string) error {
-	list, err := p.desk.States(p.ctx)
+	list, err := p.workspace.States(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (p *plain) states(name string) error {
 		if !strings.EqualFold(s.Name, name) {
 			continue
 		}
-		d, err := p.desk.NewFrom(s)
+		d, err := p.workspace.NewFrom(s)
 		if err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func (p *plain) bake(path string) error {
 	}
 	p.say("Reading " + oneLine(r.Source) + ".")
 	said := time.Now()
-	s, err := p.desk.Bake(p.ctx, r, func(done infer.Progress) {
+	s, err := p.workspace.Bake(p.ctx, r, func(done infer.Progress) {
 		if time.Since(said) >= sayEvery {
 			said = time.Now()
 			p.say(fmt.Sprintf("%s of %s tokens.", count(done.Read), count(done.ToRead)))
@@ -74,7 +74,7 @@ func (p *plain) keep(name string) error {
 	case !ok:
 		return errNoAnswer
 	}
-	s, err := p.d.KeepState(p.ctx, turn, name)
+	s, err := p.d.SaveState(p.ctx, turn, name)
 	if err == nil {
 		p.say("Kept as " + oneLine(s.Name) + ".")
 	}

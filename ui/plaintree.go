@@ -19,12 +19,12 @@ func (p *plain) fork(arg string) error {
 	if len(turns) == 0 {
 		return errNoTurns
 	}
-	forks, err := p.desk.Fork(p.d, turns[len(turns)-1].ID, n)
+	forks, err := p.workspace.Fork(p.d, turns[len(turns)-1].ID, n)
 	if err != nil {
 		return err
 	}
 	for _, d := range forks[1:] {
-		p.desk.CloseDialogue(d)
+		p.workspace.CloseDialogue(d)
 	}
 	p.use(forks[0])
 	p.say(fmt.Sprintf("Forked into %d. This is %s; /open lists the others.", n, titleOf(forks[0].View().Conversation)))
@@ -75,20 +75,20 @@ func (p *plain) choose(v chat.View) bool {
 	if v.Live != nil {
 		return true
 	}
-	blind := p.blind && len(v.Best) > 1
+	blind := p.blind && len(v.Alternatives) > 1
 	p.choosing, p.blind, p.hidden = false, false, nil
 	if blind {
-		p.readBlind(v.Best)
+		p.readBlind(v.Alternatives)
 		return false
 	}
-	judged := perplexities(p.ctx, p.d, v.Best)
-	for i, r := range v.Best {
-		p.say(readOut(i, len(v.Best), r) + judgement(judged, i) + ": " + clean(answerOf(r)))
+	judged := perplexities(p.ctx, p.d, v.Alternatives)
+	for i, r := range v.Alternatives {
+		p.say(readOut(i, len(v.Alternatives), r) + judgement(judged, i) + ": " + clean(answerOf(r)))
 	}
-	if len(v.Best) > 0 {
+	if len(v.Alternatives) > 0 {
 		p.say("The conversation goes on from the first; /next and /prev choose another.")
 	}
-	if len(v.Best) > 1 && v.Best[0].Variant.Name != "" {
+	if len(v.Alternatives) > 1 && v.Alternatives[0].Variant.Name != "" {
 		p.say("/votes and a number says which is best, /votes tie that none is.")
 	}
 	return false

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/charmbracelet/x/exp/teatest/v2.NewTestModel.func2"))
 }
 
-// scriptedDesk is a real desk over a real engine with a fake backend.
+// scriptedDesk is a real workspace over a real engine with a fake backend.
 func scriptedDesk(t *testing.T, step time.Duration) *chat.Workspace {
 	t.Helper()
 	m := scripted.Model()

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Run shows the interface until the person leaves or ctx ends. The desk stays
+// Run shows the interface until the person leaves or ctx ends. The workspace stays
 // the caller's: closing it stops and saves what was running. Signals are the
 // caller's too: they should end ctx.
 func Run(ctx context.Context, o Options) error {

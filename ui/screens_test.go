@@ -48,9 +48,9 @@ func busy() infer.Stats {
 
 // screens are the states of the program that are compared with what they were.
 var screens = []struct {
-	name string
-	desk func() *fakeDesk
-	do   func(b *bench)
+	name      string
+	workspace func() *fakeDesk
+	do        func(b *bench)
 }{
 	{"empty", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) {}},
 	{"opening", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) {
@@ -141,7 +141,7 @@ func TestScreens(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			var all strings.Builder
 			for _, size := range sizes {
-				b := newBench(t, s.desk(), Settings{}, size.width, size.height)
+				b := newBench(t, s.workspace(), Settings{}, size.width, size.height)
 				s.do(b)
 				b.check()
 				v := b.m.View()

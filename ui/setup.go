@@ -23,7 +23,7 @@ type setup struct {
 	drafts   []draft
 	blind    bool
 	states   []chat.State // to choose from, when they have come
-	adapters []chat.Racked
+	adapters []chat.RegisteredAdapter
 	models   []ModelFile
 	loaded   bool       // they have come
 	next     treeIntent // what waits for them

@@ -159,7 +159,7 @@ func (s *setup) adapterEntries() []entry {
 	return list
 }
 
-func aboutAdapter(a chat.Racked) string {
+func aboutAdapter(a chat.RegisteredAdapter) string {
 	switch {
 	case a.Loaded != nil:
 		return "loaded"
@@ -297,7 +297,7 @@ func (s *setup) stateItems() ([]item, func(d *draft, item int)) {
 }
 
 func (s *setup) adapterItems() ([]item, func(d *draft, item int)) {
-	all := append([]chat.Racked{{}}, s.adapters...)
+	all := append([]chat.RegisteredAdapter{{}}, s.adapters...)
 	var items []item
 	for _, a := range all {
 		used := s.uses(func(d draft) bool { return d.Adapter.Name == a.Name && d.Adapter.Fingerprint == a.Fingerprint })

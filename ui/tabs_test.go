@@ -10,7 +10,7 @@ import (
 	"rookery/infer"
 )
 
-// three is a desk with three open conversations, the second one active.
+// three is a workspace with three open conversations, the second one active.
 func three() *fakeDesk {
 	return &fakeDesk{open: []*fakeDialogue{newFake(1, "One"), newFake(2, "Two"), newFake(3, "Three")}, active: 1}
 }

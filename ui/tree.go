@@ -24,25 +24,25 @@ type treeDialogue interface {
 	Branch(turn chat.ID, index int, token int32) error
 	Best(n int) error
 	SendBest(text string, n int) error
-	Keep(keep []chat.ID, drop bool) error
+	ChooseAlternatives(keep []chat.ID, drop bool) error
 	SetLabel(turn chat.ID, label string) error
 	SetPinned(turn chat.ID, pinned bool) error
 	Tokens(turn chat.ID) ([]string, error)
 	Candidates(ctx context.Context, turn chat.ID, index, k int) ([]chat.Candidate, error)
 }
 
-func (opening) Undo() error                            { return errOpening }
-func (opening) Redo() error                            { return errOpening }
-func (opening) SetHead(chat.ID) error                  { return errOpening }
-func (opening) EditTurn(chat.ID, string) error         { return errOpening }
-func (opening) EditAnswer(chat.ID, string, bool) error { return errOpening }
-func (opening) Branch(chat.ID, int, int32) error       { return errOpening }
-func (opening) Best(int) error                         { return errOpening }
-func (opening) SendBest(string, int) error             { return errOpening }
-func (opening) Keep([]chat.ID, bool) error             { return errOpening }
-func (opening) SetLabel(chat.ID, string) error         { return errOpening }
-func (opening) SetPinned(chat.ID, bool) error          { return errOpening }
-func (opening) Tokens(chat.ID) ([]string, error)       { return nil, errOpening }
+func (opening) Undo() error                              { return errOpening }
+func (opening) Redo() error                              { return errOpening }
+func (opening) SetHead(chat.ID) error                    { return errOpening }
+func (opening) EditTurn(chat.ID, string) error           { return errOpening }
+func (opening) EditAnswer(chat.ID, string, bool) error   { return errOpening }
+func (opening) Branch(chat.ID, int, int32) error         { return errOpening }
+func (opening) Best(int) error                           { return errOpening }
+func (opening) SendBest(string, int) error               { return errOpening }
+func (opening) ChooseAlternatives([]chat.ID, bool) error { return errOpening }
+func (opening) SetLabel(chat.ID, string) error           { return errOpening }
+func (opening) SetPinned(chat.ID, bool) error            { return errOpening }
+func (opening) Tokens(chat.ID) ([]string, error)         { return nil, errOpening }
 func (opening) Candidates(context.Context, chat.ID, int, int) ([]chat.Candidate, error) {
 	return nil, errOpening
 }

@@ -30,7 +30,7 @@ type winTable struct {
 // showVotes opens the win table, or votes on the answers that wait.
 func (m *Model) showVotes(arg string) tea.Cmd {
 	if arg != "" {
-		return m.report(vote(m.tab().d, m.tab().view.Best, arg))
+		return m.report(vote(m.tab().d, m.tab().view.Alternatives, arg))
 	}
 	w := &winTable{loading: true}
 	m.open(w)

@@ -9,7 +9,7 @@ import (
 	"rookery/chat"
 )
 
-// voted is a desk on which the state "sad" has won all votes but one.
+// voted is a workspace on which the state "sad" has won all votes but one.
 func voted() *fakeDesk {
 	k := compareDesks()
 	of := []chat.Description{
@@ -71,7 +71,7 @@ func TestExportOfVotes(t *testing.T) {
 func TestPlainVotes(t *testing.T) {
 	k := voted()
 	var out strings.Builder
-	p := &plain{ctx: t.Context(), desk: k, model: modelOf(k), out: &out, d: k.open[0]}
+	p := &plain{ctx: t.Context(), workspace: k, model: modelOf(k), out: &out, d: k.open[0]}
 	if err := p.command("votes", ""); err != nil {
 		t.Fatal(err)
 	}

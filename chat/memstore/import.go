@@ -47,12 +47,12 @@ func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
 
 // Search finds titles and turns that hold a text, in any case: titles first,
 // then the newest.
-func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.Found, error) {
+func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.SearchHit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	query = strings.ToLower(query)
-	var found []chat.Found
-	add := func(f chat.Found, text string) {
+	var found []chat.SearchHit
+	add := func(f chat.SearchHit, text string) {
 		at := strings.Index(strings.ToLower(text), query)
 		if at < 0 || at+len(query) > len(text) {
 			return
@@ -64,12 +64,12 @@ func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.Fou
 		if !c.head.Deleted.IsZero() {
 			continue
 		}
-		add(chat.Found{Conversation: id, When: c.head.Updated}, c.head.Title)
+		add(chat.SearchHit{Conversation: id, When: c.head.Updated}, c.head.Title)
 		for _, t := range c.turns {
-			add(chat.Found{Conversation: id, Turn: t.ID, Role: t.Role, When: t.Created}, t.Text)
+			add(chat.SearchHit{Conversation: id, Turn: t.ID, Role: t.Role, When: t.Created}, t.Text)
 		}
 	}
-	slices.SortFunc(found, func(a, b chat.Found) int {
+	slices.SortFunc(found, func(a, b chat.SearchHit) int {
 		return cmp.Or(cmp.Compare(min(a.Turn, 1), min(b.Turn, 1)), b.When.Compare(a.When), cmp.Compare(a.Turn, b.Turn))
 	})
 	return found[:min(limit, len(found))], ctx.Err()

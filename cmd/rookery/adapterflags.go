@@ -51,22 +51,22 @@ func (f *adapterFlags) load(ctx context.Context, c config.Config, e *infer.Engin
 		return "", err
 	}
 	open, own := adaptersOf(e.Model())
-	a, err := chat.NewRack(e, store, open, own).Find(ctx, f.name, f.options)
+	a, err := chat.NewAdapterRegistry(e, store, open, own).Find(ctx, f.name, f.options)
 	return a.Fingerprint, asked(err)
 }
 
-// begin gives a new conversation of a desk the adapter; first is one that is
+// begin gives a new conversation of a workspace the adapter; first is one that is
 // there already, or nil.
-func (f *adapterFlags) begin(ctx context.Context, desk *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
+func (f *adapterFlags) begin(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.name == "" {
 		return first, f.check()
 	}
-	a, err := desk.Rack().Find(ctx, f.name, f.options)
+	a, err := workspace.Adapters().Find(ctx, f.name, f.options)
 	if err != nil {
 		return first, asked(err)
 	}
 	if first == nil {
-		first = desk.New()
+		first = workspace.New()
 	}
 	return first, first.SetAdapter(a)
 }
@@ -119,7 +119,7 @@ func (r *report) adapt(ctx context.Context, s subject, c config.Config, o benchO
 		return err
 	}
 	open, own := adaptersOf(s.model)
-	read, err := chat.NewRack(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
+	read, err := chat.NewAdapterRegistry(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
 	if err != nil {
 		return asked(err)
 	}

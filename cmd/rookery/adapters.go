@@ -52,7 +52,7 @@ type listedJSON struct {
 }
 
 func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
-	rack, err := a.rack(cmd.Context())
+	rack, err := a.openRegistry(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
 	return w.Flush()
 }
 
-// rack is the adapters that are known, for the configured model, which is not
+// openRegistry is the adapters that are known, for the configured model, which is not
 // loaded.
-func (a *app) rack(ctx context.Context) (*chat.Rack, error) {
+func (a *app) openRegistry(ctx context.Context) (*chat.AdapterRegistry, error) {
 	c, err := a.config()
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (a *app) rack(ctx context.Context) (*chat.Rack, error) {
 		return nil, err
 	}
 	open, own := adaptersOf(m)
-	return chat.NewRack(nil, store, open, own), nil
+	return chat.NewAdapterRegistry(nil, store, open, own), nil
 }
 
 func (a *app) inspectAdapterCommand() *cobra.Command {
@@ -109,7 +109,7 @@ func (a *app) inspectAdapterCommand() *cobra.Command {
 		Use: "inspect FILE", Short: "Say what an adapter is: kinds, ranks, layers, memory", Args: usageArgs(cobra.ExactArgs(1)),
 		Long: "Say what an adapter is, as it would be used with the model of --model (the embedded one if not given).",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rack, err := a.rack(cmd.Context())
+			rack, err := a.openRegistry(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -197,7 +197,7 @@ func (a *app) forgetAdapters(cmd *cobra.Command, args []string) error {
 	none := func(context.Context, string, string, adapter.Options) (*adapter.Adapter, error) {
 		return nil, fs.ErrNotExist
 	}
-	rack := chat.NewRack(nil, s, none, nil)
+	rack := chat.NewAdapterRegistry(nil, s, none, nil)
 	for _, name := range args {
 		if err = rack.ForgetNamed(cmd.Context(), name); err != nil {
 			break

@@ -17,10 +17,10 @@ const batchRows = 16
 
 // answerBatch answers the prompts of a file for the chat, as `rookery compare`
 // does; the first variant judges. What is written so far stays after an error.
-func answerBatch(ctx context.Context, desk *chat.Workspace, c config.Config, o ui.Batch) (_ ui.BatchTable, err error) {
+func answerBatch(ctx context.Context, workspace *chat.Workspace, c config.Config, o ui.Batch) (_ ui.BatchTable, err error) {
 	b := &bench{samples: 1, rows: batchRows}
 	for _, v := range o.Variants {
-		b.add(contestant{variantSpec{Name: v.Name}, v, desk})
+		b.add(contestant{variantSpec{Name: v.Name}, v, workspace})
 	}
 	b.settings(c)
 	f, err := os.Open(o.Prompts)

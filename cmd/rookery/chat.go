@@ -92,21 +92,21 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 		return errors.Join(err, e.Close(), store.Close())
 	}
 	defer infer.Overlap()() // the backend has chosen its threads by now
-	desk := chat.NewWorkspace(e, store, d)
-	desk.SetMemory(int64(c.Storage.MemoryBudget))
-	desk.UseStates(demo.States)
-	useAdapters(desk)
-	desk.UseModels(guests(c))
-	first, err := beginFrom(cmd.Context(), desk, a.state)
+	workspace := chat.NewWorkspace(e, store, d)
+	workspace.SetMemory(int64(c.Storage.MemoryBudget))
+	workspace.UseStates(demo.States)
+	useAdapters(workspace)
+	workspace.UseModels(secondModels(c))
+	first, err := beginFrom(cmd.Context(), workspace, a.state)
 	if err == nil {
-		first, err = a.adapter.begin(cmd.Context(), desk, first)
+		first, err = a.adapter.begin(cmd.Context(), workspace, first)
 	}
 	if err == nil {
-		first, err = a.mix.begin(cmd.Context(), desk, first)
+		first, err = a.mix.begin(cmd.Context(), workspace, first)
 	}
 	if err == nil {
 		r.shown = true
-		err = a.show(cmd.Context(), desk, first, store, c, settings, r)
+		err = a.show(cmd.Context(), workspace, first, store, c, settings, r)
 	}
 	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
 	defer cancel()
@@ -116,11 +116,11 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 		})
 		defer slow.Stop()
 	}
-	return errors.Join(err, desk.Close(done), e.Close())
+	return errors.Join(err, workspace.Close(done), e.Close())
 }
 
 // show runs the interface and follows the configuration while it does.
-func (a *app) show(ctx context.Context, desk *chat.Workspace, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
+func (a *app) show(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
@@ -128,21 +128,21 @@ func (a *app) show(ctx context.Context, desk *chat.Workspace, first *chat.Dialog
 		reloads = nil // the system cannot watch: a change takes effect at the next start
 	}
 	changed := make(chan ui.Settings)
-	go a.follow(ctx, reloads, desk, store, changed)
+	go a.follow(ctx, reloads, workspace, store, changed)
 	return ui.Run(ctx, ui.Options{
-		Workspace: desk, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir,
-		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(desk, name, p) },
-		Surroundings: surroundings(ctx, desk, store), Problem: r.problem,
-		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(desk)) },
-		Batch:  func(ctx context.Context, b ui.Batch) (ui.BatchTable, error) { return answerBatch(ctx, desk, c, b) },
+		Workspace: workspace, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir,
+		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(workspace, name, p) },
+		Surroundings: surroundings(ctx, workspace, store), Problem: r.problem,
+		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(workspace)) },
+		Batch:  func(ctx context.Context, b ui.Batch) (ui.BatchTable, error) { return answerBatch(ctx, workspace, c, b) },
 		Reopen: func(path string) { r.next = &path },
 	})
 }
 
 // saveSampling writes parameters into the configuration: as a preset or, with an
-// empty name, as what new conversations begin with. The desk has them when it
+// empty name, as what new conversations begin with. The workspace has them when it
 // returns; the file's watch tells a tenth of a second later, if it tells.
-func (a *app) saveSampling(desk *chat.Workspace, name string, p sampler.Params) error {
+func (a *app) saveSampling(workspace *chat.Workspace, name string, p sampler.Params) error {
 	save := func() error { return config.SavePreset(a.configPath, name, p) }
 	if name == "" {
 		save = func() error { return config.SaveSampling(a.configPath, p) }
@@ -154,18 +154,18 @@ func (a *app) saveSampling(desk *chat.Workspace, name string, p sampler.Params) 
 	if err != nil {
 		return err
 	}
-	d, err := defaults(c, desk.Engine().Model())
+	d, err := defaults(c, workspace.Engine().Model())
 	if err == nil {
-		desk.SetDefaults(d)
+		workspace.SetDefaults(d)
 	}
 	return err
 }
 
-// follow applies a changed configuration to the desk and the store and passes
+// follow applies a changed configuration to the workspace and the store and passes
 // on what concerns the interface.
-func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *chat.Workspace, store *sessions.Store, changed chan<- ui.Settings) {
+func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, workspace *chat.Workspace, store *sessions.Store, changed chan<- ui.Settings) {
 	for r := range reloads {
-		settings, err := a.reload(r, desk, store)
+		settings, err := a.reload(r, workspace, store)
 		if err != nil {
 			settings = ui.Settings{Err: err}
 		}
@@ -177,7 +177,7 @@ func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, desk *ch
 	}
 }
 
-func (a *app) reload(r config.Reload, desk *chat.Workspace, store *sessions.Store) (ui.Settings, error) {
+func (a *app) reload(r config.Reload, workspace *chat.Workspace, store *sessions.Store) (ui.Settings, error) {
 	if r.Err != nil {
 		return ui.Settings{}, r.Err
 	}
@@ -185,7 +185,7 @@ func (a *app) reload(r config.Reload, desk *chat.Workspace, store *sessions.Stor
 	if err != nil {
 		return ui.Settings{}, err
 	}
-	d, err := defaults(c, desk.Engine().Model())
+	d, err := defaults(c, workspace.Engine().Model())
 	if err != nil {
 		return ui.Settings{}, err
 	}
@@ -193,8 +193,8 @@ func (a *app) reload(r config.Reload, desk *chat.Workspace, store *sessions.Stor
 	if err := settings.Validate(); err != nil {
 		return ui.Settings{}, err
 	}
-	desk.SetDefaults(d)
-	desk.SetMemory(int64(c.Storage.MemoryBudget))
+	workspace.SetDefaults(d)
+	workspace.SetMemory(int64(c.Storage.MemoryBudget))
 	store.SetRetention(retention(c))
 	return settings, nil
 }

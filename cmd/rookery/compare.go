@@ -140,9 +140,9 @@ func (o *compareOptions) read(cmd *cobra.Command) ([]promptLine, error) {
 
 // A contestant is a variant ready to answer.
 type contestant struct {
-	spec    variantSpec
-	variant chat.Variant
-	desk    *chat.Workspace
+	spec      variantSpec
+	variant   chat.Variant
+	workspace *chat.Workspace
 }
 
 // model is what the variant runs on.
@@ -150,29 +150,29 @@ func (c *contestant) model() *infer.Model {
 	if g := c.variant.Model; g != nil {
 		return g.Model()
 	}
-	return c.desk.Engine().Model()
+	return c.workspace.Engine().Model()
 }
 
 // contestant makes a variant of what a person wrote: it loads the adapter and
 // finds the states.
-func (v variantSpec) contestant(ctx context.Context, c config.Config, desk *chat.Workspace) (contestant, error) {
-	out, err := v.resolve(ctx, c, desk)
+func (v variantSpec) contestant(ctx context.Context, c config.Config, workspace *chat.Workspace) (contestant, error) {
+	out, err := v.resolve(ctx, c, workspace)
 	if err != nil {
 		return contestant{}, exitWith(exitUsage, fmt.Errorf("variant %s: %w", v.Name, err))
 	}
-	if err := out.Check(desk.Engine().Model()); err != nil {
+	if err := out.Check(workspace.Engine().Model()); err != nil {
 		return contestant{}, exitWith(exitUsage, err)
 	}
-	return contestant{v, out, desk}, nil
+	return contestant{v, out, workspace}, nil
 }
 
-func (v variantSpec) resolve(ctx context.Context, c config.Config, desk *chat.Workspace) (out chat.Variant, err error) {
+func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *chat.Workspace) (out chat.Variant, err error) {
 	out.Name = v.Name
 	name := c.Chat.Preset
 	if v.Preset != "" {
 		name = v.Preset
 	}
-	m := desk.Engine().Model()
+	m := workspace.Engine().Model()
 	preset, err := findPreset(chat.Presets(m, ownPresets(c)...), m, name)
 	if err != nil {
 		return out, err
@@ -184,7 +184,7 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, desk *chat.Wo
 		return out, err
 	}
 	if v.State != "" {
-		if out.Base, err = desk.Library().Find(ctx, v.State); err != nil {
+		if out.Base, err = workspace.Library().Find(ctx, v.State); err != nil {
 			return out, err
 		}
 	}
@@ -193,14 +193,14 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, desk *chat.Wo
 		if v.Strength != nil {
 			o.Strength = *v.Strength
 		}
-		if out.Adapter, err = desk.Rack().Find(ctx, v.Adapter, o); err != nil {
+		if out.Adapter, err = workspace.Adapters().Find(ctx, v.Adapter, o); err != nil {
 			return out, err
 		}
 	} else if v.Strength != nil {
 		return out, errors.New("it has a strength and no adapter")
 	}
 	if v.Mix != "" {
-		out.Mix, err = chat.ParseMix(ctx, desk.Library(), v.Mix)
+		out.Mix, err = chat.ParseMix(ctx, workspace.Library(), v.Mix)
 	}
 	return out, err
 }

@@ -34,22 +34,22 @@ func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use fun
 	}
 	defer func() { err = errors.Join(err, store.from.Close()) }()
 	b := &bench{reference: -1, samples: 1}
-	desks := map[string]*chat.Workspace{}
+	workspaces := map[string]*chat.Workspace{}
 	for _, v := range specs {
 		own := c
 		if v.Model != "" {
 			own.Model.Path = v.Model
 		}
-		desk := desks[own.Model.Path]
-		if desk == nil {
+		workspace := workspaces[own.Model.Path]
+		if workspace == nil {
 			var closeDesk func() error
-			if desk, closeDesk, err = openWorkspace(cmd, own, store); err != nil {
+			if workspace, closeDesk, err = openWorkspace(cmd, own, store); err != nil {
 				return err
 			}
 			defer func() { err = errors.Join(err, closeDesk()) }()
-			desks[own.Model.Path] = desk
+			workspaces[own.Model.Path] = workspace
 		}
-		one, err := v.contestant(ctx, own, desk)
+		one, err := v.contestant(ctx, own, workspace)
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func (b *bench) settings(c config.Config) {
 	b.describes += fmt.Sprintf("%q %q %d %q\n", c.Chat.System, c.Chat.Think, c.Chat.MaxTokens, c.Chat.Stops)
 }
 
-// openWorkspace loads a model and gives it a desk, without conversations.
+// openWorkspace loads a model and gives it a workspace, without conversations.
 func openWorkspace(cmd *cobra.Command, c config.Config, store chat.Store) (*chat.Workspace, func() error, error) {
 	e, err := openModel(cmd.Context(), cmd, c)
 	if err != nil {
@@ -81,13 +81,13 @@ func openWorkspace(cmd *cobra.Command, c config.Config, store chat.Store) (*chat
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
-	desk := chat.NewWorkspace(e, store, d)
-	desk.UseStates(demo.States)
-	useAdapters(desk)
-	return desk, func() error {
+	workspace := chat.NewWorkspace(e, store, d)
+	workspace.UseStates(demo.States)
+	useAdapters(workspace)
+	return workspace, func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second) // there is nothing to save
 		defer cancel()
-		return errors.Join(desk.Close(ctx), e.Close())
+		return errors.Join(workspace.Close(ctx), e.Close())
 	}, nil
 }
 
@@ -115,21 +115,21 @@ func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error)
 	for i := range all {
 		c := b.contestants[i%len(b.contestants)]
 		all[i] = answered{contestant: i % len(b.contestants), sample: i / len(b.contestants), perplexity: math.NaN()}
-		places[c.desk] = append(places[c.desk], i)
+		places[c.workspace] = append(places[c.workspace], i)
 	}
 	group, together := errgroup.WithContext(ctx)
-	for desk, at := range places {
-		group.Go(func() error { return b.answerOn(together, desk, q, at, all) })
+	for workspace, at := range places {
+		group.Go(func() error { return b.answerOn(together, workspace, q, at, all) })
 	}
 	if err := group.Wait(); err != nil || b.reference < 0 {
 		return all, err
 	}
-	answers := make([]chat.Answer, len(all))
+	answers := make([]chat.VariantAnswer, len(all))
 	for i := range all {
-		answers[i] = all[i].Answer
+		answers[i] = all[i].VariantAnswer
 	}
 	judge := b.contestants[b.reference]
-	judged, err := judge.desk.JudgeAnswers(ctx, q, judge.variant, answers)
+	judged, err := judge.workspace.ScoreAnswers(ctx, q, judge.variant, answers)
 	for i := range judged {
 		all[i].perplexity = judged[i].Perplexity()
 	}
@@ -137,22 +137,22 @@ func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error)
 }
 
 // answerOn has the contestants of one model answer.
-func (b *bench) answerOn(ctx context.Context, desk *chat.Workspace, q chat.Question, at []int, all []answered) error {
+func (b *bench) answerOn(ctx context.Context, workspace *chat.Workspace, q chat.Question, at []int, all []answered) error {
 	variants := make([]chat.Variant, len(at))
 	for n, i := range at {
 		variants[n] = b.contestants[all[i].contestant].variant
 		variants[n].Sampling.Seed += uint64(all[i].sample)
 	}
-	answers, err := desk.Answers(ctx, q, variants)
+	answers, err := workspace.Answers(ctx, q, variants)
 	for n := range answers {
-		all[at[n]].Answer = answers[n]
+		all[at[n]].VariantAnswer = answers[n]
 	}
 	return err
 }
 
 // An answered prompt is one answer to it.
 type answered struct {
-	chat.Answer
+	chat.VariantAnswer
 	contestant, sample int
 	perplexity         float64 // NaN: not asked for, or of no tokens
 }

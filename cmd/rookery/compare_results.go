@@ -53,7 +53,7 @@ func (b *bench) result(p promptLine, all []answered) comparedJSON {
 			Text: a.Text, Tokens: a.Tokens, Reason: a.Reason.String(), Rate: rateOf(u),
 			Usage: usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
 		}
-		if d := a.FirstDifference(all[i-a.contestant].Answer); a.contestant > 0 && d.Found {
+		if d := a.FirstDifference(all[i-a.contestant].VariantAnswer); a.contestant > 0 && d.Found {
 			line.Difference = &differenceJSON{d.Token, d.Byte}
 		}
 		if !math.IsNaN(a.perplexity) && !math.IsInf(a.perplexity, 0) {

@@ -40,9 +40,9 @@ func TestRowsAtOnce(t *testing.T) {
 		most.Store(max(most.Load(), int64(len(step))))
 		return nil
 	}}), infer.Options{})
-	desk := chat.NewWorkspace(e, memstore.New(), chat.Defaults{MaxTokens: 20})
+	workspace := chat.NewWorkspace(e, memstore.New(), chat.Defaults{MaxTokens: 20})
 	defer func() {
-		if err := desk.Close(t.Context()); err != nil {
+		if err := workspace.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
 		if err := e.Close(); err != nil {
@@ -50,7 +50,7 @@ func TestRowsAtOnce(t *testing.T) {
 		}
 	}()
 	b := &bench{reference: -1, samples: 2, rows: rows}
-	b.add(contestant{variantSpec{Name: "own"}, chat.Variant{Name: "own"}, desk})
+	b.add(contestant{variantSpec{Name: "own"}, chat.Variant{Name: "own"}, workspace})
 	prompts, err := readPrompts(strings.NewReader(strings.Repeat("hello\n", 30)), "prompts")
 	if err != nil {
 		t.Fatal(err)

@@ -55,16 +55,16 @@ func voices(ctx context.Context, c config.Config, m *infer.Model, mix chat.Mix, 
 }
 
 // begin gives the first conversation the mix; a new one if there is none.
-func (f *mixFlag) begin(ctx context.Context, desk *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
+func (f *mixFlag) begin(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.text == "" {
 		return first, nil
 	}
-	mix, err := desk.ParseMix(ctx, f.text)
+	mix, err := workspace.ParseMix(ctx, f.text)
 	if err != nil {
 		return first, exitWith(exitUsage, fmt.Errorf("--mix: %w", err))
 	}
 	if first == nil {
-		first = desk.New()
+		first = workspace.New()
 	}
 	return first, first.SetMix(mix)
 }

@@ -47,10 +47,10 @@ func notAModel(m load.Found) bool {
 	return f.Close() != nil || !ok
 }
 
-// onProcessor says that the desk's model runs there, and not on a GPU with
+// onProcessor says that the workspace's model runs there, and not on a GPU with
 // memory of its own.
-func onProcessor(desk *chat.Workspace) bool {
-	return strings.HasPrefix(desk.Engine().Stats().Backend, "cpu")
+func onProcessor(workspace *chat.Workspace) bool {
+	return strings.HasPrefix(workspace.Engine().Stats().Backend, "cpu")
 }
 
 // modelFile says what a model is and what it needs; on a processor against what

@@ -11,10 +11,10 @@ import (
 	"rookery/infer/demo"
 )
 
-// useAdapters lets a desk read adapters for its model; those of the embedded
+// useAdapters lets a workspace read adapters for its model; those of the embedded
 // model come with it.
-func useAdapters(desk *chat.Workspace) {
-	desk.UseAdapters(adaptersOf(desk.Engine().Model()))
+func useAdapters(workspace *chat.Workspace) {
+	workspace.UseAdapters(adaptersOf(workspace.Engine().Model()))
 }
 
 // adaptersOf says how adapters of a model are read, and which come with it.

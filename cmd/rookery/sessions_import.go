@@ -16,12 +16,12 @@ import (
 
 // arrived is an imported conversation as --json gives it.
 type arrived struct {
-	ID     string    `json:"id,omitempty"`
-	Title  string    `json:"title"`
-	Turns  int       `json:"turns"`
-	States int       `json:"states"`
-	Fate   chat.Fate `json:"fate"` // new, copy, present or refused
-	Note   string    `json:"note,omitempty"`
+	ID     string             `json:"id,omitempty"`
+	Title  string             `json:"title"`
+	Turns  int                `json:"turns"`
+	States int                `json:"states"`
+	Fate   chat.ImportOutcome `json:"fate"` // new, copy, present or refused
+	Note   string             `json:"note,omitempty"`
 }
 
 func (a *app) importCommand() *cobra.Command {
@@ -67,7 +67,7 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 		return a.planImport(cmd, &p, asJSON)
 	}
 	return a.writing(cmd.Context(), func(s *sessions.Store) error {
-		arrivals, err := p.CarryOut(cmd.Context(), s)
+		arrivals, err := p.Commit(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -113,9 +113,9 @@ func globbed(args []string) ([]string, error) {
 }
 
 // tell says what became of every conversation.
-func tell(w io.Writer, arrivals []chat.Arrival, dry, asJSON bool) error {
+func tell(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
 	all := make([]arrived, len(arrivals))
-	count := map[chat.Fate]int{}
+	count := map[chat.ImportOutcome]int{}
 	for i, a := range arrivals {
 		all[i] = arrived{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Fate, Note: a.Note}
 		if a.ID != 0 {

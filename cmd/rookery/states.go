@@ -285,14 +285,14 @@ func removeStates(ctx context.Context, l *chat.Library, names []string) error {
 }
 
 // beginFrom opens a conversation that begins from a state, if one is named.
-func beginFrom(ctx context.Context, desk *chat.Workspace, name string) (*chat.Dialogue, error) {
+func beginFrom(ctx context.Context, workspace *chat.Workspace, name string) (*chat.Dialogue, error) {
 	if name == "" {
 		return nil, nil
 	}
-	s, err := desk.Library().Find(ctx, name)
+	s, err := workspace.Library().Find(ctx, name)
 	if err != nil {
 		return nil, exitWith(exitUsage, err)
 	}
-	d, err := desk.NewFrom(s)
+	d, err := workspace.NewFrom(s)
 	return d, exitWith(exitModel, err)
 }

@@ -13,7 +13,7 @@ import (
 
 // surroundings reads what the monitor of the chat shows besides the engine. The
 // library of the GPUs is looked for when it is first asked.
-func surroundings(ctx context.Context, desk *chat.Workspace, store *sessions.Store) func() ui.Surroundings {
+func surroundings(ctx context.Context, workspace *chat.Workspace, store *sessions.Store) func() ui.Surroundings {
 	gpus := sync.OnceValue(func() *gauge.Gauge {
 		g, err := gauge.Open()
 		if err != nil {
@@ -22,12 +22,12 @@ func surroundings(ctx context.Context, desk *chat.Workspace, store *sessions.Sto
 		return g
 	})
 	return func() ui.Surroundings {
-		m := desk.Memory()
+		m := workspace.Memory()
 		s := ui.Surroundings{Warm: m.Bytes, WarmBudget: m.Budget, Unsaved: m.Unsaved, Disk: diskBytes(store.Path())}
-		if n, err := desk.Rack().Bytes(ctx); err == nil { // else the engine is closing
+		if n, err := workspace.Adapters().Bytes(ctx); err == nil { // else the engine is closing
 			s.Adapters = n
 		}
-		if n, err := desk.GuestBytes(ctx); err == nil {
+		if n, err := workspace.SecondModelBytes(ctx); err == nil {
 			s.Guests = n
 		}
 		if g := gpus(); g != nil {

@@ -15,14 +15,14 @@ import (
 // strength, for the conversation. What it shows is told to it.
 type Adapters struct {
 	frame
-	families [][]chat.Racked // see chat.Families
-	known    bool            // families were told
-	problem  error           // why they could not be
-	doing    string          // what is being done, or empty
-	weights  int64           // bytes of the model's own
-	inUse    string          // fingerprint of the conversation's; "" is none
-	name     string          // what people call that
-	of       chat.ID         // the conversation
+	families [][]chat.RegisteredAdapter // see chat.Families
+	known    bool                       // families were told
+	problem  error                      // why they could not be
+	doing    string                     // what is being done, or empty
+	weights  int64                      // bytes of the model's own
+	inUse    string                     // fingerprint of the conversation's; "" is none
+	name     string                     // what people call that
+	of       chat.ID                    // the conversation
 	// faders are strengths that were chosen for adapters, by key. chosen is the
 	// key of the one asked for last: at strength 0 the conversation has none,
 	// and a new strength is not in the list at once.
@@ -43,7 +43,7 @@ type (
 	// LoadAdapter asks for the file of another one.
 	LoadAdapter struct{}
 	// DropAdapter asks to give the memory of an adapter back, at all strengths.
-	DropAdapter struct{ Family []chat.Racked }
+	DropAdapter struct{ Family []chat.RegisteredAdapter }
 	// ForgetAdapter asks to take one out of the list.
 	ForgetAdapter struct{ Adapter chat.Adapter }
 	// MergeAdapter asks to give one weights of its own, or to take them away.
@@ -76,7 +76,7 @@ func (p *Adapters) Title() string { return "Adapters" }
 
 // Set tells what is known, or why that cannot be said, and how many bytes the
 // model's own weights take.
-func (p *Adapters) Set(list []chat.Racked, err error, weights int64) {
+func (p *Adapters) Set(list []chat.RegisteredAdapter, err error, weights int64) {
 	p.known, p.problem, p.weights = true, err, weights
 	if err != nil {
 		return
@@ -88,7 +88,7 @@ func (p *Adapters) Set(list []chat.Racked, err error, weights int64) {
 	if p.wanted != "" {
 		key, p.wanted = p.wanted, ""
 	}
-	p.families = chat.Families(list)
+	p.families = chat.GroupByFamily(list)
 	p.at = min(p.at, len(p.families))
 	for i, f := range p.families {
 		if keyOf(f[0].Adapter) == key {
@@ -119,7 +119,7 @@ func (p *Adapters) ChooseNone() { p.chosen = "" }
 func keyOf(a chat.Adapter) string { return a.Path + "\n" + a.Name + "\n" + a.Options.Blocks }
 
 // family is the adapter on the chosen line, or nil.
-func (p *Adapters) family() []chat.Racked {
+func (p *Adapters) family() []chat.RegisteredAdapter {
 	if p.at < 1 || p.at > len(p.families) {
 		return nil
 	}
@@ -127,28 +127,28 @@ func (p *Adapters) family() []chat.Racked {
 }
 
 // using is the member of a family that the conversation uses.
-func (p *Adapters) using(f []chat.Racked) (chat.Racked, bool) {
+func (p *Adapters) using(f []chat.RegisteredAdapter) (chat.RegisteredAdapter, bool) {
 	for _, a := range f {
 		if a.Fingerprint != "" && a.Fingerprint == p.inUse {
 			return a, true
 		}
 	}
-	return chat.Racked{}, false
+	return chat.RegisteredAdapter{}, false
 }
 
 // used reports whether a family is the conversation's, be it at strength 0.
-func (p *Adapters) used(f []chat.Racked) bool {
+func (p *Adapters) used(f []chat.RegisteredAdapter) bool {
 	if _, ok := p.using(f); ok {
 		return true
 	}
-	return p.chosen == keyOf(f[0].Adapter) && !slices.ContainsFunc(p.families, func(f []chat.Racked) bool {
+	return p.chosen == keyOf(f[0].Adapter) && !slices.ContainsFunc(p.families, func(f []chat.RegisteredAdapter) bool {
 		_, ok := p.using(f)
 		return ok
 	})
 }
 
 // strength is where the fader of a family stands.
-func (p *Adapters) strength(f []chat.Racked) float32 {
+func (p *Adapters) strength(f []chat.RegisteredAdapter) float32 {
 	if k, ok := p.faders[keyOf(f[0].Adapter)]; ok {
 		return k
 	}
@@ -159,7 +159,7 @@ func (p *Adapters) strength(f []chat.Racked) float32 {
 }
 
 // loaded are the members of a family that are in memory.
-func loaded(f []chat.Racked) (all []infer.LoadedAdapter) {
+func loaded(f []chat.RegisteredAdapter) (all []infer.LoadedAdapter) {
 	for _, a := range f {
 		if a.Loaded != nil {
 			all = append(all, *a.Loaded)
@@ -236,7 +236,7 @@ func (p *Adapters) choose() Action {
 }
 
 // use asks for a family at a strength; 0 is as if there were none.
-func (p *Adapters) use(f []chat.Racked, strength float32) Action {
+func (p *Adapters) use(f []chat.RegisteredAdapter, strength float32) Action {
 	p.chosen = keyOf(f[0].Adapter)
 	if strength == 0 {
 		return UseAdapter{}
@@ -259,7 +259,7 @@ func (p *Adapters) turn(by float32) Action {
 	return p.setStrength(f, p.strength(f)+by)
 }
 
-func (p *Adapters) setStrength(f []chat.Racked, to float32) Action {
+func (p *Adapters) setStrength(f []chat.RegisteredAdapter, to float32) Action {
 	to = min(max(float32(math.Round(float64(to)*20)/20), 0), strongest)
 	was, used := p.strength(f), p.used(f)
 	if to == was {

@@ -22,7 +22,7 @@ func testAdapters(t *testing.T) *Adapters {
 		}
 	}
 	p := NewAdapters(testTheme(t))
-	p.Set([]chat.Racked{
+	p.Set([]chat.RegisteredAdapter{
 		{Adapter: chat.Adapter{Name: "demo-pirate"}},
 		{Adapter: a, Loaded: &infer.LoadedAdapter{Adapter: read, Bytes: 3 << 20, Rows: 1}},
 	}, nil, 100<<20)

@@ -1,0 +1,264 @@
+package chat
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"rookery/infer"
+	"rookery/infer/adapter"
+)
+
+// An adapterEngine is an Engine whose requests can use adapters.
+type adapterEngine interface {
+	LoadAdapter(ctx context.Context, a *adapter.Adapter, merged bool) error
+	DropAdapter(ctx context.Context, fingerprint string) error
+	Adapters(ctx context.Context) ([]infer.LoadedAdapter, error)
+}
+
+// An AdapterRegistry is the adapters that are known. Its methods block and are safe for
+// concurrent use.
+type AdapterRegistry struct {
+	store   Store
+	engine  Engine
+	open    AdapterOpener
+	builtIn []string
+
+	loading sync.Mutex // held while one is read and loaded
+	mu      sync.Mutex
+	known   map[string]Adapter // by fingerprint
+}
+
+// An AdapterOpener reads an adapter for the model in use: of a file, or, with
+// an empty path, one that comes with the program, by its name.
+type AdapterOpener func(ctx context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error)
+
+// Adapters is the adapters that conversations can use.
+func (k *Workspace) Adapters() *AdapterRegistry { return k.adapters }
+
+// UseAdapters says how adapters are read, and which come with the program. It
+// is called before anything is opened.
+func (k *Workspace) UseAdapters(open AdapterOpener, builtIn []string) {
+	k.adapters.open, k.adapters.builtIn = open, builtIn
+}
+
+// NewAdapterRegistry is the adapters of a store; engine may be nil where none is loaded.
+// See Workspace.UseAdapters.
+func NewAdapterRegistry(e Engine, s Store, open AdapterOpener, builtIn []string) *AdapterRegistry {
+	r := newAdapterRegistry(e, s)
+	r.open, r.builtIn = open, builtIn
+	return r
+}
+
+func newAdapterRegistry(e Engine, s Store) *AdapterRegistry {
+	return &AdapterRegistry{
+		store: s, engine: e, known: map[string]Adapter{},
+		open: func(_ context.Context, path, _ string, _ adapter.Options) (*adapter.Adapter, error) {
+			return nil, fmt.Errorf("%s: %w", path, infer.ErrNoAdapters)
+		},
+	}
+}
+
+// List is all adapters that are known, by name and strength: loaded ones,
+// those of the store, and those that come with the program.
+func (r *AdapterRegistry) List(ctx context.Context) ([]RegisteredAdapter, error) {
+	all, err := r.remembered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := r.loaded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list []RegisteredAdapter
+	for mark, a := range all {
+		l := RegisteredAdapter{Adapter: a}
+		if i := slices.IndexFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == mark }); i >= 0 {
+			l.Loaded = &loaded[i]
+		}
+		list = append(list, l)
+	}
+	for _, name := range r.builtIn {
+		own := Adapter{Name: name}
+		if !slices.ContainsFunc(list, func(l RegisteredAdapter) bool { return l.kin(own) && l.Strength() == 1 }) {
+			list = append(list, RegisteredAdapter{Adapter: own})
+		}
+	}
+	slices.SortFunc(list, compareRegistered)
+	return list, nil
+}
+
+// remembered are those of the store and those loaded since, by fingerprint.
+func (r *AdapterRegistry) remembered(ctx context.Context) (map[string]Adapter, error) {
+	stored, err := r.store.Adapters(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing the adapters: %w", err)
+	}
+	all := map[string]Adapter{}
+	for _, a := range stored {
+		if a.Path != "" || slices.Contains(r.builtIn, a.Name) {
+			all[a.Fingerprint] = a
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	maps.Copy(all, r.known)
+	return all, nil
+}
+
+func (r *AdapterRegistry) loaded(ctx context.Context) ([]infer.LoadedAdapter, error) {
+	e, ok := r.engine.(adapterEngine)
+	if !ok {
+		return nil, nil
+	}
+	return e.Adapters(ctx)
+}
+
+// Bytes is what the loaded adapters take beside the weights.
+func (r *AdapterRegistry) Bytes(ctx context.Context) (int64, error) {
+	loaded, err := r.loaded(ctx)
+	var sum int64
+	for _, l := range loaded {
+		sum += l.Bytes
+	}
+	return sum, err
+}
+
+// isLoaded says whether the engine has an adapter.
+func (r *AdapterRegistry) isLoaded(ctx context.Context, fingerprint string) (bool, error) {
+	loaded, err := r.loaded(ctx)
+	return slices.ContainsFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == fingerprint }), err
+}
+
+// Load reads an adapter of a file, or with an empty path one that comes with
+// the program, gives it to the engine and remembers it. What the file does not
+// say is asked for by an *adapter.QuestionError.
+func (r *AdapterRegistry) Load(ctx context.Context, path, name string, o adapter.Options, merged bool) (Adapter, error) {
+	return r.load(ctx, Adapter{Name: name, Path: path, Options: o, Merged: merged})
+}
+
+// load is Load of a; if a has a fingerprint, what is read must have it too.
+func (r *AdapterRegistry) load(ctx context.Context, a Adapter) (Adapter, error) {
+	e, ok := r.engine.(adapterEngine)
+	if !ok {
+		return Adapter{}, infer.ErrNoAdapters
+	}
+	r.loading.Lock()
+	defer r.loading.Unlock()
+	read, err := r.read(ctx, &a)
+	if err != nil {
+		return Adapter{}, err
+	}
+	if err := e.LoadAdapter(ctx, read, a.Merged); err != nil {
+		return Adapter{}, err
+	}
+	return a, r.remember(ctx, a)
+}
+
+// read opens the file of a and completes a by what is in it.
+func (r *AdapterRegistry) read(ctx context.Context, a *Adapter) (*adapter.Adapter, error) {
+	if a.Path != "" {
+		path, err := filepath.Abs(a.Path)
+		if err != nil {
+			return nil, fmt.Errorf("adapter %s: %w", a.Path, err)
+		}
+		a.Path = path
+	}
+	if a.Strength() == 1 {
+		a.Options.Strength = 0 // the same by its other name
+	}
+	read, err := r.open(ctx, a.Path, a.Name, a.Options)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && a.Fingerprint != "":
+		return nil, &lostError{
+			how: fmt.Sprintf("whose file %s is gone", a.Path), wayOut: "put it back",
+			err: fmt.Errorf("the file of adapter %s is gone (%w): put it back, or choose another adapter, or none", a.Title(), err),
+		}
+	case err != nil:
+		return nil, err
+	case a.Fingerprint != "" && a.Fingerprint != read.Fingerprint:
+		return nil, &lostError{
+			how: fmt.Sprintf("whose file %s has changed since", a.Path), wayOut: "put the old one back",
+			err: fmt.Errorf("%s has changed since it was used: choose the adapter again", a.Path),
+		}
+	}
+	a.Fingerprint, a.Name, a.Used = read.Fingerprint, read.Name, time.Now()
+	return read, nil
+}
+
+func (r *AdapterRegistry) remember(ctx context.Context, a Adapter) error {
+	r.mu.Lock()
+	r.known[a.Fingerprint] = a
+	r.mu.Unlock()
+	if err := r.store.SaveAdapter(ctx, a); err != nil {
+		return fmt.Errorf("remembering adapter %s: %w", a.Title(), err)
+	}
+	return nil
+}
+
+// Find looks an adapter up by name, with or without its strength, by
+// fingerprint, or by its file, and loads it if it is not loaded. What o leaves
+// open is as it was when the adapter was used last.
+func (r *AdapterRegistry) Find(ctx context.Context, name string, o adapter.Options) (Adapter, error) {
+	list, err := r.List(ctx)
+	if err != nil {
+		return Adapter{}, err
+	}
+	a, ok, err := choose(list, name)
+	switch {
+	case err != nil:
+		return Adapter{}, err
+	case ok && o == (adapter.Options{}) && a.Fingerprint != "":
+		return a, r.Need(ctx, a.Fingerprint)
+	case ok:
+		a = a.answering(o)
+		return r.load(ctx, a)
+	}
+	a, err = r.Load(ctx, name, "", o, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, fmt.Errorf("there is no adapter %q, and no such file: `rookery adapters ls` lists them", name)
+	}
+	return a, err
+}
+
+// Need loads a known adapter, if it is not loaded.
+func (r *AdapterRegistry) Need(ctx context.Context, fingerprint string) error {
+	if fingerprint == "" {
+		return nil
+	}
+	if loaded, err := r.isLoaded(ctx, fingerprint); loaded || err != nil {
+		return err
+	}
+	all, err := r.remembered(ctx)
+	if err != nil {
+		return err
+	}
+	a, ok := all[fingerprint]
+	if !ok {
+		return &lostError{
+			how: "which is not known here", wayOut: "load its file",
+			err: errors.New("the adapter of this conversation is not known here: load it, choose another one, or none"),
+		}
+	}
+	_, err = r.load(ctx, a)
+	return err
+}
+
+// name is what people call an adapter; one that is not known is missed when
+// it is needed.
+func (r *AdapterRegistry) name(ctx context.Context, fingerprint string) string {
+	if fingerprint == "" {
+		return ""
+	}
+	all, err := r.remembered(ctx)
+	if a, ok := all[fingerprint]; ok && err == nil {
+		return a.Title()
+	}
+	return "unknown adapter"
+}

@@ -1,0 +1,145 @@
+package chat
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"rookery/infer"
+)
+
+// A choice is several answers to one prompt that are generated together. Each
+// is journaled by itself and committed when it ends, so that a crash loses none.
+type choice struct {
+	prompt       ID
+	rows         []ID           // of the answers, in their order
+	answers      map[ID]*answer // all of rows, also those that have ended
+	running      []*answer      // of those, the ones that have not
+	compared     bool           // they are variants, each in a way of its own
+	chosen       bool           // Keep was called: what still runs is kept
+	voted        bool           // a person said which is best
+	lead         ID             // the head goes to it when it ends; 0: the first that is there
+	before       Conversation
+	stop         context.CancelFunc // of reading the prompt, which is for all rows
+	secondModels []*SecondModel     // held until the choice is over
+}
+
+// endChoice says that nobody chooses any more. The caller holds mu; no answer
+// of another model runs.
+func (d *Dialogue) endChoice() {
+	if d.choice != nil {
+		dismiss(d.choice.secondModels)
+	}
+	d.choice = nil
+}
+
+// An Alternative is one answer of several to the same prompt.
+type Alternative struct {
+	Live    // of one that has ended as well
+	Variant Variant
+	Ended   bool
+	Reason  infer.Reason // once it has ended
+	Open    bool         // it can be continued
+	Usage   infer.Usage  // once it has ended
+	// FirstToken is how long it took to the first token, reading included; 0
+	// before.
+	FirstToken time.Duration
+	// Rate is tokens a second: of the last second while it runs, then of all.
+	Rate    float64
+	Differs Difference // from the first row
+
+	model *infer.Model
+	lead  int // by how many bytes its text is longer before its first token's
+}
+
+// complete says that the model itself has ended the answer.
+func (r *Alternative) complete() bool { return r.Ended && r.Reason == infer.ReasonStop }
+
+// finishRow puts one answer of several into the tree.
+func (d *Dialogue) finishRow(a *answer, end infer.Ending) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c := d.choice
+	c.running = slices.DeleteFunc(c.running, func(r *answer) bool { return r == a })
+	if d.run = nil; len(c.running) > 0 {
+		d.run = c.running[0]
+	}
+	switch {
+	case a.dropped:
+		d.drop([]ID{a.turn.ID})
+	case a.worthKeeping(end):
+		d.keepAnswer(a, end)
+		if c.leads(a.turn.ID, d.conv.Head) {
+			d.goOnFrom(a.turn.ID)
+		}
+		if a.way.second != nil {
+			end.Snapshot = nil // of no use to the conversation's model
+		}
+		d.commitAnswer(a.turn.ID, end.Snapshot)
+	default:
+		c.forget(a.turn.ID)
+	}
+	if len(c.running) == 0 && (c.chosen || len(c.rows) == 0) {
+		d.endChoice()
+	}
+	d.ended(end)
+}
+
+// leads says whether the head goes to a row that has ended: before Keep to the
+// first of those that are there, afterwards to the one that was chosen.
+func (c *choice) leads(row, head ID) bool {
+	if c.lead != 0 {
+		return row == c.lead
+	}
+	at := slices.Index(c.rows, head)
+	return at < 0 || slices.Index(c.rows, row) < at
+}
+
+func (c *choice) forget(row ID) {
+	c.rows = slices.DeleteFunc(c.rows, func(id ID) bool { return id == row })
+	delete(c.answers, row)
+	for _, a := range c.answers {
+		a.agreed = agreement{} // it may have been the first
+	}
+}
+
+// rows are what a view shows of several answers, until they were chosen from.
+// The caller holds mu.
+func (d *Dialogue) rows() []Alternative {
+	c := d.choice
+	if c == nil || c.chosen {
+		return nil
+	}
+	rows := make([]Alternative, 0, len(c.rows))
+	for _, id := range c.rows {
+		if row, ok := d.row(c.answers[id]); ok {
+			rows = append(rows, row)
+		}
+	}
+	for i := range rows {
+		if i == 0 {
+			continue
+		}
+		rows[i].Differs = c.answers[rows[i].Turn.ID].agreed.with(rows[i], rows[0])
+	}
+	return rows
+}
+
+// row is what a view shows of one of several answers. The caller holds mu.
+func (d *Dialogue) row(a *answer) (Alternative, bool) {
+	r := Alternative{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, model: a.model(), lead: leadOf(a.header, a.drawn, a.template.tok)}
+	if slices.Contains(d.choice.running, a) {
+		return r, true
+	}
+	n := d.tree.nodes[a.turn.ID]
+	if n == nil {
+		return Alternative{}, false
+	}
+	t := n.turn
+	r.Turn, r.Text, r.Progress.Generated = t, t.Text, t.Usage.Generated
+	r.Ended, r.Reason, r.Open, r.Usage, r.Rate = true, t.Reason, t.Open, t.Usage, 0
+	if seconds := t.Usage.DecodeTime.Seconds(); seconds > 0 {
+		r.Rate = float64(t.Usage.Generated) / seconds
+	}
+	return r, true
+}

@@ -1,0 +1,148 @@
+package chat
+
+import (
+	"container/list"
+	"sync"
+
+	"rookery/infer"
+)
+
+// DefaultMemory is what snapshots may take in memory when nobody says otherwise.
+const DefaultMemory = 1e9
+
+// A memoryTier is the host memory's tier of snapshots, one for all conversations
+// of a workspace: from here a state wakes by one copy. When it is full, what was not
+// used for longest goes first. A snapshot that still waits to be saved does not
+// go: it would stay in memory all the same, and it is counted.
+type memoryTier struct {
+	mu      sync.Mutex
+	budget  int64
+	bytes   int64
+	entries map[ID]*list.Element // of *warmEntry, by turn
+	order   *list.List           // used last first
+	read    map[infer.Prefix]ID
+	waiting map[ID]int // writes of a turn's snapshot that are to be done
+}
+
+type memoryEntry struct {
+	turn ID
+	snap *infer.Snapshot
+}
+
+func newMemoryTier() *memoryTier {
+	return &memoryTier{
+		budget: DefaultMemory, entries: map[ID]*list.Element{}, order: list.New(),
+		read: map[infer.Prefix]ID{}, waiting: map[ID]int{},
+	}
+}
+
+// hold keeps a turn's snapshot in memory; nil forgets it.
+func (w *memoryTier) hold(turn ID, s *infer.Snapshot) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if e := w.entries[turn]; e != nil {
+		w.drop(e)
+	}
+	if s == nil {
+		return
+	}
+	w.entries[turn] = w.order.PushFront(&memoryEntry{turn, s})
+	w.bytes += s.HostBytes()
+	if s.Prefix != (infer.Prefix{}) {
+		w.read[s.Prefix] = turn
+	}
+	w.evict()
+}
+
+// get is a turn's snapshot, or nil.
+func (w *memoryTier) get(turn ID) *infer.Snapshot {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	e := w.entries[turn]
+	if e == nil {
+		return nil
+	}
+	w.order.MoveToFront(e)
+	return entryOf(e).snap
+}
+
+// reading is a snapshot of one who has read what a prefix names, or nil.
+func (w *memoryTier) reading(p infer.Prefix) *infer.Snapshot {
+	w.mu.Lock()
+	turn, ok := w.read[p]
+	w.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return w.get(turn)
+}
+
+// wait counts the writes of a turn's snapshot that are to be done: by is 1
+// when one is asked for and -1 when it is done or given up.
+func (w *memoryTier) wait(turn ID, by int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting[turn] += by; w.waiting[turn] <= 0 {
+		delete(w.waiting, turn)
+		w.evict()
+	}
+}
+
+// limit changes the budget.
+func (w *memoryTier) limit(budget int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.budget = budget
+	w.evict()
+}
+
+// entryOf is what an element of the list holds.
+func entryOf(e *list.Element) *memoryEntry {
+	entry, _ := e.Value.(*memoryEntry) // the list has nothing else
+	return entry
+}
+
+// evict lets go of what was not used for longest. The caller holds mu.
+func (w *memoryTier) evict() {
+	for e := w.order.Back(); e != nil && w.bytes > w.budget; {
+		before := e.Prev()
+		if w.waiting[entryOf(e).turn] == 0 {
+			w.drop(e)
+		}
+		e = before
+	}
+}
+
+func (w *memoryTier) drop(e *list.Element) {
+	entry := entryOf(e)
+	w.order.Remove(e)
+	delete(w.entries, entry.turn)
+	if w.read[entry.snap.Prefix] == entry.turn {
+		delete(w.read, entry.snap.Prefix)
+	}
+	w.bytes -= entry.snap.HostBytes()
+}
+
+// Memory is what snapshots take in host memory.
+type Memory struct {
+	Snapshots     int
+	Bytes, Budget int64
+	Unsaved       int64 // of Bytes, what waits to be saved
+}
+
+// Memory says what the snapshots of all conversations take. It is cheap.
+func (k *Workspace) Memory() Memory {
+	w := k.memory
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := Memory{Snapshots: len(w.entries), Bytes: w.bytes, Budget: w.budget}
+	for turn := range w.waiting {
+		if e := w.entries[turn]; e != nil {
+			m.Unsaved += entryOf(e).snap.HostBytes()
+		}
+	}
+	return m
+}
+
+// SetMemory changes how many bytes of snapshots are kept in memory.
+func (k *Workspace) SetMemory(budget int64) { k.memory.limit(max(budget, 0)) }

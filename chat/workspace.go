@@ -1,0 +1,273 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"rookery/infer"
+	"rookery/infer/sampler"
+)
+
+// An Engine is what chat needs of infer.Engine.
+type Engine interface {
+	Model() *infer.Model
+	Submit(infer.Request) (*infer.Stream, error)
+	Stats() infer.Stats
+}
+
+// Defaults are the settings of a new conversation. MaxTokens, Stops and what
+// follows them hold for all conversations, from the next answer on.
+type Defaults struct {
+	System    string
+	Preset    string          // "" chooses by model family
+	Presets   []Preset        // a person's own
+	Sampling  *sampler.Params // overrides the preset
+	Think     ThinkMode
+	MaxTokens int
+	Stops     []string // nil: the model family's
+
+	// KeepThoughts lets later turns remember what a thinking model thought.
+	// Without it they read its answers alone, as it was trained.
+	KeepThoughts bool
+	// KeepBlankLines leaves blank lines in what a person writes. A blank line
+	// separates turns, so that they are removed otherwise; indentation stays.
+	KeepBlankLines bool
+}
+
+// A Workspace is everything that is open. Its mutex may be taken under a
+// dialogue's and never the other way round.
+type Workspace struct {
+	host
+	secondModels secondModels
+	store        Store
+	library      *Library
+	saver        *saver // of the layout
+	memory       *memoryTier
+	changed      chan struct{} // 1 slot
+
+	mu       sync.Mutex
+	defaults Defaults
+	open     map[ID]*Dialogue
+	casts    []unsavedVote        // votes that may not be saved yet
+	leaving  map[ID]chan struct{} // shut and still being saved, or being altered; closed when that is done
+
+	saving  sync.WaitGroup // shut dialogues
+	unsaved []error        // of shut dialogues that Close gave up
+	ctx     context.Context
+	cancel  context.CancelFunc // ends the patience of saving
+
+	shelf   sync.Mutex // held while stored conversations are altered or purged
+	closing context.Context
+	close   context.CancelFunc // ends what runs in the background and need not be done now
+}
+
+// NewWorkspace starts a workspace. It owns store from here on.
+func NewWorkspace(e Engine, store Store, d Defaults) *Workspace {
+	ctx, cancel := context.WithCancel(context.Background())
+	warm := newMemoryTier()
+	closing, closeNow := context.WithCancel(ctx)
+	return &Workspace{
+		host: host{e, newAdapterRegistry(e, store)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
+		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
+		closing: closing, close: closeNow,
+	}
+}
+
+// Changes has a value when any dialogue, or the set of them, has changed: a 1-slot signal for one reader.
+func (k *Workspace) Changes() <-chan struct{} { return k.changed }
+
+func (k *Workspace) signal() {
+	select {
+	case k.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Engine is the engine in use.
+func (k *Workspace) Engine() Engine { return k.engine }
+
+// SetDefaults changes the settings of conversations made from now on.
+func (k *Workspace) SetDefaults(d Defaults) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.defaults = d
+}
+
+func (k *Workspace) settings() Defaults {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.defaults
+}
+
+// stops end an answer of a model.
+func (k *Workspace) stops(m *infer.Model) []string {
+	if stops := k.settings().Stops; stops != nil {
+		return stops
+	}
+	return Stops(m)
+}
+
+// New opens a new, empty conversation. It is stored with its first turn.
+func (k *Workspace) New() *Dialogue { return k.add(k.blank()) }
+
+// NewFrom opens a new, empty conversation that begins from a state of the
+// library. A state of another model or shape is a *statefile.MismatchError.
+func (k *Workspace) NewFrom(s State) (*Dialogue, error) {
+	d := k.blank()
+	if err := d.SetBase(s); err != nil {
+		d.saver.stop()
+		return nil, err
+	}
+	return k.add(d), nil
+}
+
+// blank is a dialogue with the settings of a new conversation.
+func (k *Workspace) blank() *Dialogue {
+	s := k.settings()
+	preset := presetNamed(k.engine.Model(), s.Preset, s.Presets)
+	now := time.Now()
+	c := Conversation{
+		ID: NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
+		Created: now, Updated: now,
+	}
+	if s.Sampling != nil {
+		c.Preset, c.Sampling = "", *s.Sampling
+	}
+	if c.Think == "" {
+		c.Think = ThinkOff
+	}
+	return newDialogue(k, c, false)
+}
+
+func (k *Workspace) add(d *Dialogue) *Dialogue {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open[d.id] = d
+	return d
+}
+
+// Open opens a stored conversation, or gives the dialogue that has it open.
+// It returns at once; the view says Loading until it is read.
+func (k *Workspace) Open(id ID) *Dialogue {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if d := k.open[id]; d != nil {
+		return d
+	}
+	d := newDialogue(k, Conversation{ID: id, Created: id.Created()}, true)
+	k.open[id] = d
+	leaving := k.leaving[id]
+	d.work.Go(func() { d.load(leaving) })
+	return d
+}
+
+// load reads the conversation, once the dialogue that had it before has saved it.
+func (d *Dialogue) load(leaving <-chan struct{}) {
+	if leaving != nil {
+		select {
+		case <-leaving:
+		case <-d.saver.ctx.Done():
+		}
+	}
+	c, turns, j, err := d.workspace.store.Load(d.saver.ctx, d.id)
+	b := d.workspace.library.base(d.saver.ctx, c.Base)
+	adapter := d.workspace.adapters.name(d.saver.ctx, c.Adapter)
+	var journals []Journal
+	if err == nil && j != nil {
+		journals, err = d.workspace.store.Journals(d.saver.ctx, d.id)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.base, d.adapter = b, adapter
+	if err == nil {
+		err = d.install(c, turns, journals)
+	}
+	d.loading = false
+	if err != nil {
+		d.broken = fmt.Errorf("opening conversation %d: %w", d.id, err)
+		d.err = d.broken
+	}
+	d.reline()
+}
+
+// Restore opens what was open last time, or one new conversation. It blocks.
+// A conversation that cannot be read says so in its view.
+func (k *Workspace) Restore(ctx context.Context) ([]*Dialogue, int, error) {
+	layout, err := k.store.Layout(ctx)
+	if err != nil {
+		return nil, 0, fmt.Errorf("reading what was open: %w", err)
+	}
+	stored, err := k.List(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
+	var open []*Dialogue
+	active := 0
+	for i, id := range layout.Open {
+		if !slices.ContainsFunc(stored, func(c Conversation) bool { return c.ID == id && c.Deleted.IsZero() }) {
+			continue // it was never sent to, or has been thrown away
+		}
+		if i <= layout.Active {
+			active = len(open)
+		}
+		open = append(open, k.Open(id))
+	}
+	if len(open) == 0 {
+		open = append(open, k.New())
+	}
+	k.purgeOld()
+	for _, d := range open {
+		if err := wait(ctx, &d.work); err != nil {
+			return nil, 0, fmt.Errorf("reading conversation %d: %w", d.id, err)
+		}
+	}
+	return open, active, nil
+}
+
+// wait waits for a group while ctx lasts.
+func wait(ctx context.Context, group *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		group.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// SaveLayout remembers the open dialogues in order.
+func (k *Workspace) SaveLayout(open []*Dialogue, active int) {
+	l := Layout{Active: active}
+	for _, d := range open {
+		l.Open = append(l.Open, d.id)
+	}
+	k.saver.saveLayout(l)
+}
+
+// List returns the stored conversations. It blocks.
+func (k *Workspace) List(ctx context.Context) ([]Conversation, error) {
+	list, err := k.store.Conversations(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("listing conversations: %w", err)
+	}
+	return list, nil
+}
+
+// AddHistory adds a prompt that was not sent to the history.
+func (k *Workspace) AddHistory(prompt string) { k.saver.addHistory(prompt) }
+
+// History returns the prompts sent, oldest first. It blocks.
+func (k *Workspace) History(ctx context.Context) ([]string, error) {
+	prompts, err := k.store.History(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the prompt history: %w", err)
+	}
+	return prompts, nil
+}

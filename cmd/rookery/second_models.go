@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"runtime/debug"
+
+	"rookery/chat"
+	"rookery/config"
+	"rookery/infer"
+	"rookery/infer/load"
+)
+
+// guestSlots are enough for the variants of a comparison, each with a mix of
+// two states; those that need more wait for each other.
+const guestSlots = 2 * chat.MaxCompare
+
+// second models loads other models for comparisons, as the configuration says of the
+// chat's own.
+func secondModels(c config.Config) chat.ModelOpener {
+	return func(ctx context.Context, path string, progress func(done, total int64)) (chat.Opened, error) {
+		own := c
+		own.Model = config.Model{Path: path}
+		own.Engine.Slots = guestSlots
+		m, backend, err := load.Open(ctx, modelSpec(own, nil), func(p load.Progress) { progress(p.Done, p.Total) })
+		if err != nil {
+			return chat.Opened{}, err
+		}
+		e := infer.NewEngine(m, backend, infer.Options{Chunk: own.Engine.Chunk, Resident: -1})
+		open, builtIn := adaptersOf(m)
+		return chat.Opened{Engine: e, Adapters: open, BuiltIn: builtIn, Close: func() error {
+			err := e.Close()
+			debug.FreeOSMemory() // the weights are gone at once, not with the next collection
+			return err
+		}}, nil
+	}
+}

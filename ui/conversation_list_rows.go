@@ -1,0 +1,145 @@
+package ui
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sahilm/fuzzy"
+
+	"rookery/chat"
+)
+
+// A listRow is a heading, a conversation, or a turn of one that was found.
+type listRow struct {
+	heading string
+	c       chat.Conversation
+	found   *chat.SearchHit
+	titled  bool // the title stands above what was found
+}
+
+// height is in lines.
+func (r listRow) height() int {
+	if r.found != nil && r.titled {
+		return 2
+	}
+	return 1
+}
+
+func (r listRow) same(as listRow) bool {
+	if r.heading != "" || r.c.ID != as.c.ID || (r.found == nil) != (as.found == nil) {
+		return false
+	}
+	return r.found == nil || r.found.Turn == as.found.Turn
+}
+
+// fill makes the rows for the query and selects the conversation at or after
+// a row.
+func (s *conversationList) fill(selected int) {
+	var here []chat.Conversation
+	for _, c := range s.list {
+		if s.stands.holds(c) {
+			here = append(here, c)
+		}
+	}
+	s.rows = s.rows[:0]
+	if s.query.empty() {
+		s.group(here)
+	} else {
+		s.match(here)
+	}
+	s.selected, s.top = min(selected, len(s.rows)-1), 0
+	for s.selected >= 0 && s.selected < len(s.rows)-1 && s.rows[s.selected].heading != "" {
+		s.selected++
+	}
+	s.selected = max(s.selected, 0)
+	s.scroll()
+}
+
+// group puts a heading before each stretch of time.
+func (s *conversationList) group(here []chat.Conversation) {
+	last := ""
+	for _, c := range here {
+		heading := since(s.now, c.Updated)
+		switch {
+		case s.stands == shelfBin:
+			heading = ""
+		case c.Pinned:
+			heading = "Pinned"
+		}
+		if heading != last {
+			s.rows = append(s.rows, listRow{heading: heading})
+			last = heading
+		}
+		s.rows = append(s.rows, listRow{c: c})
+	}
+}
+
+// match has the titles that fit, best first, and below them what was found in
+// the messages, conversation by conversation.
+func (s *conversationList) match(here []chat.Conversation) {
+	for _, m := range fuzzy.FindFrom(s.query.value(), titles(here)) {
+		s.rows = append(s.rows, listRow{c: here[m.Index]})
+	}
+	at := make(map[chat.ID]int, len(here))
+	for i, c := range here {
+		at[c.ID] = i
+	}
+	var order []chat.ID
+	turns := map[chat.ID][]*chat.SearchHit{}
+	for i := range s.found {
+		f := &s.found[i]
+		if _, ok := at[f.Conversation]; !ok || f.Turn == 0 { // titles were matched before
+			continue
+		}
+		if turns[f.Conversation] == nil {
+			order = append(order, f.Conversation)
+		}
+		turns[f.Conversation] = append(turns[f.Conversation], f)
+	}
+	if len(order) > 0 {
+		s.rows = append(s.rows, listRow{heading: "In the messages"})
+	}
+	for _, id := range order {
+		for i, f := range turns[id] {
+			s.rows = append(s.rows, listRow{c: here[at[id]], found: f, titled: i == 0})
+		}
+	}
+}
+
+// titles are a source of the fuzzy search.
+type titles []chat.Conversation
+
+func (t titles) String(i int) string { return titleOf(t[i]) }
+func (t titles) Len() int            { return len(t) }
+
+// since names the stretch of time in which something was.
+func since(now, then time.Time) string {
+	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch {
+	case then.IsZero():
+		return "Older"
+	case !then.Before(midnight):
+		return "Today"
+	case !then.Before(midnight.AddDate(0, 0, -1)):
+		return "Yesterday"
+	case !then.Before(midnight.AddDate(0, 0, -7)):
+		return "Last 7 days"
+	case !then.Before(midnight.AddDate(0, 0, -30)):
+		return "Last 30 days"
+	}
+	return "Older"
+}
+
+// shelved puts pinned conversations first and keeps the order otherwise.
+func shelved(list []chat.Conversation) []chat.Conversation {
+	slices.SortStableFunc(list, func(a, b chat.Conversation) int {
+		switch {
+		case a.Pinned == b.Pinned:
+			return b.Updated.Compare(a.Updated)
+		case a.Pinned:
+			return -1
+		}
+		return 1
+	})
+	return list
+}

@@ -1,0 +1,147 @@
+package ui
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"rookery/chat"
+	"rookery/infer"
+	"rookery/infer/sampler"
+)
+
+// A workspace is what the interface needs of chat.Workspace. Everything that takes a
+// context blocks and is called in commands only.
+type workspace interface {
+	Changes() <-chan struct{}
+	Engine() chat.Engine
+	Restore(ctx context.Context) (open []dialogue, active int, err error)
+	New() dialogue
+	Open(id chat.ID) dialogue
+	Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error)
+	CloseDialogue(d dialogue)
+	SaveLayout(open []dialogue, active int)
+	List(ctx context.Context) ([]chat.Conversation, error)
+	Search(ctx context.Context, query string) ([]chat.SearchHit, error)
+	SetTitle(ctx context.Context, id chat.ID, title string) error
+	SetPinned(ctx context.Context, id chat.ID, pinned bool) error
+	SetArchived(ctx context.Context, id chat.ID, archived bool) error
+	MoveToBin(ctx context.Context, id chat.ID) error
+	RestoreFromBin(ctx context.Context, id chat.ID) error
+	EmptyBin(ctx context.Context) (removed int, err error)
+	ExportTree(ctx context.Context, w io.Writer, id chat.ID, f chat.Format, states bool) error
+	Import(ctx context.Context, r io.ReaderAt, size int64) ([]chat.ImportResult, error)
+	Delete(ctx context.Context, id chat.ID) error
+	History(ctx context.Context) ([]string, error)
+	AddHistory(prompt string)
+	library
+	mixWorkspace
+	compareWorkspace
+	adapterWorkspace
+}
+
+// A dialogue is chat.Dialogue. Its methods return at once.
+type dialogue interface {
+	ID() chat.ID
+	View() chat.View
+	Send(text string) error
+	Stop()
+	Continue() error
+	Retry() error
+	EditLast(text string) error
+	SwitchSibling(turn chat.ID, by int) error
+	ShowTurn(turn chat.ID) error
+	treeDialogue
+	compareDialogue
+	stateDialogue
+	mixDialogue
+	outlookDialogue
+	adapterDialogue
+	SetSystem(text string) error
+	SetSampling(p sampler.Params, preset string) error
+	SetThink(m chat.ThinkMode) error
+	SetTitle(title string) error
+}
+
+// chatWorkspace gives chat.Workspace the shape of workspace.
+type chatWorkspace struct {
+	*chat.Workspace
+	first *chat.Dialogue // shown first, beside what was open; may be nil
+}
+
+func (k chatWorkspace) Restore(ctx context.Context) ([]dialogue, int, error) {
+	open, active, err := k.Workspace.Restore(ctx)
+	if k.first != nil {
+		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil {
+			k.Workspace.CloseDialogue(open[0]) // it was opened for want of another one
+			open = nil
+		}
+		active = len(open)
+		open = append(open, k.first)
+	}
+	all := make([]dialogue, len(open))
+	for i, d := range open {
+		all[i] = d
+	}
+	return all, active, err
+}
+
+func (k chatWorkspace) Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error) {
+	c, ok := d.(*chat.Dialogue)
+	if !ok {
+		return nil, errOpening
+	}
+	forks, err := k.Workspace.Fork(c, turn, n)
+	all := make([]dialogue, len(forks))
+	for i, f := range forks {
+		all[i] = f
+	}
+	return all, err
+}
+
+func (k chatWorkspace) New() dialogue            { return k.Workspace.New() }
+func (k chatWorkspace) Open(id chat.ID) dialogue { return k.Workspace.Open(id) }
+
+func (k chatWorkspace) CloseDialogue(d dialogue) {
+	if c, ok := d.(*chat.Dialogue); ok {
+		k.Workspace.CloseDialogue(c)
+	}
+}
+
+func (k chatWorkspace) SaveLayout(open []dialogue, active int) {
+	all := make([]*chat.Dialogue, 0, len(open))
+	for _, d := range open {
+		if c, ok := d.(*chat.Dialogue); ok {
+			all = append(all, c)
+		}
+	}
+	k.Workspace.SaveLayout(all, active)
+}
+
+// model is what the workspace's engine runs, or nil.
+func modelOf(k workspace) *infer.Model {
+	if e := k.Engine(); e != nil {
+		return e.Model()
+	}
+	return nil
+}
+
+// errOpening is the answer of a tab whose conversation is not there yet.
+var errOpening = errors.New("the conversations are still being opened; try again in a moment")
+
+// opening is the dialogue of the first tab until the workspace has been restored.
+type opening struct{}
+
+func (opening) ID() chat.ID                              { return 0 }
+func (opening) View() chat.View                          { return chat.View{Loading: true} }
+func (opening) Send(string) error                        { return errOpening }
+func (opening) Stop()                                    {}
+func (opening) Continue() error                          { return errOpening }
+func (opening) Retry() error                             { return errOpening }
+func (opening) EditLast(string) error                    { return errOpening }
+func (opening) SwitchSibling(chat.ID, int) error         { return errOpening }
+func (opening) ShowTurn(chat.ID) error                   { return errOpening }
+func (opening) SetSystem(string) error                   { return errOpening }
+func (opening) SetSampling(sampler.Params, string) error { return errOpening }
+func (opening) SetThink(chat.ThinkMode) error            { return errOpening }
+func (opening) SetTitle(string) error                    { return errOpening }
