@@ -118,7 +118,7 @@ func (k *Workspace) asking(ctx context.Context, q Question, v Variant) (r infer.
 	if err != nil {
 		return r, "", err
 	}
-	tokens, header := q.tokens(a.model(), k.settings(), v.Base.asBase())
+	tokens, header := q.tokens(a.model(), k.settings(), baseOf(&v.Base))
 	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, header, nil
 }
 

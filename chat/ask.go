@@ -19,7 +19,7 @@ func AskFrom(m *infer.Model, d Defaults, s State, prompt string) (r infer.Reques
 	if err != nil {
 		return r, "", err
 	}
-	r, header = ask(m, d, s.asBase().beginning(), prompt)
+	r, header = ask(m, d, baseOf(&s).beginning(), prompt)
 	r.From, r.Tokens = from, slices.Concat(tokens, r.Tokens)
 	return r, header, nil
 }

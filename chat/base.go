@@ -39,7 +39,7 @@ func (d *Dialogue) SetBase(s State) error {
 // setBase begins from a state. One that has read a text was told there what
 // it is to be: the system prompt of new conversations is not for it.
 func (d *Dialogue) setBase(s State) {
-	d.conv.Base, d.base = s.ID, s.asBase()
+	d.conv.Base, d.base = s.ID, baseOf(&s)
 	if s.Adapter != "" {
 		d.conv.Adapter, d.adapter = s.Adapter, s.AdapterName
 	}
@@ -60,7 +60,7 @@ func (l *Library) base(ctx context.Context, id ID) base {
 	}
 	for _, s := range list {
 		if s.ID == id {
-			return s.asBase()
+			return baseOf(&s)
 		}
 	}
 	return base{}

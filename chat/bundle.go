@@ -206,7 +206,7 @@ func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, err
 	if err != nil {
 		return Tree{}, err
 	}
-	for _, id := range t.library() {
+	for _, id := range libraryStates(&t) {
 		if hasState(have, id) {
 			t.Bases = append(t.Bases, TreeBase{id, func() (State, error) { return store.State(ctx, id) }})
 		}

@@ -176,7 +176,7 @@ func (b *bundleReader) conversation(c bundleConversation) (Tree, error) {
 	case len(t.Turns) != c.Turns:
 		return t, fmt.Errorf("it has %d turns and the manifest says %d", len(t.Turns), c.Turns)
 	}
-	for _, id := range t.library() {
+	for _, id := range libraryStates(&t) {
 		if b.bases[id].ID != "" {
 			t.Bases = append(t.Bases, TreeBase{id, func() (State, error) { return b.base(id) }})
 		}

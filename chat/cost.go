@@ -6,17 +6,6 @@ import (
 	"fmt"
 )
 
-// A Cost is what a conversation takes in the store.
-type Cost struct {
-	Turns         int
-	TextBytes     int64 // text and tokens
-	Snapshots     int   // turns that have one
-	SnapshotBytes int64
-}
-
-// Bytes is all of it.
-func (c Cost) Bytes() int64 { return c.TextBytes + c.SnapshotBytes }
-
 // A coster is a Store that knows what conversations take on disk.
 type coster interface {
 	Cost(ctx context.Context, id ID) (Cost, error)

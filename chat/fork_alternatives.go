@@ -65,7 +65,7 @@ func (f *forking) take(v Variant, t template) {
 	c := &f.conversation
 	own := c.Base
 	c.Base, c.Adapter, c.Mix = v.Base.ID, v.Adapter.Fingerprint, v.Mix
-	f.base, f.adapter = v.Base.asBase(), v.Adapter.Name
+	f.base, f.adapter = baseOf(&v.Base), v.Adapter.Name
 	if v.Sampling.Seed = c.Sampling.Seed; !reflect.DeepEqual(v.Sampling, c.Sampling) {
 		c.Sampling, c.Preset = v.Sampling, ""
 	}

@@ -181,23 +181,6 @@ func joined(all, more []Span) []Span {
 	return all
 }
 
-// readUpTo says how a turn's first n tokens were read, and that what stands
-// behind them is to be read with an adapter of now. It is of a turn beside it.
-func (t *Turn) readUpTo(model string, n int, now Span) Reading {
-	r, known := t.reading(model)
-	var spans []Span
-	if known {
-		_, own := r.over(max(len(t.Tokens)-r.Unread, 0))
-		spans = leading(own, n)
-	}
-	if last := len(spans) - 1; last < 0 || spans[last].Adapter != now.Adapter {
-		spans = append(spans, now)
-	}
-	out := readAs(model, spans, 0, 0)
-	out.Anew = r.Anew
-	return out
-}
-
 // submitted notes how the request that a start makes divides: what is not the
 // answer's own, and how much of the answer was read before. The caller holds mu.
 func (a *answer) submitted(s start) {

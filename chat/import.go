@@ -32,13 +32,6 @@ type ImportResult struct {
 	Note          string
 }
 
-// A TakenError says that an id of an imported conversation is in use.
-type TakenError struct{ Conversation ID }
-
-func (e *TakenError) Error() string {
-	return fmt.Sprintf("conversation %d, or a turn of it, is stored already", e.Conversation)
-}
-
 // An Import is what files hold, before any of it is stored.
 type Import struct {
 	trees    []Tree
@@ -164,7 +157,7 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 			} else {
 				coming[a.ID] = at
 				trees = append(trees, at)
-				a.Note = at.lacks(states)
+				a.Note = lacks(&at, states)
 			}
 			break
 		}
@@ -175,9 +168,9 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 
 // lacks says which states of the library a tree needs and neither brings nor
 // finds there.
-func (t *Tree) lacks(there []State) string {
+func lacks(t *Tree, there []State) string {
 	mixed := 0
-	for _, id := range t.library() {
+	for _, id := range libraryStates(t) {
 		if slices.ContainsFunc(t.Bases, func(b TreeBase) bool { return b.ID == id }) || hasState(there, id) {
 			continue
 		}
@@ -215,7 +208,7 @@ func covers(stored, turns []Turn) bool {
 // which keeps their order and follows from what is in the tree, so that the
 // same tree gets the same ids again.
 func shifted(t Tree, try int) Tree {
-	by := ID(t.digest()>>33) + ID(try) // half a second of creation time at most
+	by := ID(digest(t)>>33) + ID(try) // half a second of creation time at most
 	move := func(id *ID) {
 		if *id != 0 {
 			*id += by
@@ -241,7 +234,7 @@ func shifted(t Tree, try int) Tree {
 }
 
 // digest is a number that follows from the turns of a tree.
-func (t Tree) digest() uint64 {
+func digest(t Tree) uint64 {
 	sum := sha256.New()
 	for _, turn := range t.Turns {
 		_, _ = fmt.Fprintf(sum, "%d %d %d %d\n%s", turn.ID, turn.Parent, turn.Role, len(turn.Text), turn.Text)

@@ -238,7 +238,7 @@ func (c foreignConversation) tree() (Tree, error) {
 	if len(t.Turns) == 0 {
 		return t, errors.New("it has no messages")
 	}
-	t.number()
+	numberTurns(&t)
 	t.Conversation.Title = titleFrom(t.Turns[0].Text)
 	if c.Title != "" {
 		t.Conversation.Title, t.Conversation.Named = givenTitle(c.Title), true
@@ -289,7 +289,7 @@ func (m foreignMessage) addTo(t *Tree) error {
 }
 
 // number gives the turns of a line ids, one below the other.
-func (t *Tree) number() {
+func numberTurns(t *Tree) {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%d %s\n", len(t.Conversation.System), t.Conversation.System)
 	for _, turn := range t.Turns {

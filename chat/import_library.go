@@ -13,16 +13,9 @@ import (
 	"rookery/infer"
 )
 
-// A TreeBase is a state of the library that a conversation begins from or
-// mixes. Read reads it anew every time.
-type TreeBase struct {
-	ID   ID
-	Read func() (State, error)
-}
-
 // library is the states of the library that a tree needs, those left out that
 // come with the program.
-func (t *Tree) library() []ID {
+func libraryStates(t *Tree) []ID {
 	var ids []ID
 	seen := map[ID]bool{}
 	need := func(id ID) {
@@ -75,7 +68,7 @@ func addLibrary(ctx context.Context, store Store, trees []Tree) (_ []Tree, added
 	}
 	out := slices.Clone(trees)
 	for i := range out {
-		out[i] = out[i].moved(there)
+		out[i] = moveTree(out[i], there)
 	}
 	return out, added, nil
 }
@@ -119,7 +112,7 @@ func sameState(ctx context.Context, store Store, s State, taken map[ID]bool) (sh
 	if err != nil {
 		return shelved{}, err
 	}
-	want := s.fingerprint()
+	want := stateFingerprint(&s)
 	slices.SortStableFunc(list, func(a, b State) int { // the one of its number first
 		switch {
 		case a.ID == s.ID:
@@ -137,7 +130,7 @@ func sameState(ctx context.Context, store Store, s State, taken map[ID]bool) (sh
 		if err != nil {
 			continue // a damaged one is not it
 		}
-		if full.fingerprint() == want {
+		if stateFingerprint(&full) == want {
 			return shelved{known.ID, known.Name}, nil
 		}
 	}
@@ -145,7 +138,7 @@ func sameState(ctx context.Context, store Store, s State, taken map[ID]bool) (sh
 }
 
 // fingerprint identifies what a state holds, whatever it is called.
-func (s *State) fingerprint() [sha256.Size]byte {
+func stateFingerprint(s *State) [sha256.Size]byte {
 	h := sha256.New()
 	text := func(parts ...string) {
 		for _, p := range parts {
@@ -171,8 +164,8 @@ func (s *State) fingerprint() [sha256.Size]byte {
 }
 
 // moved is a tree whose states of the library have other numbers and names.
-func (t Tree) moved(to map[ID]shelved) Tree {
-	if !slices.ContainsFunc(t.library(), func(id ID) bool { return to[id].id != 0 }) {
+func moveTree(t Tree, to map[ID]shelved) Tree {
+	if !slices.ContainsFunc(libraryStates(&t), func(id ID) bool { return to[id].id != 0 }) {
 		return t
 	}
 	at := func(id ID) ID {

@@ -4,117 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"rookery/infer"
 )
-
-// A MixMember is one state of a mix.
-type MixMember struct {
-	State  ID      `json:"state,omitempty"` // of the library
-	Name   string  `json:"name,omitempty"`
-	Weight float32 `json:"weight"`
-	Mute   bool    `json:"mute,omitempty"`
-	Solo   bool    `json:"solo,omitempty"`
-}
-
-// A Mix gates states of the library: all of them read what the conversation
-// reads, and every token is drawn from their weighted logits. Own is the
-// conversation's own run, from its base. The zero Mix, without faders, is none.
-type Mix struct {
-	Own    MixMember   `json:"own"`
-	Others []MixMember `json:"faders,omitempty"`
-}
-
-// Active says whether there is anything to mix.
-func (m Mix) Active() bool { return len(m.Others) > 0 }
-
-// Members are the faders, the own run's first.
-func (m Mix) Members() []MixMember { return append([]MixMember{m.Own}, m.Others...) }
-
-// WithMember is the mix with another fader in place i of All.
-func (m Mix) WithMember(i int, f MixMember) Mix {
-	if i == 0 {
-		m.Own = f
-		return m
-	}
-	m.Others = slices.Clone(m.Others)
-	m.Others[i-1] = f
-	return m
-}
-
-// Weights are what the faders come to, in the order of All: a muted one is 0,
-// and so are those that are not solo where others are.
-func (m Mix) Weights() []float32 {
-	all := m.Members()
-	solo := slices.ContainsFunc(all, func(f MixMember) bool { return f.Solo })
-	w := make([]float32, len(all))
-	for i, f := range all {
-		if !f.Mute && (!solo || f.Solo) {
-			w[i] = f.Weight
-		}
-	}
-	return w
-}
-
-// Check says why the mix cannot be used, or nil.
-func (m Mix) Check() error {
-	if !m.Active() {
-		return nil
-	}
-	seen := map[ID]bool{}
-	for _, f := range m.Others {
-		if seen[f.State] {
-			return fmt.Errorf("state %q is twice in the mix", f.Name)
-		}
-		seen[f.State] = true
-	}
-	return infer.CheckWeights(m.Weights())
-}
-
-// plain is the mix with the weights that its faders come to.
-func (m Mix) plain() Mix {
-	w := m.Weights()
-	m.Own = MixMember{Name: m.Own.Name, Weight: w[0]}
-	m.Others = slices.Clone(m.Others)
-	for i := range m.Others {
-		m.Others[i].Weight, m.Others[i].Mute, m.Others[i].Solo = w[i+1], false, false
-	}
-	return m
-}
-
-// Same says whether two mixes have the same states, whatever their weights.
-func (m Mix) Same(other Mix) bool {
-	return slices.EqualFunc(m.Others, other.Others, func(a, b MixMember) bool { return a.State == b.State })
-}
-
-// String says the mix as `--mix` takes it: "own=1,dialogue=0.7,sad=-0.3".
-func (m Mix) String() string {
-	if !m.Active() {
-		return ""
-	}
-	var parts []string
-	for i, f := range m.Members() {
-		name := f.Name
-		if i == 0 {
-			name = ownName
-		}
-		part := name + "=" + strconv.FormatFloat(float64(f.Weight), 'g', 4, 32)
-		switch {
-		case f.Mute:
-			part += " (mute)"
-		case f.Solo:
-			part += " (solo)"
-		}
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, ",")
-}
-
-// ownName is what the conversation's own run is called in a mix.
-const ownName = "own"
 
 // ParseMix reads "state=weight,..."; "own" is the conversation's own run, whose
 // weight is 0 if it is not named.
@@ -145,12 +39,12 @@ func ParseMix(ctx context.Context, l *Library, text string) (Mix, error) {
 
 // LoadMembers are the states of a mix as requests have them, at their beginning: a
 // mix of another model's or adapter's states is refused, naming both.
-func (m Mix) LoadMembers(ctx context.Context, l *Library, model *infer.Model, adapter string) ([]infer.Member, error) {
-	return m.loadMembers(ctx, l, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, "") })
+func LoadMembers(ctx context.Context, m Mix, l *Library, model *infer.Model, adapter string) ([]infer.Member, error) {
+	return loadMembers(ctx, m, l, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, "") })
 }
 
 // loadMembers is Voices with a check of its own beside that of the model.
-func (m Mix) loadMembers(ctx context.Context, l *Library, model *infer.Model, adapter string, check func(*State) error) ([]infer.Member, error) {
+func loadMembers(ctx context.Context, m Mix, l *Library, model *infer.Model, adapter string, check func(*State) error) ([]infer.Member, error) {
 	var voices []infer.Member
 	weights := m.Weights()
 	for i, f := range m.Others {
@@ -168,39 +62,6 @@ func (m Mix) loadMembers(ctx context.Context, l *Library, model *infer.Model, ad
 		voices = append(voices, infer.Member{Name: f.State.String(), Weight: weights[i+1], Adapter: adapter, State: from.State})
 	}
 	return voices, nil
-}
-
-// reweighted are voices with the mix's weights.
-func (m Mix) reweighted(voices []infer.Member) []infer.Member {
-	w := m.Weights()
-	out := slices.Clone(voices)
-	for i := range out {
-		out[i].Weight = w[i+1]
-	}
-	return out
-}
-
-// Has says whether a state of the library is in the mix.
-func (m Mix) Has(state ID) bool {
-	return slices.ContainsFunc(m.Others, func(f MixMember) bool { return f.State == state })
-}
-
-// holds says whether a snapshot has the states of the mix, after what it read.
-func (m Mix) holds(s *infer.Snapshot) bool {
-	if !m.Active() {
-		return true // of one with more the own is used alone
-	}
-	return slices.EqualFunc(m.Others, s.Members, func(f MixMember, v infer.Member) bool { return f.State.String() == v.Name })
-}
-
-// key names the states of the mix: who has read the same tokens with other
-// states beside it has another state.
-func (m Mix) key() string {
-	var ids []string
-	for _, f := range m.Others {
-		ids = append(ids, f.State.String())
-	}
-	return strings.Join(ids, ",")
 }
 
 // SetMix gates the conversation's states anew. Weights count from the next

@@ -12,13 +12,6 @@ import (
 	"rookery/infer/statefile"
 )
 
-// A NamedMix is one that a person has saved.
-type NamedMix struct {
-	Name string
-	Mix  Mix
-	Used time.Time // saved or taken last
-}
-
 // Mixes are those that were saved, the one used last first, with the names
 // that their states have now.
 func (k *Workspace) Mixes(ctx context.Context) ([]NamedMix, error) {
@@ -34,17 +27,6 @@ func (k *Workspace) Mixes(ctx context.Context) ([]NamedMix, error) {
 		list[i].Mix = list[i].Mix.renamed(states)
 	}
 	return list, nil
-}
-
-// renamed is the mix with the names that its states have now.
-func (m Mix) renamed(states []State) Mix {
-	m.Others = slices.Clone(m.Others)
-	for i, f := range m.Others {
-		if at := slices.IndexFunc(states, func(s State) bool { return s.ID == f.State }); at >= 0 {
-			m.Others[i].Name = states[at].Name
-		}
-	}
-	return m
 }
 
 // SaveMix keeps a mix under a name; one that has the name is replaced.
@@ -81,7 +63,7 @@ func (k *Workspace) FindMix(ctx context.Context, name string) (Mix, error) {
 		return Mix{}, noMix(name, list)
 	}
 	taken := list[i]
-	if err := taken.Mix.fits(ctx, k.library, k.engine.Model()); err != nil {
+	if err := checkMix(ctx, taken.Mix, k.library, k.engine.Model()); err != nil {
 		return Mix{}, err
 	}
 	taken.Used = time.Now()
@@ -121,27 +103,12 @@ func (k *Workspace) ParseMix(ctx context.Context, text string) (Mix, error) {
 	if err != nil {
 		return Mix{}, err
 	}
-	return m, m.fits(ctx, k.library, k.engine.Model())
+	return m, checkMix(ctx, m, k.library, k.engine.Model())
 }
 
 // fits says why a model cannot use a mix of the library's states, or nil. Their
 // adapters are compared with the conversation's when it is used.
-func (m Mix) fits(ctx context.Context, l *Library, model *infer.Model) error {
-	_, err := m.loadMembers(ctx, l, model, "", func(*State) error { return nil })
+func checkMix(ctx context.Context, m Mix, l *Library, model *infer.Model) error {
+	_, err := loadMembers(ctx, m, l, model, "", func(*State) error { return nil })
 	return err
-}
-
-// named lists names in a sentence: "is a", "are a, b and c", "are a, b and 12 more".
-func named(names []string) string {
-	const most = 8
-	if len(names) == 1 {
-		return "is " + names[0]
-	}
-	last := names[len(names)-1]
-	names = names[:len(names)-1]
-	if len(names) >= most {
-		last = fmt.Sprintf("%d more", len(names)+1-most)
-		names = names[:most]
-	}
-	return "are " + strings.Join(names, ", ") + " and " + last
 }

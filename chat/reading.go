@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"math"
+	"rookery/infer"
 	"slices"
 )
 
@@ -165,4 +166,31 @@ func leading(spans []Span, n int) (out []Span) {
 		n = max(n-s.Tokens, 0)
 	}
 	return out
+}
+
+// readUpTo says how a turn's first n tokens were read, and that what stands
+// behind them is to be read with an adapter of now. It is of a turn beside it.
+func (t *Turn) readUpTo(model string, n int, now Span) Reading {
+	r, known := t.reading(model)
+	var spans []Span
+	if known {
+		_, own := r.over(max(len(t.Tokens)-r.Unread, 0))
+		spans = leading(own, n)
+	}
+	if last := len(spans) - 1; last < 0 || spans[last].Adapter != now.Adapter {
+		spans = append(spans, now)
+	}
+	out := readAs(model, spans, 0, 0)
+	out.Anew = r.Anew
+	return out
+}
+
+// adaptedAs says that a snapshot is of the adapter that the turn was made with,
+// as far as that was written down.
+func (t *Turn) adaptedAs(s *infer.Snapshot) bool {
+	if t.Role != RoleAssistant {
+		r, known := t.reading(s.Model)
+		return !known || r.Spans[len(r.Spans)-1].Adapter == s.Adapter
+	}
+	return t.Adapter != "" && t.AdapterID == "" || s.Adapter == t.AdapterID
 }

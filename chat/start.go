@@ -188,16 +188,6 @@ func (a *answer) kept(ctx context.Context, t Turn) *infer.Snapshot {
 	return s
 }
 
-// adaptedAs says that a snapshot is of the adapter that the turn was made with,
-// as far as that was written down.
-func (t *Turn) adaptedAs(s *infer.Snapshot) bool {
-	if t.Role != RoleAssistant {
-		r, known := t.reading(s.Model)
-		return !known || r.Spans[len(r.Spans)-1].Adapter == s.Adapter
-	}
-	return t.Adapter != "" && t.AdapterID == "" || s.Adapter == t.AdapterID
-}
-
 // drawable says that a token can be drawn after a snapshot before more is read.
 func drawable(s *infer.Snapshot) bool {
 	return s != nil && (s.Logits != nil || len(s.Pending) > 0)

@@ -85,7 +85,7 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 		return m
 	}
 	before, after := mixed("own=1,demo-sad=0.2,demo-animals=0"), mixed("own=0.1,demo-sad=0.2,demo-animals=1.5")
-	voices, err := before.LoadMembers(t.Context(), workspace.Library(), e.Model(), "")
+	voices, err := chat.LoadMembers(t.Context(), before, workspace.Library(), e.Model(), "")
 	must(t, err)
 	calm := sampler.Params{Temperature: 1.5, TopP: 1, Presence: 0.8, Frequency: 0.3, Decay: 0.99, Seed: 3}
 	for name, s := range map[string]swap{

@@ -23,24 +23,6 @@ const (
 	treeVersion = 1
 )
 
-// A Tree is a conversation with all its turns, parents before children, as
-// it is exported and imported. Its states are read one at a time.
-type Tree struct {
-	Conversation Conversation
-	Turns        []Turn
-	States       []TreeState
-	// Bases are the states of the library that the conversation begins from and
-	// that its mixes have, as far as they are there.
-	Bases []TreeBase
-}
-
-// A TreeState is the snapshot of a turn. Read reads it anew
-// every time.
-type TreeState struct {
-	Turn ID
-	Read func() (*infer.Snapshot, error)
-}
-
 // writeTree writes the JSON of a tree, without its states.
 func writeTree(w io.Writer, t Tree) error {
 	file := exportFile{

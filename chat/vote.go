@@ -13,48 +13,6 @@ import (
 	"rookery/infer"
 )
 
-// A Vote is what a person thought of the answers of several variants to one prompt.
-type Vote struct {
-	Prompt   string        // hash of its text, see HashPrompt
-	Variants []Description // in no order that means anything
-	Winner   int           // place in Variants; -1 is a tie
-	Created  time.Time
-}
-
-// Tie is the Winner of a vote that found none better than the others.
-const Tie = -1
-
-// Check says what is wrong with a vote, or nil.
-func (v *Vote) Check() error {
-	switch {
-	case len(v.Variants) < 2:
-		return errors.New("a vote is between at least two variants")
-	case v.Winner < Tie || v.Winner >= len(v.Variants):
-		return fmt.Errorf("variant %d cannot have won: there are %d", v.Winner+1, len(v.Variants))
-	}
-	return nil
-}
-
-// A Description is a variant as votes have it, without its name and its seed:
-// variants that are described alike are the same one. It is JSON.
-type Description string
-
-// described is a Description's form. Its names are those of stored votes.
-type described struct {
-	Model       string  `json:"model"`
-	State       string  `json:"state,omitempty"`
-	Adapter     string  `json:"adapter,omitempty"`
-	AdapterID   string  `json:"adapter_id,omitempty"` // beginning of the fingerprint
-	Mix         string  `json:"mix,omitempty"`
-	Mode        string  `json:"mode"`
-	Temperature float32 `json:"temperature"`
-	TopK        int     `json:"top_k,omitempty"`
-	TopP        float32 `json:"top_p"`
-	Presence    float32 `json:"presence,omitempty"`
-	Frequency   float32 `json:"frequency,omitempty"`
-	Decay       float32 `json:"decay,omitempty"`
-}
-
 // Describe is the variant of a model for votes.
 func (v *Variant) Describe(m *infer.Model) Description {
 	p := v.Sampling
@@ -71,31 +29,6 @@ func (v *Variant) Describe(m *infer.Model) Description {
 		return Description(fmt.Sprintf("{\"model\":%q}", m.Name))
 	}
 	return Description(data)
-}
-
-// Title says the description in a few words: "demo-sad, demo-pirate, temperature 0.8".
-func (d Description) Title() string {
-	var v described
-	if json.Unmarshal([]byte(d), &v) != nil {
-		return string(d)
-	}
-	title := v.Model
-	for _, part := range []string{v.State, v.Adapter, v.Mix} {
-		if part != "" {
-			title += ", " + part
-		}
-	}
-	title += fmt.Sprintf(", temperature %.3g", v.Temperature)
-	if v.TopP > 0 && v.TopP < 1 {
-		title += fmt.Sprintf(", top_p %.3g", v.TopP)
-	}
-	return title
-}
-
-// HashPrompt names a prompt in votes, which do not keep what people wrote.
-func HashPrompt(text string) string {
-	sum := sha256.Sum256([]byte(cleanText(text)))
-	return hex.EncodeToString(sum[:])
 }
 
 // ErrVoted says that the answers at hand were voted on.
@@ -170,4 +103,10 @@ func (k *Workspace) Votes(ctx context.Context) ([]Vote, error) {
 		c.keep.await(ctx, c.saved)
 	}
 	return k.store.Votes(ctx)
+}
+
+// HashPrompt names a prompt in votes, which do not keep what people wrote.
+func HashPrompt(text string) string {
+	sum := sha256.Sum256([]byte(cleanText(text)))
+	return hex.EncodeToString(sum[:])
 }

@@ -52,11 +52,11 @@ func WriteVotesCSV(w io.Writer, votes []Vote) error {
 	}
 	for n, v := range votes {
 		for i, d := range v.Variants {
-			row, err := d.row()
+			row, err := votedRow(d)
 			if err != nil {
 				return fmt.Errorf("a vote of %s has a variant that cannot be read: %w", v.Created.Format(time.DateTime), err)
 			}
-			head := []string{strconv.Itoa(n + 1), v.Created.UTC().Format(time.RFC3339), v.Prompt, v.outcome(i)}
+			head := []string{strconv.Itoa(n + 1), v.Created.UTC().Format(time.RFC3339), v.Prompt, outcome(&v, i)}
 			if err := c.Write(append(head, row...)); err != nil {
 				return err
 			}
@@ -67,7 +67,7 @@ func WriteVotesCSV(w io.Writer, votes []Vote) error {
 }
 
 // outcome is what the vote says of its variant in place i.
-func (v *Vote) outcome(i int) string {
+func outcome(v *Vote, i int) string {
 	switch v.Winner {
 	case Tie:
 		return "tied"
@@ -78,7 +78,7 @@ func (v *Vote) outcome(i int) string {
 }
 
 // row is the description as columns.
-func (d Description) row() ([]string, error) {
+func votedRow(d Description) ([]string, error) {
 	var v described
 	if err := json.Unmarshal([]byte(d), &v); err != nil {
 		return nil, err

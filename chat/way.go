@@ -137,7 +137,7 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 		return from, nil
 	}
 	adapter, name := a.using()
-	voices, err := m.loadMembers(ctx, a.d.workspace.library, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, name) })
+	voices, err := loadMembers(ctx, m, a.d.workspace.library, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, name) })
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ type Engine struct {
 	// What follows belongs to the engine goroutine.
 	device   device
 	adapters map[string]*fitted // by fingerprint
-	saver   LogitsKeeper       // the same backend if it keeps logits, or nil
+	saver    LogitsKeeper       // the same backend if it keeps logits, or nil
 	line     []*sequence        // waiting for a slot, first come first served
 	// maxMembers is how many further states a mix may have for the backend to
 	// draw; 0 if it is no Mixer.

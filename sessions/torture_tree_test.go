@@ -127,7 +127,7 @@ func (r *inquest) begins(s *Store, c chat.Conversation) (from infer.Request, ok 
 	if !c.Mix.Active() {
 		return from, true
 	}
-	voices, err := c.Mix.LoadMembers(t.Context(), chat.NewLibrary(s, nil), r.engine.Model(), "")
+	voices, err := chat.LoadMembers(t.Context(), c.Mix, chat.NewLibrary(s, nil), r.engine.Model(), "")
 	if err != nil {
 		t.Errorf("conversation %d mixes: %v", c.ID, err)
 		return from, false

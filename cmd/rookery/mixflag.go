@@ -45,7 +45,7 @@ func voices(ctx context.Context, c config.Config, m *infer.Model, mix chat.Mix, 
 	}
 	var wrong error
 	err = readLibrary(ctx, c, func(l *chat.Library) error {
-		v, wrong = mix.LoadMembers(ctx, l, m, adapter)
+		v, wrong = chat.LoadMembers(ctx, mix, l, m, adapter)
 		return nil
 	})
 	if wrong != nil {
