@@ -139,37 +139,37 @@ func (d *Dialogue) ask(parent ID, text string) {
 // prompted puts a new user turn below a turn and makes it the head.
 func (d *Dialogue) prompted(parent ID, text string) *node {
 	now := time.Now()
-	turn := Turn{ID: NewID(), Parent: parent, Role: RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.name, Created: now}
-	if err := d.tree.add(turn); err != nil { // the parent is a turn of the tree
+	t := Turn{ID: NewID(), Parent: parent, Role: RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.name, Created: now}
+	if err := d.tree.add(t); err != nil { // the parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}
-	d.goOnFrom(turn.ID)
+	d.goOnFrom(t.ID)
 	d.conv.Updated = now
 	d.retitle(parent, text)
 	d.saver.addHistory(text)
-	return d.tree.nodes[turn.ID]
+	return d.tree.nodes[t.ID]
 }
 
 // SwitchSibling makes the by-th next (or, negative, previous) sibling of a
 // turn the visible one, with its newest line below. It ends at the first and
 // the last. The head goes along unless the turn is ahead of it.
-func (d *Dialogue) SwitchSibling(turn ID, by int) error {
+func (d *Dialogue) SwitchSibling(id ID, by int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.ready(); err != nil {
 		return err
 	}
-	n := d.tree.nodes[turn]
+	n := d.tree.nodes[id]
 	if n == nil {
-		return fmt.Errorf("turn %d is not in this conversation", turn)
+		return fmt.Errorf("turn %d is not in this conversation", id)
 	}
 	all := d.tree.siblings(n.turn)
-	at := min(max(slices.Index(all, turn)+by, 0), len(all)-1)
-	if all[at] == turn {
+	at := min(max(slices.Index(all, id)+by, 0), len(all)-1)
+	if all[at] == id {
 		return nil
 	}
 	d.conv.Tip = d.tree.newest(all[at])
-	if d.conv.Head != 0 && d.tree.above(turn, d.conv.Head) {
+	if d.conv.Head != 0 && d.tree.above(id, d.conv.Head) {
 		d.conv.Head = d.conv.Tip
 	}
 	d.saveHead()

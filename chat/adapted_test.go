@@ -260,11 +260,11 @@ func TestAnswersOfBeforeReadings(t *testing.T) {
 	d := r.workspace.New()
 	settled(t, d)
 	must(t, d.Send("one"))
-	for _, turn := range settled(t, d).Turns {
-		s, err := store.Snapshot(t.Context(), turn.ID)
+	for _, tn := range settled(t, d).Turns {
+		s, err := store.Snapshot(t.Context(), tn.ID)
 		must(t, err)
-		turn.Reading = chat.Reading{}
-		must(t, store.CommitTurn(t.Context(), d.View().Conversation, turn, s))
+		tn.Reading = chat.Reading{}
+		must(t, store.CommitTurn(t.Context(), d.View().Conversation, tn, s))
 	}
 	r.close()
 	r = adaptedScript(t, store)

@@ -99,8 +99,8 @@ func bare(s *infer.Snapshot) *infer.Snapshot {
 
 // SaveState keeps the state after an answer in the library, as the
 // conversation would go on from it. It blocks.
-func (d *Dialogue) SaveState(ctx context.Context, turn ID, name string) (State, error) {
-	a, title, err := d.reader(turn)
+func (d *Dialogue) SaveState(ctx context.Context, id ID, name string) (State, error) {
+	a, title, err := d.reader(id)
 	if err != nil {
 		return State{}, err
 	}
@@ -136,19 +136,19 @@ func (d *Dialogue) SaveState(ctx context.Context, turn ID, name string) (State, 
 }
 
 // reader is what finds the state after an answer, and the conversation's title.
-func (d *Dialogue) reader(turn ID) (*answer, string, error) {
+func (d *Dialogue) reader(id ID) (*answer, string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := d.tree.nodes[turn]
+	n := d.tree.nodes[id]
 	switch {
 	case d.loading:
 		return nil, "", ErrLoading
-	case d.run != nil && d.run.turn.ID == turn:
+	case d.run != nil && d.run.turn.ID == id:
 		return nil, "", ErrBusy
 	case n == nil:
 		return nil, "", ErrNothing
 	case n.turn.Role != RoleAssistant:
 		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
 	}
-	return d.looker(turn), d.conv.Title, nil
+	return d.looker(id), d.conv.Title, nil
 }

@@ -214,8 +214,8 @@ func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, err
 	if !states {
 		return t, nil
 	}
-	for _, turn := range turns {
-		t.States = append(t.States, TreeState{turn.ID, func() (*infer.Snapshot, error) { return store.Snapshot(ctx, turn.ID) }})
+	for _, tn := range turns {
+		t.States = append(t.States, TreeState{tn.ID, func() (*infer.Snapshot, error) { return store.Snapshot(ctx, tn.ID) }})
 	}
 	return t, nil
 }

@@ -58,11 +58,11 @@ func readBundle(r io.ReaderAt, size int64) ([]Tree, error) {
 		if err != nil {
 			return nil, fmt.Errorf("conversation %.80q: %w", c.Title, err)
 		}
-		for _, turn := range t.Turns {
-			if seen[turn.ID] {
-				return nil, fmt.Errorf("conversation %.80q: turn %d belongs to another one, too", c.Title, turn.ID)
+		for _, tn := range t.Turns {
+			if seen[tn.ID] {
+				return nil, fmt.Errorf("conversation %.80q: turn %d belongs to another one, too", c.Title, tn.ID)
 			}
-			seen[turn.ID] = true
+			seen[tn.ID] = true
 		}
 		trees = append(trees, t)
 	}
@@ -187,8 +187,8 @@ func (b *bundleReader) conversation(c bundleConversation) (Tree, error) {
 // states says where a tree's states are.
 func (b *bundleReader) states(t *Tree, states []bundleState) error {
 	turns := make(map[ID]bool, len(t.Turns))
-	for _, turn := range t.Turns {
-		turns[turn.ID] = true
+	for _, tn := range t.Turns {
+		turns[tn.ID] = true
 	}
 	for _, s := range states {
 		id, err := parseID(s.Turn)

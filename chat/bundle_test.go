@@ -89,10 +89,10 @@ func same(t *testing.T, a, b chat.Store, id chat.ID, states bool) {
 	if d := cmp.Diff(ca, cb) + cmp.Diff(ta, tb); d != "" {
 		t.Errorf("the tree differs:\n%s", d)
 	}
-	for _, turn := range ta {
-		sa, err := a.Snapshot(ctx, turn.ID)
+	for _, tn := range ta {
+		sa, err := a.Snapshot(ctx, tn.ID)
 		must(t, err)
-		sb, err := b.Snapshot(ctx, turn.ID)
+		sb, err := b.Snapshot(ctx, tn.ID)
 		must(t, err)
 		if !states {
 			sa = nil
@@ -100,7 +100,7 @@ func same(t *testing.T, a, b chat.Store, id chat.ID, states bool) {
 		// What a state has read is not taken from files: other conversations
 		// would start from a state that a file claims to be theirs.
 		if d := cmp.Diff(sa, sb, cmpopts.IgnoreFields(infer.Snapshot{}, "Prefix", "Spans")); d != "" {
-			t.Errorf("the state of turn %d differs:\n%s", turn.ID, d)
+			t.Errorf("the state of turn %d differs:\n%s", tn.ID, d)
 		}
 	}
 }
@@ -338,13 +338,13 @@ func TestTakenTurnsGetNewIDs(t *testing.T) {
 	r.workspace.CloseDialogue(d)
 	data := bundled(t, r.store, true, d.ID())
 	store := memstore.New()
-	turn := d.View().Turns[0]
-	must(t, store.CommitTurn(ctx, chat.Conversation{ID: 5, Title: "another"}, turn, nil))
+	tn := d.View().Turns[0]
+	must(t, store.CommitTurn(ctx, chat.Conversation{ID: 5, Title: "another"}, tn, nil))
 	got := imported(t, store, data)
 	if got[0].Fate != chat.FateCopy || got[0].ID == d.ID() {
 		t.Errorf("arrived %+v", got)
 	}
-	if _, turns, _, err := store.Load(ctx, 5); err != nil || len(turns) != 1 || turns[0].ID != turn.ID {
+	if _, turns, _, err := store.Load(ctx, 5); err != nil || len(turns) != 1 || turns[0].ID != tn.ID {
 		t.Errorf("the other conversation is %v, %v", turns, err)
 	}
 }
@@ -373,11 +373,11 @@ func FuzzImport(f *testing.F) {
 	store := memstore.New()
 	c := chat.Conversation{ID: 1 << 20, Title: "t", Think: chat.ThinkOff, Created: time.Unix(0, 0), Updated: time.Unix(0, 0), Head: 2 << 20, Tip: 2 << 20}
 	ctx := context.Background()
-	for _, turn := range []chat.Turn{
+	for _, tn := range []chat.Turn{
 		{ID: 1<<20 + 1, Role: chat.RoleUser, Text: "hello", Tokens: []int32{1, 2}},
 		{ID: 2 << 20, Parent: 1<<20 + 1, Role: chat.RoleAssistant, Text: "hi", Tokens: []int32{3}, Recall: []int32{}},
 	} {
-		if err := store.CommitTurn(ctx, c, turn, &infer.Snapshot{Model: "m", State: []float32{1, 2}, Position: 2}); err != nil {
+		if err := store.CommitTurn(ctx, c, tn, &infer.Snapshot{Model: "m", State: []float32{1, 2}, Position: 2}); err != nil {
 			f.Fatal(err)
 		}
 	}

@@ -414,8 +414,8 @@ func TestSetSystem(t *testing.T) {
 	read := r.fed()
 	v = ask(t, d, "again")
 	line := 0
-	for _, turn := range v.Turns[:5] {
-		line += len(turn.Tokens)
+	for _, tn := range v.Turns[:5] {
+		line += len(tn.Tokens)
 	}
 	if n := r.fed() - read; n != line {
 		t.Errorf("%d tokens were read for a line of %d", n, line)

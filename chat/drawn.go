@@ -16,7 +16,7 @@ type drawn struct {
 	tokens map[ID][]infer.Token
 }
 
-func (d *drawn) keep(turn ID, tokens []infer.Token, more bool) {
+func (d *drawn) keep(turnID ID, tokens []infer.Token, more bool) {
 	if len(tokens) == 0 {
 		return
 	}
@@ -24,10 +24,10 @@ func (d *drawn) keep(turn ID, tokens []infer.Token, more bool) {
 		d.tokens = map[ID][]infer.Token{}
 	}
 	if more {
-		tokens = slices.Concat(d.tokens[turn], tokens)
+		tokens = slices.Concat(d.tokens[turnID], tokens)
 	}
-	d.turns = append(slices.DeleteFunc(d.turns, func(id ID) bool { return id == turn }), turn)
-	d.tokens[turn] = tokens
+	d.turns = append(slices.DeleteFunc(d.turns, func(id ID) bool { return id == turnID }), turnID)
+	d.tokens[turnID] = tokens
 	if len(d.turns) > drawnKept {
 		delete(d.tokens, d.turns[0])
 		d.turns = slices.Delete(d.turns, 0, 1)
@@ -36,8 +36,8 @@ func (d *drawn) keep(turn ID, tokens []infer.Token, more bool) {
 
 // Drawn is the tokens of an answer as they were drawn, of the last answers
 // since the program was started; otherwise nil. It must not be changed.
-func (d *Dialogue) Drawn(turn ID) []infer.Token {
+func (d *Dialogue) Drawn(id ID) []infer.Token {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.drawn.tokens[turn]
+	return d.drawn.tokens[id]
 }

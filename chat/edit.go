@@ -27,12 +27,12 @@ func (d *Dialogue) EditLast(text string) error {
 
 // EditTurn gives any user turn a sibling with the new text and answers it. The
 // state before it is kept with its parent, so that the new turn alone is read.
-func (d *Dialogue) EditTurn(turn ID, text string) error {
+func (d *Dialogue) EditTurn(id ID, text string) error {
 	return d.act(text, func() error {
-		n := d.tree.nodes[turn]
+		n := d.tree.nodes[id]
 		switch {
 		case n == nil:
-			return missing(turn)
+			return missing(id)
 		case n.turn.Role != RoleUser:
 			return errors.New("that turn is an answer: edit it as one")
 		}
@@ -41,14 +41,14 @@ func (d *Dialogue) EditTurn(turn ID, text string) error {
 	})
 }
 
-func missing(turn ID) error { return fmt.Errorf("turn %d is not in this conversation", turn) }
+func missing(id ID) error { return fmt.Errorf("turn %d is not in this conversation", id) }
 
 // EditAnswer gives an answer a sibling with the new text, of which the tokens
 // up to the first changed byte are the old ones. With goOn the model continues
 // at its end; otherwise nothing is read before the next prompt.
-func (d *Dialogue) EditAnswer(turn ID, text string, goOn bool) error {
+func (d *Dialogue) EditAnswer(id ID, text string, goOn bool) error {
 	return d.act(text, func() error {
-		n, err := d.answerNode(turn)
+		n, err := d.answerNode(id)
 		if err != nil {
 			return err
 		}
@@ -70,9 +70,9 @@ func (d *Dialogue) EditAnswer(turn ID, text string, goOn bool) error {
 
 // Branch gives an answer a sibling that has its tokens up to an index, then
 // another token, and goes on from there; a token that ends the answer ends it.
-func (d *Dialogue) Branch(turn ID, index int, token int32) error {
+func (d *Dialogue) Branch(id ID, index int, token int32) error {
 	return d.act("branch", func() error {
-		n, err := d.answerNode(turn)
+		n, err := d.answerNode(id)
 		if err != nil {
 			return err
 		}
@@ -97,11 +97,11 @@ func otherTokens(t Turn) error {
 }
 
 // answerNode finds an answer. The caller holds mu.
-func (d *Dialogue) answerNode(turn ID) (*node, error) {
-	n := d.tree.nodes[turn]
+func (d *Dialogue) answerNode(id ID) (*node, error) {
+	n := d.tree.nodes[id]
 	switch {
 	case n == nil:
-		return nil, missing(turn)
+		return nil, missing(id)
 	case n.turn.Role != RoleAssistant:
 		return nil, ErrNotAnAnswer
 	}
@@ -125,23 +125,23 @@ func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 	now := Span{Adapter: d.conv.Adapter, Name: d.adapter}
 	sampling := d.conv.Sampling
 	sampling.Seed = d.nextSeed(d.tree.nodes[beside.turn.Parent])
-	turn := Turn{
+	tn := Turn{
 		ID: NewID(), Parent: beside.turn.Parent, Role: RoleAssistant, Text: text, Tokens: tokens,
 		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.model, ModelName: t.name,
 		Base: beside.turn.Base, Adapter: beside.turn.Adapter, AdapterID: beside.turn.AdapterID, Edited: true, Created: time.Now(),
 		Reading: beside.turn.readUpTo(t.model, sameTokens(beside.turn.Tokens, tokens), now),
 	}
 	if open {
-		turn.Reason = infer.ReasonCancelled
+		tn.Reason = infer.ReasonCancelled
 	}
-	turn.Recall = d.recall(d.headerOf(beside), text)
-	if err := d.tree.add(turn); err != nil { // its parent is a turn of the tree
+	tn.Recall = d.recall(d.headerOf(beside), text)
+	if err := d.tree.add(tn); err != nil { // its parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}
-	d.goOnFrom(turn.ID)
-	d.commitAnswer(turn.ID, nil)
+	d.goOnFrom(tn.ID)
+	d.commitAnswer(tn.ID, nil)
 	if open {
-		d.goOn(d.tree.nodes[turn.ID])
+		d.goOn(d.tree.nodes[tn.ID])
 		return
 	}
 	d.reline()

@@ -17,11 +17,11 @@ const MaxForks = 32
 // Fork opens n new conversations whose tree is the line of a dialogue up to a
 // turn: the same turns under new IDs, with their states. Nothing is read, and
 // nothing of it is shared: what becomes of one changes no other.
-func (k *Workspace) Fork(from *Dialogue, turn ID, n int) ([]*Dialogue, error) {
+func (k *Workspace) Fork(from *Dialogue, id ID, n int) ([]*Dialogue, error) {
 	if n < 1 || n > MaxForks {
 		return nil, fmt.Errorf("a fork makes 1 to %d conversations, not %d", MaxForks, n)
 	}
-	line, err := from.lineTo(turn)
+	line, err := from.lineTo(id)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ type forking struct {
 
 // lineTo is the line to a turn, every prompt with its tokens: one that was sent
 // a moment ago may have none yet.
-func (d *Dialogue) lineTo(turn ID) (forking, error) {
-	f, err := d.lineAsIs(turn)
+func (d *Dialogue) lineTo(id ID) (forking, error) {
+	f, err := d.lineAsIs(id)
 	t := d.template()
 	for i := range f.turns {
 		f.turns[i] = t.tokenised(f.turns[i], f.rendering, f.conversation.Think)
@@ -56,7 +56,7 @@ func (d *Dialogue) lineTo(turn ID) (forking, error) {
 	return f, err
 }
 
-func (d *Dialogue) lineAsIs(turn ID) (forking, error) {
+func (d *Dialogue) lineAsIs(id ID) (forking, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -64,14 +64,14 @@ func (d *Dialogue) lineAsIs(turn ID) (forking, error) {
 		return forking{}, d.broken
 	case d.loading:
 		return forking{}, ErrLoading
-	case turn == 0:
+	case id == 0:
 		return forking{}, errors.New("there is nothing to fork yet")
-	case d.tree.nodes[turn] == nil:
-		return forking{}, missing(turn)
+	case d.tree.nodes[id] == nil:
+		return forking{}, missing(id)
 	}
 	f := forking{conversation: d.conv, base: d.base, adapter: d.adapter, rendering: d.rendering()}
-	path := d.path(turn) // with who read them, which may stand at turns that are not copied
-	for i, n := range d.tree.line(turn) {
+	path := d.path(id) // with who read them, which may stand at turns that are not copied
+	for i, n := range d.tree.line(id) {
 		held := d.tree.held(n.turn.ID)
 		s, waits := d.saver.pending(n.turn.ID)
 		if held == nil {

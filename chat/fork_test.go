@@ -127,8 +127,8 @@ func TestCopiesGetNoLaterStates(t *testing.T) {
 			copied[0].Reading = chat.Reading{}
 			copied[1].Tokens = copied[1].Tokens[:2]
 			must(t, r.store.CopyTurns(t.Context(), c, copied, of))
-			for i, turn := range copied {
-				if s, err := r.store.Snapshot(t.Context(), turn.ID); s != nil || err != nil {
+			for i, tn := range copied {
+				if s, err := r.store.Snapshot(t.Context(), tn.ID); s != nil || err != nil {
 					t.Errorf("the copy of turn %d has the state of another one (%v)", i, err)
 				}
 			}

@@ -219,10 +219,10 @@ func shifted(t Tree, try int) Tree {
 	move(&c.Head)
 	move(&c.Tip)
 	turns := make([]Turn, len(t.Turns))
-	for i, turn := range t.Turns {
-		move(&turn.ID)
-		move(&turn.Parent)
-		turns[i] = turn
+	for i, tn := range t.Turns {
+		move(&tn.ID)
+		move(&tn.Parent)
+		turns[i] = tn
 	}
 	states := make([]TreeState, len(t.States))
 	for i, s := range t.States {
@@ -236,8 +236,8 @@ func shifted(t Tree, try int) Tree {
 // digest is a number that follows from the turns of a tree.
 func digest(t Tree) uint64 {
 	sum := sha256.New()
-	for _, turn := range t.Turns {
-		_, _ = fmt.Fprintf(sum, "%d %d %d %d\n%s", turn.ID, turn.Parent, turn.Role, len(turn.Text), turn.Text)
+	for _, tn := range t.Turns {
+		_, _ = fmt.Fprintf(sum, "%d %d %d %d\n%s", tn.ID, tn.Parent, tn.Role, len(tn.Text), tn.Text)
 	}
 	return binary.LittleEndian.Uint64(sum.Sum(nil))
 }

@@ -100,12 +100,12 @@ func (k *treeCheck) conversation(c *Conversation) error {
 }
 
 // below reports whether a turn is on the line to tip; the beginning always is.
-func (k *treeCheck) below(turn, tip ID) bool {
-	for at := tip; turn != 0; at = k.above[at] {
+func (k *treeCheck) below(id, tip ID) bool {
+	for at := tip; id != 0; at = k.above[at] {
 		if at == 0 {
 			return false
 		}
-		if at == turn {
+		if at == id {
 			return true
 		}
 	}

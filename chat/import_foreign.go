@@ -210,8 +210,8 @@ func (f *foreignFile) take(c foreignConversation) error {
 		f.p.arrivals = append(f.p.arrivals, ImportResult{Title: givenTitle(title), Fate: FateRefused, Note: err.Error()})
 		return nil
 	}
-	for _, turn := range t.Turns {
-		f.text += int64(len(turn.Text))
+	for _, tn := range t.Turns {
+		f.text += int64(len(tn.Text))
 	}
 	if f.text > foreignText {
 		return fmt.Errorf("all messages together have more than %d bytes", int64(foreignText))
@@ -244,8 +244,8 @@ func (c foreignConversation) tree() (Tree, error) {
 		t.Conversation.Title, t.Conversation.Named = givenTitle(c.Title), true
 	}
 	var check treeCheck
-	for i, turn := range t.Turns {
-		if err := check.turn(turn); err != nil {
+	for i, tn := range t.Turns {
+		if err := check.turn(tn); err != nil {
 			return t, fmt.Errorf("message %d: %w", i+1, err)
 		}
 	}
@@ -292,8 +292,8 @@ func (m foreignMessage) addTo(t *Tree) error {
 func numberTurns(t *Tree) {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%d %s\n", len(t.Conversation.System), t.Conversation.System)
-	for _, turn := range t.Turns {
-		_, _ = fmt.Fprintf(sum, "%d %d %s\n", turn.Role, len(turn.Text), turn.Text)
+	for _, tn := range t.Turns {
+		_, _ = fmt.Fprintf(sum, "%d %d %s\n", tn.Role, len(tn.Text), tn.Text)
 	}
 	const bits = 58 // before the ids of today
 	id := ID(binary.LittleEndian.Uint64(sum.Sum(nil))>>(64-bits)) + 1

@@ -28,12 +28,12 @@ func libraryStates(t *Tree) []ID {
 	for _, f := range t.Conversation.Mix.Others {
 		need(f.State)
 	}
-	for _, turn := range t.Turns {
-		for _, f := range turn.Mix.Others {
+	for _, tn := range t.Turns {
+		for _, f := range tn.Mix.Others {
 			need(f.State)
 		}
-		if turn.Reading.Anew != nil {
-			need(turn.Reading.Anew.Base)
+		if tn.Reading.Anew != nil {
+			need(tn.Reading.Anew.Base)
 		}
 	}
 	return ids

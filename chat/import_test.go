@@ -28,8 +28,8 @@ func told(t *testing.T, data string) string {
 		if c.System != "" {
 			fmt.Fprintf(&b, "  system %q\n", c.System)
 		}
-		for _, turn := range chat.Line(turns, c.Head) {
-			fmt.Fprintf(&b, "  %s %q\n", turn.Role, turn.Text)
+		for _, tn := range chat.Line(turns, c.Head) {
+			fmt.Fprintf(&b, "  %s %q\n", tn.Role, tn.Text)
 		}
 	}
 	return b.String()

@@ -41,15 +41,15 @@ func TestBeginFromAText(t *testing.T) {
 	if n := r.fed() - fed; n != len(v.Turns[0].Tokens) {
 		t.Errorf("%d tokens were read, want the prompt's %d alone", n, len(v.Turns[0].Tokens))
 	}
-	for i, turn := range v.Turns {
-		if turn.Base != "book" {
-			t.Errorf("turn %d begins from %q", i, turn.Base)
+	for i, tn := range v.Turns {
+		if tn.Base != "book" {
+			t.Errorf("turn %d begins from %q", i, tn.Base)
 		}
-		snap, err := r.store.Snapshot(t.Context(), turn.ID)
+		snap, err := r.store.Snapshot(t.Context(), tn.ID)
 		must(t, err)
 		read := want
 		if i == 1 {
-			read = slices.Concat(want, turn.Tokens)
+			read = slices.Concat(want, tn.Tokens)
 		}
 		if !slices.Equal(r.state(snap, nil), r.state(nil, read)) {
 			t.Errorf("the snapshot of turn %d is not the state after the text and the line", i)
@@ -83,8 +83,8 @@ func TestBaseAfterARestart(t *testing.T) {
 		t.Errorf("the first prompt is %q", got)
 	}
 	var line []int32
-	for _, turn := range v.Turns {
-		line = append(line, turn.Tokens...)
+	for _, tn := range v.Turns {
+		line = append(line, tn.Tokens...)
 	}
 	r.store.replace(nil)
 	snap, err := r.store.Snapshot(t.Context(), last(v).ID)
@@ -187,8 +187,8 @@ func TestKeepState(t *testing.T) {
 		s, err := d.SaveState(t.Context(), v.Turns[i].ID, name)
 		must(t, err)
 		var line []int32
-		for _, turn := range v.Turns[:i+1] {
-			line = append(line, turn.Tokens...)
+		for _, tn := range v.Turns[:i+1] {
+			line = append(line, tn.Tokens...)
 		}
 		if !slices.Equal(s.Tokens, line) || !slices.Equal(s.Snapshot.State, r.state(nil, line)) {
 			t.Errorf("%s is not the state after its line", name)

@@ -9,29 +9,29 @@ import (
 const longestLabel = 200
 
 // SetLabel gives a turn a name, or takes it away. Named turns keep their states.
-func (d *Dialogue) SetLabel(turn ID, label string) error {
+func (d *Dialogue) SetLabel(id ID, label string) error {
 	label = strings.Join(strings.Fields(label), " ")
 	if len(label) > longestLabel {
 		label = strings.ToValidUTF8(label[:longestLabel], "")
 	}
-	return d.mark(turn, func(t *Turn) { t.Label = label })
+	return d.mark(id, func(t *Turn) { t.Label = label })
 }
 
 // SetPinned keeps a turn's state whatever room snapshots may take, or no longer.
-func (d *Dialogue) SetPinned(turn ID, pinned bool) error {
-	return d.mark(turn, func(t *Turn) { t.Pinned = pinned })
+func (d *Dialogue) SetPinned(id ID, pinned bool) error {
+	return d.mark(id, func(t *Turn) { t.Pinned = pinned })
 }
 
 // mark changes what a person has noted about a turn, also while an answer runs.
-func (d *Dialogue) mark(turn ID, change func(*Turn)) error {
+func (d *Dialogue) mark(id ID, change func(*Turn)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.settable(); err != nil {
 		return err
 	}
-	n := d.tree.nodes[turn]
+	n := d.tree.nodes[id]
 	if n == nil {
-		return missing(turn)
+		return missing(id)
 	}
 	change(&n.turn)
 	t := n.turn
@@ -39,7 +39,7 @@ func (d *Dialogue) mark(turn ID, change func(*Turn)) error {
 		return s.MarkTurn(ctx, t.ID, t.Label, t.Pinned)
 	})
 	// A state in memory that the store has let go is worth having again now.
-	if held := d.tree.held(turn); held != nil && (t.Pinned || t.Label != "") && (d.run == nil || d.run.turn.ID != turn) {
+	if held := d.tree.held(id); held != nil && (t.Pinned || t.Label != "") && (d.run == nil || d.run.turn.ID != id) {
 		d.saver.commit(d.conv, t, held)
 	} else {
 		d.saveHead()

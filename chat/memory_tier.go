@@ -37,28 +37,28 @@ func newMemoryTier() *memoryTier {
 }
 
 // hold keeps a turn's snapshot in memory; nil forgets it.
-func (w *memoryTier) hold(turn ID, s *infer.Snapshot) {
+func (w *memoryTier) hold(id ID, s *infer.Snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if e := w.entries[turn]; e != nil {
+	if e := w.entries[id]; e != nil {
 		w.drop(e)
 	}
 	if s == nil {
 		return
 	}
-	w.entries[turn] = w.order.PushFront(&memoryEntry{turn, s})
+	w.entries[id] = w.order.PushFront(&memoryEntry{id, s})
 	w.bytes += s.HostBytes()
 	if s.Prefix != (infer.Prefix{}) {
-		w.read[s.Prefix] = turn
+		w.read[s.Prefix] = id
 	}
 	w.evict()
 }
 
 // get is a turn's snapshot, or nil.
-func (w *memoryTier) get(turn ID) *infer.Snapshot {
+func (w *memoryTier) get(id ID) *infer.Snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	e := w.entries[turn]
+	e := w.entries[id]
 	if e == nil {
 		return nil
 	}
@@ -69,21 +69,21 @@ func (w *memoryTier) get(turn ID) *infer.Snapshot {
 // reading is a snapshot of one who has read what a prefix names, or nil.
 func (w *memoryTier) reading(p infer.Prefix) *infer.Snapshot {
 	w.mu.Lock()
-	turn, ok := w.read[p]
+	id, ok := w.read[p]
 	w.mu.Unlock()
 	if !ok {
 		return nil
 	}
-	return w.get(turn)
+	return w.get(id)
 }
 
 // wait counts the writes of a turn's snapshot that are to be done: by is 1
 // when one is asked for and -1 when it is done or given up.
-func (w *memoryTier) wait(turn ID, by int) {
+func (w *memoryTier) wait(id ID, by int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.waiting[turn] += by; w.waiting[turn] <= 0 {
-		delete(w.waiting, turn)
+	if w.waiting[id] += by; w.waiting[id] <= 0 {
+		delete(w.waiting, id)
 		w.evict()
 	}
 }
@@ -136,8 +136,8 @@ func (k *Workspace) Memory() Memory {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	m := Memory{Snapshots: len(w.entries), Bytes: w.bytes, Budget: w.budget}
-	for turn := range w.waiting {
-		if e := w.entries[turn]; e != nil {
+	for id := range w.waiting {
+		if e := w.entries[id]; e != nil {
 			m.Unsaved += entryOf(e).snap.HostBytes()
 		}
 	}

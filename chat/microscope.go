@@ -44,9 +44,9 @@ type scope struct {
 // the token is made again from the nearest one that there is, so that the
 // probabilities are those of the draw; the parameters are those that the
 // answer ended with. It blocks while the state is read.
-func (d *Dialogue) Candidates(ctx context.Context, turn ID, index, k int) ([]Candidate, error) {
+func (d *Dialogue) Candidates(ctx context.Context, id ID, index, k int) ([]Candidate, error) {
 	d.mu.Lock()
-	n, err := d.answerNode(turn)
+	n, err := d.answerNode(id)
 	if err == nil && index > len(n.turn.Tokens) || index < 0 {
 		err = fmt.Errorf("the answer has no token %d", index)
 	}

@@ -49,9 +49,9 @@ func (r *room) checkMix(v chat.View, states ...chat.State) {
 	r.t.Helper()
 	r.checkStates(v, len(v.Turns))
 	var line []int32
-	for i, turn := range v.Turns {
-		line = append(line, turn.Tokens...)
-		s, err := r.store.Snapshot(r.t.Context(), turn.ID)
+	for i, tn := range v.Turns {
+		line = append(line, tn.Tokens...)
+		s, err := r.store.Snapshot(r.t.Context(), tn.ID)
 		must(r.t, err)
 		if len(s.Members) != len(states) {
 			r.t.Errorf("the snapshot of turn %d has %d states besides, want %d", i, len(s.Members), len(states))
@@ -112,8 +112,8 @@ func TestMixChanges(t *testing.T) {
 	a, b := mixing(t, r)
 	d := r.workspace.New()
 	line := func(v chat.View, to int) (n int) {
-		for _, turn := range v.Turns[:to] {
-			n += len(turn.Tokens)
+		for _, tn := range v.Turns[:to] {
+			n += len(tn.Tokens)
 		}
 		return n
 	}
@@ -205,17 +205,17 @@ func TestMicroscopeOfAMix(t *testing.T) {
 	d := r.workspace.New()
 	must(t, d.SetMix(mixOf(0.5, a, 1.0, b, -0.2)))
 	v := ask(t, d, "anything")
-	turn := last(v)
-	drawn := d.Drawn(turn.ID)
-	if len(drawn) != len(turn.Tokens) {
-		t.Fatalf("%d tokens are known as drawn, of %d", len(drawn), len(turn.Tokens))
+	tn := last(v)
+	drawn := d.Drawn(tn.ID)
+	if len(drawn) != len(tn.Tokens) {
+		t.Fatalf("%d tokens are known as drawn, of %d", len(drawn), len(tn.Tokens))
 	}
 	must(t, d.SetMix(chat.Mix{})) // what the conversation has now is of no matter
 	for i, token := range drawn {
 		if len(token.MemberLogprobs) != 3 {
 			t.Fatalf("token %d has the figures of %d states", i, len(token.MemberLogprobs))
 		}
-		list, err := d.Candidates(t.Context(), turn.ID, i, 5)
+		list, err := d.Candidates(t.Context(), tn.ID, i, 5)
 		must(t, err)
 		at := slices.IndexFunc(list, func(c chat.Candidate) bool { return c.Taken })
 		if at < 0 || list[at].Token != token.ID || math.Abs(math.Log(list[at].Model)-float64(token.LogProb)) > 1e-3 {

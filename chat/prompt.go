@@ -43,15 +43,15 @@ func (t template) prompt(p prompting) []int32 {
 
 // tokenised is a prompt with its tokens, if it has none; other turns stay as
 // they are.
-func (t template) tokenised(turn Turn, r rendering, think ThinkMode) Turn {
-	if turn.Role != RoleUser || len(turn.Tokens) > 0 {
-		return turn
+func (t template) tokenised(tn Turn, r rendering, think ThinkMode) Turn {
+	if tn.Role != RoleUser || len(tn.Tokens) > 0 {
+		return tn
 	}
-	turn.Tokens = t.prompt(prompting{
-		first: turn.Parent == 0, begins: r.begins, system: r.system, text: turn.Text, think: think, blankLines: r.blankLines,
+	tn.Tokens = t.prompt(prompting{
+		first: tn.Parent == 0, begins: r.begins, system: r.system, text: tn.Text, think: think, blankLines: r.blankLines,
 	})
-	turn.Model, turn.ModelName = t.model, t.name
-	return turn
+	tn.Model, tn.ModelName = t.model, t.name
+	return tn
 }
 
 func (p prompting) cleaned() string {

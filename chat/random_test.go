@@ -297,11 +297,11 @@ func (w *walk) check() {
 // checkLine says that what is shown is one line, with the stored head and tip on it.
 func (w *walk) checkLine(v chat.View, stored chat.Conversation) {
 	parent := chat.ID(0)
-	for i, turn := range slices.Concat(v.Turns, v.Ahead) {
-		if turn.Parent != parent {
-			w.t.Errorf("turn %d is shown below turn %d and belongs to turn %d", turn.ID, parent, turn.Parent)
+	for i, tn := range slices.Concat(v.Turns, v.Ahead) {
+		if tn.Parent != parent {
+			w.t.Errorf("turn %d is shown below turn %d and belongs to turn %d", tn.ID, parent, tn.Parent)
 		}
-		if parent = turn.ID; i == len(v.Turns)-1 && parent != stored.Head {
+		if parent = tn.ID; i == len(v.Turns)-1 && parent != stored.Head {
 			w.t.Errorf("the head is turn %d and stored as %d", parent, stored.Head)
 		}
 	}

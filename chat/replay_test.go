@@ -136,12 +136,12 @@ func (r *adaptedRoom) answered(d *chat.Dialogue, text string) (chat.Turn, []floa
 	return last(v), r.state(last(v).ID)
 }
 
-func (r *adaptedRoom) state(turn chat.ID) []float32 {
+func (r *adaptedRoom) state(id chat.ID) []float32 {
 	r.t.Helper()
-	s, err := r.store.Snapshot(r.t.Context(), turn)
+	s, err := r.store.Snapshot(r.t.Context(), id)
 	must(r.t, err)
 	if s == nil {
-		r.t.Fatalf("turn %d has no state", turn)
+		r.t.Fatalf("turn %d has no state", id)
 	}
 	return slices.Concat(s.State, s.Logits)
 }
@@ -151,8 +151,8 @@ func thin(t *testing.T, store chat.Store, id chat.ID) {
 	t.Helper()
 	c, turns, _, err := store.Load(t.Context(), id)
 	must(t, err)
-	for _, turn := range turns {
-		must(t, store.CommitTurn(t.Context(), c, turn, nil))
+	for _, tn := range turns {
+		must(t, store.CommitTurn(t.Context(), c, tn, nil))
 	}
 }
 
@@ -298,8 +298,8 @@ func (r *adaptedRoom) oneAdapter(d *chat.Dialogue) bool {
 	r.t.Helper()
 	v := d.View()
 	var line []int32
-	for _, turn := range v.Turns {
-		line = append(line, turn.Tokens...)
+	for _, tn := range v.Turns {
+		line = append(line, tn.Tokens...)
 	}
 	s, err := r.store.Snapshot(r.t.Context(), last(v).ID)
 	must(r.t, err)

@@ -7,14 +7,14 @@ import (
 
 // reads is what the state reads for a turn on the way to one below it: its
 // own tokens if they are this tokenizer's, otherwise its text again.
-func (t template) reads(turn Turn, r rendering) []int32 {
+func (t template) reads(tn Turn, r rendering) []int32 {
 	switch {
-	case !t.knows(turn):
-		return t.rerender(turn, r)
-	case turn.Recall != nil:
-		return turn.Recall
+	case !t.knows(tn):
+		return t.rerender(tn, r)
+	case tn.Recall != nil:
+		return tn.Recall
 	default:
-		return turn.Tokens
+		return tn.Tokens
 	}
 }
 
@@ -27,14 +27,14 @@ type rendering struct {
 
 // rerender is a turn as tokens of this template's tokenizer, from the text
 // that people read.
-func (t template) rerender(turn Turn, r rendering) []int32 {
-	if turn.Role == RoleUser {
+func (t template) rerender(tn Turn, r rendering) []int32 {
+	if tn.Role == RoleUser {
 		return t.prompt(prompting{
-			first: turn.Parent == 0, begins: r.begins, system: r.system, text: turn.Text, think: ThinkOff, blankLines: r.blankLines,
+			first: tn.Parent == 0, begins: r.begins, system: r.system, text: tn.Text, think: ThinkOff, blankLines: r.blankLines,
 		})
 	}
-	text := turn.Text
-	if turn.Recall != nil {
+	text := tn.Text
+	if tn.Recall != nil {
 		_, text, _ = SplitThought(text)
 		text = cleanText(text)
 	}
@@ -48,15 +48,15 @@ func (t template) spoken(text string) []int32 {
 
 // knows says that a turn's tokens are of this tokenizer. Those of the same
 // weights are; others must spell the turn's text, white space aside.
-func (t template) knows(turn Turn) bool {
-	if turn.Model == t.model {
+func (t template) knows(tn Turn) bool {
+	if tn.Model == t.model {
 		return true
 	}
-	spelt := squeeze(t.decode(turn.Tokens))
-	if turn.Role == RoleUser {
-		return strings.Contains(spelt, squeeze(userSays+turn.Text))
+	spelt := squeeze(t.decode(tn.Tokens))
+	if tn.Role == RoleUser {
+		return strings.Contains(spelt, squeeze(userSays+tn.Text))
 	}
-	return (spelt != "" || turn.Text == "") && strings.HasSuffix(squeeze(turn.Text), spelt)
+	return (spelt != "" || tn.Text == "") && strings.HasSuffix(squeeze(tn.Text), spelt)
 }
 
 // squeeze removes white space and broken characters.

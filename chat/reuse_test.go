@@ -35,8 +35,8 @@ func babbling(t *testing.T, store *memstore.Store, model *infer.Model, system st
 }
 
 func tokensOf(v chat.View) (all [][]int32) {
-	for _, turn := range v.Turns {
-		all = append(all, turn.Tokens)
+	for _, t := range v.Turns {
+		all = append(all, t.Tokens)
 	}
 	return all
 }
@@ -109,11 +109,11 @@ func TestReuseOfALongerBeginning(t *testing.T) {
 	c := long.Conversation
 	c.ID = chat.NewID()
 	ids := map[chat.ID]chat.ID{}
-	for _, turn := range long.Turns {
+	for _, tn := range long.Turns {
 		id := chat.NewID()
-		ids[turn.ID], turn.ID, turn.Parent = id, id, ids[turn.Parent]
+		ids[tn.ID], tn.ID, tn.Parent = id, id, ids[tn.Parent]
 		c.Head, c.Tip = id, id
-		must(t, store.CommitTurn(t.Context(), c, turn, nil))
+		must(t, store.CommitTurn(t.Context(), c, tn, nil))
 	}
 	before := r.fed()
 	copied := r.workspace.Open(c.ID)
@@ -178,8 +178,8 @@ func TestNamesGoBackToTheBeginning(t *testing.T) {
 	d = r.workspace.Open(d.ID())
 	settled(t, d)
 	v := ask(t, d, "again")
-	for i, turn := range v.Turns {
-		s, err := store.Snapshot(t.Context(), turn.ID)
+	for i, tn := range v.Turns {
+		s, err := store.Snapshot(t.Context(), tn.ID)
 		must(t, err)
 		if named := s.Prefix != (infer.Prefix{}); named != (i < 2) {
 			t.Errorf("turn %d of %d: named %v", i, len(v.Turns), named)

@@ -152,8 +152,8 @@ func must(t testing.TB, err error) {
 
 func texts(v chat.View) []string {
 	var out []string
-	for _, turn := range v.Turns {
-		out = append(out, turn.Text)
+	for _, t := range v.Turns {
+		out = append(out, t.Text)
 	}
 	return out
 }
@@ -173,18 +173,18 @@ func (r *room) checkStates(v chat.View, want int) {
 		r.t.Fatal(err)
 	}
 	found := 0
-	for i, turn := range v.Turns {
-		if turn.Tokens == nil && turn.Role == chat.RoleUser {
-			r.t.Fatalf("turn %d has no tokens", turn.ID)
+	for i, tn := range v.Turns {
+		if tn.Tokens == nil && tn.Role == chat.RoleUser {
+			r.t.Fatalf("turn %d has no tokens", tn.ID)
 		}
-		s, err := r.store.Snapshot(context.Background(), turn.ID)
+		s, err := r.store.Snapshot(context.Background(), tn.ID)
 		must(r.t, err)
 		if s == nil || s.Model != r.engine.Model().Fingerprint {
 			continue
 		}
 		found++
 		if !slices.Equal(r.pending(s).State, r.reread(v.Turns[:i+1], tree).State) {
-			r.t.Errorf("the snapshot of turn %d (%q) is not the state after its line's tokens", turn.ID, turn.Text)
+			r.t.Errorf("the snapshot of turn %d (%q) is not the state after its line's tokens", tn.ID, tn.Text)
 		}
 	}
 	if want >= 0 && found != want {

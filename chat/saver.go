@@ -180,11 +180,11 @@ func (k *saver) amend(t Turn) {
 }
 
 // grow adds to the journal of an answer that was begun.
-func (k *saver) grow(turn ID, tokens []infer.Token, text string) {
+func (k *saver) grow(id ID, tokens []infer.Token, text string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, j := range k.journals {
-		if j.turn.ID != turn {
+		if j.turn.ID != id {
 			continue
 		}
 		for _, t := range tokens {
@@ -196,24 +196,24 @@ func (k *saver) grow(turn ID, tokens []infer.Token, text string) {
 }
 
 // dropJournal forgets the journal of an answer that is not kept.
-func (k *saver) dropJournal(turn ID) {
+func (k *saver) dropJournal(id ID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.forgetJournal(turn)
+	k.forgetJournal(id)
 }
 
 // forgetJournal is for an answer that has ended. The caller holds mu.
-func (k *saver) forgetJournal(turn ID) {
-	k.journals = slices.DeleteFunc(k.journals, func(j *journal) bool { return j.turn.ID == turn })
+func (k *saver) forgetJournal(id ID) {
+	k.journals = slices.DeleteFunc(k.journals, func(j *journal) bool { return j.turn.ID == id })
 }
 
 // pending is the snapshot of a turn that waits to be saved; ok is false if it
 // is none or none waits.
-func (k *saver) pending(turn ID) (s *infer.Snapshot, ok bool) {
+func (k *saver) pending(id ID) (s *infer.Snapshot, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, c := range k.commits {
-		if c.do == nil && c.turn.ID == turn {
+		if c.do == nil && c.turn.ID == id {
 			return c.snapshot, true
 		}
 	}
@@ -221,24 +221,24 @@ func (k *saver) pending(turn ID) (s *infer.Snapshot, ok bool) {
 }
 
 // snapshot is a turn's as it will be when everything is saved.
-func (k *saver) snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error) {
-	if s, ok := k.pending(turn); ok {
+func (k *saver) snapshot(ctx context.Context, id ID) (*infer.Snapshot, error) {
+	if s, ok := k.pending(id); ok {
 		return s, nil
 	}
-	return k.store.Snapshot(ctx, k.origin(turn))
+	return k.store.Snapshot(ctx, k.origin(id))
 }
 
 // origin is the turn whose snapshot the store has for a copy that waits to be
 // saved, or the turn itself.
-func (k *saver) origin(turn ID) ID {
+func (k *saver) origin(id ID) ID {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, c := range k.commits {
-		if of, copied := c.of[turn]; copied {
+		if of, copied := c.of[id]; copied {
 			return of
 		}
 	}
-	return turn
+	return id
 }
 
 // idle says that everything is on disk, a running answer's last moments

@@ -22,7 +22,7 @@ type Store interface {
 	// that exists is replaced. A nil snapshot removes one that was kept.
 	CommitTurn(ctx context.Context, c Conversation, t Turn, s *infer.Snapshot) error
 	// Snapshot returns that of a turn; nil, nil if none is kept.
-	Snapshot(ctx context.Context, turn ID) (*infer.Snapshot, error)
+	Snapshot(ctx context.Context, turnID ID) (*infer.Snapshot, error)
 	// BeginJournal starts the journal of an answer: its parent turn is saved;
 	// t has ID, Parent, Role, Sampling, Model, Created, and what it is made with
 	// (Base, Adapter, Mix, Reading, Edited). The turn may exist: an
@@ -37,7 +37,7 @@ type Store interface {
 	// of several answers to one prompt each has its own.
 	Journals(ctx context.Context, conversation ID) ([]Journal, error)
 	// AppendJournal adds generated tokens and the text they gave; called at most every 50 ms or so.
-	AppendJournal(ctx context.Context, turn ID, tokens []int32, text string) error
+	AppendJournal(ctx context.Context, turnID ID, tokens []int32, text string) error
 	// Search finds turns, and titles with Turn 0, that hold all words of a
 	// text, the best first; not those of conversations that were thrown away.
 	Search(ctx context.Context, query string, limit int) ([]SearchHit, error)
@@ -55,7 +55,7 @@ type Store interface {
 	DropTurns(ctx context.Context, c Conversation, turns []ID) error
 	// MarkTurn saves label and pin of a turn and leaves the rest of it alone.
 	// One that is not there is no error.
-	MarkTurn(ctx context.Context, turn ID, label string, pinned bool) error
+	MarkTurn(ctx context.Context, turnID ID, label string, pinned bool) error
 	// Adapters lists those that were used, SaveAdapter remembers one or what
 	// has changed about it, and ForgetAdapter forgets one.
 	Adapters(ctx context.Context) ([]Adapter, error)

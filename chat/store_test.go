@@ -29,10 +29,10 @@ func journaled(t *testing.T, r *room, id chat.ID, text int) *chat.Journal {
 }
 
 // stateSaved waits until the store has the state after a turn.
-func stateSaved(t *testing.T, r *room, turn chat.ID) {
+func stateSaved(t *testing.T, r *room, id chat.ID) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
-		if s, err := r.store.Snapshot(context.Background(), turn); err == nil && s != nil {
+		if s, err := r.store.Snapshot(context.Background(), id); err == nil && s != nil {
 			return
 		}
 	}

@@ -40,14 +40,14 @@ func (d *Dialogue) reopen(was Conversation) {
 	}
 }
 
-func (d *Dialogue) reopened(t template, turn Turn, was string) Turn {
-	tokens, ok := t.reopen(turn.Tokens, was, d.conv.System, d.base.beginning())
+func (d *Dialogue) reopened(t template, tn Turn, was string) Turn {
+	tokens, ok := t.reopen(tn.Tokens, was, d.conv.System, d.base.beginning())
 	if !ok {
-		tokens = t.rerender(turn, d.rendering())
-		turn.Model, turn.ModelName = t.model, t.name
+		tokens = t.rerender(tn, d.rendering())
+		tn.Model, tn.ModelName = t.model, t.name
 	}
-	turn.Tokens = tokens
-	return turn
+	tn.Tokens = tokens
+	return tn
 }
 
 // template is how the engine's model is spoken to.

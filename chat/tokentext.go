@@ -35,10 +35,10 @@ func TokenText(token []byte) string {
 }
 
 // Tokens are an answer's tokens as TokenText writes them.
-func (d *Dialogue) Tokens(turn ID) ([]string, error) {
+func (d *Dialogue) Tokens(turnID ID) ([]string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n, err := d.answerNode(turn)
+	n, err := d.answerNode(turnID)
 	if err != nil {
 		return nil, err
 	}

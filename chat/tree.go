@@ -23,34 +23,34 @@ type tree struct {
 func newTree(w *memoryTier) tree { return tree{nodes: map[ID]*node{}, warm: w} }
 
 // add puts a turn below its parent, or replaces the turn of that ID.
-func (t *tree) add(turn Turn) error {
-	if n := t.nodes[turn.ID]; n != nil {
-		if n.turn.Parent != turn.Parent {
-			return fmt.Errorf("turn %d has two parents, %d and %d: the conversation is damaged", turn.ID, n.turn.Parent, turn.Parent)
+func (t *tree) add(tn Turn) error {
+	if n := t.nodes[tn.ID]; n != nil {
+		if n.turn.Parent != tn.Parent {
+			return fmt.Errorf("turn %d has two parents, %d and %d: the conversation is damaged", tn.ID, n.turn.Parent, tn.Parent)
 		}
-		n.turn = turn
+		n.turn = tn
 		return nil
 	}
 	siblings := &t.roots
-	if turn.Parent != 0 {
-		parent := t.nodes[turn.Parent]
+	if tn.Parent != 0 {
+		parent := t.nodes[tn.Parent]
 		if parent == nil {
-			return fmt.Errorf("turn %d answers turn %d, which is missing: the conversation is damaged", turn.ID, turn.Parent)
+			return fmt.Errorf("turn %d answers turn %d, which is missing: the conversation is damaged", tn.ID, tn.Parent)
 		}
 		siblings = &parent.children
 	}
-	at, _ := slices.BinarySearch(*siblings, turn.ID)
-	*siblings = slices.Insert(*siblings, at, turn.ID)
-	t.nodes[turn.ID] = &node{turn: turn}
+	at, _ := slices.BinarySearch(*siblings, tn.ID)
+	*siblings = slices.Insert(*siblings, at, tn.ID)
+	t.nodes[tn.ID] = &node{turn: tn}
 	return nil
 }
 
 // siblings are the turns with the same parent, the turn itself included.
-func (t *tree) siblings(turn Turn) []ID {
-	if turn.Parent == 0 {
+func (t *tree) siblings(tn Turn) []ID {
+	if tn.Parent == 0 {
 		return t.roots
 	}
-	return t.nodes[turn.Parent].children
+	return t.nodes[tn.Parent].children
 }
 
 // line is the turns from the first to head.

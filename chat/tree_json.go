@@ -34,10 +34,10 @@ func writeTree(w io.Writer, t Tree) error {
 	if t.Conversation.Base != 0 {
 		c.Base = t.Conversation.Base.String()
 	}
-	for i, turn := range t.Turns {
-		e := exportedTurn(turn)
-		p := exportedSampling(turn.Sampling)
-		e.Sampling, e.Usage, e.Reason = &p, exportedUsage(turn.Usage), turn.Reason.String()
+	for i, tn := range t.Turns {
+		e := exportedTurn(tn)
+		p := exportedSampling(tn.Sampling)
+		e.Sampling, e.Usage, e.Reason = &p, exportedUsage(tn.Usage), tn.Reason.String()
 		file.Turns[i] = e
 	}
 	out := json.NewEncoder(w)
@@ -68,17 +68,17 @@ func readTree(r io.Reader) (Tree, error) {
 			return eachElement(dec, func() error {
 				var e exportTurn
 				err := dec.Decode(&e)
-				var turn Turn
+				var tn Turn
 				if err == nil {
-					turn, err = e.turn()
+					tn, err = e.turn()
 				}
 				if err == nil {
-					err = check.turn(turn)
+					err = check.turn(tn)
 				}
 				if err != nil {
 					return fmt.Errorf("turn %d: %w", len(t.Turns)+1, err)
 				}
-				t.Turns = append(t.Turns, turn)
+				t.Turns = append(t.Turns, tn)
 				return nil
 			})
 		}

@@ -48,15 +48,15 @@ func (d *Dialogue) Redo() error {
 // SetHead makes a turn the head, 0 the beginning. On the visible line the tip
 // stays where it is, so that going back is as lossless as Undo; elsewhere in
 // the tree the newest line below the turn becomes the visible one.
-func (d *Dialogue) SetHead(turn ID) error {
+func (d *Dialogue) SetHead(id ID) error {
 	return d.act("go", func() error {
-		if turn != 0 && d.tree.nodes[turn] == nil {
-			return missing(turn)
+		if id != 0 && d.tree.nodes[id] == nil {
+			return missing(id)
 		}
-		if turn != 0 && !d.tree.above(turn, d.conv.Tip) {
-			d.conv.Tip = d.tree.newest(turn)
+		if id != 0 && !d.tree.above(id, d.conv.Tip) {
+			d.conv.Tip = d.tree.newest(id)
 		}
-		d.moveHead(turn)
+		d.moveHead(id)
 		return nil
 	})
 }
@@ -69,7 +69,7 @@ func (d *Dialogue) moveHead(to ID) {
 }
 
 // goOnFrom makes a turn the head and the end of the visible line. The caller holds mu.
-func (d *Dialogue) goOnFrom(turn ID) { d.conv.Head, d.conv.Tip = turn, turn }
+func (d *Dialogue) goOnFrom(id ID) { d.conv.Head, d.conv.Tip = id, id }
 
 // ahead is the turns below head on the line to tip; none if head is not on it.
 func (t *tree) ahead(head, tip ID) []*node {
@@ -85,9 +85,9 @@ func (t *tree) ahead(head, tip ID) []*node {
 }
 
 // above reports whether a turn is on the line to tip.
-func (t *tree) above(turn, tip ID) bool {
+func (t *tree) above(id, tip ID) bool {
 	for n := t.nodes[tip]; n != nil; n = t.nodes[n.turn.Parent] {
-		if n.turn.ID == turn {
+		if n.turn.ID == id {
 			return true
 		}
 	}

@@ -11,8 +11,8 @@ import (
 // ahead are the texts of what can be redone.
 func ahead(v chat.View) []string {
 	var out []string
-	for _, turn := range v.Ahead {
-		out = append(out, turn.Text)
+	for _, t := range v.Ahead {
+		out = append(out, t.Text)
 	}
 	return out
 }

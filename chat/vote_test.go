@@ -120,8 +120,8 @@ func TestVariantsStayWhatTheyAre(t *testing.T) {
 	must(t, d.SetSampling(warm, "warm"))
 	r.gate.open()
 	v = finished(t, d)
-	if turn := last(v); len(turn.Tokens) != 600 || turn.Sampling.Temperature != 2 || v.Siblings[1].Of != 1 {
-		t.Errorf("kept are %d tokens, drawn with %+v, of %+v", len(turn.Tokens), turn.Sampling, v.Siblings[1])
+	if tn := last(v); len(tn.Tokens) != 600 || tn.Sampling.Temperature != 2 || v.Siblings[1].Of != 1 {
+		t.Errorf("kept are %d tokens, drawn with %+v, of %+v", len(tn.Tokens), tn.Sampling, v.Siblings[1])
 	}
 	r.checkStates(v, 2)
 }

@@ -63,8 +63,8 @@ func TestTreeKeysInThePrompt(t *testing.T) {
 		t.Errorf("the line is %q, head %d, tip %d", got, talk.Head, talk.Tip)
 	}
 	answers := 0
-	for _, turn := range talk.turns {
-		if turn.Role == chat.RoleAssistant {
+	for _, tn := range talk.turns {
+		if tn.Role == chat.RoleAssistant {
 			answers++
 		}
 	}
@@ -150,8 +150,8 @@ func TestTreeKeysAmongMessages(t *testing.T) {
 		case 5: // the edited one and the four beside it
 			best++
 		case 3:
-			for _, turn := range talk.turns {
-				if turn.Label == "the end" && turn.Pinned {
+			for _, tn := range talk.turns {
+				if tn.Label == "the end" && tn.Pinned {
 					labelled++
 				}
 			}
@@ -197,8 +197,8 @@ func TestBestOfKeys(t *testing.T) {
 		t.Fatalf("stored: %d conversations, %+v", len(talks), talks)
 	}
 	seeds := map[uint64]bool{}
-	for _, turn := range talks[0].turns[1:] {
-		seeds[turn.Sampling.Seed] = true
+	for _, tn := range talks[0].turns[1:] {
+		seeds[tn.Sampling.Seed] = true
 	}
 	if len(seeds) != 8 {
 		t.Errorf("the answers have the seeds %v", seeds)

@@ -85,9 +85,9 @@ func (s *Store) checkFacts(ctx context.Context) ([]Problem, error) {
 		return nil, err
 	}
 	return collect(rows, func(row scanner) (Problem, error) {
-		var turn int64
-		err := row.Scan(&turn)
-		return Problem{What: fmt.Sprintf("what is noted of the state of turn %d is not what is stored", turn)}, err
+		var tn int64
+		err := row.Scan(&tn)
+		return Problem{What: fmt.Sprintf("what is noted of the state of turn %d is not what is stored", tn)}, err
 	})
 }
 
@@ -99,13 +99,13 @@ func (s *Store) checkSnapshots(ctx context.Context) ([]Problem, error) {
 		return nil, err
 	}
 	all, err := collect(rows, func(row scanner) (Problem, error) {
-		var turn int64
+		var tn int64
 		var data []byte
-		if err := row.Scan(&turn, &data); err != nil {
+		if err := row.Scan(&tn, &data); err != nil {
 			return Problem{}, err
 		}
 		if err := new(infer.Snapshot).UnmarshalBinary(data); err != nil {
-			return Problem{What: fmt.Sprintf("the state of turn %d: %v", turn, err)}, nil
+			return Problem{What: fmt.Sprintf("the state of turn %d: %v", tn, err)}, nil
 		}
 		return Problem{}, nil
 	})

@@ -86,27 +86,27 @@ func fillFixture(t *testing.T, s *Store) {
 			c.Base, c.Adapter, c.Mix = fixtureBook, "fingerprint", fixtureMix()
 		}
 		for i := 1; i <= 6; i++ {
-			turn := chat.Turn{
+			tn := chat.Turn{
 				ID: c.ID + chat.ID(i), Role: chat.Role(2 - i%2), Text: fmt.Sprintf("turn %d of the rooks' nest 高树", i),
 				Tokens: []int32{int32(i), 2, 3}, Sampling: c.Sampling, Model: "m", ModelName: "rookery-demo", Created: at,
 			}
-			if turn.Base = "book"; n == 0 {
-				turn.Base = ""
+			if tn.Base = "book"; n == 0 {
+				tn.Base = ""
 			}
-			if n == 1 && turn.Role == chat.RoleAssistant {
-				turn.Adapter, turn.AdapterID, turn.Mix = "poet", "fingerprint", c.Mix
-				turn.Reading = fixtureReading()
+			if n == 1 && tn.Role == chat.RoleAssistant {
+				tn.Adapter, tn.AdapterID, tn.Mix = "poet", "fingerprint", c.Mix
+				tn.Reading = fixtureReading()
 			}
 			switch i {
 			case 1:
 			case 6:
-				turn.Parent = c.ID + 3
+				tn.Parent = c.ID + 3
 			default:
-				turn.Parent = turn.ID - 1
+				tn.Parent = tn.ID - 1
 			}
-			c.Head = turn.ID
-			must(t, s.CommitTurn(ctx, c, turn, &infer.Snapshot{
-				Model: "m", Tokenizer: "t", Adapter: turn.AdapterID, Position: 3 * i, State: fixtureState(i), Logits: []float32{1, 2},
+			c.Head = tn.ID
+			must(t, s.CommitTurn(ctx, c, tn, &infer.Snapshot{
+				Model: "m", Tokenizer: "t", Adapter: tn.AdapterID, Position: 3 * i, State: fixtureState(i), Logits: []float32{1, 2},
 			}))
 		}
 	}

@@ -36,14 +36,14 @@ func (s *Store) importTree(ctx context.Context, tx *sql.Tx, t chat.Tree) error {
 	if err := s.saveConversation(ctx, tx, c); err != nil {
 		return err
 	}
-	for _, turn := range t.Turns {
-		if err := free(ctx, tx, c.ID, `SELECT count(*) FROM turns WHERE id = ?`, turn.ID); err != nil {
+	for _, tn := range t.Turns {
+		if err := free(ctx, tx, c.ID, `SELECT count(*) FROM turns WHERE id = ?`, tn.ID); err != nil {
 			return err
 		}
-		if err := s.indexTurn(ctx, tx, turn.ID, turn.Text); err != nil {
+		if err := s.indexTurn(ctx, tx, tn.ID, tn.Text); err != nil {
 			return err
 		}
-		if err := saveTurn(ctx, tx, c.ID, turn); err != nil {
+		if err := saveTurn(ctx, tx, c.ID, tn); err != nil {
 			return err
 		}
 	}

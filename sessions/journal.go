@@ -43,10 +43,10 @@ func (s *Store) AmendJournal(ctx context.Context, t chat.Turn) error {
 }
 
 // AppendJournal implements chat.Store.
-func (s *Store) AppendJournal(ctx context.Context, turn chat.ID, tokens []int32, text string) error {
+func (s *Store) AppendJournal(ctx context.Context, id chat.ID, tokens []int32, text string) error {
 	_, err := s.write.ExecContext(ctx, `INSERT INTO journal_parts (turn, seq, tokens, text)
 		SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3 FROM journal_parts WHERE turn = ?1`,
-		turn, encodeTokens(tokens), text)
+		id, encodeTokens(tokens), text)
 	return explain("saving the answer as it comes", err)
 }
 

@@ -57,8 +57,8 @@ func (s *Store) retain(ctx context.Context) error {
 
 func (s *Store) noteUse(ctx context.Context, used map[chat.ID]time.Time) error {
 	return inTx(ctx, s.write, func(tx *sql.Tx) error {
-		for turn, at := range used {
-			if _, err := tx.ExecContext(ctx, `UPDATE snapshot_facts SET used = max(used, ?) WHERE turn = ?`, encodeTime(at), turn); err != nil {
+		for id, at := range used {
+			if _, err := tx.ExecContext(ctx, `UPDATE snapshot_facts SET used = max(used, ?) WHERE turn = ?`, encodeTime(at), id); err != nil {
 				return err
 			}
 		}

@@ -35,14 +35,14 @@ func (s *Store) pack(snap *infer.Snapshot) (packed, error) {
 }
 
 // saveSnapshot writes a turn's snapshot and what must be known of it.
-func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, turn chat.ID, p packed) error {
+func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, id chat.ID, p packed) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO snapshots (turn, data) VALUES (?,?)
-		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, turn, p.data); err != nil {
+		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, id, p.data); err != nil {
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts
 		(turn, conversation, bytes, width, position, prefix, used) VALUES (?,?,?,?,?,?,?)`,
-		turn, conversation, len(p.data), p.width.String(), p.position, p.prefix, encodeTime(time.Now()))
+		id, conversation, len(p.data), p.width.String(), p.position, p.prefix, encodeTime(time.Now()))
 	return err
 }
 
@@ -61,13 +61,13 @@ func (s *unpacked) Scan(value any) error {
 }
 
 // Snapshot implements chat.Store. One that fails its checksum is ErrDamaged.
-func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, error) {
-	doing := fmt.Sprintf("reading the state of turn %d", turn)
+func (s *Store) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, error) {
+	doing := fmt.Sprintf("reading the state of turn %d", id)
 	defer s.upkeep.reading()()
 	var from unpacked
 	var prefix []byte
 	err := s.read.QueryRowContext(ctx, `SELECT s.data, f.prefix FROM snapshots s
-		LEFT JOIN snapshot_facts f ON f.turn = s.turn AND f.width = 'exact' WHERE s.turn = ?`, turn).Scan(&from, &prefix)
+		LEFT JOIN snapshot_facts f ON f.turn = s.turn AND f.width = 'exact' WHERE s.turn = ?`, id).Scan(&from, &prefix)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -81,7 +81,7 @@ func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, er
 	if len(prefix) == len(snap.Prefix) {
 		snap.Prefix = infer.Prefix(prefix)
 	}
-	s.upkeep.use(turn)
+	s.upkeep.use(id)
 	return snap, nil
 }
 
@@ -97,17 +97,17 @@ func (s *Store) SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
-	var turn chat.ID
+	var id chat.ID
 	var at int
 	err = s.read.QueryRowContext(ctx, `SELECT f.turn, r.key FROM json_each(?1) r CROSS JOIN snapshot_facts f ON f.prefix = unhex(r.value)
-		WHERE f.width = 'exact' ORDER BY r.key LIMIT 1`, string(list)).Scan(&turn, &at)
+		WHERE f.width = 'exact' ORDER BY r.key LIMIT 1`, string(list)).Scan(&id, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil
 	}
 	if err != nil {
 		return nil, 0, explain(doing, err)
 	}
-	snap, err := s.Snapshot(ctx, turn)
+	snap, err := s.Snapshot(ctx, id)
 	if snap == nil || snap.Prefix != prefixes[at] {
 		return nil, 0, err
 	}

@@ -41,9 +41,9 @@ type counted struct {
 	reads atomic.Int64
 }
 
-func (c *counted) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, error) {
+func (c *counted) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, error) {
 	c.reads.Add(1)
-	return c.Store.Snapshot(ctx, turn)
+	return c.Store.Snapshot(ctx, id)
 }
 
 // tierEngine is real in a full run: random weights in the shape of the 0.4B

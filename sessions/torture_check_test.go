@@ -142,10 +142,10 @@ func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[ch
 	}
 	r.conversations++
 	r.turns += len(turns)
-	for _, turn := range turns {
-		stored[turn.ID] = turn
-		if len(turn.Tokens) == 0 && turn.Text != "" {
-			t.Errorf("turn %d (%q) has no tokens", turn.ID, turn.Text)
+	for _, tn := range turns {
+		stored[tn.ID] = tn
+		if len(tn.Tokens) == 0 && tn.Text != "" {
+			t.Errorf("turn %d (%q) has no tokens", tn.ID, tn.Text)
 		}
 	}
 	line := chat.Line(turns, c.Tip)
@@ -164,8 +164,8 @@ func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[ch
 // journals checks that what was seen of a running answer some time before the
 // kill is there, in its journal or as a turn.
 func (r *inquest) journals(stored map[chat.ID]chat.Turn, journals map[chat.ID]int, w *testimony) {
-	for turn, sights := range w.live {
-		if w.gone[sights[0].conversation] || w.may[turn] {
+	for id, sights := range w.live {
+		if w.gone[sights[0].conversation] || w.may[id] {
 			continue
 		}
 		quiet := sights[len(sights)-1].late < quietLate && w.killed.Sub(sights[len(sights)-1].at) < quietLate
@@ -175,7 +175,7 @@ func (r *inquest) journals(stored map[chat.ID]chat.Turn, journals map[chat.ID]in
 		} else {
 			limit += busyLag + lateTurns*sights[len(sights)-1].late
 		}
-		have := max(journals[turn], len(stored[turn].Text))
+		have := max(journals[id], len(stored[id].Text))
 		for _, s := range sights {
 			if s.bytes <= have {
 				continue
@@ -186,7 +186,7 @@ func (r *inquest) journals(stored map[chat.ID]chat.Turn, journals map[chat.ID]in
 				r.quietLag = max(r.quietLag, lag)
 			}
 			if lag > limit {
-				r.t.Errorf("answer %d had %d bytes %v before the kill, and %d are kept; the watch was %v late", turn, s.bytes, lag, have, sights[len(sights)-1].late)
+				r.t.Errorf("answer %d had %d bytes %v before the kill, and %d are kept; the watch was %v late", id, s.bytes, lag, have, sights[len(sights)-1].late)
 			}
 			break
 		}
@@ -200,13 +200,13 @@ func (r *inquest) nothingLost(w *testimony, there map[chat.ID]bool, stored map[c
 			delete(w.turns, id)
 			continue
 		}
-		turn, ok := stored[id]
+		tn, ok := stored[id]
 		if !ok && w.may[id] {
 			delete(w.turns, id)
 			continue
 		}
-		if !ok || len(turn.Text) < said.bytes || sumOf(turn.Text[:said.bytes]) != said.sum {
-			r.t.Errorf("turn %d of conversation %d was saved with %d bytes, and has %d: %q", id, said.conversation, said.bytes, len(turn.Text), turn.Text)
+		if !ok || len(tn.Text) < said.bytes || sumOf(tn.Text[:said.bytes]) != said.sum {
+			r.t.Errorf("turn %d of conversation %d was saved with %d bytes, and has %d: %q", id, said.conversation, said.bytes, len(tn.Text), tn.Text)
 		}
 	}
 }
@@ -252,22 +252,22 @@ func (r *inquest) line(s *Store, v chat.View) {
 		return
 	}
 	line := slices.Concat(v.Turns, v.Ahead)
-	for i, turn := range line {
+	for i, tn := range line {
 		tokens, by := chattest.Readers(line[:i+1], tree)
-		if r.checked[turn.ID] == len(tokens) {
+		if r.checked[tn.ID] == len(tokens) {
 			continue
 		}
-		r.checked[turn.ID] = len(tokens)
-		snap, err := s.Snapshot(r.t.Context(), turn.ID)
+		r.checked[tn.ID] = len(tokens)
+		snap, err := s.Snapshot(r.t.Context(), tn.ID)
 		must(r.t, err)
 		if snap != nil {
 			r.states++
 			if got, want := r.state(infer.Request{From: snap}, nil, nil), r.state(base, tokens, by); !slices.Equal(got, want) {
-				r.t.Errorf("the state of turn %d (%q) is not that of its tokens, read with %v: %s", turn.ID, turn.Text, slices.Compact(by), readings(line[:i+1]))
+				r.t.Errorf("the state of turn %d (%q) is not that of its tokens, read with %v: %s", tn.ID, tn.Text, slices.Compact(by), readings(line[:i+1]))
 			}
 		}
-		r.count(turn, by)
-		if turn.Role == chat.RoleAssistant && !turn.Edited {
+		r.count(tn, by)
+		if tn.Role == chat.RoleAssistant && !tn.Edited {
 			r.repeat(base, line[:i+1], tree)
 		}
 	}
@@ -286,17 +286,17 @@ func readings(line []chat.Turn) string {
 }
 
 // count counts what is special about an answer.
-func (r *inquest) count(turn chat.Turn, by []string) {
-	if turn.Mix.Active() {
+func (r *inquest) count(t chat.Turn, by []string) {
+	if t.Mix.Active() {
 		r.mixed++
 	}
-	if turn.Edited {
+	if t.Edited {
 		r.edited++
 	}
 	if slices.ContainsFunc(by, func(adapter string) bool { return adapter != "" }) {
 		r.adapted++
 	}
-	if turn.Role == chat.RoleAssistant && len(turn.Reading.Spans) > 1 {
+	if t.Role == chat.RoleAssistant && len(t.Reading.Spans) > 1 {
 		r.swapped++
 	}
 }
@@ -312,14 +312,14 @@ func (r *inquest) state(from infer.Request, tokens []int32, by []string) []float
 // repeat generates the last answer of a line at one go.
 func (r *inquest) repeat(request infer.Request, line, tree []chat.Turn) {
 	r.repeated++
-	turn := line[len(line)-1]
-	request.Sampling, request.Stops = turn.Sampling, tortureDefaults(0).Stops
-	request.Sampling.Ban = slices.Concat(turn.Sampling.Ban, r.ban)
+	tn := line[len(line)-1]
+	request.Sampling, request.Stops = tn.Sampling, tortureDefaults(0).Stops
+	request.Sampling.Ban = slices.Concat(tn.Sampling.Ban, r.ban)
 	got, err := chattest.Answer(r.engine, request, line, tree)
 	must(r.t, err)
-	if !slices.Equal(got, turn.Tokens) && !r.sameUpToTheStop(request, line, tree) {
+	if !slices.Equal(got, tn.Tokens) && !r.sameUpToTheStop(request, line, tree) {
 		r.t.Errorf("answer %d (%v, open %v, seed %d, mix %q) has the tokens %v, and at one go %v: %s",
-			turn.ID, turn.Reason, turn.Open, turn.Sampling.Seed, turn.Mix, turn.Tokens, got, readings(line))
+			tn.ID, tn.Reason, tn.Open, tn.Sampling.Seed, tn.Mix, tn.Tokens, got, readings(line))
 	}
 }
 
@@ -327,15 +327,15 @@ func (r *inquest) repeat(request infer.Request, line, tree []chat.Turn) {
 // was changed within the tokens of that, nothing is left to say so.
 func (r *inquest) sameUpToTheStop(request infer.Request, line, tree []chat.Turn) bool {
 	line = slices.Clone(line)
-	turn := &line[len(line)-1]
-	if turn.Reason != infer.ReasonStop {
+	tn := &line[len(line)-1]
+	if tn.Reason != infer.ReasonStop {
 		return false
 	}
-	turn.Reason, request.Stops = infer.ReasonLength, nil
+	tn.Reason, request.Stops = infer.ReasonLength, nil
 	got, err := chattest.Answer(r.engine, request, line, tree)
 	must(r.t, err)
 	text := r.engine.Model().Tokenizer.Decode
-	return bytes.HasPrefix(text(nil, got), text(nil, turn.Tokens))
+	return bytes.HasPrefix(text(nil, got), text(nil, tn.Tokens))
 }
 
 func (r *inquest) run(request infer.Request) infer.Ending {

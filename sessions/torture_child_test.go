@@ -178,11 +178,11 @@ func (v *victim) act(ctx context.Context) error {
 	case n < 65:
 		err = phase("redo", d.Redo)
 	case n < 70 && len(view.Turns) > 0:
-		turn := view.Turns[v.rng.IntN(len(view.Turns))].ID
-		err = phase("sibling", func() error { return d.SwitchSibling(turn, v.rng.IntN(3)-1) })
+		turnID := view.Turns[v.rng.IntN(len(view.Turns))].ID
+		err = phase("sibling", func() error { return d.SwitchSibling(turnID, v.rng.IntN(3)-1) })
 	case n < 75 && len(view.Turns) > 0:
-		turn := view.Turns[v.rng.IntN(len(view.Turns))].ID
-		err = phase("go", func() error { return d.SetHead(turn) })
+		turnID := view.Turns[v.rng.IntN(len(view.Turns))].ID
+		err = phase("go", func() error { return d.SetHead(turnID) })
 	case n < 78:
 		err = d.SetTitle(v.words())
 	case n < 84:

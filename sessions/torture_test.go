@@ -102,23 +102,23 @@ func (w *testimony) hear(line string) error {
 		}
 		n[i] = v
 	}
-	c, turn := chat.ID(n[0]), chat.ID(n[1])
+	c, id := chat.ID(n[0]), chat.ID(n[1])
 	switch word[0] {
 	case "act":
 		delete(w.heads, c)
 	case "turn":
-		w.turns[turn] = spoken{c, int(n[2]), uint32(n[3])}
+		w.turns[id] = spoken{c, int(n[2]), uint32(n[3])}
 	case "head":
-		w.heads[c] = headed{turn, chat.ID(n[2]), uint32(n[3])}
+		w.heads[c] = headed{id, chat.ID(n[2]), uint32(n[3])}
 	case "live":
 		delete(w.heads, c)
-		w.live[turn] = append(w.live[turn], sight{c, int(n[2]), time.UnixMicro(n[3]), time.Duration(n[4]) * time.Microsecond})
+		w.live[id] = append(w.live[id], sight{c, int(n[2]), time.UnixMicro(n[3]), time.Duration(n[4]) * time.Microsecond})
 	case "gone":
 		w.gone[c] = true
 	case "coming":
 		w.coming[c] = int(n[1])
 	case "dropped":
-		w.may[turn] = true
+		w.may[id] = true
 	case "forked":
 		w.forked[c] = int(n[1])
 	case "arrived":

@@ -34,8 +34,8 @@ func (v *victim) grow(ctx context.Context, at int) error {
 	case len(view.Turns) == 0:
 		return nil
 	default:
-		turn := view.Turns[v.rng.IntN(len(view.Turns))]
-		return phase("edit", func() error { return v.edit(d, turn) })
+		t := view.Turns[v.rng.IntN(len(view.Turns))]
+		return phase("edit", func() error { return v.edit(d, t) })
 	}
 }
 
@@ -79,15 +79,15 @@ func (v *victim) fork(ctx context.Context, at int, view chat.View) error {
 }
 
 // edit gives any turn of the line another version.
-func (v *victim) edit(d *chat.Dialogue, turn chat.Turn) error {
+func (v *victim) edit(d *chat.Dialogue, t chat.Turn) error {
 	switch {
-	case turn.Role == chat.RoleUser:
-		return d.EditTurn(turn.ID, v.words())
-	case v.rng.IntN(3) == 0 && len(turn.Tokens) > 0:
-		return d.Branch(turn.ID, v.rng.IntN(len(turn.Tokens)), int32(1+v.rng.IntN(100)))
+	case t.Role == chat.RoleUser:
+		return d.EditTurn(t.ID, v.words())
+	case v.rng.IntN(3) == 0 && len(t.Tokens) > 0:
+		return d.Branch(t.ID, v.rng.IntN(len(t.Tokens)), int32(1+v.rng.IntN(100)))
 	}
-	text := turn.Text[:v.rng.IntN(len(turn.Text)+1)]
-	return d.EditAnswer(turn.ID, strings.ToValidUTF8(text, "")+v.words(), v.rng.IntN(2) == 0)
+	text := t.Text[:v.rng.IntN(len(t.Text)+1)]
+	return d.EditAnswer(t.ID, strings.ToValidUTF8(text, "")+v.words(), v.rng.IntN(2) == 0)
 }
 
 // mix begins a conversation that mixes states of the library, as it will to

@@ -37,9 +37,9 @@ func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat
 
 // copySnapshot gives a turn the snapshot of another one, if that has any. One that
 // has grown since it was copied, or was read since, has another state by now.
-func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, turn, of chat.ID) error {
+func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, id, of chat.ID) error {
 	var same bool
-	err := tx.QueryRowContext(ctx, `SELECT a.tokens IS b.tokens AND a.reading = b.reading FROM turns a, turns b WHERE a.id = ? AND b.id = ?`, turn, of).Scan(&same)
+	err := tx.QueryRowContext(ctx, `SELECT a.tokens IS b.tokens AND a.reading = b.reading FROM turns a, turns b WHERE a.id = ? AND b.id = ?`, id, of).Scan(&same)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !same {
 		return nil
 	}
@@ -47,12 +47,12 @@ func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, turn, of chat.I
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshots (turn, data)
-		SELECT ?, data FROM snapshots WHERE turn = ?`, turn, of); err != nil {
+		SELECT ?, data FROM snapshots WHERE turn = ?`, id, of); err != nil {
 		return err
 	}
 	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts (turn, conversation, bytes, width, position, prefix, used)
 		SELECT ?, ?, bytes, width, position, prefix, ? FROM snapshot_facts WHERE turn = ?`,
-		turn, conversation, encodeTime(time.Now()), of)
+		id, conversation, encodeTime(time.Now()), of)
 	return err
 }
 
@@ -75,7 +75,7 @@ func (s *Store) DropTurns(ctx context.Context, c chat.Conversation, turns []chat
 }
 
 // MarkTurn implements chat.Store.
-func (s *Store) MarkTurn(ctx context.Context, turn chat.ID, label string, pinned bool) error {
-	_, err := s.write.ExecContext(ctx, `UPDATE turns SET label = ?, pinned = ? WHERE id = ?`, label, pinned, turn)
+func (s *Store) MarkTurn(ctx context.Context, id chat.ID, label string, pinned bool) error {
+	_, err := s.write.ExecContext(ctx, `UPDATE turns SET label = ?, pinned = ? WHERE id = ?`, label, pinned, id)
 	return explain("marking the turn", err)
 }

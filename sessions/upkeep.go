@@ -46,10 +46,10 @@ func newUpkeep() *upkeep {
 }
 
 // use notes that a turn's snapshot was read.
-func (u *upkeep) use(turn chat.ID) {
+func (u *upkeep) use(id chat.ID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.used[turn] = time.Now()
+	u.used[id] = time.Now()
 }
 
 // grew notes that a conversation has new snapshots of some bytes.

@@ -98,11 +98,11 @@ func (m *Model) on(do func()) func(string) tea.Cmd {
 // command runs what concerns the dialogue alone.
 func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 	t := m.tab()
-	turn := chat.ID(0)
+	turnID := chat.ID(0)
 	if b := t.transcript.target(); b != nil {
-		turn = b.turn.ID
+		turnID = b.turn.ID
 	}
-	said, err := command(t.d, m.model, m.settings.Presets, id, arg, turn)
+	said, err := command(t.d, m.model, m.settings.Presets, id, arg, turnID)
 	cmd := m.report(said, err)
 	if err == nil {
 		switch id {

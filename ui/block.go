@@ -56,9 +56,9 @@ const (
 	foldedLines       = 8
 )
 
-func newBlock(turn chat.Turn, sibling chat.Siblings) *block {
-	b := &block{turn: turn, sibling: sibling, folded: true, body: fixedLines(nil)}
-	b.read(turn.Text)
+func newBlock(t chat.Turn, sibling chat.Siblings) *block {
+	b := &block{turn: t, sibling: sibling, folded: true, body: fixedLines(nil)}
+	b.read(t.Text)
 	return b
 }
 
@@ -73,17 +73,17 @@ func (b *block) read(text string) {
 
 // shows reports whether the block already draws a finished turn. Equal texts
 // usually share memory, which makes the comparison cheap.
-func (b *block) shows(turn chat.Turn, sibling chat.Siblings) bool {
-	return b.live == nil && b.failure == "" && b.divider == "" && b.turn.ID == turn.ID && b.sibling == sibling &&
-		b.turn.Label == turn.Label && b.turn.Pinned == turn.Pinned && b.turn.Edited == turn.Edited &&
-		b.turn.Text == turn.Text && b.turn.Open == turn.Open && b.turn.Reason == turn.Reason
+func (b *block) shows(t chat.Turn, sibling chat.Siblings) bool {
+	return b.live == nil && b.failure == "" && b.divider == "" && b.turn.ID == t.ID && b.sibling == sibling &&
+		b.turn.Label == t.Label && b.turn.Pinned == t.Pinned && b.turn.Edited == t.Edited &&
+		b.turn.Text == t.Text && b.turn.Open == t.Open && b.turn.Reason == t.Reason
 }
 
 // settle turns a running answer into the finished one. What was streamed stays
 // on the screen until the final rendering replaces it.
-func (b *block) settle(turn chat.Turn, sibling chat.Siblings) {
-	b.turn, b.sibling, b.live = turn, sibling, nil
-	b.read(turn.Text)
+func (b *block) settle(t chat.Turn, sibling chat.Siblings) {
+	b.turn, b.sibling, b.live = t, sibling, nil
+	b.read(t.Text)
 	b.exact = false
 	b.version++
 }

@@ -19,7 +19,7 @@ var errNoCommand = errors.New("this command does not work here")
 // command runs an action that concerns one dialogue and needs no screen; both
 // interfaces use it. own are the presets of the person. turn is what version commands are about. said is what to
 // tell the person, if anything.
-func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg string, turn chat.ID) (said string, err error) {
+func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg string, turnID chat.ID) (said string, err error) {
 	switch id {
 	case keys.Stop:
 		d.Stop()
@@ -31,15 +31,15 @@ func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg 
 	case keys.Reread:
 		return "what is missing is read with what is in use now", d.Reread()
 	case keys.PrevSibling:
-		return "", d.SwitchSibling(versioned(d.View(), turn), -1)
+		return "", d.SwitchSibling(versioned(d.View(), turnID), -1)
 	case keys.NextSibling:
-		return "", d.SwitchSibling(versioned(d.View(), turn), 1)
+		return "", d.SwitchSibling(versioned(d.View(), turnID), 1)
 	case keys.Undo, keys.Redo:
 		return move(d, id)
 	case keys.Scrub:
 		return goToTurn(d, arg)
 	case keys.EditAnswer:
-		return "", editAnswer(d, turn, arg)
+		return "", editAnswer(d, turnID, arg)
 	case keys.Best:
 		n, err := number(arg, defaultBest)
 		if err != nil {
@@ -47,9 +47,9 @@ func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg 
 		}
 		return fmt.Sprintf("%d answers to the prompt", n), d.Best(n)
 	case keys.Label:
-		return labelled(arg), d.SetLabel(turn, arg)
+		return labelled(arg), d.SetLabel(turnID, arg)
 	case keys.PinTurn:
-		return pinTurn(d, turn)
+		return pinTurn(d, turnID)
 	case keys.Think:
 		return setThink(d, model, arg)
 	case keys.Preset:
@@ -62,13 +62,13 @@ func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg 
 
 // versioned is the turn whose versions are meant: the given one, or the nearest
 // above it that has others, such as a prompt that was edited.
-func versioned(v chat.View, turn chat.ID) chat.ID {
-	nearest := turn
+func versioned(v chat.View, id chat.ID) chat.ID {
+	nearest := id
 	for i, t := range v.Turns {
 		if i < len(v.Siblings) && v.Siblings[i].Of > 1 {
 			nearest = t.ID
 		}
-		if t.ID == turn {
+		if t.ID == id {
 			break
 		}
 	}

@@ -257,9 +257,9 @@ func (msg preparedMsg) take(m *Model) tea.Cmd {
 
 // lastPrompt is the prompt that would be answered again.
 func (t *tab) lastPrompt() (chat.Turn, bool) {
-	for _, turn := range slices.Backward(t.view.Turns) {
-		if turn.Role == chat.RoleUser {
-			return turn, true
+	for _, tn := range slices.Backward(t.view.Turns) {
+		if tn.Role == chat.RoleUser {
+			return tn, true
 		}
 	}
 	return chat.Turn{}, false

@@ -182,9 +182,9 @@ func TestAFoundTurnIsShownAndMarked(t *testing.T) {
 		d.say(chat.RoleUser, "More of it?")
 		d.say(chat.RoleAssistant, strings.Repeat("Nothing of note happened that day. ", 10))
 	}
-	turn := d.v.Turns[20].ID
+	id := d.v.Turns[20].ID
 	d.v.Turns[20].Text = "Did the magpie come?"
-	k.found = []chat.SearchHit{{Conversation: 1, Turn: turn, Snippet: "the magpie", Marks: [][2]int{{4, 10}}}}
+	k.found = []chat.SearchHit{{Conversation: 1, Turn: id, Snippet: "the magpie", Marks: [][2]int{{4, 10}}}}
 	b := newBench(t, k, Settings{}, 80, 24)
 	b.seesNot("magpie")
 	b.press("ctrl+o")
@@ -193,7 +193,7 @@ func TestAFoundTurnIsShownAndMarked(t *testing.T) {
 	b.press("enter")
 	b.sees("Did the magpie come?")
 	tr := b.m.tab().transcript
-	if tr.target().turn.ID != turn || len(tr.find.matches) != 1 {
+	if tr.target().turn.ID != id || len(tr.find.matches) != 1 {
 		t.Errorf("turn %d is selected, %d matches", tr.target().turn.ID, len(tr.find.matches))
 	}
 }

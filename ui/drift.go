@@ -15,7 +15,7 @@ import (
 // A stateDialogue is the part of a dialogue that is about its states. Both
 // methods block and are called in commands only.
 type stateDialogue interface {
-	SaveState(ctx context.Context, turn chat.ID, name string) (chat.State, error)
+	SaveState(ctx context.Context, id chat.ID, name string) (chat.State, error)
 	Drift(ctx context.Context) (line []chat.Drift, from string, err error)
 }
 

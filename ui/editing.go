@@ -84,9 +84,9 @@ func (m *Model) goOn(arg string) tea.Cmd {
 }
 
 // editAnswer gives a turn that is an answer another text.
-func editAnswer(d dialogue, turn chat.ID, text string) error {
+func editAnswer(d dialogue, id chat.ID, text string) error {
 	if text == "" {
 		return errors.New("write /rewrite and the new text of the answer")
 	}
-	return d.EditAnswer(turn, text, false)
+	return d.EditAnswer(id, text, false)
 }

@@ -66,8 +66,8 @@ func (l *fakeLibrary) DeleteState(_ context.Context, s chat.State) error {
 	return nil
 }
 
-func (d *fakeDialogue) SaveState(_ context.Context, turn chat.ID, name string) (chat.State, error) {
-	err := d.did("keep %d %q", turn, name)
+func (d *fakeDialogue) SaveState(_ context.Context, id chat.ID, name string) (chat.State, error) {
+	err := d.did("keep %d %q", id, name)
 	s := chat.State{}
 	s.Name = name
 	return s, err

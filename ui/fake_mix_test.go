@@ -53,4 +53,4 @@ func (d *fakeDialogue) SetMix(m chat.Mix) error {
 	return d.did("mix %s", m)
 }
 
-func (d *fakeDialogue) Drawn(turn chat.ID) []infer.Token { return d.drawn[turn] }
+func (d *fakeDialogue) Drawn(id chat.ID) []infer.Token { return d.drawn[id] }

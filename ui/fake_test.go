@@ -207,11 +207,11 @@ func (d *fakeDialogue) Stop()                      { _ = d.did("stop") }
 func (d *fakeDialogue) Continue() error            { return d.did("continue") }
 func (d *fakeDialogue) Retry() error               { return d.did("retry") }
 func (d *fakeDialogue) EditLast(text string) error { return d.did("edit %q", text) }
-func (d *fakeDialogue) SwitchSibling(turn chat.ID, by int) error {
-	return d.did("sibling %d %+d", turn, by)
+func (d *fakeDialogue) SwitchSibling(id chat.ID, by int) error {
+	return d.did("sibling %d %+d", id, by)
 }
 
-func (d *fakeDialogue) ShowTurn(turn chat.ID) error { return d.did("show %d", turn) }
+func (d *fakeDialogue) ShowTurn(id chat.ID) error { return d.did("show %d", id) }
 
 func (d *fakeDialogue) SetSystem(text string) error {
 	d.v.Conversation.System = text

@@ -11,7 +11,7 @@ import (
 // fork opens copies of the conversation up to the selected or last turn.
 func (m *Model) fork(arg string) tea.Cmd {
 	t := m.tab()
-	turn, ok := t.marked()
+	tn, ok := t.marked()
 	if !ok {
 		return m.fail(errNoTurns)
 	}
@@ -19,7 +19,7 @@ func (m *Model) fork(arg string) tea.Cmd {
 	if err != nil {
 		return m.fail(err)
 	}
-	forks, err := m.workspace.Fork(t.d, turn.ID, n)
+	forks, err := m.workspace.Fork(t.d, tn.ID, n)
 	if err != nil {
 		return m.fail(err)
 	}

@@ -46,9 +46,9 @@ func (m *Model) reach() tea.Cmd {
 }
 
 // show selects a turn, scrolls to it and marks a text in it.
-func (t *transcript) show(turn chat.ID, text string) bool {
+func (t *transcript) show(id chat.ID, text string) bool {
 	for i, b := range t.blocks {
-		if b.turn.ID != turn || b.failure != "" {
+		if b.turn.ID != id || b.failure != "" {
 			continue
 		}
 		if b.longPrompt() && b.folded {
@@ -60,7 +60,7 @@ func (t *transcript) show(turn chat.ID, text string) bool {
 		t.scrollTo(t.starts[i])
 		t.find = newFinder(text)
 		t.find.refresh(t)
-		t.find.goal = turn
+		t.find.goal = id
 		t.find.aim(t)
 		return true
 	}

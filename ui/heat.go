@@ -36,16 +36,16 @@ const (
 // sync takes over the figures of the running answer, of the selected one or of
 // the last.
 func (h *heat) sync(t *tab) {
-	turn, tokens := t.mixedTokens()
-	if turn.ID != h.turn {
-		h.turn, h.at = turn.ID, -1
+	tn, tokens := t.mixedTokens()
+	if tn.ID != h.turn {
+		h.turn, h.at = tn.ID, -1
 	}
 	h.names, h.tokens = nil, nil
 	if len(tokens) == 0 || len(tokens[len(tokens)-1].MemberLogprobs) == 0 {
 		return
 	}
 	h.tokens = tokens
-	for i, f := range turn.Mix.Members() {
+	for i, f := range tn.Mix.Members() {
 		name := oneLine(f.Name)
 		if i == 0 {
 			name = "own run"
@@ -60,20 +60,20 @@ func (t *tab) mixedTokens() (chat.Turn, []infer.Token) {
 	if live := t.view.Live; live != nil {
 		return live.Turn, live.Drawn
 	}
-	turn := chat.Turn{}
+	tn := chat.Turn{}
 	for _, other := range slices.Backward(t.view.Turns) {
 		if other.Role == chat.RoleAssistant {
-			turn = other
+			tn = other
 			break
 		}
 	}
 	if b := t.transcript.target(); b != nil && b.answers() && b.turn.ID != 0 {
-		turn = b.turn
+		tn = b.turn
 	}
-	if turn.ID == 0 || !turn.Mix.Active() {
-		return turn, nil
+	if tn.ID == 0 || !tn.Mix.Active() {
+		return tn, nil
 	}
-	return turn, t.d.Drawn(turn.ID)
+	return tn, t.d.Drawn(tn.ID)
 }
 
 // rows is how many lines the strip takes of a screen.

@@ -309,16 +309,16 @@ func (m *Model) beginFrom(s chat.State) tea.Cmd {
 // keepState keeps the state after the selected or last answer under a name.
 func (m *Model) keepState(name string) tea.Cmd {
 	t := m.tab()
-	turn, ok := lastAnswer(t.view.Turns)
+	id, ok := lastAnswer(t.view.Turns)
 	if b := t.transcript.target(); b != nil && b.turn.Role == chat.RoleAssistant && b.turn.ID != 0 {
-		turn, ok = b.turn.ID, true
+		id, ok = b.turn.ID, true
 	}
 	if !ok {
 		return m.fail(errNoAnswer)
 	}
 	d := t.d
 	return func() tea.Msg {
-		s, err := d.SaveState(m.ctx, turn, name)
+		s, err := d.SaveState(m.ctx, id, name)
 		return libraryMsg{"kept as “" + oneLine(s.Name) + "”", err}
 	}
 }

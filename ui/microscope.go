@@ -89,9 +89,9 @@ func (m *Model) lookNow(s *microscope) tea.Cmd {
 		return nil
 	}
 	s.busy = true
-	d, turn, at, ctx := m.tab().d, s.turn, s.at, m.ctx
+	d, id, at, ctx := m.tab().d, s.turn, s.at, m.ctx
 	return func() tea.Msg {
-		list, err := d.Candidates(ctx, turn, at, mostCandidates)
+		list, err := d.Candidates(ctx, id, at, mostCandidates)
 		return candidatesMsg{s, at, list, err}
 	}
 }

@@ -28,7 +28,7 @@ type mixWorkspace interface {
 type mixDialogue interface {
 	SetMix(m chat.Mix) error
 	// Drawn is an answer's tokens as they were drawn, or nil.
-	Drawn(turn chat.ID) []infer.Token
+	Drawn(id chat.ID) []infer.Token
 }
 
 func (opening) SetMix(chat.Mix) error       { return errOpening }

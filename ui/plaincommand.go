@@ -85,11 +85,11 @@ func (p *plain) command(name, arg string) error {
 
 // dialogue runs what concerns the conversation alone.
 func (p *plain) dialogue(id keys.ID, arg string) error {
-	var turn chat.ID
+	var turnID chat.ID
 	if turns := p.d.View().Turns; len(turns) > 0 {
-		turn = turns[len(turns)-1].ID
+		turnID = turns[len(turns)-1].ID
 	}
-	said, err := command(p.d, p.model, p.own, id, arg, turn)
+	said, err := command(p.d, p.model, p.own, id, arg, turnID)
 	if errors.Is(err, errNoCommand) {
 		return errors.New("this command needs the screen; /help lists those that work here")
 	}

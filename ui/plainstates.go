@@ -67,14 +67,14 @@ func (p *plain) bake(path string) error {
 
 // keep keeps the state after the last answer.
 func (p *plain) keep(name string) error {
-	turn, ok := lastAnswer(p.d.View().Turns)
+	id, ok := lastAnswer(p.d.View().Turns)
 	switch {
 	case name == "":
 		return errors.New("write /keep and a name for the state")
 	case !ok:
 		return errNoAnswer
 	}
-	s, err := p.d.SaveState(p.ctx, turn, name)
+	s, err := p.d.SaveState(p.ctx, id, name)
 	if err == nil {
 		p.say("Kept as " + oneLine(s.Name) + ".")
 	}

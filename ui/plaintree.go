@@ -34,11 +34,11 @@ func (p *plain) fork(arg string) error {
 // tokens says what could have stood at a token of the last answer, or goes on
 // from one of that.
 func (p *plain) tokens(arg string) error {
-	turn, ok := lastAnswer(p.d.View().Turns)
+	id, ok := lastAnswer(p.d.View().Turns)
 	if !ok {
 		return errors.New("there is no answer yet")
 	}
-	tokens, err := p.d.Tokens(turn)
+	tokens, err := p.d.Tokens(id)
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (p *plain) tokens(arg string) error {
 	if err != nil || at < 1 || at > len(tokens) {
 		return fmt.Errorf("the answer has tokens 1 to %d", len(tokens))
 	}
-	list, err := p.d.Candidates(p.ctx, turn, at-1, mostCandidates)
+	list, err := p.d.Candidates(p.ctx, id, at-1, mostCandidates)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *plain) tokens(arg string) error {
 		if err != nil || n < 1 || n > len(list) {
 			return fmt.Errorf("there are candidates 1 to %d", len(list))
 		}
-		return p.d.Branch(turn, at-1, list[n-1].Token)
+		return p.d.Branch(id, at-1, list[n-1].Token)
 	}
 	for i, c := range list {
 		p.say(spokenCandidate(i, c))

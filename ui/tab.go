@@ -65,13 +65,13 @@ func (t *tab) selectedPrompt() (chat.Turn, bool) {
 	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
 		id := t.transcript.blocks[at].turn.ID
 		line := slices.Concat(turns, t.view.Ahead)
-		if i := slices.IndexFunc(line, func(turn chat.Turn) bool { return turn.ID == id }); i >= 0 {
+		if i := slices.IndexFunc(line, func(tn chat.Turn) bool { return tn.ID == id }); i >= 0 {
 			turns = line[:i+1]
 		}
 	}
-	for _, turn := range slices.Backward(turns) {
-		if turn.Role == chat.RoleUser {
-			return turn, true
+	for _, tn := range slices.Backward(turns) {
+		if tn.Role == chat.RoleUser {
+			return tn, true
 		}
 	}
 	return chat.Turn{}, false

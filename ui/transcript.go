@@ -92,8 +92,8 @@ func (t *transcript) sync(v chat.View) {
 	}
 	t.synced, t.version = true, v.Version
 	n := 0
-	for i, turn := range v.Turns {
-		t.place(n, turn, siblingsOf(v, i), false)
+	for i, tn := range v.Turns {
+		t.place(n, tn, siblingsOf(v, i), false)
 		n++
 	}
 	t.head = -1
@@ -101,8 +101,8 @@ func (t *transcript) sync(v chat.View) {
 		t.head = n
 		t.placeDivider(n, len(v.Ahead))
 		n++
-		for i, turn := range v.Ahead {
-			t.place(n, turn, siblingsOf(v, len(v.Turns)+i), true)
+		for i, tn := range v.Ahead {
+			t.place(n, tn, siblingsOf(v, len(v.Turns)+i), true)
 			n++
 		}
 	}
@@ -125,24 +125,24 @@ func (t *transcript) sync(v chat.View) {
 }
 
 // place puts a finished turn at index i.
-func (t *transcript) place(i int, turn chat.Turn, sibling chat.Siblings, ahead bool) {
+func (t *transcript) place(i int, tn chat.Turn, sibling chat.Siblings, ahead bool) {
 	if i < len(t.blocks) {
 		b := t.blocks[i]
-		if b.shows(turn, sibling) {
-			b.turn = turn
+		if b.shows(tn, sibling) {
+			b.turn = tn
 			b.setAhead(ahead)
 			return
 		}
-		if b.live != nil && b.turn.ID == turn.ID {
-			b.settle(turn, sibling)
+		if b.live != nil && b.turn.ID == tn.ID {
+			b.settle(tn, sibling)
 			t.decorate(b)
 			return
 		}
 		t.cut(i)
 	}
-	b := t.spare[turn.ID]
-	if b == nil || !b.shows(turn, sibling) {
-		b = newBlock(turn, sibling)
+	b := t.spare[tn.ID]
+	if b == nil || !b.shows(tn, sibling) {
+		b = newBlock(tn, sibling)
 		t.decorate(b)
 	}
 	b.setAhead(ahead)

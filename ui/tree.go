@@ -18,17 +18,17 @@ import (
 type treeDialogue interface {
 	Undo() error
 	Redo() error
-	SetHead(turn chat.ID) error
-	EditTurn(turn chat.ID, text string) error
-	EditAnswer(turn chat.ID, text string, goOn bool) error
-	Branch(turn chat.ID, index int, token int32) error
+	SetHead(id chat.ID) error
+	EditTurn(id chat.ID, text string) error
+	EditAnswer(id chat.ID, text string, goOn bool) error
+	Branch(id chat.ID, index int, token int32) error
 	Best(n int) error
 	SendBest(text string, n int) error
 	ChooseAlternatives(keep []chat.ID, drop bool) error
-	SetLabel(turn chat.ID, label string) error
-	SetPinned(turn chat.ID, pinned bool) error
-	Tokens(turn chat.ID) ([]string, error)
-	Candidates(ctx context.Context, turn chat.ID, index, k int) ([]chat.Candidate, error)
+	SetLabel(id chat.ID, label string) error
+	SetPinned(id chat.ID, pinned bool) error
+	Tokens(id chat.ID) ([]string, error)
+	Candidates(ctx context.Context, id chat.ID, index, k int) ([]chat.Candidate, error)
 }
 
 func (opening) Undo() error                              { return errOpening }
@@ -154,7 +154,7 @@ func (t *tab) marked() (chat.Turn, bool) {
 	line := slices.Concat(t.view.Turns, t.view.Ahead)
 	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
 		id := t.transcript.blocks[at].turn.ID
-		if i := slices.IndexFunc(line, func(turn chat.Turn) bool { return turn.ID == id }); i >= 0 {
+		if i := slices.IndexFunc(line, func(tn chat.Turn) bool { return tn.ID == id }); i >= 0 {
 			return line[i], true
 		}
 	}
@@ -169,13 +169,13 @@ func (m *Model) label(arg string) tea.Cmd {
 	if arg != "" {
 		return m.command(keys.Label, arg)
 	}
-	turn, ok := m.tab().marked()
+	t, ok := m.tab().marked()
 	if !ok {
 		return m.fail(errNoTurns)
 	}
 	about := "A name for this turn; its state is kept. An empty name takes it away."
-	m.open(newQuestion(m.th, "Name the turn", about, "name", turn.Label, false, func(text string) intent {
-		return setLabel{turn.ID, text}
+	m.open(newQuestion(m.th, "Name the turn", about, "name", t.Label, false, func(text string) intent {
+		return setLabel{t.ID, text}
 	}))
 	return nil
 }
@@ -202,16 +202,16 @@ func labelled(text string) string {
 }
 
 // pinTurn pins a turn or lets it go.
-func pinTurn(d dialogue, turn chat.ID) (said string, err error) {
+func pinTurn(d dialogue, id chat.ID) (said string, err error) {
 	v := d.View()
 	for _, t := range slices.Concat(v.Turns, v.Ahead) {
-		if t.ID != turn {
+		if t.ID != id {
 			continue
 		}
 		if t.Pinned {
-			return "the state of the turn may be thinned out again", d.SetPinned(turn, false)
+			return "the state of the turn may be thinned out again", d.SetPinned(id, false)
 		}
-		return "the state of the turn is kept", d.SetPinned(turn, true)
+		return "the state of the turn is kept", d.SetPinned(id, true)
 	}
 	return "", errNoTurns
 }

@@ -47,10 +47,10 @@ func (d *fakeDialogue) Candidates(_ context.Context, id chat.ID, at, k int) ([]c
 	}, d.fail
 }
 
-func (k *fakeDesk) Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error) {
+func (k *fakeDesk) Fork(d dialogue, id chat.ID, n int) ([]dialogue, error) {
 	var all []dialogue
 	for i := range n {
-		all = append(all, newFake(2000+turn+chat.ID(i), "fork"))
+		all = append(all, newFake(2000+id+chat.ID(i), "fork"))
 	}
 	return all, k.fail
 }

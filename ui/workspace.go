@@ -18,7 +18,7 @@ type workspace interface {
 	Restore(ctx context.Context) (open []dialogue, active int, err error)
 	New() dialogue
 	Open(id chat.ID) dialogue
-	Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error)
+	Fork(d dialogue, turnID chat.ID, n int) ([]dialogue, error)
 	CloseDialogue(d dialogue)
 	SaveLayout(open []dialogue, active int)
 	List(ctx context.Context) ([]chat.Conversation, error)
@@ -49,8 +49,8 @@ type dialogue interface {
 	Continue() error
 	Retry() error
 	EditLast(text string) error
-	SwitchSibling(turn chat.ID, by int) error
-	ShowTurn(turn chat.ID) error
+	SwitchSibling(id chat.ID, by int) error
+	ShowTurn(id chat.ID) error
 	treeDialogue
 	compareDialogue
 	stateDialogue
@@ -86,12 +86,12 @@ func (k chatWorkspace) Restore(ctx context.Context) ([]dialogue, int, error) {
 	return all, active, err
 }
 
-func (k chatWorkspace) Fork(d dialogue, turn chat.ID, n int) ([]dialogue, error) {
+func (k chatWorkspace) Fork(d dialogue, id chat.ID, n int) ([]dialogue, error) {
 	c, ok := d.(*chat.Dialogue)
 	if !ok {
 		return nil, errOpening
 	}
-	forks, err := k.Workspace.Fork(c, turn, n)
+	forks, err := k.Workspace.Fork(c, id, n)
 	all := make([]dialogue, len(forks))
 	for i, f := range forks {
 		all[i] = f

@@ -18,9 +18,9 @@ func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
 	for i, t := range trees {
 		c := &conversation{head: t.Conversation, turns: map[chat.ID]chat.Turn{}, snapshots: map[chat.ID]*infer.Snapshot{}, journals: map[chat.ID]*chat.Journal{}}
 		taken := s.conversations[c.head.ID] != nil
-		for _, turn := range t.Turns {
-			taken = taken || s.owner[turn.ID] != nil
-			c.turns[turn.ID] = turn
+		for _, tn := range t.Turns {
+			taken = taken || s.owner[tn.ID] != nil
+			c.turns[tn.ID] = tn
 		}
 		if taken {
 			return &chat.TakenError{Conversation: c.head.ID}
@@ -38,8 +38,8 @@ func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
 	}
 	for _, c := range fresh {
 		s.conversations[c.head.ID] = c
-		for turn := range c.turns {
-			s.owner[turn] = c
+		for id := range c.turns {
+			s.owner[id] = c
 		}
 	}
 	return ctx.Err()

@@ -121,14 +121,14 @@ func (s *Store) conversation(id chat.ID) *conversation {
 }
 
 // Snapshot returns that of a turn; nil, nil if none is kept.
-func (s *Store) Snapshot(ctx context.Context, turn chat.ID) (*infer.Snapshot, error) {
+func (s *Store) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.owner[turn]
+	c := s.owner[id]
 	if c == nil {
 		return nil, ctx.Err()
 	}
-	return c.snapshots[turn], ctx.Err()
+	return c.snapshots[id], ctx.Err()
 }
 
 // SnapshotReading finds the first of prefixes that a snapshot has read.
@@ -184,17 +184,17 @@ func (s *Store) AmendJournal(ctx context.Context, t chat.Turn) error {
 }
 
 // AppendJournal adds generated tokens and the text they gave.
-func (s *Store) AppendJournal(ctx context.Context, turn chat.ID, tokens []int32, text string) error {
+func (s *Store) AppendJournal(ctx context.Context, id chat.ID, tokens []int32, text string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.owner[turn]
-	if c == nil || c.journals[turn] == nil {
+	c := s.owner[id]
+	if c == nil || c.journals[id] == nil {
 		return errors.New("there is no journal of that turn")
 	}
-	j := c.journals[turn]
+	j := c.journals[id]
 	j.Tokens = append(j.Tokens, tokens...)
 	j.Text += text
 	return nil
@@ -205,9 +205,9 @@ func (s *Store) Delete(ctx context.Context, id chat.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.conversations[id]; c != nil {
-		for turn, of := range s.owner {
+		for turnID, of := range s.owner {
 			if of == c {
-				delete(s.owner, turn)
+				delete(s.owner, turnID)
 			}
 		}
 	}

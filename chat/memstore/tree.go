@@ -75,16 +75,16 @@ func (s *Store) DropTurns(ctx context.Context, c chat.Conversation, turns []chat
 }
 
 // MarkTurn saves a turn's label and pin.
-func (s *Store) MarkTurn(ctx context.Context, turn chat.ID, label string, pinned bool) error {
+func (s *Store) MarkTurn(ctx context.Context, id chat.ID, label string, pinned bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if c := s.owner[turn]; c != nil {
-		if t, ok := c.turns[turn]; ok {
+	if c := s.owner[id]; c != nil {
+		if t, ok := c.turns[id]; ok {
 			t.Label, t.Pinned = label, pinned
-			c.turns[turn] = t
+			c.turns[id] = t
 		}
 	}
 	return nil
