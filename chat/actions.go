@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer/sampler"
 )
 
@@ -45,7 +46,7 @@ func (d *Dialogue) Continue() error {
 		switch {
 		case head == nil:
 			return ErrNothing
-		case head.turn.Role == RoleUser:
+		case head.turn.Role == turn.RoleUser:
 			d.answer(head, d.nextSeed(head))
 		default:
 			d.goOn(head)
@@ -132,14 +133,14 @@ func (d *Dialogue) ready() error {
 }
 
 // ask puts a new user turn below a turn (0: at the root) and starts its answer.
-func (d *Dialogue) ask(parent ID, text string) {
+func (d *Dialogue) ask(parent turn.ID, text string) {
 	d.answer(d.prompted(parent, text), d.seed())
 }
 
 // prompted puts a new user turn below a turn and makes it the head.
-func (d *Dialogue) prompted(parent ID, text string) *node {
+func (d *Dialogue) prompted(parent turn.ID, text string) *node {
 	now := time.Now()
-	t := Turn{ID: NewID(), Parent: parent, Role: RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.name, Created: now}
+	t := turn.Turn{ID: turn.NewID(), Parent: parent, Role: turn.RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.name, Created: now}
 	if err := d.tree.add(t); err != nil { // the parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}
@@ -153,7 +154,7 @@ func (d *Dialogue) prompted(parent ID, text string) *node {
 // SwitchSibling makes the by-th next (or, negative, previous) sibling of a
 // turn the visible one, with its newest line below. It ends at the first and
 // the last. The head goes along unless the turn is ahead of it.
-func (d *Dialogue) SwitchSibling(id ID, by int) error {
+func (d *Dialogue) SwitchSibling(id turn.ID, by int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.ready(); err != nil {
@@ -199,9 +200,9 @@ func (d *Dialogue) SetSampling(p sampler.Params, preset string) error {
 }
 
 // SetThink takes effect at the next turn.
-func (d *Dialogue) SetThink(m ThinkMode) error {
+func (d *Dialogue) SetThink(m turn.ThinkMode) error {
 	switch m {
-	case ThinkOff, ThinkFast, ThinkFree, ThinkShort, ThinkLong, ThinkChinese:
+	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
 	default:
 		return fmt.Errorf("there is no thinking mode %q", m)
 	}

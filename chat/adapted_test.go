@@ -9,13 +9,14 @@ import (
 	"rookery/chat"
 	"rookery/chat/chattest"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/scripted"
 )
 
 // adaptedScript is a room whose scripted model babbles, and can use adapters.
-func adaptedScript(t *testing.T, store chat.Store) *room {
+func adaptedScript(t *testing.T, store turn.Store) *room {
 	t.Helper()
 	return newRoom(t, setup{babble: true, adapted: true, store: store, defaults: chat.Defaults{Sampling: seeded(1, 5), MaxTokens: 4, Stops: []string{"no stop"}}})
 }
@@ -89,7 +90,7 @@ func TestVariantsReadPromptsLeftWithoutAnAnswer(t *testing.T) {
 	quill := find(t, r.workspace.Adapters(), "quill", adapter.Options{})
 	must(t, d.SendCompare("two", []chat.Variant{{Name: "own", Adapter: find(t, r.workspace.Adapters(), "plume", adapter.Options{})}, {Name: "other", Adapter: quill}}))
 	other := settled(t, d).Alternatives[1].Turn.ID
-	must(t, d.ChooseAlternatives([]chat.ID{other}, false))
+	must(t, d.ChooseAlternatives([]turn.ID{other}, false))
 	v := settled(t, d)
 	r.checkStates(v, -1)
 	want, err := r.store.Snapshot(t.Context(), other)
@@ -263,7 +264,7 @@ func TestAnswersOfBeforeReadings(t *testing.T) {
 	for _, tn := range settled(t, d).Turns {
 		s, err := store.Snapshot(t.Context(), tn.ID)
 		must(t, err)
-		tn.Reading = chat.Reading{}
+		tn.Reading = turn.Reading{}
 		must(t, store.CommitTurn(t.Context(), d.View().Conversation, tn, s))
 	}
 	r.close()

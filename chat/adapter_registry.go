@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 )
@@ -25,14 +26,14 @@ type adapterEngine interface {
 // An AdapterRegistry is the adapters that are known. Its methods block and are safe for
 // concurrent use.
 type AdapterRegistry struct {
-	store   Store
+	store   turn.Store
 	engine  Engine
 	open    AdapterOpener
 	builtIn []string
 
 	loading sync.Mutex // held while one is read and loaded
 	mu      sync.Mutex
-	known   map[string]Adapter // by fingerprint
+	known   map[string]turn.Adapter // by fingerprint
 }
 
 // An AdapterOpener reads an adapter for the model in use: of a file, or, with
@@ -50,15 +51,15 @@ func (k *Workspace) UseAdapters(open AdapterOpener, builtIn []string) {
 
 // NewAdapterRegistry is the adapters of a store; engine may be nil where none is loaded.
 // See Workspace.UseAdapters.
-func NewAdapterRegistry(e Engine, s Store, open AdapterOpener, builtIn []string) *AdapterRegistry {
+func NewAdapterRegistry(e Engine, s turn.Store, open AdapterOpener, builtIn []string) *AdapterRegistry {
 	r := newAdapterRegistry(e, s)
 	r.open, r.builtIn = open, builtIn
 	return r
 }
 
-func newAdapterRegistry(e Engine, s Store) *AdapterRegistry {
+func newAdapterRegistry(e Engine, s turn.Store) *AdapterRegistry {
 	return &AdapterRegistry{
-		store: s, engine: e, known: map[string]Adapter{},
+		store: s, engine: e, known: map[string]turn.Adapter{},
 		open: func(_ context.Context, path, _ string, _ adapter.Options) (*adapter.Adapter, error) {
 			return nil, fmt.Errorf("%s: %w", path, infer.ErrNoAdapters)
 		},
@@ -67,7 +68,7 @@ func newAdapterRegistry(e Engine, s Store) *AdapterRegistry {
 
 // List is all adapters that are known, by name and strength: loaded ones,
 // those of the store, and those that come with the program.
-func (r *AdapterRegistry) List(ctx context.Context) ([]RegisteredAdapter, error) {
+func (r *AdapterRegistry) List(ctx context.Context) ([]turn.RegisteredAdapter, error) {
 	all, err := r.remembered(ctx)
 	if err != nil {
 		return nil, err
@@ -76,18 +77,18 @@ func (r *AdapterRegistry) List(ctx context.Context) ([]RegisteredAdapter, error)
 	if err != nil {
 		return nil, err
 	}
-	var list []RegisteredAdapter
+	var list []turn.RegisteredAdapter
 	for mark, a := range all {
-		l := RegisteredAdapter{Adapter: a}
+		l := turn.RegisteredAdapter{Adapter: a}
 		if i := slices.IndexFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == mark }); i >= 0 {
 			l.Loaded = &loaded[i]
 		}
 		list = append(list, l)
 	}
 	for _, name := range r.builtIn {
-		own := Adapter{Name: name}
-		if !slices.ContainsFunc(list, func(l RegisteredAdapter) bool { return l.kin(own) && l.Strength() == 1 }) {
-			list = append(list, RegisteredAdapter{Adapter: own})
+		own := turn.Adapter{Name: name}
+		if !slices.ContainsFunc(list, func(l turn.RegisteredAdapter) bool { return l.SameFile(own) && l.Strength() == 1 }) {
+			list = append(list, turn.RegisteredAdapter{Adapter: own})
 		}
 	}
 	slices.SortFunc(list, compareRegistered)
@@ -95,12 +96,12 @@ func (r *AdapterRegistry) List(ctx context.Context) ([]RegisteredAdapter, error)
 }
 
 // remembered are those of the store and those loaded since, by fingerprint.
-func (r *AdapterRegistry) remembered(ctx context.Context) (map[string]Adapter, error) {
+func (r *AdapterRegistry) remembered(ctx context.Context) (map[string]turn.Adapter, error) {
 	stored, err := r.store.Adapters(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing the adapters: %w", err)
 	}
-	all := map[string]Adapter{}
+	all := map[string]turn.Adapter{}
 	for _, a := range stored {
 		if a.Path != "" || slices.Contains(r.builtIn, a.Name) {
 			all[a.Fingerprint] = a
@@ -139,30 +140,30 @@ func (r *AdapterRegistry) isLoaded(ctx context.Context, fingerprint string) (boo
 // Load reads an adapter of a file, or with an empty path one that comes with
 // the program, gives it to the engine and remembers it. What the file does not
 // say is asked for by an *adapter.QuestionError.
-func (r *AdapterRegistry) Load(ctx context.Context, path, name string, o adapter.Options, merged bool) (Adapter, error) {
-	return r.load(ctx, Adapter{Name: name, Path: path, Options: o, Merged: merged})
+func (r *AdapterRegistry) Load(ctx context.Context, path, name string, o adapter.Options, merged bool) (turn.Adapter, error) {
+	return r.load(ctx, turn.Adapter{Name: name, Path: path, Options: o, Merged: merged})
 }
 
 // load is Load of a; if a has a fingerprint, what is read must have it too.
-func (r *AdapterRegistry) load(ctx context.Context, a Adapter) (Adapter, error) {
+func (r *AdapterRegistry) load(ctx context.Context, a turn.Adapter) (turn.Adapter, error) {
 	e, ok := r.engine.(adapterEngine)
 	if !ok {
-		return Adapter{}, infer.ErrNoAdapters
+		return turn.Adapter{}, infer.ErrNoAdapters
 	}
 	r.loading.Lock()
 	defer r.loading.Unlock()
 	read, err := r.read(ctx, &a)
 	if err != nil {
-		return Adapter{}, err
+		return turn.Adapter{}, err
 	}
 	if err := e.LoadAdapter(ctx, read, a.Merged); err != nil {
-		return Adapter{}, err
+		return turn.Adapter{}, err
 	}
 	return a, r.remember(ctx, a)
 }
 
 // read opens the file of a and completes a by what is in it.
-func (r *AdapterRegistry) read(ctx context.Context, a *Adapter) (*adapter.Adapter, error) {
+func (r *AdapterRegistry) read(ctx context.Context, a *turn.Adapter) (*adapter.Adapter, error) {
 	if a.Path != "" {
 		path, err := filepath.Abs(a.Path)
 		if err != nil {
@@ -192,7 +193,7 @@ func (r *AdapterRegistry) read(ctx context.Context, a *Adapter) (*adapter.Adapte
 	return read, nil
 }
 
-func (r *AdapterRegistry) remember(ctx context.Context, a Adapter) error {
+func (r *AdapterRegistry) remember(ctx context.Context, a turn.Adapter) error {
 	r.mu.Lock()
 	r.known[a.Fingerprint] = a
 	r.mu.Unlock()
@@ -205,19 +206,19 @@ func (r *AdapterRegistry) remember(ctx context.Context, a Adapter) error {
 // Find looks an adapter up by name, with or without its strength, by
 // fingerprint, or by its file, and loads it if it is not loaded. What o leaves
 // open is as it was when the adapter was used last.
-func (r *AdapterRegistry) Find(ctx context.Context, name string, o adapter.Options) (Adapter, error) {
+func (r *AdapterRegistry) Find(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error) {
 	list, err := r.List(ctx)
 	if err != nil {
-		return Adapter{}, err
+		return turn.Adapter{}, err
 	}
 	a, ok, err := choose(list, name)
 	switch {
 	case err != nil:
-		return Adapter{}, err
+		return turn.Adapter{}, err
 	case ok && o == (adapter.Options{}) && a.Fingerprint != "":
 		return a, r.Need(ctx, a.Fingerprint)
 	case ok:
-		a = a.answering(o)
+		a = a.WithOptions(o)
 		return r.load(ctx, a)
 	}
 	a, err = r.Load(ctx, name, "", o, false)

@@ -16,6 +16,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/demo"
@@ -45,7 +46,7 @@ func unpackAdapter(t *testing.T, name, path string) {
 
 // adapted is a workspace with the embedded model, which can read adapters. closing
 // ends it; it is ended with the test at the latest.
-func adapted(t *testing.T, store chat.Store) (workspace *chat.Workspace, e *infer.Engine, closing func()) {
+func adapted(t *testing.T, store turn.Store) (workspace *chat.Workspace, e *infer.Engine, closing func()) {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Threads: 1, Slots: 8}, nil)
 	must(t, err)
@@ -76,7 +77,7 @@ func adapted(t *testing.T, store chat.Store) (workspace *chat.Workspace, e *infe
 }
 
 // find looks an adapter up and takes it for a conversation.
-func find(t *testing.T, r *chat.AdapterRegistry, name string, o adapter.Options) chat.Adapter {
+func find(t *testing.T, r *chat.AdapterRegistry, name string, o adapter.Options) turn.Adapter {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience) // it waits for the engine's step
 	defer cancel()
@@ -118,7 +119,7 @@ func TestRackNamesAndStrengths(t *testing.T) {
 	if one.Fingerprint == half.Fingerprint || half.Name != "demo-pirate" || half.Title() != "demo-pirate × 0.5" {
 		t.Errorf("half of %+v is %+v", one, half)
 	}
-	for name, want := range map[string]chat.Adapter{
+	for name, want := range map[string]turn.Adapter{
 		"demo-pirate": one, "demo-pirate × 0.5": half, half.Fingerprint: half,
 	} {
 		if got := find(t, r, name, adapter.Options{}); got.Fingerprint != want.Fingerprint {
@@ -224,7 +225,7 @@ func TestAdaptersOverRestarts(t *testing.T) {
 			refused(t, until(t, d, "another error", func(v chat.View) bool {
 				return v.Err != nil && strings.Contains(v.Err.Error(), "gone")
 			}).Err, "choose another adapter, or none")
-			must(t, d.SetAdapter(chat.Adapter{}))
+			must(t, d.SetAdapter(turn.Adapter{}))
 			must(t, d.Retry())
 			if v = settled(t, d); v.Err != nil || last(v).Adapter != "" {
 				t.Errorf("without the adapter: %q, %v", last(v).Adapter, v.Err)
@@ -314,10 +315,10 @@ func TestStatesOfAdapters(t *testing.T) {
 		t.Errorf("a state of another adapter: %v", err)
 	}
 	if from, err = workspace.NewFrom(kept); err == nil {
-		err = from.SetAdapter(chat.Adapter{})
+		err = from.SetAdapter(turn.Adapter{})
 	}
 	refused(t, err, "was made with the adapter demo-pirate, and no adapter is in use")
-	with := chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{{State: kept.ID, Name: kept.Name, Weight: 1}}}
+	with := turn.Mix{Own: turn.MixMember{Weight: 1}, Others: []turn.MixMember{{State: kept.ID, Name: kept.Name, Weight: 1}}}
 	must(t, other.SetMix(with))
 	must(t, other.Send("Who are you?"))
 	refused(t, until(t, other, "an error", func(v chat.View) bool { return v.Err != nil }).Err, "demo-excited is in use")

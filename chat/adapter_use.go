@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/statefile"
@@ -23,12 +24,12 @@ func (r *AdapterRegistry) Drop(ctx context.Context, fingerprint string) error {
 
 // Forget takes an adapter off the engine and out of the list, at all its
 // strengths. It is refused while answers use any of them.
-func (r *AdapterRegistry) Forget(ctx context.Context, a Adapter) error {
+func (r *AdapterRegistry) Forget(ctx context.Context, a turn.Adapter) error {
 	all, err := r.remembered(ctx)
 	if err != nil {
 		return err
 	}
-	maps.DeleteFunc(all, func(_ string, k Adapter) bool { return !k.kin(a) })
+	maps.DeleteFunc(all, func(_ string, k turn.Adapter) bool { return !k.SameFile(a) })
 	loaded, err := r.loaded(ctx)
 	if err != nil {
 		return err
@@ -55,7 +56,7 @@ func (r *AdapterRegistry) Forget(ctx context.Context, a Adapter) error {
 
 // Strengthen loads an adapter at another strength, which is not 0. That at the
 // old one stays until Tidy finds nobody who uses it.
-func (r *AdapterRegistry) Strengthen(ctx context.Context, a Adapter, strength float32) (Adapter, error) {
+func (r *AdapterRegistry) Strengthen(ctx context.Context, a turn.Adapter, strength float32) (turn.Adapter, error) {
 	if strength == a.Strength() && a.Fingerprint != "" {
 		return a, r.Need(ctx, a.Fingerprint)
 	}
@@ -65,7 +66,7 @@ func (r *AdapterRegistry) Strengthen(ctx context.Context, a Adapter, strength fl
 
 // Tidy takes those off the engine that are a but for their strength and that
 // no answer uses. They stay known.
-func (r *AdapterRegistry) Tidy(ctx context.Context, a Adapter) error {
+func (r *AdapterRegistry) Tidy(ctx context.Context, a turn.Adapter) error {
 	loaded, err := r.loaded(ctx)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (r *AdapterRegistry) Tidy(ctx context.Context, a Adapter) error {
 	}
 	for _, l := range loaded {
 		k, known := all[l.Fingerprint]
-		if known && l.Rows == 0 && l.Fingerprint != a.Fingerprint && k.kin(a) {
+		if known && l.Rows == 0 && l.Fingerprint != a.Fingerprint && k.SameFile(a) {
 			if err := r.Drop(ctx, l.Fingerprint); err != nil {
 				return err
 			}
@@ -87,7 +88,7 @@ func (r *AdapterRegistry) Tidy(ctx context.Context, a Adapter) error {
 
 // Merge gives an adapter weights of its own, or takes them away again. It is
 // refused while answers use it.
-func (r *AdapterRegistry) Merge(ctx context.Context, a Adapter, merged bool) (Adapter, error) {
+func (r *AdapterRegistry) Merge(ctx context.Context, a turn.Adapter, merged bool) (turn.Adapter, error) {
 	if err := r.Drop(ctx, a.Fingerprint); err != nil {
 		return a, err
 	}
@@ -98,7 +99,7 @@ func (r *AdapterRegistry) Merge(ctx context.Context, a Adapter, merged bool) (Ad
 // SetAdapter makes a loaded adapter, or with the zero Adapter none, the
 // conversation's. It counts from the next token on, also of a running answer;
 // what has been read stays as it was read.
-func (d *Dialogue) SetAdapter(a Adapter) error {
+func (d *Dialogue) SetAdapter(a turn.Adapter) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.settable(); err != nil {
@@ -132,9 +133,9 @@ func (r *AdapterRegistry) Read(ctx context.Context, name string, o adapter.Optio
 		return nil, err
 	}
 	if !ok {
-		a = Adapter{Path: name}
+		a = turn.Adapter{Path: name}
 	}
-	a = a.answering(o)
+	a = a.WithOptions(o)
 	return r.read(ctx, &a)
 }
 

@@ -5,21 +5,22 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // A choice is several answers to one prompt that are generated together. Each
 // is journaled by itself and committed when it ends, so that a crash loses none.
 type choice struct {
-	prompt       ID
-	rows         []ID           // of the answers, in their order
-	answers      map[ID]*answer // all of rows, also those that have ended
-	running      []*answer      // of those, the ones that have not
-	compared     bool           // they are variants, each in a way of its own
-	chosen       bool           // Keep was called: what still runs is kept
-	voted        bool           // a person said which is best
-	lead         ID             // the head goes to it when it ends; 0: the first that is there
-	before       Conversation
+	prompt       turn.ID
+	rows         []turn.ID           // of the answers, in their order
+	answers      map[turn.ID]*answer // all of rows, also those that have ended
+	running      []*answer           // of those, the ones that have not
+	compared     bool                // they are variants, each in a way of its own
+	chosen       bool                // Keep was called: what still runs is kept
+	voted        bool                // a person said which is best
+	lead         turn.ID             // the head goes to it when it ends; 0: the first that is there
+	before       turn.Conversation
 	stop         context.CancelFunc // of reading the prompt, which is for all rows
 	secondModels []*SecondModel     // held until the choice is over
 }
@@ -66,7 +67,7 @@ func (d *Dialogue) finishRow(a *answer, end infer.Ending) {
 	}
 	switch {
 	case a.dropped:
-		d.drop([]ID{a.turn.ID})
+		d.drop([]turn.ID{a.turn.ID})
 	case a.worthKeeping(end):
 		d.keepAnswer(a, end)
 		if c.leads(a.turn.ID, d.conv.Head) {
@@ -87,7 +88,7 @@ func (d *Dialogue) finishRow(a *answer, end infer.Ending) {
 
 // leads says whether the head goes to a row that has ended: before Keep to the
 // first of those that are there, afterwards to the one that was chosen.
-func (c *choice) leads(row, head ID) bool {
+func (c *choice) leads(row, head turn.ID) bool {
 	if c.lead != 0 {
 		return row == c.lead
 	}
@@ -95,8 +96,8 @@ func (c *choice) leads(row, head ID) bool {
 	return at < 0 || slices.Index(c.rows, row) < at
 }
 
-func (c *choice) forget(row ID) {
-	c.rows = slices.DeleteFunc(c.rows, func(id ID) bool { return id == row })
+func (c *choice) forget(row turn.ID) {
+	c.rows = slices.DeleteFunc(c.rows, func(id turn.ID) bool { return id == row })
 	delete(c.answers, row)
 	for _, a := range c.answers {
 		a.agreed = agreement{} // it may have been the first

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -18,10 +19,10 @@ type answer struct {
 	d         *Dialogue
 	template  template
 	rendering rendering
-	think     ThinkMode
-	path      []Turn // the line up to the prompt
-	resumed   *Turn  // the answer that goes on; nil for a new one
-	past      bool   // go past the stop that ended it
+	think     turn.ThinkMode
+	path      []turn.Turn // the line up to the prompt
+	resumed   *turn.Turn  // the answer that goes on; nil for a new one
+	past      bool        // go past the stop that ended it
 	way       way
 	strange   int    // how many turns at the end of path were read in another way
 	based     bool   // it begins from another base than the conversation
@@ -29,16 +30,16 @@ type answer struct {
 	prompted  bool   // the state after the prompt is kept
 	started   time.Time
 	cancel    context.CancelFunc
-	variant   Variant // of several answers: what was asked for
-	seen      *Turn   // an answer whose tokens are looked at
-	forced    bool    // all that is read again is read with the adapter in use
-	anew      *Anew   // what is read anew for this answer
+	variant   Variant    // of several answers: what was asked for
+	seen      *turn.Turn // an answer whose tokens are looked at
+	forced    bool       // all that is read again is read with the adapter in use
+	anew      *turn.Anew // what is read anew for this answer
 	// promptAnew is the same of a prompt that nobody has read before.
-	promptAnew *Anew
+	promptAnew *turn.Anew
 
 	// under d.mu, as are the adapter of way and its name
 	read      infer.Prefix // what the state after the prompt has read; zero: not known
-	turn      Turn         // as begun: of an answer that goes on, with what it has
+	turn      turn.Turn    // as begun: of an answer that goes on, with what it has
 	text      strings.Builder
 	unseen    []infer.Token // drawn before the first text
 	journaled bool
@@ -67,7 +68,7 @@ func (d *Dialogue) answer(prompt *node, seed uint64) {
 	p := d.conv.Sampling
 	p.Seed = seed
 	d.begin(&answer{
-		turn: Turn{ID: NewID(), Parent: prompt.turn.ID, Role: RoleAssistant, Sampling: p, Created: time.Now()},
+		turn: turn.Turn{ID: turn.NewID(), Parent: prompt.turn.ID, Role: turn.RoleAssistant, Sampling: p, Created: time.Now()},
 	})
 }
 
@@ -78,7 +79,7 @@ func (d *Dialogue) goOn(head *node) {
 	a.turn.Sampling = d.conv.Sampling
 	a.turn.Sampling.Seed = head.turn.Sampling.Seed
 	if len(head.children) > 0 {
-		a.turn.ID, a.turn.Created = NewID(), time.Now()
+		a.turn.ID, a.turn.Created = turn.NewID(), time.Now()
 	}
 	a.text.WriteString(head.turn.Text)
 	d.begin(a)
@@ -206,7 +207,7 @@ func (a *answer) prepare() {
 }
 
 // spell makes the prompt's tokens for a template.
-func (a *answer) spell(prompt *Turn, t template) {
+func (a *answer) spell(prompt *turn.Turn, t template) {
 	prompt.Tokens = nil
 	*prompt = t.tokenised(*prompt, a.rendering, a.think)
 }
@@ -300,7 +301,7 @@ func (a *answer) keepPrompt(s *infer.Snapshot, anew bool) {
 		s = naming(s, a.read)
 	}
 	prompt := a.d.tree.nodes[a.turn.Parent]
-	if _, known := prompt.turn.reading(a.template.model); anew && !known {
+	if _, known := prompt.turn.ReadingBy(a.template.model); anew && !known {
 		a.readPromptAs(s)
 	}
 	if anew {

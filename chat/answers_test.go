@@ -11,6 +11,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 // Answers without a conversation are those that conversations give, many
@@ -75,7 +76,7 @@ func TestAnswersAfterMessages(t *testing.T) {
 	ask(t, d, "hello")
 	want := last(ask(t, d, "again")).Text
 	q := chat.Question{Messages: []chat.Message{
-		{Role: chat.RoleUser, Text: "hello"}, {Role: chat.RoleAssistant, Text: "Hello to you!"}, {Role: chat.RoleUser, Text: "again"},
+		{Role: turn.RoleUser, Text: "hello"}, {Role: turn.RoleAssistant, Text: "Hello to you!"}, {Role: turn.RoleUser, Text: "again"},
 	}}
 	got, err := r.workspace.Answers(t.Context(), q, heats(0))
 	must(t, err)
@@ -86,7 +87,7 @@ func TestAnswersAfterMessages(t *testing.T) {
 		"no prompt":       nil,
 		"take turns":      {q.Messages[1]},
 		"message 2":       {q.Messages[0], q.Messages[0]},
-		"is empty":        {{Role: chat.RoleUser, Text: " \n"}},
+		"is empty":        {{Role: turn.RoleUser, Text: " \n"}},
 		"nothing to answ": q.Messages[:2],
 	} {
 		bad := chat.Question{Messages: messages}

@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -14,7 +15,7 @@ func Ask(m *infer.Model, d Defaults, prompt string) (r infer.Request, header str
 }
 
 // AskFrom is Ask where the answer begins from a state of the library.
-func AskFrom(m *infer.Model, d Defaults, s State, prompt string) (r infer.Request, header string, err error) {
+func AskFrom(m *infer.Model, d Defaults, s turn.State, prompt string) (r infer.Request, header string, err error) {
 	from, tokens, err := BeginFrom(s, m)
 	if err != nil {
 		return r, "", err

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 )
@@ -26,19 +27,19 @@ var ErrNoText = errors.New("there is no text to read")
 // Bake reads a text from the zero state, in chunks between the tokens of
 // what else runs, and keeps the state after it. progress may be nil. When ctx
 // ends the reading is stopped and nothing is kept.
-func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (State, error) {
+func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (turn.State, error) {
 	t := templateOf(e.Model())
 	tokens := t.recipe(r)
 	if len(tokens) == 0 {
-		return State{}, ErrNoText
+		return turn.State{}, ErrNoText
 	}
 	name, err := l.free(ctx, r.Name) // before the work
 	if err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	snap, err := read(ctx, e, infer.Request{Tokens: tokens, Label: "baking " + name}, progress)
 	if err != nil {
-		return State{}, fmt.Errorf("baking %q: %w", name, err)
+		return turn.State{}, fmt.Errorf("baking %q: %w", name, err)
 	}
 	return l.Add(ctx, statefile.State{
 		Name: name, Kind: statefile.Baked, Source: r.Source, Model: snap.Model, ModelName: t.name,
@@ -99,29 +100,29 @@ func bare(s *infer.Snapshot) *infer.Snapshot {
 
 // SaveState keeps the state after an answer in the library, as the
 // conversation would go on from it. It blocks.
-func (d *Dialogue) SaveState(ctx context.Context, id ID, name string) (State, error) {
+func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn.State, error) {
 	a, title, err := d.reader(id)
 	if err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	l, e := d.workspace.library, d.workspace.engine
 	if name, err = l.free(ctx, name); err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	s, err := a.found(ctx, func(ctx context.Context) (start, error) { return a.below(ctx, nil) })
 	if err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	if err := d.workspace.adapters.Need(ctx, a.way.adapter); err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	if s, err = a.readBefore(ctx, s); err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	snap := s.from
 	if snap == nil || len(s.tokens) > 0 {
 		if snap, err = read(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
-			return State{}, fmt.Errorf("keeping the state %q: %w", name, err)
+			return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 		}
 	}
 	tokens := []int32{}
@@ -136,7 +137,7 @@ func (d *Dialogue) SaveState(ctx context.Context, id ID, name string) (State, er
 }
 
 // reader is what finds the state after an answer, and the conversation's title.
-func (d *Dialogue) reader(id ID) (*answer, string, error) {
+func (d *Dialogue) reader(id turn.ID) (*answer, string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := d.tree.nodes[id]
@@ -147,7 +148,7 @@ func (d *Dialogue) reader(id ID) (*answer, string, error) {
 		return nil, "", ErrBusy
 	case n == nil:
 		return nil, "", ErrNothing
-	case n.turn.Role != RoleAssistant:
+	case n.turn.Role != turn.RoleAssistant:
 		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
 	}
 	return d.looker(id), d.conv.Title, nil

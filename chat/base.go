@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"rookery/chat/turn"
 	"rookery/infer/statefile"
 )
 
@@ -14,7 +15,7 @@ var ErrBegun = errors.New("the conversation has begun: open a new one from the s
 // state of another model or shape is a *statefile.MismatchError. One that was
 // made with an adapter brings it along; if the conversation has another one it
 // is a *statefile.AdapterError.
-func (d *Dialogue) SetBase(s State) error {
+func (d *Dialogue) SetBase(s turn.State) error {
 	if err := s.Check(d.workspace.engine.Model()); err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func (d *Dialogue) SetBase(s State) error {
 
 // setBase begins from a state. One that has read a text was told there what
 // it is to be: the system prompt of new conversations is not for it.
-func (d *Dialogue) setBase(s State) {
+func (d *Dialogue) setBase(s turn.State) {
 	d.conv.Base, d.base = s.ID, baseOf(&s)
 	if s.Adapter != "" {
 		d.conv.Adapter, d.adapter = s.Adapter, s.AdapterName
@@ -50,7 +51,7 @@ func (d *Dialogue) setBase(s State) {
 
 // base is what is known of a state that a conversation begins from. One that
 // cannot be found is missed when it is needed.
-func (l *Library) base(ctx context.Context, id ID) base {
+func (l *Library) base(ctx context.Context, id turn.ID) base {
 	if id == 0 {
 		return base{}
 	}
@@ -78,7 +79,7 @@ func (k *Workspace) UseStates(builtIn func() ([]*statefile.State, error)) {
 // DeleteState removes a state from the library for good. One that a
 // conversation begins from or mixes, stored or open, or that a saved mix has,
 // stays and is an *InUseError. It blocks.
-func (k *Workspace) DeleteState(ctx context.Context, s State) error {
+func (k *Workspace) DeleteState(ctx context.Context, s turn.State) error {
 	k.mu.Lock()
 	var open []*Dialogue
 	for _, d := range k.open {
@@ -89,7 +90,7 @@ func (k *Workspace) DeleteState(ctx context.Context, s State) error {
 		leaving = append(leaving, saved)
 	}
 	k.mu.Unlock()
-	used := &InUseError{Name: s.Name}
+	used := &turn.InUseError{Name: s.Name}
 	for _, d := range open {
 		c := d.View().Conversation
 		if c.Base == s.ID {

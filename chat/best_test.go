@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/sessions"
 )
@@ -60,7 +61,7 @@ func TestBestReadsThePromptOnce(t *testing.T) {
 	}
 	r.checkStates(v, 2)
 
-	must(t, d.ChooseAlternatives([]chat.ID{v.Alternatives[2].Turn.ID, v.Alternatives[0].Turn.ID}, true))
+	must(t, d.ChooseAlternatives([]turn.ID{v.Alternatives[2].Turn.ID, v.Alternatives[0].Turn.ID}, true))
 	kept := settled(t, d)
 	if last(kept).Text != want[2] || kept.Siblings[1] != (chat.Siblings{N: 2, Of: 2}) || kept.Alternatives != nil {
 		t.Errorf("kept is %q as %+v", last(kept).Text, kept.Siblings[1])
@@ -127,7 +128,7 @@ func TestKeepARunningRow(t *testing.T) {
 				return len(v.Alternatives) == 4 && !slices.ContainsFunc(v.Alternatives, func(r chat.Alternative) bool { return r.Text == "" })
 			})
 			chosen := v.Alternatives[2].Turn.ID
-			must(t, d.ChooseAlternatives([]chat.ID{chosen}, drop))
+			must(t, d.ChooseAlternatives([]turn.ID{chosen}, drop))
 			if v := d.View(); v.Alternatives != nil || v.Live == nil || v.Live.Turn.ID != chosen {
 				t.Errorf("after the choice %v runs among %d", v.Live, len(v.Alternatives))
 			}
@@ -180,7 +181,7 @@ func TestBestSurvivesACrash(t *testing.T) {
 			r.gate.shut()
 			d := r.workspace.New()
 			must(t, d.SendBest("anything", 3))
-			var all []chat.Journal
+			var all []turn.Journal
 			until(t, d, "three journals", func(chat.View) bool {
 				r.gate.trickle()
 				var err error
@@ -188,7 +189,7 @@ func TestBestSurvivesACrash(t *testing.T) {
 				if err != nil {
 					return false
 				}
-				return len(all) == 3 && !slices.ContainsFunc(all, func(j chat.Journal) bool { return len(j.Text) < 4 })
+				return len(all) == 3 && !slices.ContainsFunc(all, func(j turn.Journal) bool { return len(j.Text) < 4 })
 			})
 			r.kill()
 			inner := r.store.Store

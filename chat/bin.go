@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rookery/chat/turn"
 	"strings"
 	"time"
 )
@@ -17,33 +18,33 @@ const shelfPatience = 5 * time.Second
 // SetPinned puts a conversation before the others in the list, or back among
 // them. Like all methods of this file it blocks, works for open and for
 // stored conversations, and does not make them younger.
-func (k *Workspace) SetPinned(ctx context.Context, id ID, pinned bool) error {
-	return k.alter(ctx, id, func(c *Conversation) { c.Pinned = pinned })
+func (k *Workspace) SetPinned(ctx context.Context, id turn.ID, pinned bool) error {
+	return k.alter(ctx, id, func(c *turn.Conversation) { c.Pinned = pinned })
 }
 
 // SetArchived takes a conversation out of the list, or puts it back.
-func (k *Workspace) SetArchived(ctx context.Context, id ID, archived bool) error {
-	return k.alter(ctx, id, func(c *Conversation) { c.Archived = archived })
+func (k *Workspace) SetArchived(ctx context.Context, id turn.ID, archived bool) error {
+	return k.alter(ctx, id, func(c *turn.Conversation) { c.Archived = archived })
 }
 
 // SetTitle names a conversation.
-func (k *Workspace) SetTitle(ctx context.Context, id ID, title string) error {
+func (k *Workspace) SetTitle(ctx context.Context, id turn.ID, title string) error {
 	title = strings.Join(strings.Fields(title), " ")
 	if title == "" {
 		return errors.New("a title needs at least one character")
 	}
-	return k.alter(ctx, id, func(c *Conversation) { c.Title, c.Named = title, true })
+	return k.alter(ctx, id, func(c *turn.Conversation) { c.Title, c.Named = title, true })
 }
 
 // RestoreFromBin takes a conversation out of the bin.
-func (k *Workspace) RestoreFromBin(ctx context.Context, id ID) error {
-	return k.alter(ctx, id, func(c *Conversation) { c.Deleted = time.Time{} })
+func (k *Workspace) RestoreFromBin(ctx context.Context, id turn.ID) error {
+	return k.alter(ctx, id, func(c *turn.Conversation) { c.Deleted = time.Time{} })
 }
 
 // MoveToBin puts a conversation into the bin, from which it is removed for
 // good after BinKeeps. One that is open is stopped, saved and closed.
-func (k *Workspace) MoveToBin(ctx context.Context, id ID) error {
-	bin := func(c *Conversation) { c.Deleted = time.Now() }
+func (k *Workspace) MoveToBin(ctx context.Context, id turn.ID) error {
+	bin := func(c *turn.Conversation) { c.Deleted = time.Now() }
 	k.mu.Lock()
 	d := k.open[id]
 	k.mu.Unlock()
@@ -62,7 +63,7 @@ func (k *Workspace) MoveToBin(ctx context.Context, id ID) error {
 }
 
 // left waits until a conversation that was shut is saved.
-func (k *Workspace) left(ctx context.Context, id ID) error {
+func (k *Workspace) left(ctx context.Context, id turn.ID) error {
 	ctx, cancel := context.WithTimeout(ctx, shelfPatience)
 	defer cancel()
 	k.mu.Lock()
@@ -110,7 +111,7 @@ func (k *Workspace) purgeOld() {
 }
 
 // alter changes the data of a conversation, open or stored.
-func (k *Workspace) alter(ctx context.Context, id ID, change func(*Conversation)) error {
+func (k *Workspace) alter(ctx context.Context, id turn.ID, change func(*turn.Conversation)) error {
 	for {
 		k.mu.Lock()
 		d, leaving := k.open[id], k.leaving[id]
@@ -137,14 +138,14 @@ func (k *Workspace) alter(ctx context.Context, id ID, change func(*Conversation)
 }
 
 // hasLeft lets go of a conversation that nobody may open. The caller holds mu.
-func (k *Workspace) hasLeft(id ID, done chan struct{}) {
+func (k *Workspace) hasLeft(id turn.ID, done chan struct{}) {
 	if k.leaving[id] == done {
 		delete(k.leaving, id)
 	}
 	close(done)
 }
 
-func (k *Workspace) alterStored(ctx context.Context, id ID, change func(*Conversation)) error {
+func (k *Workspace) alterStored(ctx context.Context, id turn.ID, change func(*turn.Conversation)) error {
 	k.shelf.Lock()
 	defer k.shelf.Unlock()
 	list, err := k.List(ctx)
@@ -165,7 +166,7 @@ func (k *Workspace) alterStored(ctx context.Context, id ID, change func(*Convers
 }
 
 // alter changes the conversation's data and saves it, once it has turns.
-func (d *Dialogue) alter(change func(*Conversation)) error {
+func (d *Dialogue) alter(change func(*turn.Conversation)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.settable(); err != nil {

@@ -8,10 +8,11 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 // listed is what the store has of a conversation.
-func listed(t *testing.T, k *chat.Workspace, id chat.ID) chat.Conversation {
+func listed(t *testing.T, k *chat.Workspace, id turn.ID) turn.Conversation {
 	t.Helper()
 	list, err := k.List(context.Background())
 	must(t, err)
@@ -21,7 +22,7 @@ func listed(t *testing.T, k *chat.Workspace, id chat.ID) chat.Conversation {
 		}
 	}
 	t.Fatalf("conversation %d is not stored", id)
-	return chat.Conversation{}
+	return turn.Conversation{}
 }
 
 func TestShelfOfOpenAndStoredConversations(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"io"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -70,20 +71,20 @@ type bundleEntry struct {
 type BundleWriter struct {
 	zip  *zip.Writer
 	file bundleFile
-	have map[ID]bool // conversations, and states that they begin from or mix
+	have map[turn.ID]bool // conversations, and states that they begin from or mix
 }
 
 // NewBundleWriter begins a bundle. Close completes it.
 func NewBundleWriter(w io.Writer) *BundleWriter {
 	return &BundleWriter{zip.NewWriter(w), bundleFile{
 		Format: bundleFormat, Version: bundleVersion, Created: time.Now().UTC(), Conversations: []bundleConversation{},
-	}, map[ID]bool{}}
+	}, map[turn.ID]bool{}}
 }
 
 // Add writes a conversation and its states. A state that cannot be read is
 // left out: it is made anew from tokens where it is needed. A conversation that
 // is in the bundle already is not written again.
-func (b *BundleWriter) Add(t Tree) error {
+func (b *BundleWriter) Add(t turn.Tree) error {
 	if b.have[t.Conversation.ID] {
 		return nil
 	}
@@ -118,7 +119,7 @@ func (b *BundleWriter) Add(t Tree) error {
 
 // addBases writes the states that a conversation begins from and mixes, each
 // once in a bundle.
-func (b *BundleWriter) addBases(t Tree) error {
+func (b *BundleWriter) addBases(t turn.Tree) error {
 	for _, base := range t.Bases {
 		if b.have[base.ID] {
 			continue
@@ -131,7 +132,7 @@ func (b *BundleWriter) addBases(t Tree) error {
 	return nil
 }
 
-func (b *BundleWriter) addBase(base TreeBase) error {
+func (b *BundleWriter) addBase(base turn.TreeBase) error {
 	s, err := base.Read()
 	if err != nil {
 		return err
@@ -196,26 +197,26 @@ func (s *summed) Write(p []byte) (int, error) {
 
 // ReadStored is a stored conversation as a tree, for a bundle; with the states
 // that are kept of it if they are wanted. They are read when they are written.
-func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, error) {
+func ReadStored(ctx context.Context, store turn.Store, id turn.ID, states bool) (turn.Tree, error) {
 	c, turns, _, err := store.Load(ctx, id)
 	if err != nil {
-		return Tree{}, err
+		return turn.Tree{}, err
 	}
-	t := Tree{Conversation: c, Turns: turns}
+	t := turn.Tree{Conversation: c, Turns: turns}
 	have, err := store.States(ctx)
 	if err != nil {
-		return Tree{}, err
+		return turn.Tree{}, err
 	}
 	for _, id := range libraryStates(&t) {
 		if hasState(have, id) {
-			t.Bases = append(t.Bases, TreeBase{id, func() (State, error) { return store.State(ctx, id) }})
+			t.Bases = append(t.Bases, turn.TreeBase{ID: id, Read: func() (turn.State, error) { return store.State(ctx, id) }})
 		}
 	}
 	if !states {
 		return t, nil
 	}
 	for _, tn := range turns {
-		t.States = append(t.States, TreeState{tn.ID, func() (*infer.Snapshot, error) { return store.Snapshot(ctx, tn.ID) }})
+		t.States = append(t.States, turn.TreeState{Turn: tn.ID, Read: func() (*infer.Snapshot, error) { return store.Snapshot(ctx, tn.ID) }})
 	}
 	return t, nil
 }
@@ -223,7 +224,7 @@ func ReadStored(ctx context.Context, store Store, id ID, states bool) (Tree, err
 // ExportTree writes a conversation with all its versions: as a bundle, with
 // the states that are kept if they are wanted, or as JSON. What an open
 // conversation has not saved yet is saved first. It blocks.
-func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id ID, f Format, states bool) error {
+func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id turn.ID, f Format, states bool) error {
 	k.mu.Lock()
 	d := k.open[id]
 	k.mu.Unlock()

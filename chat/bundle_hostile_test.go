@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 // notImported says that a bundle is refused with one line for people, and that
@@ -39,7 +40,7 @@ func TestHostileBundles(t *testing.T) {
 	good := unzipped(t, bundled(t, r.store, true, d.ID()))
 	tree := "conversations/" + d.ID().String() + ".json"
 	state := "states/" + turns[1].ID.String() + ".rksn"
-	parent := func(id chat.ID) string { return `"parent":"` + id.String() + `"` }
+	parent := func(id turn.ID) string { return `"parent":"` + id.String() + `"` }
 	cases := []struct {
 		name, want string
 		sums       bool

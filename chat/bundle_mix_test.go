@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 // A conversation brings the states of its mixes along. One that is there
@@ -100,7 +101,7 @@ func TestMixOfARenamedState(t *testing.T) {
 	imported(t, to, bundled(t, from.store, true, d.ID()))
 	c, turns, _, err := to.Load(ctx, d.ID())
 	must(t, err)
-	if want := (chat.MixMember{State: alpha.ID, Name: "renamed", Weight: 0.5}); c.Mix.Others[0] != want || turns[1].Mix.Others[0] != want {
+	if want := (turn.MixMember{State: alpha.ID, Name: "renamed", Weight: 0.5}); c.Mix.Others[0] != want || turns[1].Mix.Others[0] != want {
 		t.Errorf("the mixes have %+v and %+v, want %+v", c.Mix.Others, turns[1].Mix.Others, want)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"strings"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 )
@@ -29,7 +30,7 @@ const (
 
 // readBundle reads and checks everything but the states, which are checked
 // when they are read. The trees' states read from r.
-func readBundle(r io.ReaderAt, size int64) ([]Tree, error) {
+func readBundle(r io.ReaderAt, size int64) ([]turn.Tree, error) {
 	z, err := zip.NewReader(r, size)
 	if err != nil {
 		return nil, fmt.Errorf("it is no bundle, or incomplete: %w", err)
@@ -51,8 +52,8 @@ func readBundle(r io.ReaderAt, size int64) ([]Tree, error) {
 	if b.bases, err = b.listBases(file.Bases); err != nil {
 		return nil, err
 	}
-	trees := make([]Tree, 0, len(file.Conversations))
-	seen := map[ID]bool{}
+	trees := make([]turn.Tree, 0, len(file.Conversations))
+	seen := map[turn.ID]bool{}
 	for _, c := range file.Conversations {
 		t, err := b.conversation(c)
 		if err != nil {
@@ -72,13 +73,13 @@ func readBundle(r io.ReaderAt, size int64) ([]Tree, error) {
 // A bundleReader finds the files of a bundle.
 type bundleReader struct {
 	files map[string]*zip.File
-	bases map[ID]bundleBase
+	bases map[turn.ID]bundleBase
 	json  int64 // bytes of conversations so far
 }
 
 // listBases are the states that conversations begin from or mix.
-func (b *bundleReader) listBases(list []bundleBase) (map[ID]bundleBase, error) {
-	bases, bytes := map[ID]bundleBase{}, uint64(0)
+func (b *bundleReader) listBases(list []bundleBase) (map[turn.ID]bundleBase, error) {
+	bases, bytes := map[turn.ID]bundleBase{}, uint64(0)
 	if len(list) > bundleBases {
 		return nil, fmt.Errorf("it holds %d states of a library; %d can be read", len(list), bundleBases)
 	}
@@ -87,7 +88,7 @@ func (b *bundleReader) listBases(list []bundleBase) (map[ID]bundleBase, error) {
 		switch {
 		case err != nil:
 			return nil, err
-		case id <= lastBuiltIn || id > importLastID:
+		case id <= turn.LastBuiltIn || id > importLastID:
 			return nil, fmt.Errorf("%d is no id for a state", id)
 		case !strings.HasPrefix(e.File, "bases/"):
 			return nil, fmt.Errorf("the file of a state cannot be %.60q", e.File)
@@ -104,8 +105,8 @@ func (b *bundleReader) listBases(list []bundleBase) (map[ID]bundleBase, error) {
 	return bases, nil
 }
 
-func (b *bundleReader) base(id ID) (State, error) {
-	s := State{ID: id}
+func (b *bundleReader) base(id turn.ID) (turn.State, error) {
+	s := turn.State{ID: id}
 	data, err := b.all(b.bases[id].bundleEntry)
 	if err == nil {
 		err = s.UnmarshalBinary(data)
@@ -152,16 +153,16 @@ func (b *bundleReader) manifest() (bundleFile, error) {
 	return file, nil
 }
 
-func (b *bundleReader) conversation(c bundleConversation) (Tree, error) {
+func (b *bundleReader) conversation(c bundleConversation) (turn.Tree, error) {
 	if !strings.HasPrefix(c.File, "conversations/") {
-		return Tree{}, fmt.Errorf("its file cannot be %.60q", c.File)
+		return turn.Tree{}, fmt.Errorf("its file cannot be %.60q", c.File)
 	}
 	if b.json += c.Size; c.Size < 0 || b.json > bundleAllJSONBytes {
-		return Tree{}, fmt.Errorf("all conversations together have more than %d bytes", int64(bundleAllJSONBytes))
+		return turn.Tree{}, fmt.Errorf("all conversations together have more than %d bytes", int64(bundleAllJSONBytes))
 	}
 	r, err := b.open(c.bundleEntry, bundleJSONBytes)
 	if err != nil {
-		return Tree{}, err
+		return turn.Tree{}, err
 	}
 	t, err := readTree(bufio.NewReader(r))
 	_, rest := io.Copy(io.Discard, r) // what follows belongs to the checksum
@@ -178,15 +179,15 @@ func (b *bundleReader) conversation(c bundleConversation) (Tree, error) {
 	}
 	for _, id := range libraryStates(&t) {
 		if b.bases[id].ID != "" {
-			t.Bases = append(t.Bases, TreeBase{id, func() (State, error) { return b.base(id) }})
+			t.Bases = append(t.Bases, turn.TreeBase{ID: id, Read: func() (turn.State, error) { return b.base(id) }})
 		}
 	}
 	return t, b.states(&t, c.States)
 }
 
 // states says where a tree's states are.
-func (b *bundleReader) states(t *Tree, states []bundleState) error {
-	turns := make(map[ID]bool, len(t.Turns))
+func (b *bundleReader) states(t *turn.Tree, states []bundleState) error {
+	turns := make(map[turn.ID]bool, len(t.Turns))
 	for _, tn := range t.Turns {
 		turns[tn.ID] = true
 	}
@@ -206,7 +207,7 @@ func (b *bundleReader) states(t *Tree, states []bundleState) error {
 			return fmt.Errorf("the state of turn %d has %d bytes; %d can be read", id, s.Size, int64(bundleStateBytes))
 		}
 		delete(turns, id)
-		t.States = append(t.States, TreeState{id, func() (*infer.Snapshot, error) { return b.snapshot(s) }})
+		t.States = append(t.States, turn.TreeState{Turn: id, Read: func() (*infer.Snapshot, error) { return b.snapshot(s) }})
 	}
 	return nil
 }

@@ -20,13 +20,14 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/rwkv"
 	"rookery/infer/statefile"
 )
 
 // bundled is a bundle of conversations of a store.
-func bundled(t testing.TB, store chat.Store, states bool, ids ...chat.ID) []byte {
+func bundled(t testing.TB, store turn.Store, states bool, ids ...turn.ID) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := chat.NewBundleWriter(&b)
@@ -46,7 +47,7 @@ func bundled(t testing.TB, store chat.Store, states bool, ids ...chat.ID) []byte
 }
 
 // imported carries an import out.
-func imported(t *testing.T, store chat.Store, files ...[]byte) []chat.ImportResult {
+func imported(t *testing.T, store turn.Store, files ...[]byte) []chat.ImportResult {
 	t.Helper()
 	var p chat.Import
 	for _, f := range files {
@@ -79,7 +80,7 @@ func grown(t *testing.T, r *room) *chat.Dialogue {
 }
 
 // same fails unless two stores hold the same tree and the same states.
-func same(t *testing.T, a, b chat.Store, id chat.ID, states bool) {
+func same(t *testing.T, a, b turn.Store, id turn.ID, states bool) {
 	t.Helper()
 	ctx := context.Background()
 	ca, ta, _, err := a.Load(ctx, id)
@@ -339,7 +340,7 @@ func TestTakenTurnsGetNewIDs(t *testing.T) {
 	data := bundled(t, r.store, true, d.ID())
 	store := memstore.New()
 	tn := d.View().Turns[0]
-	must(t, store.CommitTurn(ctx, chat.Conversation{ID: 5, Title: "another"}, tn, nil))
+	must(t, store.CommitTurn(ctx, turn.Conversation{ID: 5, Title: "another"}, tn, nil))
 	got := imported(t, store, data)
 	if got[0].Fate != chat.FateCopy || got[0].ID == d.ID() {
 		t.Errorf("arrived %+v", got)
@@ -371,11 +372,11 @@ func TestDeskImport(t *testing.T) {
 
 func FuzzImport(f *testing.F) {
 	store := memstore.New()
-	c := chat.Conversation{ID: 1 << 20, Title: "t", Think: chat.ThinkOff, Created: time.Unix(0, 0), Updated: time.Unix(0, 0), Head: 2 << 20, Tip: 2 << 20}
+	c := turn.Conversation{ID: 1 << 20, Title: "t", Think: turn.ThinkOff, Created: time.Unix(0, 0), Updated: time.Unix(0, 0), Head: 2 << 20, Tip: 2 << 20}
 	ctx := context.Background()
-	for _, tn := range []chat.Turn{
-		{ID: 1<<20 + 1, Role: chat.RoleUser, Text: "hello", Tokens: []int32{1, 2}},
-		{ID: 2 << 20, Parent: 1<<20 + 1, Role: chat.RoleAssistant, Text: "hi", Tokens: []int32{3}, Recall: []int32{}},
+	for _, tn := range []turn.Turn{
+		{ID: 1<<20 + 1, Role: turn.RoleUser, Text: "hello", Tokens: []int32{1, 2}},
+		{ID: 2 << 20, Parent: 1<<20 + 1, Role: turn.RoleAssistant, Text: "hi", Tokens: []int32{3}, Recall: []int32{}},
 	} {
 		if err := store.CommitTurn(ctx, c, tn, &infer.Snapshot{Model: "m", State: []float32{1, 2}, Position: 2}); err != nil {
 			f.Fatal(err)
@@ -384,13 +385,13 @@ func FuzzImport(f *testing.F) {
 	bundle := bundled(f, store, true, c.ID)
 	f.Add(bundle)
 	shape := rwkv.Shape{Version: rwkv.V7, Layers: 1, Embed: 1, Heads: 1, HeadSize: 1}
-	if err := store.SaveState(ctx, chat.State{ID: 3 << 20, Read: 1, State: statefile.State{
+	if err := store.SaveState(ctx, turn.State{ID: 3 << 20, Read: 1, State: statefile.State{
 		Name: "s", Kind: statefile.Baked, Model: "m", Shape: shape, Tokens: []int32{1},
 		Snapshot: &infer.Snapshot{Model: "m", State: make([]float32, shape.StateLen())},
 	}}); err != nil {
 		f.Fatal(err)
 	}
-	c.Base, c.Mix = 3<<20, chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{{State: 3 << 20, Name: "s", Weight: 1}}}
+	c.Base, c.Mix = 3<<20, turn.Mix{Own: turn.MixMember{Weight: 1}, Others: []turn.MixMember{{State: 3 << 20, Name: "s", Weight: 1}}}
 	if err := store.SaveConversation(ctx, c); err != nil {
 		f.Fatal(err)
 	}

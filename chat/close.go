@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rookery/chat/turn"
 	"time"
 )
 
@@ -57,7 +58,7 @@ func (d *Dialogue) dismissed() {
 }
 
 // Delete removes a stored conversation, closing it if it is open. It blocks.
-func (k *Workspace) Delete(ctx context.Context, id ID) error {
+func (k *Workspace) Delete(ctx context.Context, id turn.ID) error {
 	k.mu.Lock()
 	d, leaving := k.open[id], k.leaving[id]
 	delete(k.open, id)

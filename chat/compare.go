@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -67,14 +68,14 @@ func (d *Dialogue) checkCompare(variants []Variant) ([]*SecondModel, error) {
 // compare starts an answer to a prompt for each variant. own says that they
 // are ways of their own, and not the conversation's. The caller holds mu.
 func (d *Dialogue) compare(prompt *node, variants []Variant, own bool) {
-	c := &choice{prompt: prompt.turn.ID, before: d.conv, answers: map[ID]*answer{}, compared: own}
+	c := &choice{prompt: prompt.turn.ID, before: d.conv, answers: map[turn.ID]*answer{}, compared: own}
 	seed := d.nextSeed(prompt)
 	ctxs := make([]context.Context, len(variants))
 	for i, v := range variants {
 		if v.Sampling.Seed == 0 {
 			v.Sampling.Seed = seed
 		}
-		a := &answer{turn: Turn{ID: NewID(), Parent: c.prompt, Role: RoleAssistant, Sampling: v.Sampling, Created: time.Now()}, variant: v}
+		a := &answer{turn: turn.Turn{ID: turn.NewID(), Parent: c.prompt, Role: turn.RoleAssistant, Sampling: v.Sampling, Created: time.Now()}, variant: v}
 		ctxs[i] = d.prime(a)
 		a.on(v.way(), d.way())
 		c.rows, c.running, c.answers[a.turn.ID] = append(c.rows, a.turn.ID), append(c.running, a), a

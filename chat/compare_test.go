@@ -10,6 +10,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/demo"
@@ -17,7 +18,7 @@ import (
 )
 
 // demoRoom is a room with the embedded model, its states and adapters.
-func demoRoom(t testing.TB, store chat.Store, d chat.Defaults) (*chat.Workspace, *infer.Engine) {
+func demoRoom(t testing.TB, store turn.Store, d chat.Defaults) (*chat.Workspace, *infer.Engine) {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Slots: 32}, nil)
 	if err != nil {
@@ -65,7 +66,7 @@ func demoVariants(t testing.TB, workspace *chat.Workspace, tokens uint64) []chat
 }
 
 // alone is the answer of a variant in a conversation that has nothing else.
-func alone(t *testing.T, workspace *chat.Workspace, v chat.Variant, prompts ...string) chat.Turn {
+func alone(t *testing.T, workspace *chat.Workspace, v chat.Variant, prompts ...string) turn.Turn {
 	t.Helper()
 	d := workspace.New()
 	if v.Base.ID != 0 {
@@ -119,7 +120,7 @@ func TestCompareIsWhatEachGivesAlone(t *testing.T) {
 			t.Errorf("the fork of %s goes on with %q, alone %q", vs[i].Name, got.Text, want.Text)
 		}
 	}
-	must(t, d.ChooseAlternatives([]chat.ID{v.Alternatives[2].Turn.ID}, false))
+	must(t, d.ChooseAlternatives([]turn.ID{v.Alternatives[2].Turn.ID}, false))
 	kept := settled(t, d)
 	if c := kept.Conversation; c.Adapter != vs[2].Adapter.Fingerprint || c.Head != v.Alternatives[2].Turn.ID || kept.Siblings[1].Of != len(vs) {
 		t.Errorf("after Keep the conversation is %+v, %+v", c, kept.Siblings[1])
@@ -134,7 +135,7 @@ func TestCompareIsWhatEachGivesAlone(t *testing.T) {
 // when it was drawn, and that all are judged together.
 func checkJudged(t *testing.T, d *chat.Dialogue, v chat.View, references []chat.Variant) {
 	t.Helper()
-	var ids []chat.ID
+	var ids []turn.ID
 	for _, row := range v.Alternatives {
 		ids = append(ids, row.Turn.ID)
 	}
@@ -161,7 +162,7 @@ func checkJudged(t *testing.T, d *chat.Dialogue, v chat.View, references []chat.
 	if best[0] > best[1] || best[0] > best[2] {
 		t.Errorf("for the bare model the answers have the perplexities %v, its own the first", best)
 	}
-	if _, err := d.ScoreTurns(t.Context(), []chat.ID{ids[0], v.Turns[0].ID}, chat.Variant{}); err == nil {
+	if _, err := d.ScoreTurns(t.Context(), []turn.ID{ids[0], v.Turns[0].ID}, chat.Variant{}); err == nil {
 		t.Error("a prompt was judged")
 	}
 }

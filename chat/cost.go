@@ -4,32 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"rookery/chat/turn"
 )
 
 // A coster is a Store that knows what conversations take on disk.
 type coster interface {
-	Cost(ctx context.Context, id ID) (Cost, error)
-	Costs(ctx context.Context) (map[ID]Cost, error)
+	Cost(ctx context.Context, id turn.ID) (turn.Cost, error)
+	Costs(ctx context.Context) (map[turn.ID]turn.Cost, error)
 }
 
 // ErrNoCost is the answer of a store that takes no disk.
 var ErrNoCost = errors.New("conversations are kept in memory and take no disk")
 
 // Cost is what a stored conversation takes on disk. It blocks.
-func (k *Workspace) Cost(ctx context.Context, id ID) (Cost, error) {
+func (k *Workspace) Cost(ctx context.Context, id turn.ID) (turn.Cost, error) {
 	s, ok := k.store.(coster)
 	if !ok {
-		return Cost{}, ErrNoCost
+		return turn.Cost{}, ErrNoCost
 	}
 	c, err := s.Cost(ctx, id)
 	if err != nil {
-		return Cost{}, fmt.Errorf("the cost of conversation %d: %w", id, err)
+		return turn.Cost{}, fmt.Errorf("the cost of conversation %d: %w", id, err)
 	}
 	return c, nil
 }
 
 // Costs is Cost of all stored conversations. It blocks.
-func (k *Workspace) Costs(ctx context.Context) (map[ID]Cost, error) {
+func (k *Workspace) Costs(ctx context.Context) (map[turn.ID]turn.Cost, error) {
 	s, ok := k.store.(coster)
 	if !ok {
 		return nil, ErrNoCost

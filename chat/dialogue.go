@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -24,22 +25,22 @@ var (
 // use and never wait for the engine or the store.
 type Dialogue struct {
 	workspace *Workspace
-	id        ID
+	id        turn.ID
 	view      atomic.Pointer[View]
 	saver     *saver
 
 	mu      sync.Mutex
-	conv    Conversation
+	conv    turn.Conversation
 	base    base   // what conv.Base names
 	adapter string // what conv.Adapter names
 	drawn   drawn
 	tree    tree
-	run     *answer // the running answer; of several the one that is shown
-	choice  *choice // several answers to one prompt, until they have ended and were chosen from
-	next    func()  // accepted after Stop, to be done when the answer has ended
-	scope   scope   // of the last looks at tokens
-	turns   []Turn  // the visible line to the head; replaced, never changed
-	undone  []Turn  // of the line, what is ahead of the head
+	run     *answer     // the running answer; of several the one that is shown
+	choice  *choice     // several answers to one prompt, until they have ended and were chosen from
+	next    func()      // accepted after Stop, to be done when the answer has ended
+	scope   scope       // of the last looks at tokens
+	turns   []turn.Turn // the visible line to the head; replaced, never changed
+	undone  []turn.Turn // of the line, what is ahead of the head
 	sibs    []Siblings
 	version uint64
 	err     error
@@ -56,9 +57,9 @@ type Dialogue struct {
 // must not be changed. Taking one is cheap at any length.
 type View struct {
 	Version      uint64 // grows with every change of anything in the view
-	Conversation Conversation
-	Turns        []Turn        // the line to the head, first to last, without a running answer
-	Ahead        []Turn        // what goes on behind the head: undone, and can be redone; none while an answer runs
+	Conversation turn.Conversation
+	Turns        []turn.Turn   // the line to the head, first to last, without a running answer
+	Ahead        []turn.Turn   // what goes on behind the head: undone, and can be redone; none while an answer runs
 	Siblings     []Siblings    // for each turn of Turns, then of Ahead
 	Base         string        // name of the state that it begins from; "" for the zero state
 	Adapter      string        // name of the adapter in use; "" for none
@@ -74,8 +75,8 @@ type Siblings struct{ N, Of int }
 
 // Live is a running answer.
 type Live struct {
-	Turn     Turn   // as begun; ID is final
-	Text     string // so far; grows by appending only
+	Turn     turn.Turn // as begun; ID is final
+	Text     string    // so far; grows by appending only
 	Progress infer.Progress
 	Started  time.Time
 	Drawn    []infer.Token // since it was begun or went on; grows by appending only
@@ -86,7 +87,7 @@ type Live struct {
 }
 
 // newDialogue is one without turns, or one that is loading them.
-func newDialogue(k *Workspace, c Conversation, loading bool) *Dialogue {
+func newDialogue(k *Workspace, c turn.Conversation, loading bool) *Dialogue {
 	d := &Dialogue{workspace: k, id: c.ID, conv: c, tree: newTree(k.memory), loading: loading}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -100,7 +101,7 @@ func newDialogue(k *Workspace, c Conversation, loading bool) *Dialogue {
 }
 
 // ID is the conversation's.
-func (d *Dialogue) ID() ID { return d.id }
+func (d *Dialogue) ID() turn.ID { return d.id }
 
 // View returns the dialogue as it is now.
 func (d *Dialogue) View() View { return *d.view.Load() }
@@ -129,7 +130,7 @@ func (d *Dialogue) publish() {
 
 // shown is the turn that the conversation goes on from, or that the running
 // answer answers.
-func (d *Dialogue) shown() ID {
+func (d *Dialogue) shown() turn.ID {
 	if d.run != nil {
 		return d.run.turn.Parent
 	}
@@ -143,7 +144,7 @@ func (d *Dialogue) reline() {
 	if d.run == nil {
 		line = slices.Concat(line, d.tree.ahead(d.conv.Head, d.conv.Tip))
 	}
-	turns := make([]Turn, len(line))
+	turns := make([]turn.Turn, len(line))
 	d.sibs = make([]Siblings, len(line))
 	for i, n := range line {
 		turns[i] = n.turn

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -18,7 +19,7 @@ func TestSend(t *testing.T) {
 	if got, want := texts(v), []string{"hello", "Hello to you!"}; !slices.Equal(got, want) {
 		t.Fatalf("turns %q, want %q", got, want)
 	}
-	if u := v.Turns[0]; u.Role != chat.RoleUser || decoded(r, u.Tokens) != "User: hello\n\nAssistant:" {
+	if u := v.Turns[0]; u.Role != turn.RoleUser || decoded(r, u.Tokens) != "User: hello\n\nAssistant:" {
 		t.Errorf("the prompt reads %q", decoded(r, u.Tokens))
 	}
 	a := v.Turns[1]

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -83,8 +84,8 @@ func (d *Dialogue) NextDistribution(ctx context.Context) (*Distribution, error) 
 		return nil, err
 	}
 	t := head.turn
-	a := &answer{d: d, turn: Turn{Parent: t.ID}, template: d.template(), rendering: d.rendering(), path: d.path(t.ID), sampling: t.Sampling}
-	if t.Role == RoleAssistant {
+	a := &answer{d: d, turn: turn.Turn{Parent: t.ID}, template: d.template(), rendering: d.rendering(), path: d.path(t.ID), sampling: t.Sampling}
+	if t.Role == turn.RoleAssistant {
 		a.turn, a.resumed, a.path = t, &t, d.path(t.Parent)
 	}
 	a.on(d.way(), d.way())

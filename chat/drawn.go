@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -12,21 +13,21 @@ const drawnKept = 16
 // drawn is the last answers' tokens as they were drawn, with what each state
 // of a mix thought of them.
 type drawn struct {
-	turns  []ID // the one drawn last at the end
-	tokens map[ID][]infer.Token
+	turns  []turn.ID // the one drawn last at the end
+	tokens map[turn.ID][]infer.Token
 }
 
-func (d *drawn) keep(turnID ID, tokens []infer.Token, more bool) {
+func (d *drawn) keep(turnID turn.ID, tokens []infer.Token, more bool) {
 	if len(tokens) == 0 {
 		return
 	}
 	if d.tokens == nil {
-		d.tokens = map[ID][]infer.Token{}
+		d.tokens = map[turn.ID][]infer.Token{}
 	}
 	if more {
 		tokens = slices.Concat(d.tokens[turnID], tokens)
 	}
-	d.turns = append(slices.DeleteFunc(d.turns, func(id ID) bool { return id == turnID }), turnID)
+	d.turns = append(slices.DeleteFunc(d.turns, func(id turn.ID) bool { return id == turnID }), turnID)
 	d.tokens[turnID] = tokens
 	if len(d.turns) > drawnKept {
 		delete(d.tokens, d.turns[0])
@@ -36,7 +37,7 @@ func (d *drawn) keep(turnID ID, tokens []infer.Token, more bool) {
 
 // Drawn is the tokens of an answer as they were drawn, of the last answers
 // since the program was started; otherwise nil. It must not be changed.
-func (d *Dialogue) Drawn(id ID) []infer.Token {
+func (d *Dialogue) Drawn(id turn.ID) []infer.Token {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.drawn.tokens[id]

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 
+	"rookery/chat/turn"
 	"rookery/infer/rwkv"
 )
 
 // A Drift is how far the state after a turn is from where it is measured from.
 type Drift struct {
-	Turn     ID
+	Turn     turn.ID
 	Distance rwkv.Distance
 }
 

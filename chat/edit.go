@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -27,13 +28,13 @@ func (d *Dialogue) EditLast(text string) error {
 
 // EditTurn gives any user turn a sibling with the new text and answers it. The
 // state before it is kept with its parent, so that the new turn alone is read.
-func (d *Dialogue) EditTurn(id ID, text string) error {
+func (d *Dialogue) EditTurn(id turn.ID, text string) error {
 	return d.act(text, func() error {
 		n := d.tree.nodes[id]
 		switch {
 		case n == nil:
 			return missing(id)
-		case n.turn.Role != RoleUser:
+		case n.turn.Role != turn.RoleUser:
 			return errors.New("that turn is an answer: edit it as one")
 		}
 		d.ask(n.turn.Parent, text)
@@ -41,12 +42,12 @@ func (d *Dialogue) EditTurn(id ID, text string) error {
 	})
 }
 
-func missing(id ID) error { return fmt.Errorf("turn %d is not in this conversation", id) }
+func missing(id turn.ID) error { return fmt.Errorf("turn %d is not in this conversation", id) }
 
 // EditAnswer gives an answer a sibling with the new text, of which the tokens
 // up to the first changed byte are the old ones. With goOn the model continues
 // at its end; otherwise nothing is read before the next prompt.
-func (d *Dialogue) EditAnswer(id ID, text string, goOn bool) error {
+func (d *Dialogue) EditAnswer(id turn.ID, text string, goOn bool) error {
 	return d.act(text, func() error {
 		n, err := d.answerNode(id)
 		if err != nil {
@@ -70,7 +71,7 @@ func (d *Dialogue) EditAnswer(id ID, text string, goOn bool) error {
 
 // Branch gives an answer a sibling that has its tokens up to an index, then
 // another token, and goes on from there; a token that ends the answer ends it.
-func (d *Dialogue) Branch(id ID, index int, token int32) error {
+func (d *Dialogue) Branch(id turn.ID, index int, token int32) error {
 	return d.act("branch", func() error {
 		n, err := d.answerNode(id)
 		if err != nil {
@@ -92,17 +93,17 @@ func (d *Dialogue) Branch(id ID, index int, token int32) error {
 }
 
 // otherTokens refuses what needs an answer's own tokens.
-func otherTokens(t Turn) error {
+func otherTokens(t turn.Turn) error {
 	return fmt.Errorf("this answer is of %s, whose tokens the running model does not have: retry it first", t.ModelName)
 }
 
 // answerNode finds an answer. The caller holds mu.
-func (d *Dialogue) answerNode(id ID) (*node, error) {
+func (d *Dialogue) answerNode(id turn.ID) (*node, error) {
 	n := d.tree.nodes[id]
 	switch {
 	case n == nil:
 		return nil, missing(id)
-	case n.turn.Role != RoleAssistant:
+	case n.turn.Role != turn.RoleAssistant:
 		return nil, ErrNotAnAnswer
 	}
 	return n, nil
@@ -122,14 +123,14 @@ func (d *Dialogue) headerOf(n *node) string {
 // comes of the rest.
 func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 	t := d.template()
-	now := Span{Adapter: d.conv.Adapter, Name: d.adapter}
+	now := turn.Span{Adapter: d.conv.Adapter, Name: d.adapter}
 	sampling := d.conv.Sampling
 	sampling.Seed = d.nextSeed(d.tree.nodes[beside.turn.Parent])
-	tn := Turn{
-		ID: NewID(), Parent: beside.turn.Parent, Role: RoleAssistant, Text: text, Tokens: tokens,
+	tn := turn.Turn{
+		ID: turn.NewID(), Parent: beside.turn.Parent, Role: turn.RoleAssistant, Text: text, Tokens: tokens,
 		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.model, ModelName: t.name,
 		Base: beside.turn.Base, Adapter: beside.turn.Adapter, AdapterID: beside.turn.AdapterID, Edited: true, Created: time.Now(),
-		Reading: beside.turn.readUpTo(t.model, sameTokens(beside.turn.Tokens, tokens), now),
+		Reading: beside.turn.ReadUpTo(t.model, sameTokens(beside.turn.Tokens, tokens), now),
 	}
 	if open {
 		tn.Reason = infer.ReasonCancelled

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -106,7 +107,7 @@ func TestEditAnswerAndContinue(t *testing.T) {
 // answer's to change.
 func TestEditAnswerKeepsThePromptsHeader(t *testing.T) {
 	model := modelNamed("rwkv7-g1e-2.9b-20260312-ctx8192")
-	r := newRoom(t, setup{model: model, babble: true, defaults: chat.Defaults{Think: chat.ThinkFree, MaxTokens: 6, Sampling: seeded(1, 1), Stops: []string{"@@"}}})
+	r := newRoom(t, setup{model: model, babble: true, defaults: chat.Defaults{Think: turn.ThinkFree, MaxTokens: 6, Sampling: seeded(1, 1), Stops: []string{"@@"}}})
 	d := r.workspace.New()
 	v := ask(t, d, "anything")
 	if err := d.EditAnswer(last(v).ID, "No thought.", false); err == nil || !strings.Contains(err.Error(), "<think") {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -64,7 +65,7 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 		t.AdapterID = end.Snapshot.Adapter
 	}
 	t.Recall = d.recall(a.header, t.Text)
-	if t.Reading = (Reading{}); a.way.second == nil {
+	if t.Reading = (turn.Reading{}); a.way.second == nil {
 		t.Reading = a.readTo(t.Tokens, end.Snapshot)
 	}
 	if a.way.second == nil { // figures are of the conversations' tokens
@@ -80,7 +81,7 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 }
 
 // commitAnswer saves an answer of the tree with the head as it is now.
-func (d *Dialogue) commitAnswer(id ID, s *infer.Snapshot) {
+func (d *Dialogue) commitAnswer(id turn.ID, s *infer.Snapshot) {
 	d.conv.Updated = time.Now()
 	d.saver.commit(d.conv, d.tree.nodes[id].turn, s)
 	d.tree.hold(id, s)

@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 	"io"
+	"rookery/chat/turn"
 )
 
 // A Format is an export format.
@@ -21,7 +22,7 @@ const (
 
 // Export writes the visible line of a conversation, or all turns that are
 // given for a whole tree. It does not block on the engine.
-func Export(w io.Writer, f Format, c Conversation, line []Turn) error {
+func Export(w io.Writer, f Format, c turn.Conversation, line []turn.Turn) error {
 	var err error
 	switch f {
 	case Markdown:
@@ -29,7 +30,7 @@ func Export(w io.Writer, f Format, c Conversation, line []Turn) error {
 	case JSON:
 		err = writeJSON(w, c, line)
 	case WholeTree:
-		err = writeTree(w, Tree{Conversation: c, Turns: line})
+		err = writeTree(w, turn.Tree{Conversation: c, Turns: line})
 	default:
 		return fmt.Errorf("there is no export format %q: use %s, %s or %s", f, Markdown, JSON, WholeTree)
 	}

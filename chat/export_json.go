@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -34,7 +35,7 @@ type exportConversation struct {
 	Title    string         `json:"title"`
 	Named    bool           `json:"named"`
 	System   string         `json:"system"`
-	Think    ThinkMode      `json:"think"`
+	Think    turn.ThinkMode `json:"think"`
 	Preset   string         `json:"preset"`
 	Sampling exportSampling `json:"sampling"`
 	Created  time.Time      `json:"created"`
@@ -46,7 +47,7 @@ type exportConversation struct {
 	Pinned   bool           `json:"pinned,omitempty"`
 	Archived bool           `json:"archived,omitempty"`
 	Adapter  string         `json:"adapter,omitempty"` // fingerprint of the one in use
-	Mix      *Mix           `json:"mix,omitempty"`     // of states in use
+	Mix      *turn.Mix      `json:"mix,omitempty"`     // of states in use
 }
 
 type exportTurn struct {
@@ -67,8 +68,8 @@ type exportTurn struct {
 	Base      string          `json:"base,omitempty"`
 	Adapter   string          `json:"adapter,omitempty"`
 	AdapterID string          `json:"adapter_id,omitempty"` // fingerprint
-	Mix       *Mix            `json:"mix,omitempty"`
-	Reading   *Reading        `json:"reading,omitempty"`
+	Mix       *turn.Mix       `json:"mix,omitempty"`
+	Reading   *turn.Reading   `json:"reading,omitempty"`
 	Label     string          `json:"label,omitempty"`
 	Pinned    bool            `json:"pinned,omitempty"`
 	Edited    bool            `json:"edited,omitempty"`
@@ -94,7 +95,7 @@ type exportUsage struct {
 	FirstToken float64 `json:"first_token_seconds"`
 }
 
-func writeJSON(w io.Writer, c Conversation, line []Turn) error {
+func writeJSON(w io.Writer, c turn.Conversation, line []turn.Turn) error {
 	file := exportFile{
 		Format: exportFormat, Version: exportVersion,
 		Conversation: exportedConversation(c), Turns: make([]exportTurn, len(line)),
@@ -107,7 +108,7 @@ func writeJSON(w io.Writer, c Conversation, line []Turn) error {
 	return out.Encode(file)
 }
 
-func exportedConversation(c Conversation) exportConversation {
+func exportedConversation(c turn.Conversation) exportConversation {
 	e := exportConversation{
 		ID: c.ID.String(), Title: c.Title, Named: c.Named, System: c.System, Think: c.Think,
 		Preset: c.Preset, Sampling: exportedSampling(c.Sampling),
@@ -120,7 +121,7 @@ func exportedConversation(c Conversation) exportConversation {
 	return e
 }
 
-func exportedTurn(t Turn) exportTurn {
+func exportedTurn(t turn.Turn) exportTurn {
 	e := exportTurn{
 		ID: t.ID.String(), Role: t.Role.String(), Text: t.Text, Tokens: t.Tokens, Open: t.Open,
 		Model: t.Model, ModelName: t.ModelName, Created: t.Created.UTC(),
@@ -142,14 +143,14 @@ func exportedTurn(t Turn) exportTurn {
 	if t.Tokens == nil {
 		e.Tokens = []int32{}
 	}
-	if t.Role == RoleAssistant {
+	if t.Role == turn.RoleAssistant {
 		p := exportedSampling(t.Sampling)
 		e.Reason, e.Sampling, e.Usage = t.Reason.String(), &p, exportedUsage(t.Usage)
 	}
 	return e
 }
 
-func exportedMix(m Mix) *Mix {
+func exportedMix(m turn.Mix) *turn.Mix {
 	if !m.Active() {
 		return nil
 	}

@@ -2,12 +2,13 @@ package chat
 
 import (
 	"fmt"
+	"rookery/chat/turn"
 	"strings"
 )
 
 // markdownOf is a conversation for people: a heading for each turn, thoughts
 // folded, and the text itself as it is, so that code stays code.
-func markdownOf(c Conversation, line []Turn) string {
+func markdownOf(c turn.Conversation, line []turn.Turn) string {
 	var b strings.Builder
 	title := oneLine(c.Title)
 	if title == "" {
@@ -26,9 +27,9 @@ func markdownOf(c Conversation, line []Turn) string {
 	return b.String()
 }
 
-func writeMarkdownTurn(b *strings.Builder, t Turn) {
+func writeMarkdownTurn(b *strings.Builder, t turn.Turn) {
 	date := t.Created.UTC().Format("2006-01-02 15:04 MST")
-	if t.Role == RoleUser {
+	if t.Role == turn.RoleUser {
 		fmt.Fprintf(b, "\n## User\n\n*%s*\n", date)
 		writeBlock(b, t.Text)
 		return

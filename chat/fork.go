@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -17,7 +18,7 @@ const MaxForks = 32
 // Fork opens n new conversations whose tree is the line of a dialogue up to a
 // turn: the same turns under new IDs, with their states. Nothing is read, and
 // nothing of it is shared: what becomes of one changes no other.
-func (k *Workspace) Fork(from *Dialogue, id ID, n int) ([]*Dialogue, error) {
+func (k *Workspace) Fork(from *Dialogue, id turn.ID, n int) ([]*Dialogue, error) {
 	if n < 1 || n > MaxForks {
 		return nil, fmt.Errorf("a fork makes 1 to %d conversations, not %d", MaxForks, n)
 	}
@@ -35,19 +36,19 @@ func (k *Workspace) Fork(from *Dialogue, id ID, n int) ([]*Dialogue, error) {
 
 // A forking is what a fork takes of a dialogue.
 type forking struct {
-	conversation Conversation
+	conversation turn.Conversation
 	base         base
 	adapter      string
 	rendering    rendering // of its first turn
-	turns        []Turn
-	of           []ID              // of each turn, the stored one that it is or will be a copy of
+	turns        []turn.Turn
+	of           []turn.ID         // of each turn, the stored one that it is or will be a copy of
 	held         []*infer.Snapshot // of each turn, what is in memory
 	unsaved      []bool            // of each turn, whether its snapshot is not in the store yet
 }
 
 // lineTo is the line to a turn, every prompt with its tokens: one that was sent
 // a moment ago may have none yet.
-func (d *Dialogue) lineTo(id ID) (forking, error) {
+func (d *Dialogue) lineTo(id turn.ID) (forking, error) {
 	f, err := d.lineAsIs(id)
 	t := d.template()
 	for i := range f.turns {
@@ -56,7 +57,7 @@ func (d *Dialogue) lineTo(id ID) (forking, error) {
 	return f, err
 }
 
-func (d *Dialogue) lineAsIs(id ID) (forking, error) {
+func (d *Dialogue) lineAsIs(id turn.ID) (forking, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -87,13 +88,13 @@ func (d *Dialogue) lineAsIs(id ID) (forking, error) {
 func (k *Workspace) fork(f forking, i int) *Dialogue {
 	c := f.conversation
 	now := time.Now()
-	c.ID, c.Created, c.Updated = NewID(), now, now
+	c.ID, c.Created, c.Updated = turn.NewID(), now, now
 	c.Title = numbered(c.Title, i)
 	c.Pinned, c.Archived, c.Deleted = false, false, time.Time{}
-	turns, of, origin := make([]Turn, len(f.turns)), f.of, map[ID]ID{}
-	parent := ID(0)
+	turns, of, origin := make([]turn.Turn, len(f.turns)), f.of, map[turn.ID]turn.ID{}
+	parent := turn.ID(0)
 	for j, t := range f.turns {
-		t.ID, t.Parent, t.Pinned = NewID(), parent, false
+		t.ID, t.Parent, t.Pinned = turn.NewID(), parent, false
 		turns[j], parent, origin[t.ID] = t, t.ID, of[j]
 	}
 	c.Head, c.Tip = parent, parent
@@ -102,7 +103,7 @@ func (k *Workspace) fork(f forking, i int) *Dialogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.base, d.adapter = f.base, f.adapter
-	d.saver.order("copying the conversation", origin, func(ctx context.Context, s Store) error {
+	d.saver.order("copying the conversation", origin, func(ctx context.Context, s turn.Store) error {
 		return s.CopyTurns(ctx, c, turns, of)
 	})
 	for j, t := range turns {

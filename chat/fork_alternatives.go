@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -13,7 +14,7 @@ import (
 // its variant, named after it; those of other models are read by the
 // conversations' before their next answer. All must have ended. The answers wait for Keep
 // as before.
-func (k *Workspace) ForkAlternatives(from *Dialogue, only ...ID) ([]*Dialogue, error) {
+func (k *Workspace) ForkAlternatives(from *Dialogue, only ...turn.ID) ([]*Dialogue, error) {
 	ids, variants, err := from.endedRows()
 	if err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func (k *Workspace) ForkAlternatives(from *Dialogue, only ...ID) ([]*Dialogue, e
 }
 
 // endedRows are the answers that wait for Keep, with their variants.
-func (d *Dialogue) endedRows() (ids []ID, variants []Variant, err error) {
+func (d *Dialogue) endedRows() (ids []turn.ID, variants []Variant, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.choice

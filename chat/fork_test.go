@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // A fork has the line up to its turn and the states of it: nothing is read.
@@ -26,7 +27,7 @@ func TestForkReadsNothing(t *testing.T) {
 			settled(t, d)
 			forks, err := r.workspace.Fork(d, v.Turns[1].ID, 3)
 			must(t, err)
-			var ids []chat.ID
+			var ids []turn.ID
 			for i, f := range forks {
 				w := settled(t, f)
 				shows(t, w, []string{"hello", helloAnswer}, nil)
@@ -105,7 +106,7 @@ func TestForkRefusals(t *testing.T) {
 	}
 	list, err := r.workspace.List(t.Context())
 	must(t, err)
-	if !slices.ContainsFunc(list, func(c chat.Conversation) bool { return c.ID == d.ID() }) || len(list) != 1 {
+	if !slices.ContainsFunc(list, func(c turn.Conversation) bool { return c.ID == d.ID() }) || len(list) != 1 {
 		t.Errorf("stored are %v", list)
 	}
 }
@@ -118,13 +119,13 @@ func TestCopiesGetNoLaterStates(t *testing.T) {
 			d := r.workspace.New()
 			v := ask(t, d, "hello")
 			c, copied := v.Conversation, slices.Clone(v.Turns)
-			of := []chat.ID{copied[0].ID, copied[1].ID}
-			c.ID, c.Head, c.Tip = chat.NewID(), 0, 0
+			of := []turn.ID{copied[0].ID, copied[1].ID}
+			c.ID, c.Head, c.Tip = turn.NewID(), 0, 0
 			for i := range copied {
-				copied[i].ID, copied[i].Parent = chat.NewID(), c.Tip
+				copied[i].ID, copied[i].Parent = turn.NewID(), c.Tip
 				c.Head, c.Tip = copied[i].ID, copied[i].ID
 			}
-			copied[0].Reading = chat.Reading{}
+			copied[0].Reading = turn.Reading{}
 			copied[1].Tokens = copied[1].Tokens[:2]
 			must(t, r.store.CopyTurns(t.Context(), c, copied, of))
 			for i, tn := range copied {

@@ -3,14 +3,15 @@ package chat
 import (
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // ofEngine are the engine's spans with the names that people know.
-func (a *answer) ofEngine(read []infer.Span) []Span {
-	out := make([]Span, len(read))
+func (a *answer) ofEngine(read []infer.Span) []turn.Span {
+	out := make([]turn.Span, len(read))
 	for i, s := range read {
-		out[i] = Span{s.Tokens, s.Adapter, a.nameOf(s.Adapter)}
+		out[i] = turn.Span{Tokens: s.Tokens, Adapter: s.Adapter, Name: a.nameOf(s.Adapter)}
 	}
 	return out
 }
@@ -32,8 +33,8 @@ func (a *answer) readPromptAs(s *infer.Snapshot) {
 	r, n := a.readAt(at, spans, s)
 	r.Anew = a.promptAnew
 	a.d.tree.nodes[a.path[at].ID].turn.Reading = r
-	for fresh := a.fresh() - 1; fresh > 0 && counted(spans) > n; fresh-- {
-		at, spans = at-1, leading(spans, counted(spans)-n)
+	for fresh := a.fresh() - 1; fresh > 0 && turn.Counted(spans) > n; fresh-- {
+		at, spans = at-1, turn.Leading(spans, turn.Counted(spans)-n)
 		above := a.d.tree.nodes[a.path[at].ID]
 		above.turn.Reading, n = a.readAt(at, spans, s)
 		a.d.saver.commit(a.d.conv, above.turn, nil)
@@ -42,22 +43,22 @@ func (a *answer) readPromptAs(s *infer.Snapshot) {
 
 // readAt is how a prompt of the path was read, and how many tokens of it, when
 // spans end with its last one.
-func (a *answer) readAt(at int, spans []Span, s *infer.Snapshot) (r Reading, n int) {
+func (a *answer) readAt(at int, spans []turn.Span, s *infer.Snapshot) (r turn.Reading, n int) {
 	before := 0
 	if at > 0 {
 		above := &a.path[at-1]
-		if r, known := above.reading(a.template.model); above.Recall != nil {
+		if r, known := above.ReadingBy(a.template.model); above.Recall != nil {
 			before = len(a.template.reads(*above, a.rendering))
 		} else if known {
 			before = r.Unread
 		}
 	}
 	n = len(a.template.reads(a.path[at], a.rendering))
-	spans = trailing(spans, n+before)
-	if counted(spans) == 0 { // of another line, from the disk
-		spans, before = []Span{{Adapter: s.Adapter, Name: a.nameOf(s.Adapter)}}, 0
+	spans = turn.Trailing(spans, n+before)
+	if turn.Counted(spans) == 0 { // of another line, from the disk
+		spans, before = []turn.Span{{Adapter: s.Adapter, Name: a.nameOf(s.Adapter)}}, 0
 	}
-	return readAs(a.template.model, spans, before, 0), n
+	return turn.ReadAs(a.template.model, spans, before, 0), n
 }
 
 // fresh is how many turns at the end of the path nobody has read: the prompt,
@@ -65,7 +66,7 @@ func (a *answer) readAt(at int, spans []Span, s *infer.Snapshot) (r Reading, n i
 func (a *answer) fresh() int {
 	n := 1
 	for i := len(a.path) - 2; i >= 0; i-- {
-		if _, known := a.path[i].reading(a.template.model); known || a.path[i].Role != RoleUser {
+		if _, known := a.path[i].ReadingBy(a.template.model); known || a.path[i].Role != turn.RoleUser {
 			break
 		}
 		n++
@@ -75,30 +76,30 @@ func (a *answer) fresh() int {
 
 // readTo says how the state after an answer came to be, which has its tokens
 // now. The caller holds mu.
-func (a *answer) readTo(tokens []int32, s *infer.Snapshot) Reading {
+func (a *answer) readTo(tokens []int32, s *infer.Snapshot) turn.Reading {
 	if s == nil {
 		return a.readSoFar()
 	}
 	unread := min(len(s.Pending), len(tokens))
 	n := len(tokens) - unread
 	spans := a.ofEngine(s.Spans)
-	if known := counted(spans); known < n {
+	if known := turn.Counted(spans); known < n {
 		spans = joined(a.readBegun(n-known), spans)
 	} else {
-		spans = trailing(spans, n)
+		spans = turn.Trailing(spans, n)
 	}
 	if len(spans) == 0 { // nothing of it was read
-		spans = []Span{{Adapter: a.way.adapter, Name: a.way.adapterName}}
+		spans = []turn.Span{{Adapter: a.way.adapter, Name: a.way.adapterName}}
 	}
-	r := readAs(a.template.model, spans, 0, unread)
+	r := turn.ReadAs(a.template.model, spans, 0, unread)
 	r.Anew = a.readAfter()
 	return r
 }
 
 // noteUnread writes down what a state leaves unread, of an answer of the time when
 // nobody did: what comes next may read it with another adapter.
-func (a *answer) noteUnread(t *Turn, s *infer.Snapshot) {
-	r, known := t.reading(a.template.model)
+func (a *answer) noteUnread(t *turn.Turn, s *infer.Snapshot) {
+	r, known := t.ReadingBy(a.template.model)
 	if !known || t.Reading.Model != "" || len(s.Pending) == 0 || a.way.second != nil {
 		return
 	}
@@ -113,35 +114,35 @@ func (a *answer) noteUnread(t *Turn, s *infer.Snapshot) {
 }
 
 // readAfter is what was read anew above the answer. The caller holds mu.
-func (a *answer) readAfter() *Anew {
+func (a *answer) readAfter() *turn.Anew {
 	if a.anew != nil || a.resumed == nil {
 		return a.anew
 	}
-	r, _ := a.resumed.reading(a.template.model)
+	r, _ := a.resumed.ReadingBy(a.template.model)
 	return r.Anew
 }
 
 // readBegun is who read the first n tokens that the answer had when it went on.
 // The caller holds mu.
-func (a *answer) readBegun(n int) []Span {
-	span := Span{n, a.way.adapter, a.way.adapterName}
+func (a *answer) readBegun(n int) []turn.Span {
+	span := turn.Span{Tokens: n, Adapter: a.way.adapter, Name: a.way.adapterName}
 	if a.resumed == nil {
-		return grown(nil, span)
+		return turn.Grown(nil, span)
 	}
-	r, known := a.resumed.reading(a.template.model)
+	r, known := a.resumed.ReadingBy(a.template.model)
 	if !known {
-		return grown(nil, span)
+		return turn.Grown(nil, span)
 	}
-	_, own := r.over(max(len(a.resumed.Tokens)-r.Unread, 0))
-	own = leading(own, n)
-	return grown(own, span.of(n-counted(own)))
+	_, own := r.Over(max(len(a.resumed.Tokens)-r.Unread, 0))
+	own = turn.Leading(own, n)
+	return turn.Grown(own, span.Resize(n-turn.Counted(own)))
 }
 
 // readSoFar says how the running answer was read so far, and that what comes
 // is read as it is now. The caller holds mu.
-func (a *answer) readSoFar() Reading {
+func (a *answer) readSoFar() turn.Reading {
 	spans, now := a.readBegun(a.had), a.way.adapter
-	var above []Span
+	var above []turn.Span
 	if a.stream != nil {
 		skip := a.lead
 		before, reads := a.stream.Spans()
@@ -149,15 +150,15 @@ func (a *answer) readSoFar() Reading {
 		for _, s := range a.ofEngine(before) {
 			gone := min(skip, s.Tokens)
 			skip -= gone
-			above, spans = grown(above, s.of(gone)), grown(spans, s.of(s.Tokens-gone))
+			above, spans = turn.Grown(above, s.Resize(gone)), turn.Grown(spans, s.Resize(s.Tokens-gone))
 		}
 	}
-	spans = append(spans, Span{Adapter: now, Name: a.nameOf(now)})
+	spans = append(spans, turn.Span{Adapter: now, Name: a.nameOf(now)})
 	if last := len(spans) - 1; last > 0 && spans[last-1].Adapter == spans[last].Adapter {
 		spans = spans[:last]
 	}
 	above = a.readAbove(above)
-	r := readAs(a.template.model, slices.Concat(above, spans), counted(above), 0)
+	r := turn.ReadAs(a.template.model, slices.Concat(above, spans), turn.Counted(above), 0)
 	r.Anew = a.readAfter()
 	return r
 }
@@ -165,18 +166,18 @@ func (a *answer) readSoFar() Reading {
 // readAbove is who read the prompt, of the spans before the answer, where that is
 // not written down there yet: its state may come after the first tokens, and a
 // kill between them. The caller holds mu.
-func (a *answer) readAbove(before []Span) []Span {
+func (a *answer) readAbove(before []turn.Span) []turn.Span {
 	prompt := a.d.tree.nodes[a.turn.Parent]
-	if _, known := prompt.turn.reading(a.template.model); known || a.prompted || a.resumed != nil {
+	if _, known := prompt.turn.ReadingBy(a.template.model); known || a.prompted || a.resumed != nil {
 		return nil
 	}
-	return trailing(before, min(len(prompt.turn.Tokens), counted(before)))
+	return turn.Trailing(before, min(len(prompt.turn.Tokens), turn.Counted(before)))
 }
 
 // joined are spans and those after them.
-func joined(all, more []Span) []Span {
+func joined(all, more []turn.Span) []turn.Span {
 	for _, s := range more {
-		all = grown(all, s)
+		all = turn.Grown(all, s)
 	}
 	return all
 }
@@ -236,15 +237,15 @@ func sameTokens(a, b []int32) int {
 
 // readFirst lets a turn that nobody wrote this down for be what an answer to it
 // says: the first one that there is.
-func (t *tree) readFirst(n *node, model string) Reading {
+func (t *tree) readFirst(n *node, model string) turn.Reading {
 	for _, id := range n.children {
 		below := t.nodes[id]
-		if r, known := below.turn.reading(model); known && r.Anew == nil {
-			_, own := r.over(max(len(below.turn.Tokens)-r.Unread, 1))
-			return readAs(model, []Span{own[0]}, 0, 0)
+		if r, known := below.turn.ReadingBy(model); known && r.Anew == nil {
+			_, own := r.Over(max(len(below.turn.Tokens)-r.Unread, 1))
+			return turn.ReadAs(model, []turn.Span{own[0]}, 0, 0)
 		}
 	}
-	return Reading{}
+	return turn.Reading{}
 }
 
 // shares takes over what another answer found out for both.

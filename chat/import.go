@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"rookery/chat/turn"
 	"slices"
 	"strings"
 )
@@ -25,7 +26,7 @@ const (
 
 // An ImportResult is a conversation of an imported file.
 type ImportResult struct {
-	ID            ID // as it is stored, or would be
+	ID            turn.ID // as it is stored, or would be
 	Title         string
 	Turns, States int
 	Fate          ImportOutcome
@@ -34,7 +35,7 @@ type ImportResult struct {
 
 // An Import is what files hold, before any of it is stored.
 type Import struct {
-	trees    []Tree
+	trees    []turn.Tree
 	arrivals []ImportResult // refused ones, whose trees are missing
 }
 
@@ -75,16 +76,16 @@ func isTree(head []byte) bool {
 }
 
 // Plan says what would become of every conversation; nothing is stored.
-func (p *Import) Plan(ctx context.Context, store Store) ([]ImportResult, error) {
+func (p *Import) Plan(ctx context.Context, store turn.Store) ([]ImportResult, error) {
 	arrivals, _, err := p.plan(ctx, store, nil)
 	return arrivals, err
 }
 
 // Commit stores in one transaction what is not stored yet. Nothing that is
 // stored is changed.
-func (p *Import) Commit(ctx context.Context, store Store) ([]ImportResult, error) {
+func (p *Import) Commit(ctx context.Context, store turn.Store) ([]ImportResult, error) {
 	const attempts = 8 // an id of a turn is in use elsewhere once in a blue moon
-	avoid := map[ID]bool{}
+	avoid := map[turn.ID]bool{}
 	for attempt := 0; ; attempt++ {
 		arrivals, trees, err := p.plan(ctx, store, avoid)
 		if err != nil || len(trees) == 0 {
@@ -99,7 +100,7 @@ func (p *Import) Commit(ctx context.Context, store Store) ([]ImportResult, error
 				err = errors.Join(err, store.DeleteState(ctx, id))
 			}
 		}
-		var taken *TakenError
+		var taken *turn.TakenError
 		if errors.As(err, &taken) && attempt < attempts {
 			avoid[taken.Conversation] = true
 			continue
@@ -112,7 +113,7 @@ func (p *Import) Commit(ctx context.Context, store Store) ([]ImportResult, error
 }
 
 // plan finds the ids under which trees are stored, and those that are to be.
-func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arrivals []ImportResult, trees []Tree, err error) {
+func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]bool) (arrivals []ImportResult, trees []turn.Tree, err error) {
 	list, err := store.Conversations(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -121,11 +122,11 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 	if err != nil {
 		return nil, nil, err
 	}
-	stored := make(map[ID]Conversation, len(list))
+	stored := make(map[turn.ID]turn.Conversation, len(list))
 	for _, c := range list {
 		stored[c.ID] = c
 	}
-	coming := map[ID]Tree{}
+	coming := map[turn.ID]turn.Tree{}
 	for _, t := range p.trees {
 		a := ImportResult{Title: t.Conversation.Title, Turns: len(t.Turns), States: len(t.States), Fate: FateNew}
 		for try := 0; ; try++ {
@@ -168,10 +169,10 @@ func (p *Import) plan(ctx context.Context, store Store, avoid map[ID]bool) (arri
 
 // lacks says which states of the library a tree needs and neither brings nor
 // finds there.
-func lacks(t *Tree, there []State) string {
+func lacks(t *turn.Tree, there []turn.State) string {
 	mixed := 0
 	for _, id := range libraryStates(t) {
-		if slices.ContainsFunc(t.Bases, func(b TreeBase) bool { return b.ID == id }) || hasState(there, id) {
+		if slices.ContainsFunc(t.Bases, func(b turn.TreeBase) bool { return b.ID == id }) || hasState(there, id) {
 			continue
 		}
 		if id == t.Conversation.Base {
@@ -190,8 +191,8 @@ func lacks(t *Tree, there []State) string {
 
 // covers reports whether turns that are stored hold all of others. An answer
 // may have been continued since.
-func covers(stored, turns []Turn) bool {
-	have := make(map[ID]Turn, len(stored))
+func covers(stored, turns []turn.Turn) bool {
+	have := make(map[turn.ID]turn.Turn, len(stored))
 	for _, t := range stored {
 		have[t.ID] = t
 	}
@@ -207,9 +208,9 @@ func covers(stored, turns []Turn) bool {
 // shifted is a tree with other ids: all are greater by the same small number,
 // which keeps their order and follows from what is in the tree, so that the
 // same tree gets the same ids again.
-func shifted(t Tree, try int) Tree {
-	by := ID(digest(t)>>33) + ID(try) // half a second of creation time at most
-	move := func(id *ID) {
+func shifted(t turn.Tree, try int) turn.Tree {
+	by := turn.ID(digest(t)>>33) + turn.ID(try) // half a second of creation time at most
+	move := func(id *turn.ID) {
 		if *id != 0 {
 			*id += by
 		}
@@ -218,13 +219,13 @@ func shifted(t Tree, try int) Tree {
 	move(&c.ID)
 	move(&c.Head)
 	move(&c.Tip)
-	turns := make([]Turn, len(t.Turns))
+	turns := make([]turn.Turn, len(t.Turns))
 	for i, tn := range t.Turns {
 		move(&tn.ID)
 		move(&tn.Parent)
 		turns[i] = tn
 	}
-	states := make([]TreeState, len(t.States))
+	states := make([]turn.TreeState, len(t.States))
 	for i, s := range t.States {
 		move(&s.Turn)
 		states[i] = s
@@ -234,7 +235,7 @@ func shifted(t Tree, try int) Tree {
 }
 
 // digest is a number that follows from the turns of a tree.
-func digest(t Tree) uint64 {
+func digest(t turn.Tree) uint64 {
 	sum := sha256.New()
 	for _, tn := range t.Turns {
 		_, _ = fmt.Fprintf(sum, "%d %d %d %d\n%s", tn.ID, tn.Parent, tn.Role, len(tn.Text), tn.Text)

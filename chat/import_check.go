@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"rookery/chat/turn"
 	"slices"
 	"strings"
 	"time"
@@ -24,13 +25,13 @@ const (
 // passes can be opened: parents come before their children and have smaller
 // ids, lines begin with a prompt, and answers answer prompts.
 type treeCheck struct {
-	roles map[ID]Role
-	above map[ID]ID // parents
+	roles map[turn.ID]turn.Role
+	above map[turn.ID]turn.ID // parents
 }
 
-func (k *treeCheck) turn(t Turn) error {
+func (k *treeCheck) turn(t turn.Turn) error {
 	if k.roles == nil {
-		k.roles, k.above = map[ID]Role{}, map[ID]ID{}
+		k.roles, k.above = map[turn.ID]turn.Role{}, map[turn.ID]turn.ID{}
 	}
 	role, known := k.roles[t.Parent]
 	switch {
@@ -44,7 +45,7 @@ func (k *treeCheck) turn(t Turn) error {
 		return fmt.Errorf("its id %d is too great", t.ID)
 	case t.Parent >= t.ID:
 		return fmt.Errorf("its id %d is not greater than that of the turn above it, %d", t.ID, t.Parent)
-	case t.Role == RoleAssistant && role != RoleUser:
+	case t.Role == turn.RoleAssistant && role != turn.RoleUser:
 		return errors.New("it is an answer to nothing")
 	case len(t.Text) > importText:
 		return fmt.Errorf("its text has %d bytes; %d can be read", len(t.Text), importText)
@@ -55,7 +56,7 @@ func (k *treeCheck) turn(t Turn) error {
 	case !aTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
-	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.Reading.names()...) {
+	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.Reading.Names()...) {
 		if err := aName(name); err != nil {
 			return err
 		}
@@ -68,7 +69,7 @@ func (k *treeCheck) turn(t Turn) error {
 }
 
 // conversation checks what a tree's turns belong to, after them.
-func (k *treeCheck) conversation(c *Conversation) error {
+func (k *treeCheck) conversation(c *turn.Conversation) error {
 	switch {
 	case c.ID <= 0 || c.ID > importLastID:
 		return fmt.Errorf("%d is no id for a conversation", c.ID)
@@ -86,9 +87,9 @@ func (k *treeCheck) conversation(c *Conversation) error {
 		return fmt.Errorf("it bans %d tokens", len(c.Sampling.Ban))
 	}
 	switch c.Think {
-	case ThinkOff, ThinkFast, ThinkFree, ThinkShort, ThinkLong, ThinkChinese:
+	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
 	case "":
-		c.Think = ThinkOff
+		c.Think = turn.ThinkOff
 	default:
 		return fmt.Errorf("there is no thinking mode %.40q", c.Think)
 	}
@@ -100,7 +101,7 @@ func (k *treeCheck) conversation(c *Conversation) error {
 }
 
 // below reports whether a turn is on the line to tip; the beginning always is.
-func (k *treeCheck) below(id, tip ID) bool {
+func (k *treeCheck) below(id, tip turn.ID) bool {
 	for at := tip; id != 0; at = k.above[at] {
 		if at == 0 {
 			return false
@@ -132,7 +133,7 @@ func aName(s string) error {
 const importFaders = 64
 
 // aMix refuses what no mix is.
-func aMix(m Mix) error {
+func aMix(m turn.Mix) error {
 	if !m.Active() {
 		return nil
 	}

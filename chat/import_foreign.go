@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"rookery/chat/turn"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -223,9 +224,9 @@ func (f *foreignFile) take(c foreignConversation) error {
 // tree makes a line of turns without tokens, which are made when the
 // conversation goes on. Its ids follow from what it says, so that it is known
 // when it comes again.
-func (c foreignConversation) tree() (Tree, error) {
-	t := Tree{Conversation: Conversation{
-		System: c.System, Think: ThinkOff, Sampling: worldPresets()[0].Sampling,
+func (c foreignConversation) tree() (turn.Tree, error) {
+	t := turn.Tree{Conversation: turn.Conversation{
+		System: c.System, Think: turn.ThinkOff, Sampling: worldPresets()[0].Sampling,
 		Created: time.Now().UTC(), Updated: time.Now().UTC(),
 	}}
 	for _, talk := range []foreignTalk{c.Conversations, c.Conversation, c.Messages} {
@@ -253,14 +254,14 @@ func (c foreignConversation) tree() (Tree, error) {
 }
 
 // foreignSpeakers are the names of who speaks.
-var foreignSpeakers = map[string]Role{
-	"human": RoleUser, "user": RoleUser, "prompter": RoleUser,
-	"gpt": RoleAssistant, "assistant": RoleAssistant, "chatgpt": RoleAssistant, "bot": RoleAssistant,
-	"model": RoleAssistant, "bing": RoleAssistant, "bard": RoleAssistant,
+var foreignSpeakers = map[string]turn.Role{
+	"human": turn.RoleUser, "user": turn.RoleUser, "prompter": turn.RoleUser,
+	"gpt": turn.RoleAssistant, "assistant": turn.RoleAssistant, "chatgpt": turn.RoleAssistant, "bot": turn.RoleAssistant,
+	"model": turn.RoleAssistant, "bing": turn.RoleAssistant, "bard": turn.RoleAssistant,
 }
 
 // addTo adds a message at the end of a line.
-func (m foreignMessage) addTo(t *Tree) error {
+func (m foreignMessage) addTo(t *turn.Tree) error {
 	speaker := strings.ToLower(m.From + m.Role)
 	text := m.Value.text + m.Content.text
 	if other := m.Value.other + m.Content.other; other != "" {
@@ -278,27 +279,27 @@ func (m foreignMessage) addTo(t *Tree) error {
 	switch {
 	case role == 0:
 		return fmt.Errorf("it has a message by %.40q", speaker)
-	case role == RoleAssistant && last < 0:
+	case role == turn.RoleAssistant && last < 0:
 		return errors.New("it begins with an answer")
-	case role == RoleAssistant && t.Turns[last].Role == RoleAssistant:
+	case role == turn.RoleAssistant && t.Turns[last].Role == turn.RoleAssistant:
 		t.Turns[last].Text += "\n\n" + text
 		return nil
 	}
-	t.Turns = append(t.Turns, Turn{Role: role, Text: text, Created: t.Conversation.Created})
+	t.Turns = append(t.Turns, turn.Turn{Role: role, Text: text, Created: t.Conversation.Created})
 	return nil
 }
 
 // number gives the turns of a line ids, one below the other.
-func numberTurns(t *Tree) {
+func numberTurns(t *turn.Tree) {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%d %s\n", len(t.Conversation.System), t.Conversation.System)
 	for _, tn := range t.Turns {
 		_, _ = fmt.Fprintf(sum, "%d %d %s\n", tn.Role, len(tn.Text), tn.Text)
 	}
 	const bits = 58 // before the ids of today
-	id := ID(binary.LittleEndian.Uint64(sum.Sum(nil))>>(64-bits)) + 1
+	id := turn.ID(binary.LittleEndian.Uint64(sum.Sum(nil))>>(64-bits)) + 1
 	t.Conversation.ID = id
-	above := ID(0)
+	above := turn.ID(0)
 	for i := range t.Turns {
 		id++
 		t.Turns[i].ID, t.Turns[i].Parent = id, above

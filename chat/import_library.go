@@ -10,16 +10,17 @@ import (
 	"math"
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // library is the states of the library that a tree needs, those left out that
 // come with the program.
-func libraryStates(t *Tree) []ID {
-	var ids []ID
-	seen := map[ID]bool{}
-	need := func(id ID) {
-		if id > lastBuiltIn && !seen[id] {
+func libraryStates(t *turn.Tree) []turn.ID {
+	var ids []turn.ID
+	seen := map[turn.ID]bool{}
+	need := func(id turn.ID) {
+		if id > turn.LastBuiltIn && !seen[id] {
 			seen[id] = true
 			ids = append(ids, id)
 		}
@@ -40,17 +41,17 @@ func libraryStates(t *Tree) []ID {
 }
 
 // hasState says that a state is among those of the library.
-func hasState(states []State, id ID) bool {
-	return slices.ContainsFunc(states, func(s State) bool { return s.ID == id })
+func hasState(states []turn.State, id turn.ID) bool {
+	return slices.ContainsFunc(states, func(s turn.State) bool { return s.ID == id })
 }
 
 // addLibrary adds to the library what trees begin from or mix and it does not
 // have, and returns the trees with the numbers that their states have there. A
 // state that is there already is known by what it holds, under whatever name or
 // number; a name that another one has gets a number behind it.
-func addLibrary(ctx context.Context, store Store, trees []Tree) (_ []Tree, added []ID, err error) {
-	there := map[ID]shelved{} // where the states of the trees are
-	taken := map[ID]bool{}    // by them: two that hold the same stay two, as in the mix that has both
+func addLibrary(ctx context.Context, store turn.Store, trees []turn.Tree) (_ []turn.Tree, added []turn.ID, err error) {
+	there := map[turn.ID]shelved{} // where the states of the trees are
+	taken := map[turn.ID]bool{}    // by them: two that hold the same stay two, as in the mix that has both
 	for _, t := range trees {
 		for _, b := range t.Bases {
 			if _, known := there[b.ID]; known {
@@ -75,13 +76,13 @@ func addLibrary(ctx context.Context, store Store, trees []Tree) (_ []Tree, added
 
 // A shelved is where a state of a tree is in the library.
 type shelved struct {
-	id   ID
+	id   turn.ID
 	name string
 }
 
 // addState finds a state in the library, but none of those that are taken, or
 // adds it.
-func addState(ctx context.Context, store Store, b TreeBase, taken map[ID]bool) (at shelved, added bool, err error) {
+func addState(ctx context.Context, store turn.Store, b turn.TreeBase, taken map[turn.ID]bool) (at shelved, added bool, err error) {
 	s, err := b.Read()
 	if err != nil {
 		return at, false, err
@@ -91,14 +92,14 @@ func addState(ctx context.Context, store Store, b TreeBase, taken map[ID]bool) (
 		return at, false, err
 	}
 	if _, err := store.State(ctx, s.ID); err == nil {
-		s.ID = NewID() // its number is that of another one
+		s.ID = turn.NewID() // its number is that of another one
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return at, false, err
 	}
 	name := s.Name
 	for n := 2; ; n++ {
 		err = store.SaveState(ctx, s)
-		if !errors.Is(err, ErrNameTaken) {
+		if !errors.Is(err, turn.ErrNameTaken) {
 			return shelved{s.ID, s.Name}, err == nil, err
 		}
 		s.Name = fmt.Sprintf("%s (%d)", name, n)
@@ -107,13 +108,13 @@ func addState(ctx context.Context, store Store, b TreeBase, taken map[ID]bool) (
 
 // sameState is the state of the library that holds what another one holds; none
 // if there is none. Only those are read that can be it.
-func sameState(ctx context.Context, store Store, s State, taken map[ID]bool) (shelved, error) {
+func sameState(ctx context.Context, store turn.Store, s turn.State, taken map[turn.ID]bool) (shelved, error) {
 	list, err := store.States(ctx)
 	if err != nil {
 		return shelved{}, err
 	}
 	want := stateFingerprint(&s)
-	slices.SortStableFunc(list, func(a, b State) int { // the one of its number first
+	slices.SortStableFunc(list, func(a, b turn.State) int { // the one of its number first
 		switch {
 		case a.ID == s.ID:
 			return -1
@@ -138,7 +139,7 @@ func sameState(ctx context.Context, store Store, s State, taken map[ID]bool) (sh
 }
 
 // fingerprint identifies what a state holds, whatever it is called.
-func stateFingerprint(s *State) [sha256.Size]byte {
+func stateFingerprint(s *turn.State) [sha256.Size]byte {
 	h := sha256.New()
 	text := func(parts ...string) {
 		for _, p := range parts {
@@ -164,17 +165,17 @@ func stateFingerprint(s *State) [sha256.Size]byte {
 }
 
 // moved is a tree whose states of the library have other numbers and names.
-func moveTree(t Tree, to map[ID]shelved) Tree {
-	if !slices.ContainsFunc(libraryStates(&t), func(id ID) bool { return to[id].id != 0 }) {
+func moveTree(t turn.Tree, to map[turn.ID]shelved) turn.Tree {
+	if !slices.ContainsFunc(libraryStates(&t), func(id turn.ID) bool { return to[id].id != 0 }) {
 		return t
 	}
-	at := func(id ID) ID {
+	at := func(id turn.ID) turn.ID {
 		if to[id].id != 0 {
 			return to[id].id
 		}
 		return id
 	}
-	mix := func(m Mix) Mix {
+	mix := func(m turn.Mix) turn.Mix {
 		m.Others = slices.Clone(m.Others)
 		for i := range m.Others {
 			if s := to[m.Others[i].State]; s.id != 0 {

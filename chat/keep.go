@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"reflect"
+	"rookery/chat/turn"
 	"slices"
 )
 
@@ -17,7 +18,7 @@ import (
 // conversation's own. Of an answer of another model nothing is taken over: it
 // is read when the conversation goes on. Workspace.ForkRows makes conversations of
 // all variants.
-func (d *Dialogue) ChooseAlternatives(keep []ID, drop bool) error {
+func (d *Dialogue) ChooseAlternatives(keep []turn.ID, drop bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.choice
@@ -77,7 +78,7 @@ func (d *Dialogue) adopt(c *choice) {
 
 // stopOthers stops the rows that are not kept, and returns those that have
 // ended and are to be dropped.
-func (c *choice) stopOthers(keep []ID, drop bool) (gone []ID) {
+func (c *choice) stopOthers(keep []turn.ID, drop bool) (gone []turn.ID) {
 	for _, id := range c.rows {
 		if slices.Contains(keep, id) {
 			continue
@@ -96,7 +97,7 @@ func (c *choice) stopOthers(keep []ID, drop bool) (gone []ID) {
 
 // drop removes answers that have nothing below them. The caller holds mu and
 // has moved the head away from them.
-func (d *Dialogue) drop(turns []ID) {
+func (d *Dialogue) drop(turns []turn.ID) {
 	if len(turns) == 0 {
 		return
 	}
@@ -106,19 +107,19 @@ func (d *Dialogue) drop(turns []ID) {
 		d.choice.forget(id)
 	}
 	c := d.conv
-	d.saver.order("removing answers", nil, func(ctx context.Context, s Store) error {
+	d.saver.order("removing answers", nil, func(ctx context.Context, s turn.Store) error {
 		return s.DropTurns(ctx, c, turns)
 	})
 }
 
 // remove takes a turn without turns below it out of the tree.
-func (t *tree) remove(id ID) {
+func (t *tree) remove(id turn.ID) {
 	n := t.nodes[id]
 	if n == nil || len(n.children) > 0 {
 		return
 	}
 	t.hold(id, nil)
-	gone := func(other ID) bool { return other == id }
+	gone := func(other turn.ID) bool { return other == id }
 	if parent := t.nodes[n.turn.Parent]; parent != nil {
 		parent.children = slices.DeleteFunc(parent.children, gone)
 	} else {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 )
@@ -17,13 +18,13 @@ import (
 // and those that come with the program. Its methods block and are safe for
 // concurrent use.
 type Library struct {
-	store   Store
+	store   turn.Store
 	builtIn func() ([]*statefile.State, error)
 }
 
 // NewLibrary is that of a store. builtIn gives the states that come with the
 // program, always in the same order; it may be nil.
-func NewLibrary(store Store, builtIn func() ([]*statefile.State, error)) *Library {
+func NewLibrary(store turn.Store, builtIn func() ([]*statefile.State, error)) *Library {
 	if builtIn == nil {
 		builtIn = func() ([]*statefile.State, error) { return nil, nil }
 	}
@@ -32,7 +33,7 @@ func NewLibrary(store Store, builtIn func() ([]*statefile.State, error)) *Librar
 
 // List is all states by name, those of the store first, without what they
 // hold.
-func (l *Library) List(ctx context.Context) ([]State, error) {
+func (l *Library) List(ctx context.Context) ([]turn.State, error) {
 	list, err := l.store.States(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing the states: %w", err)
@@ -49,14 +50,14 @@ func (l *Library) List(ctx context.Context) ([]State, error) {
 }
 
 // own are the states that come with the program.
-func (l *Library) own() ([]State, error) {
+func (l *Library) own() ([]turn.State, error) {
 	states, err := l.builtIn()
 	if err != nil {
 		return nil, err
 	}
-	list := make([]State, len(states))
+	list := make([]turn.State, len(states))
 	for i, s := range states {
-		list[i] = State{ID: ID(i + 1), State: *s, Read: len(s.Tokens), Bytes: stateBytes(s)}
+		list[i] = turn.State{ID: turn.ID(i + 1), State: *s, Read: len(s.Tokens), Bytes: stateBytes(s)}
 	}
 	return list, nil
 }
@@ -70,30 +71,30 @@ func stateBytes(s *statefile.State) int64 {
 }
 
 // Get is a state with all that belongs to it.
-func (l *Library) Get(ctx context.Context, id ID) (State, error) {
-	if id > lastBuiltIn {
+func (l *Library) Get(ctx context.Context, id turn.ID) (turn.State, error) {
+	if id > turn.LastBuiltIn {
 		return l.store.State(ctx, id)
 	}
 	own, err := l.own()
 	if err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	for _, s := range own {
 		if s.ID == id {
 			return s, nil
 		}
 	}
-	return State{}, &NoStateError{Name: id.String()}
+	return turn.State{}, &turn.NoStateError{Name: id.String()}
 }
 
 // Find looks a state up by its name, without regard to case if there is only
 // one, or by its ID. What it holds is left out.
-func (l *Library) Find(ctx context.Context, name string) (State, error) {
+func (l *Library) Find(ctx context.Context, name string) (turn.State, error) {
 	list, err := l.List(ctx)
 	if err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
-	var found []State
+	var found []turn.State
 	for _, s := range list {
 		if s.Name == name || s.ID.String() == name {
 			return s, nil
@@ -105,26 +106,26 @@ func (l *Library) Find(ctx context.Context, name string) (State, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	missing := &NoStateError{Name: name}
+	missing := &turn.NoStateError{Name: name}
 	for _, s := range list {
 		missing.Have = append(missing.Have, s.Name)
 	}
-	return State{}, missing
+	return turn.State{}, missing
 }
 
 // Add keeps a state under its name.
-func (l *Library) Add(ctx context.Context, s statefile.State) (State, error) {
+func (l *Library) Add(ctx context.Context, s statefile.State) (turn.State, error) {
 	name, err := l.free(ctx, s.Name)
 	if err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	s.Name = name
 	if s.Created.IsZero() {
 		s.Created = time.Now()
 	}
-	out := State{ID: l.id(ctx, ID(s.Key)), State: s, Read: len(s.Tokens), Bytes: stateBytes(&s)}
+	out := turn.State{ID: l.id(ctx, turn.ID(s.Key)), State: s, Read: len(s.Tokens), Bytes: stateBytes(&s)}
 	if err := l.store.SaveState(ctx, out); err != nil {
-		return State{}, fmt.Errorf("keeping the state %q: %w", name, err)
+		return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 	}
 	return out, nil
 }
@@ -132,13 +133,13 @@ func (l *Library) Add(ctx context.Context, s statefile.State) (State, error) {
 // id is the one that a state had in the library it was exported from, so that
 // conversations that come from there find their beginning; a new one if that
 // is taken.
-func (l *Library) id(ctx context.Context, had ID) ID {
-	if had > lastBuiltIn {
+func (l *Library) id(ctx context.Context, had turn.ID) turn.ID {
+	if had > turn.LastBuiltIn {
 		if _, err := l.store.State(ctx, had); errors.Is(err, fs.ErrNotExist) {
 			return had
 		}
 	}
-	return NewID()
+	return turn.NewID()
 }
 
 // free makes a name fit and refuses one that a state has.
@@ -150,7 +151,7 @@ func (l *Library) free(ctx context.Context, name string) (string, error) {
 	have, err := l.Find(ctx, name)
 	switch {
 	case err == nil && have.Name == name:
-		return "", fmt.Errorf("%q: %w", name, ErrNameTaken)
+		return "", fmt.Errorf("%q: %w", name, turn.ErrNameTaken)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return "", err
 	}
@@ -160,17 +161,17 @@ func (l *Library) free(ctx context.Context, name string) (string, error) {
 // Import reads a state from a file and keeps it, under the file's own name if
 // name is empty. m is the model that it must fit and is kept for; nil leaves
 // it open, and any model of its shape may begin from it.
-func (l *Library) Import(ctx context.Context, path, name string, o statefile.Options, m *infer.Model) (State, error) {
+func (l *Library) Import(ctx context.Context, path, name string, o statefile.Options, m *infer.Model) (turn.State, error) {
 	s, err := statefile.Read(path, o)
 	if err != nil {
-		return State{}, err
+		return turn.State{}, err
 	}
 	if name != "" {
 		s.Name = name
 	}
 	if m != nil {
 		if err := s.Check(m); err != nil {
-			return State{}, err
+			return turn.State{}, err
 		}
 		if s.Model == "" {
 			s.Model, s.ModelName = m.Weights(), m.Name
@@ -180,8 +181,8 @@ func (l *Library) Import(ctx context.Context, path, name string, o statefile.Opt
 }
 
 // Rename gives a state another name.
-func (l *Library) Rename(ctx context.Context, id ID, name string) error {
-	if id <= lastBuiltIn {
+func (l *Library) Rename(ctx context.Context, id turn.ID, name string) error {
+	if id <= turn.LastBuiltIn {
 		return errBuiltIn("renamed")
 	}
 	have, err := l.store.State(ctx, id)
@@ -199,8 +200,8 @@ func (l *Library) Rename(ctx context.Context, id ID, name string) error {
 
 // Delete removes a state for good. One that stored conversations begin from
 // is an *InUseError; see Workspace.DeleteState for those that are open.
-func (l *Library) Delete(ctx context.Context, id ID) error {
-	if id <= lastBuiltIn {
+func (l *Library) Delete(ctx context.Context, id turn.ID) error {
+	if id <= turn.LastBuiltIn {
 		return errBuiltIn("deleted")
 	}
 	return l.store.DeleteState(ctx, id)
@@ -211,6 +212,6 @@ func errBuiltIn(what string) error {
 }
 
 // Fitting are the states of a list that conversations of a model can begin from.
-func Fitting(list []State, m *infer.Model) []State {
-	return slices.DeleteFunc(slices.Clone(list), func(s State) bool { return s.Check(m) != nil })
+func Fitting(list []turn.State, m *infer.Model) []turn.State {
+	return slices.DeleteFunc(slices.Clone(list), func(s turn.State) bool { return s.Check(m) != nil })
 }

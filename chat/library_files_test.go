@@ -4,11 +4,11 @@ import (
 	"os"
 	"testing"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/statefile"
 )
 
-func writeState(t *testing.T, path string, s chat.State, format statefile.Format) {
+func writeState(t *testing.T, path string, s turn.State, format statefile.Format) {
 	t.Helper()
 	f, err := os.Create(path)
 	must(t, err)

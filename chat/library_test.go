@@ -11,13 +11,14 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 )
 
 const book = "There was a rook.\n\nIt had a nest.\n"
 
-func bake(t *testing.T, r *room, name string) chat.State {
+func bake(t *testing.T, r *room, name string) turn.State {
 	t.Helper()
 	s, err := r.workspace.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: name, Source: "book.txt", Text: book}, nil)
 	must(t, err)
@@ -64,7 +65,7 @@ func TestBeginFromAText(t *testing.T) {
 // snapshots are gone or its system prompt changes.
 func TestBaseAfterARestart(t *testing.T) {
 	store := memstore.New()
-	var id chat.ID
+	var id turn.ID
 	t.Run("first", func(t *testing.T) {
 		r := newRoom(t, setup{store: store})
 		d, err := r.workspace.NewFrom(bake(t, r, "book"))
@@ -99,8 +100,8 @@ func TestBaseAfterARestart(t *testing.T) {
 // text is read again.
 func TestBaseOfOtherWeights(t *testing.T) {
 	store := memstore.New()
-	var id chat.ID
-	var s chat.State
+	var id turn.ID
+	var s turn.State
 	t.Run("first", func(t *testing.T) {
 		r := newRoom(t, setup{store: store})
 		s = bake(t, r, "book")
@@ -138,7 +139,7 @@ func TestDeletingAState(t *testing.T) {
 	s := bake(t, r, "book")
 	d, err := r.workspace.NewFrom(s)
 	must(t, err)
-	var used *chat.InUseError
+	var used *turn.InUseError
 	if err := r.workspace.DeleteState(ctx, s); !errors.As(err, &used) || used.Open != 1 {
 		t.Errorf("an open conversation begins from it: %v", err)
 	}
@@ -252,7 +253,7 @@ func TestImportAState(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "copy.rkstate")
 	writeState(t, path, baked, statefile.Own)
 	l := r.workspace.Library()
-	if _, err := l.Import(t.Context(), path, "", statefile.Options{}, m); !errors.Is(err, chat.ErrNameTaken) {
+	if _, err := l.Import(t.Context(), path, "", statefile.Options{}, m); !errors.Is(err, turn.ErrNameTaken) {
 		t.Errorf("a second book: %v", err)
 	}
 	s, err := l.Import(t.Context(), path, "copy", statefile.Options{}, m)

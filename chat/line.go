@@ -1,6 +1,10 @@
 package chat
 
-import "slices"
+import (
+	"slices"
+
+	"rookery/chat/turn"
+)
 
 // A stretch is consecutive tokens of a line that are read with one adapter.
 type stretch struct {
@@ -14,38 +18,38 @@ type stretch struct {
 // beginning: who has read what nobody wrote down shows in what comes next.
 type lining struct {
 	model  string
-	force  bool      // all is read as what comes last is
-	now    string    // the adapter in use
-	pieces []stretch // of a span each, the last one first
-	next   Span      // who reads what comes next
-	sure   bool      // and that it is to be so
-	before []Span    // who read the tokens right before that, where it says so
-	anew   Anew      // what is read anew, of the turns further up
-	base   *ID       // what the line begins from, where a turn of it says so
+	force  bool        // all is read as what comes last is
+	now    string      // the adapter in use
+	pieces []stretch   // of a span each, the last one first
+	next   turn.Span   // who reads what comes next
+	sure   bool        // and that it is to be so
+	before []turn.Span // who read the tokens right before that, where it says so
+	anew   turn.Anew   // what is read anew, of the turns further up
+	base   *turn.ID    // what the line begins from, where a turn of it says so
 }
 
 // turn adds what the line reads of a turn: its tokens, or what stands in their
 // place. at is its number, and replay says that it is the answer that goes on.
-func (l *lining) turn(at int, t *Turn, tokens []int32, replay bool) {
-	r, known := t.reading(l.model)
+func (l *lining) turn(at int, t *turn.Turn, tokens []int32, replay bool) {
+	r, known := t.ReadingBy(l.model)
 	recalled := t.Recall != nil && !replay
 	anew := l.anew
 	l.anew.Turns = max(anew.Turns-1, 0)
 	switch {
 	case l.force:
-		l.put(at, tokens, []Span{l.next.of(len(tokens))}, replay, known || l.sure)
+		l.put(at, tokens, []turn.Span{l.next.Resize(len(tokens))}, replay, known || l.sure)
 		l.sure = l.sure || known
 	case anew.Turns > 0:
-		l.next, l.sure, l.before = Span{0, anew.Adapter, anew.Name}, true, nil
-		l.put(at, tokens, []Span{l.next.of(len(tokens))}, replay, true)
+		l.next, l.sure, l.before = turn.Span{Adapter: anew.Adapter, Name: anew.Name}, true, nil
+		l.put(at, tokens, []turn.Span{l.next.Resize(len(tokens))}, replay, true)
 	case known && !recalled:
 		read := min(max(len(t.Tokens)-r.Unread, 0), len(t.Tokens))
-		before, own := r.over(read)
+		before, own := r.Over(read)
 		read = min(read, len(tokens))
 		l.tail(at, tokens[read:], replay)
-		l.put(at, tokens[:read], leading(own, read), replay, true)
+		l.put(at, tokens[:read], turn.Leading(own, read), replay, true)
 		if first := slices.Concat(before, own); len(first) > 0 {
-			l.next, l.sure = first[0].of(0), true
+			l.next, l.sure = first[0].Resize(0), true
 		}
 		l.before = before
 	default:
@@ -57,7 +61,7 @@ func (l *lining) turn(at int, t *Turn, tokens []int32, replay bool) {
 }
 
 // above is what was read anew for turn at.
-func (l *lining) above(at int, anew Anew) {
+func (l *lining) above(at int, anew turn.Anew) {
 	l.anew, l.before = anew, nil
 	if l.anew.Turns = min(anew.Turns, at); anew.Turns >= at && l.base == nil {
 		l.base = &anew.Base
@@ -69,16 +73,16 @@ func (l *lining) tail(at int, tokens []int32, replay bool) {
 	if len(tokens) == 0 {
 		return
 	}
-	spans := []Span{l.next.of(len(tokens))}
+	spans := []turn.Span{l.next.Resize(len(tokens))}
 	if len(l.before) > 0 {
-		spans = trailing(l.before, len(tokens))
+		spans = turn.Trailing(l.before, len(tokens))
 	}
 	l.put(at, tokens, spans, replay, l.sure)
-	l.next, l.before = spans[0].of(0), nil
+	l.next, l.before = spans[0].Resize(0), nil
 }
 
 // put adds tokens with who reads them.
-func (l *lining) put(at int, tokens []int32, spans []Span, replay, sure bool) {
+func (l *lining) put(at int, tokens []int32, spans []turn.Span, replay, sure bool) {
 	for _, s := range slices.Backward(spans) {
 		n := len(tokens) - s.Tokens
 		p := stretch{adapter: s.Adapter, name: s.Name, first: at, last: at}

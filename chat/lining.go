@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -15,7 +16,7 @@ import (
 func (a *answer) lining() *lining {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
-	now := Span{Adapter: a.way.adapter, Name: a.way.adapterName}
+	now := turn.Span{Adapter: a.way.adapter, Name: a.way.adapterName}
 	l := &lining{model: a.template.model, force: a.forced, next: now, now: now.Adapter}
 	if a.anew != nil {
 		l.anew = *a.anew
@@ -25,7 +26,7 @@ func (a *answer) lining() *lining {
 
 // before is the answer as it was before it goes on, or as it is looked at; nil
 // for a new one.
-func (a *answer) before() *Turn {
+func (a *answer) before() *turn.Turn {
 	if a.resumed != nil {
 		return a.resumed
 	}
@@ -34,7 +35,7 @@ func (a *answer) before() *Turn {
 
 // beginAt makes the line begin from another state than the conversation does,
 // as the line of a variant does that was chosen.
-func (a *answer) beginAt(ctx context.Context, id ID) error {
+func (a *answer) beginAt(ctx context.Context, id turn.ID) error {
 	b := a.d.workspace.library.base(ctx, id)
 	if id != 0 && b == (base{}) {
 		return &MissingError{First: 1, Last: len(a.path), What: "were read from a state that is not in the library any more", WayOut: "import it again", Now: "from the conversation's own"}

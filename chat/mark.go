@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"rookery/chat/turn"
 	"strings"
 )
 
@@ -9,21 +10,21 @@ import (
 const longestLabel = 200
 
 // SetLabel gives a turn a name, or takes it away. Named turns keep their states.
-func (d *Dialogue) SetLabel(id ID, label string) error {
+func (d *Dialogue) SetLabel(id turn.ID, label string) error {
 	label = strings.Join(strings.Fields(label), " ")
 	if len(label) > longestLabel {
 		label = strings.ToValidUTF8(label[:longestLabel], "")
 	}
-	return d.mark(id, func(t *Turn) { t.Label = label })
+	return d.mark(id, func(t *turn.Turn) { t.Label = label })
 }
 
 // SetPinned keeps a turn's state whatever room snapshots may take, or no longer.
-func (d *Dialogue) SetPinned(id ID, pinned bool) error {
-	return d.mark(id, func(t *Turn) { t.Pinned = pinned })
+func (d *Dialogue) SetPinned(id turn.ID, pinned bool) error {
+	return d.mark(id, func(t *turn.Turn) { t.Pinned = pinned })
 }
 
 // mark changes what a person has noted about a turn, also while an answer runs.
-func (d *Dialogue) mark(id ID, change func(*Turn)) error {
+func (d *Dialogue) mark(id turn.ID, change func(*turn.Turn)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.settable(); err != nil {
@@ -35,7 +36,7 @@ func (d *Dialogue) mark(id ID, change func(*Turn)) error {
 	}
 	change(&n.turn)
 	t := n.turn
-	d.saver.order("marking a turn", nil, func(ctx context.Context, s Store) error {
+	d.saver.order("marking a turn", nil, func(ctx context.Context, s turn.Store) error {
 		return s.MarkTurn(ctx, t.ID, t.Label, t.Pinned)
 	})
 	// A state in memory that the store has let go is worth having again now.

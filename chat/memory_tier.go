@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"sync"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -18,26 +19,26 @@ type memoryTier struct {
 	mu      sync.Mutex
 	budget  int64
 	bytes   int64
-	entries map[ID]*list.Element // of *warmEntry, by turn
-	order   *list.List           // used last first
-	read    map[infer.Prefix]ID
-	waiting map[ID]int // writes of a turn's snapshot that are to be done
+	entries map[turn.ID]*list.Element // of *warmEntry, by turn
+	order   *list.List                // used last first
+	read    map[infer.Prefix]turn.ID
+	waiting map[turn.ID]int // writes of a turn's snapshot that are to be done
 }
 
 type memoryEntry struct {
-	turn ID
+	turn turn.ID
 	snap *infer.Snapshot
 }
 
 func newMemoryTier() *memoryTier {
 	return &memoryTier{
-		budget: DefaultMemory, entries: map[ID]*list.Element{}, order: list.New(),
-		read: map[infer.Prefix]ID{}, waiting: map[ID]int{},
+		budget: DefaultMemory, entries: map[turn.ID]*list.Element{}, order: list.New(),
+		read: map[infer.Prefix]turn.ID{}, waiting: map[turn.ID]int{},
 	}
 }
 
 // hold keeps a turn's snapshot in memory; nil forgets it.
-func (w *memoryTier) hold(id ID, s *infer.Snapshot) {
+func (w *memoryTier) hold(id turn.ID, s *infer.Snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e := w.entries[id]; e != nil {
@@ -55,7 +56,7 @@ func (w *memoryTier) hold(id ID, s *infer.Snapshot) {
 }
 
 // get is a turn's snapshot, or nil.
-func (w *memoryTier) get(id ID) *infer.Snapshot {
+func (w *memoryTier) get(id turn.ID) *infer.Snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := w.entries[id]
@@ -79,7 +80,7 @@ func (w *memoryTier) reading(p infer.Prefix) *infer.Snapshot {
 
 // wait counts the writes of a turn's snapshot that are to be done: by is 1
 // when one is asked for and -1 when it is done or given up.
-func (w *memoryTier) wait(id ID, by int) {
+func (w *memoryTier) wait(id turn.ID, by int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waiting[id] += by; w.waiting[id] <= 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -33,7 +34,7 @@ func scopeLimit(m *infer.Model) int {
 // A scope is the states inside the answer that is looked at, by the number of
 // its tokens that they have read.
 type scope struct {
-	turn   ID
+	turn   turn.ID
 	tokens []int32 // of the turn, as it was: an answer may grow
 	at     []int   // oldest look first
 	states map[int]*infer.Snapshot
@@ -44,7 +45,7 @@ type scope struct {
 // the token is made again from the nearest one that there is, so that the
 // probabilities are those of the draw; the parameters are those that the
 // answer ended with. It blocks while the state is read.
-func (d *Dialogue) Candidates(ctx context.Context, id ID, index, k int) ([]Candidate, error) {
+func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]Candidate, error) {
 	d.mu.Lock()
 	n, err := d.answerNode(id)
 	if err == nil && index > len(n.turn.Tokens) || index < 0 {
@@ -126,7 +127,7 @@ func (a *answer) within(from *infer.Snapshot, tokens []int32, read int) start {
 
 // looked is the nearest state that the last looks have left, and how many
 // tokens of the answer it has read; nil if there is none.
-func (d *Dialogue) looked(t Turn, index int) (*infer.Snapshot, int) {
+func (d *Dialogue) looked(t turn.Turn, index int) (*infer.Snapshot, int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.scope.turn != t.ID || !slices.Equal(d.scope.tokens, t.Tokens) {
@@ -141,7 +142,7 @@ func (d *Dialogue) looked(t Turn, index int) (*infer.Snapshot, int) {
 }
 
 // look leaves a state for the next looks.
-func (d *Dialogue) look(t Turn, index int, s *infer.Snapshot) {
+func (d *Dialogue) look(t turn.Turn, index int, s *infer.Snapshot) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := &d.scope

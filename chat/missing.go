@@ -1,6 +1,10 @@
 package chat
 
-import "fmt"
+import (
+	"fmt"
+
+	"rookery/chat/turn"
+)
 
 // A MissingError says that turns cannot be read again as they were at first:
 // what read them is not there any more. Dialogue.Reread goes on without.
@@ -73,7 +77,7 @@ func (a *answer) readAnew(turns int) {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	prompt := &a.path[len(a.path)-1]
-	_, read := prompt.reading(a.template.model)
+	_, read := prompt.ReadingBy(a.template.model)
 	if a.resumed == nil && !read && a.strange == 0 {
 		a.promptAnew = a.anewOf(turns - 1)
 		return
@@ -86,11 +90,11 @@ func (a *answer) readAnew(turns int) {
 
 // anewOf is turns right above one that the answer's way reads anew; nil for
 // none. The caller holds mu.
-func (a *answer) anewOf(turns int) *Anew {
+func (a *answer) anewOf(turns int) *turn.Anew {
 	if turns <= 0 {
 		return nil
 	}
-	return &Anew{Turns: turns, Adapter: a.way.adapter, Name: a.way.adapterName, Base: a.way.base}
+	return &turn.Anew{Turns: turns, Adapter: a.way.adapter, Name: a.way.adapterName, Base: a.way.base}
 }
 
 // Reread lets the conversation go on where turns cannot be read again as they
@@ -104,7 +108,7 @@ func (d *Dialogue) Reread() error {
 		switch {
 		case head == nil:
 			return ErrNothing
-		case head.turn.Role == RoleUser:
+		case head.turn.Role == turn.RoleUser:
 			d.answer(head, d.nextSeed(head))
 		case head.turn.Open:
 			d.goOn(head)

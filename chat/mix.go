@@ -7,44 +7,45 @@ import (
 	"strconv"
 	"strings"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // ParseMix reads "state=weight,..."; "own" is the conversation's own run, whose
 // weight is 0 if it is not named.
-func ParseMix(ctx context.Context, l *Library, text string) (Mix, error) {
-	m := Mix{Own: MixMember{Name: ownName}}
+func ParseMix(ctx context.Context, l *Library, text string) (turn.Mix, error) {
+	m := turn.Mix{Own: turn.MixMember{Name: turn.OwnName}}
 	for part := range strings.SplitSeq(text, ",") {
 		name, number, ok := strings.Cut(part, "=")
 		name = strings.TrimSpace(name)
 		weight, err := strconv.ParseFloat(strings.TrimSpace(number), 32)
 		if !ok || err != nil || name == "" {
-			return Mix{}, fmt.Errorf("mix %q: write state=weight,state=weight", text)
+			return turn.Mix{}, fmt.Errorf("mix %q: write state=weight,state=weight", text)
 		}
-		if name == ownName {
+		if name == turn.OwnName {
 			m.Own.Weight = float32(weight)
 			continue
 		}
 		s, err := l.Find(ctx, name)
 		if err != nil {
-			return Mix{}, err
+			return turn.Mix{}, err
 		}
-		m.Others = append(m.Others, MixMember{State: s.ID, Name: s.Name, Weight: float32(weight)})
+		m.Others = append(m.Others, turn.MixMember{State: s.ID, Name: s.Name, Weight: float32(weight)})
 	}
 	if !m.Active() {
-		return Mix{}, errors.New("a mix needs a state besides the conversation's own: write state=weight")
+		return turn.Mix{}, errors.New("a mix needs a state besides the conversation's own: write state=weight")
 	}
 	return m, m.Check()
 }
 
 // LoadMembers are the states of a mix as requests have them, at their beginning: a
 // mix of another model's or adapter's states is refused, naming both.
-func LoadMembers(ctx context.Context, m Mix, l *Library, model *infer.Model, adapter string) ([]infer.Member, error) {
-	return loadMembers(ctx, m, l, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, "") })
+func LoadMembers(ctx context.Context, m turn.Mix, l *Library, model *infer.Model, adapter string) ([]infer.Member, error) {
+	return loadMembers(ctx, m, l, model, adapter, func(s *turn.State) error { return s.CheckAdapter(adapter, "") })
 }
 
 // loadMembers is Voices with a check of its own beside that of the model.
-func loadMembers(ctx context.Context, m Mix, l *Library, model *infer.Model, adapter string, check func(*State) error) ([]infer.Member, error) {
+func loadMembers(ctx context.Context, m turn.Mix, l *Library, model *infer.Model, adapter string, check func(*turn.State) error) ([]infer.Member, error) {
 	var voices []infer.Member
 	weights := m.Weights()
 	for i, f := range m.Others {
@@ -67,7 +68,7 @@ func loadMembers(ctx context.Context, m Mix, l *Library, model *infer.Model, ada
 // SetMix gates the conversation's states anew. Weights count from the next
 // token on, also of a running answer; other states from the next answer on,
 // which reads the conversation again with all of them.
-func (d *Dialogue) SetMix(m Mix) error {
+func (d *Dialogue) SetMix(m turn.Mix) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (d *Dialogue) SetMix(m Mix) error {
 
 // setMix moves the weights of a running answer, if it has these states. The
 // caller holds mu.
-func (a *answer) setMix(m Mix) {
+func (a *answer) setMix(m turn.Mix) {
 	if !a.turn.Mix.Same(m) {
 		return
 	}

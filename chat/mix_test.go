@@ -7,11 +7,12 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // mixing bakes two states into the library of a room.
-func mixing(t *testing.T, r *room) (a, b chat.State) {
+func mixing(t *testing.T, r *room) (a, b turn.State) {
 	t.Helper()
 	for name, text := range map[string]string{"alpha": "There was a rook.", "beta": "It rained all day, and longer."} {
 		_, err := r.workspace.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: name, Text: text}, nil)
@@ -20,7 +21,7 @@ func mixing(t *testing.T, r *room) (a, b chat.State) {
 	return library(t, r, "alpha"), library(t, r, "beta")
 }
 
-func library(t *testing.T, r *room, name string) chat.State {
+func library(t *testing.T, r *room, name string) turn.State {
 	t.Helper()
 	s, err := r.workspace.Library().Find(t.Context(), name)
 	must(t, err)
@@ -34,18 +35,18 @@ func library(t *testing.T, r *room, name string) chat.State {
 const pending = 1
 
 // mixOf is a mix of the own run and states.
-func mixOf(own float32, states ...any) chat.Mix {
-	m := chat.Mix{Own: chat.MixMember{Weight: own}}
+func mixOf(own float32, states ...any) turn.Mix {
+	m := turn.Mix{Own: turn.MixMember{Weight: own}}
 	for i := 0; i < len(states); i += 2 {
-		s := states[i].(chat.State)
-		m.Others = append(m.Others, chat.MixMember{State: s.ID, Name: s.Name, Weight: float32(states[i+1].(float64))})
+		s := states[i].(turn.State)
+		m.Others = append(m.Others, turn.MixMember{State: s.ID, Name: s.Name, Weight: float32(states[i+1].(float64))})
 	}
 	return m
 }
 
 // checkMix says that the snapshot of every turn of the line holds the states
 // after exactly the line's tokens, each from its own beginning.
-func (r *room) checkMix(v chat.View, states ...chat.State) {
+func (r *room) checkMix(v chat.View, states ...turn.State) {
 	r.t.Helper()
 	r.checkStates(v, len(v.Turns))
 	var line []int32
@@ -71,9 +72,9 @@ func (r *room) checkMix(v chat.View, states ...chat.State) {
 func TestMixOverRestarts(t *testing.T) {
 	for name, store := range stores(t) {
 		t.Run(name, func(t *testing.T) {
-			var id chat.ID
-			var mix chat.Mix
-			var a, b chat.State
+			var id turn.ID
+			var mix turn.Mix
+			var a, b turn.State
 			r := newRoom(t, setup{babble: true, store: store(), defaults: answersOf(9)})
 			a, b = mixing(t, r)
 			mix = mixOf(1, a, 0.5, b, -0.25)
@@ -117,7 +118,7 @@ func TestMixChanges(t *testing.T) {
 		}
 		return n
 	}
-	next := func(m chat.Mix, again int) {
+	next := func(m turn.Mix, again int) {
 		t.Helper()
 		must(t, d.SetMix(m))
 		before := d.View()
@@ -143,14 +144,14 @@ func TestMixChanges(t *testing.T) {
 	v = settled(t, d)
 	with := len(v.Turns)
 	next(mixOf(1, a, 0.5, b, 0.5), line(v, with))
-	next(chat.Mix{}, 0)
+	next(turn.Mix{}, 0)
 	v = settled(t, d)
 	r.checkStates(v, len(v.Turns))
 	muted := mixOf(1, a, 0.5) // its states went as far as its last answer
 	muted.Others[0].Mute = true
 	next(muted, line(v, len(v.Turns))-line(v, with))
 
-	for _, wrong := range []chat.Mix{mixOf(1, a, -1.0), mixOf(0, a, 0.0), mixOf(1, a, 0.5, a, 0.5)} {
+	for _, wrong := range []turn.Mix{mixOf(1, a, -1.0), mixOf(0, a, 0.0), mixOf(1, a, 0.5, a, 0.5)} {
 		if err := d.SetMix(wrong); err == nil {
 			t.Errorf("%s was taken", wrong)
 		}
@@ -210,7 +211,7 @@ func TestMicroscopeOfAMix(t *testing.T) {
 	if len(drawn) != len(tn.Tokens) {
 		t.Fatalf("%d tokens are known as drawn, of %d", len(drawn), len(tn.Tokens))
 	}
-	must(t, d.SetMix(chat.Mix{})) // what the conversation has now is of no matter
+	must(t, d.SetMix(turn.Mix{})) // what the conversation has now is of no matter
 	for i, token := range drawn {
 		if len(token.MemberLogprobs) != 3 {
 			t.Fatalf("token %d has the figures of %d states", i, len(token.MemberLogprobs))
@@ -233,7 +234,7 @@ func TestForksKeepTheMix(t *testing.T) {
 	v := ask(t, d, "anything")
 	forks, err := r.workspace.Fork(d, last(v).ID, 2)
 	must(t, err)
-	must(t, d.SetMix(chat.Mix{}))
+	must(t, d.SetMix(turn.Mix{}))
 	for _, f := range forks {
 		settled(t, f)
 		fed := r.fed()
@@ -320,13 +321,13 @@ func TestMixesDoNotShareLines(t *testing.T) {
 	alone := r.workspace.New()
 	want := ask(t, alone, "anything")
 	for _, c := range []struct {
-		mix    chat.Mix
-		states []chat.State
+		mix    turn.Mix
+		states []turn.State
 	}{
-		{mixOf(1, a, 1.0), []chat.State{a}},
-		{mixOf(1, b, 1.0), []chat.State{b}},
-		{mixOf(1, a, 1.0, b, 1.0), []chat.State{a, b}},
-		{mixOf(1, b, 1.0, a, 1.0), []chat.State{b, a}},
+		{mixOf(1, a, 1.0), []turn.State{a}},
+		{mixOf(1, b, 1.0), []turn.State{b}},
+		{mixOf(1, a, 1.0, b, 1.0), []turn.State{a, b}},
+		{mixOf(1, b, 1.0, a, 1.0), []turn.State{b, a}},
 	} {
 		d := r.workspace.New()
 		must(t, d.SetMix(c.mix))

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 // Mixes are read from words, saved under names, and hold on to their states.
@@ -34,7 +34,7 @@ func TestSavedMixes(t *testing.T) {
 	_, err = r.workspace.SaveMix(ctx, " gloom\n", mix)
 	must(t, err)
 	for _, wrong := range []error{
-		second(r.workspace.SaveMix(ctx, "  ", mix)), second(r.workspace.SaveMix(ctx, "none", chat.Mix{})), second(r.workspace.SaveMix(ctx, strings.Repeat("x", 5000), mix)),
+		second(r.workspace.SaveMix(ctx, "  ", mix)), second(r.workspace.SaveMix(ctx, "none", turn.Mix{})), second(r.workspace.SaveMix(ctx, strings.Repeat("x", 5000), mix)),
 	} {
 		if wrong == nil {
 			t.Error("a mix without a name, or a name without a mix, was saved")
@@ -49,7 +49,7 @@ func TestSavedMixes(t *testing.T) {
 	if _, err := r.workspace.FindMix(ctx, "joy"); err == nil || !strings.Contains(err.Error(), `there is no saved mix "joy": there is gloom`) {
 		t.Errorf("one that is not there: %v", err)
 	}
-	var used *chat.InUseError
+	var used *turn.InUseError
 	if err := r.workspace.DeleteState(ctx, a); !errors.As(err, &used) || used.Saved != 1 {
 		t.Errorf("a state of a saved mix: %v", err)
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"rookery/chat/turn"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,7 +24,7 @@ type prompting struct {
 	begins     beginning
 	system     string
 	text       string
-	think      ThinkMode
+	think      turn.ThinkMode
 	blankLines bool // stay as they are
 }
 
@@ -43,8 +44,8 @@ func (t template) prompt(p prompting) []int32 {
 
 // tokenised is a prompt with its tokens, if it has none; other turns stay as
 // they are.
-func (t template) tokenised(tn Turn, r rendering, think ThinkMode) Turn {
-	if tn.Role != RoleUser || len(tn.Tokens) > 0 {
+func (t template) tokenised(tn turn.Turn, r rendering, think turn.ThinkMode) turn.Turn {
+	if tn.Role != turn.RoleUser || len(tn.Tokens) > 0 {
 		return tn
 	}
 	tn.Tokens = t.prompt(prompting{

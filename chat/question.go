@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -18,12 +19,12 @@ type Question struct {
 
 // A Message is one turn of a Question.
 type Message struct {
-	Role Role
+	Role turn.Role
 	Text string
 }
 
 // QuestionOf is a Question of one prompt.
-func QuestionOf(text string) Question { return Question{Messages: []Message{{RoleUser, text}}} }
+func QuestionOf(text string) Question { return Question{Messages: []Message{{turn.RoleUser, text}}} }
 
 // Check says what is wrong with a question, or nil: prompts and answers take
 // turns, and a prompt comes first and last.
@@ -32,14 +33,14 @@ func (q *Question) Check() error {
 		return errors.New("there is no prompt")
 	}
 	for i, m := range q.Messages {
-		want := RoleUser
+		want := turn.RoleUser
 		if i%2 == 1 {
-			want = RoleAssistant
+			want = turn.RoleAssistant
 		}
 		switch {
 		case m.Role != want:
 			return fmt.Errorf("message %d is of the %v: the user and the assistant take turns, the user first", i+1, m.Role)
-		case m.Role == RoleUser && strings.TrimSpace(m.Text) == "":
+		case m.Role == turn.RoleUser && strings.TrimSpace(m.Text) == "":
 			return fmt.Errorf("message %d is empty", i+1)
 		}
 	}
@@ -53,7 +54,7 @@ func (q *Question) Check() error {
 // the answer that it gives.
 func (q *Question) tokens(m *infer.Model, d Defaults, from base) (tokens []int32, header string) {
 	t := templateOf(m)
-	p := prompting{first: true, begins: from.beginning(), system: d.System, think: ThinkOff, blankLines: d.KeepBlankLines}
+	p := prompting{first: true, begins: from.beginning(), system: d.System, think: turn.ThinkOff, blankLines: d.KeepBlankLines}
 	if q.System != nil {
 		p.system = *q.System
 	}
@@ -61,7 +62,7 @@ func (q *Question) tokens(m *infer.Model, d Defaults, from base) (tokens []int32
 		p.system = "" // as for conversations that begin from it, see setBase
 	}
 	for i, msg := range q.Messages {
-		if msg.Role == RoleAssistant {
+		if msg.Role == turn.RoleAssistant {
 			tokens = slices.Concat(tokens, t.spoken(msg.Text))
 			continue
 		}

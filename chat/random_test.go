@@ -12,6 +12,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/scripted"
@@ -27,7 +28,7 @@ type walk struct {
 	rng   *rand.Rand
 	room  *room
 	d     *chat.Dialogue
-	known map[chat.ID]string // committed turns and their text
+	known map[turn.ID]string // committed turns and their text
 	log   []string
 }
 
@@ -37,7 +38,7 @@ func TestRandomActions(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel() // it mostly waits
-			w := &walk{t: t, rng: rand.New(rand.NewPCG(seed, 1)), known: map[chat.ID]string{}}
+			w := &walk{t: t, rng: rand.New(rand.NewPCG(seed, 1)), known: map[turn.ID]string{}}
 			w.start(memstore.New())
 			w.d = w.room.workspace.New()
 			for range 60 {
@@ -51,7 +52,7 @@ func TestRandomActions(t *testing.T) {
 	}
 }
 
-func (w *walk) start(store chat.Store) {
+func (w *walk) start(store turn.Store) {
 	w.room = newRoom(w.t, setup{
 		babble: true, adapted: true, store: store,
 		defaults: chat.Defaults{Sampling: seeded(1.5, 0), MaxTokens: 8, Stops: []string{"e", "\n\n"}},
@@ -134,17 +135,17 @@ func (w *walk) switchSibling() error {
 }
 
 // any is a turn of the visible line; ok is false if it has none of that role.
-func (w *walk) any(role chat.Role) (_ chat.Turn, ok bool) {
+func (w *walk) any(role turn.Role) (_ turn.Turn, ok bool) {
 	v := w.d.View()
-	turns := slices.DeleteFunc(slices.Concat(v.Turns, v.Ahead), func(t chat.Turn) bool { return t.Role != role })
+	turns := slices.DeleteFunc(slices.Concat(v.Turns, v.Ahead), func(t turn.Turn) bool { return t.Role != role })
 	if len(turns) == 0 {
-		return chat.Turn{}, false
+		return turn.Turn{}, false
 	}
 	return turns[w.rng.IntN(len(turns))], true
 }
 
 func (w *walk) editAny() error {
-	t, ok := w.any(chat.RoleUser)
+	t, ok := w.any(turn.RoleUser)
 	if !ok {
 		return nil
 	}
@@ -152,7 +153,7 @@ func (w *walk) editAny() error {
 }
 
 func (w *walk) editAnswer() error {
-	t, ok := w.any(chat.RoleAssistant)
+	t, ok := w.any(turn.RoleAssistant)
 	if !ok {
 		return nil
 	}
@@ -161,7 +162,7 @@ func (w *walk) editAnswer() error {
 }
 
 func (w *walk) branch() error {
-	t, ok := w.any(chat.RoleAssistant)
+	t, ok := w.any(turn.RoleAssistant)
 	if !ok {
 		return nil
 	}
@@ -170,7 +171,7 @@ func (w *walk) branch() error {
 
 // keep chooses from several answers, if there are.
 func (w *walk) keep() error {
-	var keep []chat.ID
+	var keep []turn.ID
 	drop := w.rng.IntN(2) == 0
 	v := w.d.View()
 	for _, row := range v.Alternatives {
@@ -187,7 +188,7 @@ func (w *walk) keep() error {
 }
 
 // adapter is any, or none.
-func (w *walk) adapter() (a chat.Adapter, err error) {
+func (w *walk) adapter() (a turn.Adapter, err error) {
 	n := w.rng.IntN(len(scripted.Adapters) + 1)
 	if n == len(scripted.Adapters) {
 		return a, nil
@@ -220,7 +221,7 @@ func (w *walk) compareAdapters() error {
 }
 
 func (w *walk) mark() error {
-	t, ok := w.any(chat.RoleAssistant)
+	t, ok := w.any(turn.RoleAssistant)
 	if !ok {
 		return nil
 	}
@@ -232,7 +233,7 @@ func (w *walk) mark() error {
 
 // fork goes on with a copy of the line.
 func (w *walk) fork() error {
-	t, ok := w.any(chat.RoleAssistant)
+	t, ok := w.any(turn.RoleAssistant)
 	if !ok {
 		return nil
 	}
@@ -242,13 +243,13 @@ func (w *walk) fork() error {
 		return err
 	}
 	w.check() // of what was forked
-	w.d, w.known = forks[0], map[chat.ID]string{}
+	w.d, w.known = forks[0], map[turn.ID]string{}
 	return nil
 }
 
 // goAnywhere makes any turn of the tree the head.
 func (w *walk) goAnywhere() error {
-	to := []chat.ID{0}
+	to := []turn.ID{0}
 	for id := range w.known {
 		to = append(to, id)
 	}
@@ -272,7 +273,7 @@ func (w *walk) check() {
 	if j != nil && len(j.Tokens) > 0 { // one without is of a kill between its beginning and its first token
 		w.t.Errorf("a journal is left: %+v", j)
 	}
-	now := map[chat.ID]string{}
+	now := map[turn.ID]string{}
 	for _, t := range stored {
 		now[t.ID] = t.Text
 	}
@@ -287,7 +288,7 @@ func (w *walk) check() {
 		}
 		var text tokenizer.Assembler
 		spelt := strings.TrimPrefix(text.Push([]byte(decoded(w.room, t.Tokens))), " ")
-		if t.Role == chat.RoleAssistant && spelt != t.Text {
+		if t.Role == turn.RoleAssistant && spelt != t.Text {
 			w.t.Errorf("turn %d shows %q and was read as %q", t.ID, t.Text, spelt)
 		}
 	}
@@ -295,8 +296,8 @@ func (w *walk) check() {
 }
 
 // checkLine says that what is shown is one line, with the stored head and tip on it.
-func (w *walk) checkLine(v chat.View, stored chat.Conversation) {
-	parent := chat.ID(0)
+func (w *walk) checkLine(v chat.View, stored turn.Conversation) {
+	parent := turn.ID(0)
 	for i, tn := range slices.Concat(v.Turns, v.Ahead) {
 		if tn.Parent != parent {
 			w.t.Errorf("turn %d is shown below turn %d and belongs to turn %d", tn.ID, parent, tn.Parent)

@@ -5,12 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/tokenizer"
 )
 
 // install fills a dialogue with what the store has. The caller holds mu.
-func (d *Dialogue) install(c Conversation, turns []Turn, journals []Journal) error {
+func (d *Dialogue) install(c turn.Conversation, turns []turn.Turn, journals []turn.Journal) error {
 	for _, t := range turns {
 		if err := d.tree.add(t); err != nil {
 			return err
@@ -44,7 +45,7 @@ func (d *Dialogue) mend() {
 
 // recover puts an answer that a crash interrupted at the head, open to be
 // continued from its journal.
-func (d *Dialogue) recover(j Journal) error {
+func (d *Dialogue) recover(j turn.Journal) error {
 	t := j.Turn
 	prompt := d.tree.nodes[t.Parent]
 	if prompt == nil {
@@ -56,18 +57,18 @@ func (d *Dialogue) recover(j Journal) error {
 	if old := d.tree.nodes[t.ID]; old != nil {
 		t.Label, t.Pinned = old.turn.Label, old.turn.Pinned
 	}
-	before, own := t.Reading.over(len(j.Tokens))
-	if _, known := prompt.turn.reading(t.Reading.Model); len(before) > 0 && !known { // its state was not saved yet
-		prompt.turn.Reading = readAs(t.Reading.Model, before, 0, 0)
+	before, own := t.Reading.Over(len(j.Tokens))
+	if _, known := prompt.turn.ReadingBy(t.Reading.Model); len(before) > 0 && !known { // its state was not saved yet
+		prompt.turn.Reading = turn.ReadAs(t.Reading.Model, before, 0, 0)
 		d.saver.commit(d.conv, prompt.turn, nil)
 	}
 	if len(before) > 0 {
 		anew := t.Reading.Anew
-		t.Reading = readAs(t.Reading.Model, own, 0, 0)
+		t.Reading = turn.ReadAs(t.Reading.Model, own, 0, 0)
 		t.Reading.Anew = anew
 	}
 	tmpl := d.template()
-	t.Role, t.Tokens, t.Text = RoleAssistant, j.Tokens, j.Text
+	t.Role, t.Tokens, t.Text = turn.RoleAssistant, j.Tokens, j.Text
 	t.Open, t.Reason, t.Recall = true, infer.ReasonCancelled, nil
 	t.Reading.Unread = 0
 	if t.Model == tmpl.model {

@@ -14,6 +14,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/cpu"
@@ -28,7 +29,7 @@ import (
 type adaptedRoom struct {
 	t         *testing.T
 	workspace *chat.Workspace
-	store     chat.Store
+	store     turn.Store
 	engine    *infer.Engine
 	gate      *gate
 	shut      bool
@@ -36,7 +37,7 @@ type adaptedRoom struct {
 
 const replayTokens = 20 // of an answer
 
-func newAdaptedRoom(t *testing.T, store chat.Store) *adaptedRoom {
+func newAdaptedRoom(t *testing.T, store turn.Store) *adaptedRoom {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Threads: 1, Slots: 8}, nil)
 	must(t, err)
@@ -81,7 +82,7 @@ func (r *adaptedRoom) again() *adaptedRoom {
 	return newAdaptedRoom(r.t, r.store)
 }
 
-func (r *adaptedRoom) open(id chat.ID) *chat.Dialogue {
+func (r *adaptedRoom) open(id turn.ID) *chat.Dialogue {
 	r.t.Helper()
 	d := r.workspace.Open(id)
 	settled(r.t, d)
@@ -91,7 +92,7 @@ func (r *adaptedRoom) open(id chat.ID) *chat.Dialogue {
 // use makes an adapter the conversation's; "" is none.
 func (r *adaptedRoom) use(d *chat.Dialogue, name string) {
 	r.t.Helper()
-	var a chat.Adapter
+	var a turn.Adapter
 	if name != "" {
 		a = find(r.t, r.workspace.Adapters(), name, adapter.Options{})
 	}
@@ -127,7 +128,7 @@ func (r *adaptedRoom) during(d *chat.Dialogue, begin func() error, drawn int, do
 }
 
 // answered sends and gives the answer with its state.
-func (r *adaptedRoom) answered(d *chat.Dialogue, text string) (chat.Turn, []float32) {
+func (r *adaptedRoom) answered(d *chat.Dialogue, text string) (turn.Turn, []float32) {
 	r.t.Helper()
 	v := ask(r.t, d, text)
 	if v.Err != nil {
@@ -136,7 +137,7 @@ func (r *adaptedRoom) answered(d *chat.Dialogue, text string) (chat.Turn, []floa
 	return last(v), r.state(last(v).ID)
 }
 
-func (r *adaptedRoom) state(id chat.ID) []float32 {
+func (r *adaptedRoom) state(id turn.ID) []float32 {
 	r.t.Helper()
 	s, err := r.store.Snapshot(r.t.Context(), id)
 	must(r.t, err)
@@ -147,7 +148,7 @@ func (r *adaptedRoom) state(id chat.ID) []float32 {
 }
 
 // thin removes all states of a conversation that nobody has open.
-func thin(t *testing.T, store chat.Store, id chat.ID) {
+func thin(t *testing.T, store turn.Store, id turn.ID) {
 	t.Helper()
 	c, turns, _, err := store.Load(t.Context(), id)
 	must(t, err)
@@ -179,16 +180,16 @@ func (r *adaptedRoom) changed() *chat.Dialogue {
 }
 
 // unclosed is a store that outlives its workspace.
-type unclosed struct{ chat.Store }
+type unclosed struct{ turn.Store }
 
 func (unclosed) Close() error { return nil }
 
 // A line whose states are gone goes on as the one whose states were kept: every
 // stretch of it is read with the adapter that it was read with at first.
 func TestThinnedLinesGoOnAsKeptOnes(t *testing.T) {
-	stores := map[string]func() chat.Store{
-		"memory": func() chat.Store { return memstore.New() },
-		"disk": func() chat.Store {
+	stores := map[string]func() turn.Store{
+		"memory": func() turn.Store { return memstore.New() },
+		"disk": func() turn.Store {
 			s, err := sessions.Open(t.Context(), t.TempDir())
 			must(t, err)
 			t.Cleanup(func() { must(t, s.Close()) })
@@ -354,7 +355,7 @@ func TestThinnedVariantsGoOnAsKeptOnes(t *testing.T) {
 				t.Fatalf("%d answers, %v", len(v.Alternatives), v.Err)
 			}
 			head := v.Alternatives[1].Turn.ID
-			must(t, d.ChooseAlternatives([]chat.ID{head}, false))
+			must(t, d.ChooseAlternatives([]turn.ID{head}, false))
 			settled(t, d)
 			want, state := r.answered(d, "And then?")
 			must(t, d.SetHead(head))

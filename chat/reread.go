@@ -1,5 +1,9 @@
 package chat
 
+import (
+	"rookery/chat/turn"
+)
+
 // Rereads is how many tokens of the line the next answer reads again because
 // the mix of the conversation has states that have not read them. Without a
 // mix it is none: the conversation's own state is beside those of any mix.
@@ -9,12 +13,12 @@ func (v *View) Rereads() int {
 		return 0
 	}
 	turns, n := v.Turns, 0
-	if len(turns) > 0 && turns[len(turns)-1].Role == RoleUser {
+	if len(turns) > 0 && turns[len(turns)-1].Role == turn.RoleUser {
 		turns = turns[:len(turns)-1] // it has to be read in any case
 	}
 	for i := len(turns) - 1; i >= 0; i-- {
 		t := turns[i]
-		if t.Role == RoleAssistant && t.Mix.Same(mix) {
+		if t.Role == turn.RoleAssistant && t.Mix.Same(mix) {
 			break
 		}
 		if t.Recall != nil {

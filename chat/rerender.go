@@ -1,13 +1,14 @@
 package chat
 
 import (
+	"rookery/chat/turn"
 	"strings"
 	"unicode"
 )
 
 // reads is what the state reads for a turn on the way to one below it: its
 // own tokens if they are this tokenizer's, otherwise its text again.
-func (t template) reads(tn Turn, r rendering) []int32 {
+func (t template) reads(tn turn.Turn, r rendering) []int32 {
 	switch {
 	case !t.knows(tn):
 		return t.rerender(tn, r)
@@ -27,10 +28,10 @@ type rendering struct {
 
 // rerender is a turn as tokens of this template's tokenizer, from the text
 // that people read.
-func (t template) rerender(tn Turn, r rendering) []int32 {
-	if tn.Role == RoleUser {
+func (t template) rerender(tn turn.Turn, r rendering) []int32 {
+	if tn.Role == turn.RoleUser {
 		return t.prompt(prompting{
-			first: tn.Parent == 0, begins: r.begins, system: r.system, text: tn.Text, think: ThinkOff, blankLines: r.blankLines,
+			first: tn.Parent == 0, begins: r.begins, system: r.system, text: tn.Text, think: turn.ThinkOff, blankLines: r.blankLines,
 		})
 	}
 	text := tn.Text
@@ -48,12 +49,12 @@ func (t template) spoken(text string) []int32 {
 
 // knows says that a turn's tokens are of this tokenizer. Those of the same
 // weights are; others must spell the turn's text, white space aside.
-func (t template) knows(tn Turn) bool {
+func (t template) knows(tn turn.Turn) bool {
 	if tn.Model == t.model {
 		return true
 	}
 	spelt := squeeze(t.decode(tn.Tokens))
-	if tn.Role == RoleUser {
+	if tn.Role == turn.RoleUser {
 		return strings.Contains(spelt, squeeze(userSays+tn.Text))
 	}
 	return (spelt != "" || tn.Text == "") && strings.HasSuffix(squeeze(tn.Text), spelt)

@@ -1,10 +1,14 @@
 package chat
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"rookery/chat/turn"
+)
 
 // A Kept is what the rules of retention must know of a turn.
 type Kept struct {
-	ID, Parent ID
+	ID, Parent turn.ID
 	Bytes      int64 // of its snapshot; 0: it has none
 	Marked     bool  // a person named or pinned it
 }
@@ -32,9 +36,9 @@ const denseTurns = 16
 // turns keeps some log n, and to go on from any turn costs a fraction of its
 // distance from the end to read. What is spared once is spared for good: a line
 // that grows never asks for one that went before.
-func Thin(turns []Kept, head, tip ID, by Thinning) []ID {
+func Thin(turns []Kept, head, tip turn.ID, by Thinning) []turn.ID {
 	t := newThinner(turns)
-	var spared []ID
+	var spared []turn.ID
 	for i, k := range turns {
 		if k.Bytes > 0 && !k.Marked && !t.keeps(i, k.ID == head || k.ID == tip, by) {
 			spared = append(spared, k.ID)
@@ -53,7 +57,7 @@ type thinner struct {
 func newThinner(turns []Kept) thinner {
 	n := len(turns)
 	t := thinner{make([]int, n), make([]int, n), make([]int, n)}
-	at := make(map[ID]int, n)
+	at := make(map[turn.ID]int, n)
 	for i, k := range turns {
 		at[k.ID] = i
 		if p, ok := at[k.Parent]; ok {

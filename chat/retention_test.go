@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // line is n turns one below the other, from id 1, all with snapshots.
 func line(n int) []chat.Kept {
 	turns := make([]chat.Kept, n)
 	for i := range turns {
-		turns[i] = chat.Kept{ID: chat.ID(i + 1), Parent: chat.ID(i), Bytes: 1}
+		turns[i] = chat.Kept{ID: turn.ID(i + 1), Parent: turn.ID(i), Bytes: 1}
 	}
 	return turns
 }
 
 // without leaves the snapshots of spared turns away.
-func without(turns []chat.Kept, spared []chat.ID) []chat.Kept {
+func without(turns []chat.Kept, spared []turn.ID) []chat.Kept {
 	turns = slices.Clone(turns)
 	for i := range turns {
 		if slices.Contains(spared, turns[i].ID) {
@@ -28,7 +29,7 @@ func without(turns []chat.Kept, spared []chat.ID) []chat.Kept {
 	return turns
 }
 
-func held(turns []chat.Kept) (ids []chat.ID) {
+func held(turns []chat.Kept) (ids []turn.ID) {
 	for _, k := range turns {
 		if k.Bytes > 0 {
 			ids = append(ids, k.ID)
@@ -39,7 +40,7 @@ func held(turns []chat.Kept) (ids []chat.ID) {
 
 func TestThinningOfALine(t *testing.T) {
 	const n = 1000
-	end := chat.ID(n)
+	end := turn.ID(n)
 	kept := held(without(line(n), chat.Thin(line(n), end, end, chat.ThinLightly)))
 	if most := 16 + 8*bits.Len(n/16) + 1; len(kept) > most || len(kept) < most/2 {
 		t.Errorf("%d of %d turns keep theirs, not about %d: %v", len(kept), n, most, kept)
@@ -49,7 +50,7 @@ func TestThinningOfALine(t *testing.T) {
 			t.Errorf("turn %d of %d has lost its snapshot", id, n)
 		}
 	}
-	at := chat.ID(0)
+	at := turn.ID(0)
 	for _, id := range kept {
 		if gap, far := id-at, end-at; gap > max(far/4, 1) {
 			t.Errorf("from turn %d to turn %d nothing is kept: too much to read %d before the end", at, id, far)
@@ -63,8 +64,8 @@ func TestThinningOfALine(t *testing.T) {
 func TestThinningIsLasting(t *testing.T) {
 	var turns []chat.Kept
 	for n := range 500 {
-		turns = append(turns, chat.Kept{ID: chat.ID(n + 1), Parent: chat.ID(n), Bytes: 1})
-		end := chat.ID(n + 1)
+		turns = append(turns, chat.Kept{ID: turn.ID(n + 1), Parent: turn.ID(n), Bytes: 1})
+		end := turn.ID(n + 1)
 		turns = without(turns, chat.Thin(turns, end, end, chat.ThinLightly))
 	}
 	once := without(line(500), chat.Thin(line(500), 500, 500, chat.ThinLightly))
@@ -76,15 +77,15 @@ func TestThinningIsLasting(t *testing.T) {
 func TestThinningOfATree(t *testing.T) {
 	turns := line(300)
 	// A fork at turn 7 (another line of three turns), one marked turn at 13.
-	for i, parent := range []chat.ID{7, 301, 302} {
-		turns = append(turns, chat.Kept{ID: chat.ID(301 + i), Parent: parent, Bytes: 1})
+	for i, parent := range []turn.ID{7, 301, 302} {
+		turns = append(turns, chat.Kept{ID: turn.ID(301 + i), Parent: parent, Bytes: 1})
 	}
 	turns[12].Marked = true
 	const head, tip = 199, 300
-	var before []chat.ID
+	var before []turn.ID
 	for by := chat.ThinLightly; by <= chat.ThinToMarks; by++ {
 		kept := held(without(turns, chat.Thin(turns, head, tip, by)))
-		want := []chat.ID{13}
+		want := []turn.ID{13}
 		if by <= chat.ThinToEnd {
 			want = append(want, head, tip)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -107,10 +108,10 @@ func TestReuseOfALongerBeginning(t *testing.T) {
 	long := ask(t, d, "two")
 	// The same turns, imported as another conversation without states.
 	c := long.Conversation
-	c.ID = chat.NewID()
-	ids := map[chat.ID]chat.ID{}
+	c.ID = turn.NewID()
+	ids := map[turn.ID]turn.ID{}
 	for _, tn := range long.Turns {
-		id := chat.NewID()
+		id := turn.NewID()
 		ids[tn.ID], tn.ID, tn.Parent = id, id, ids[tn.Parent]
 		c.Head, c.Tip = id, id
 		must(t, store.CommitTurn(t.Context(), c, tn, nil))

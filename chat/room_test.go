@@ -14,6 +14,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/chattest"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 	"rookery/infer/scripted"
@@ -58,7 +59,7 @@ type setup struct {
 	answers  []scripted.Answer
 	babble   bool       // no answers
 	adapted  bool       // it can use adapters, the scripted ones
-	store    chat.Store // nil: a new one in memory
+	store    turn.Store // nil: a new one in memory
 	defaults chat.Defaults
 }
 
@@ -158,7 +159,7 @@ func texts(v chat.View) []string {
 	return out
 }
 
-func last(v chat.View) chat.Turn { return v.Turns[len(v.Turns)-1] }
+func last(v chat.View) turn.Turn { return v.Turns[len(v.Turns)-1] }
 
 // fed is how many prompt tokens the engine has read so far.
 func (r *room) fed() int { return int(r.engine.Stats().Read) }
@@ -174,7 +175,7 @@ func (r *room) checkStates(v chat.View, want int) {
 	}
 	found := 0
 	for i, tn := range v.Turns {
-		if tn.Tokens == nil && tn.Role == chat.RoleUser {
+		if tn.Tokens == nil && tn.Role == turn.RoleUser {
 			r.t.Fatalf("turn %d has no tokens", tn.ID)
 		}
 		s, err := r.store.Snapshot(context.Background(), tn.ID)
@@ -193,7 +194,7 @@ func (r *room) checkStates(v chat.View, want int) {
 }
 
 // reread is the state after a line of a tree, read as its turns say.
-func (r *room) reread(line, tree []chat.Turn) *infer.Snapshot {
+func (r *room) reread(line, tree []turn.Turn) *infer.Snapshot {
 	r.t.Helper()
 	tokens, by := chattest.Readers(line, tree)
 	for _, a := range slices.Compact(slices.Clone(by)) {
@@ -299,7 +300,7 @@ func (g *gate) failing(err error) {
 
 // trouble is a store that fails or forgets where a test wants it to.
 type trouble struct {
-	chat.Store
+	turn.Store
 	mu    sync.Mutex
 	fault func(op string) error
 	swap  func(*infer.Snapshot) (*infer.Snapshot, error)
@@ -338,14 +339,14 @@ func (s *trouble) wrote() string {
 	return strings.Join(s.calls, " ")
 }
 
-func (s *trouble) AddVote(ctx context.Context, v chat.Vote) error {
+func (s *trouble) AddVote(ctx context.Context, v turn.Vote) error {
 	if err := s.write("vote"); err != nil {
 		return err
 	}
 	return s.Store.AddVote(ctx, v)
 }
 
-func (s *trouble) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
+func (s *trouble) CommitTurn(ctx context.Context, c turn.Conversation, t turn.Turn, snap *infer.Snapshot) error {
 	op := "commit"
 	if snap == nil {
 		op = "commit text"
@@ -356,35 +357,35 @@ func (s *trouble) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Tu
 	return s.Store.CommitTurn(ctx, c, t, snap)
 }
 
-func (s *trouble) SaveConversation(ctx context.Context, c chat.Conversation) error {
+func (s *trouble) SaveConversation(ctx context.Context, c turn.Conversation) error {
 	if err := s.write("head"); err != nil {
 		return err
 	}
 	return s.Store.SaveConversation(ctx, c)
 }
 
-func (s *trouble) BeginJournal(ctx context.Context, id chat.ID, t chat.Turn) error {
+func (s *trouble) BeginJournal(ctx context.Context, id turn.ID, t turn.Turn) error {
 	if err := s.write("begin"); err != nil {
 		return err
 	}
 	return s.Store.BeginJournal(ctx, id, t)
 }
 
-func (s *trouble) AppendJournal(ctx context.Context, id chat.ID, tokens []int32, text string) error {
+func (s *trouble) AppendJournal(ctx context.Context, id turn.ID, tokens []int32, text string) error {
 	if err := s.write("append"); err != nil {
 		return err
 	}
 	return s.Store.AppendJournal(ctx, id, tokens, text)
 }
 
-func (s *trouble) SaveLayout(ctx context.Context, l chat.Layout) error {
+func (s *trouble) SaveLayout(ctx context.Context, l turn.Layout) error {
 	if err := s.write("layout"); err != nil {
 		return err
 	}
 	return s.Store.SaveLayout(ctx, l)
 }
 
-func (s *trouble) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, error) {
+func (s *trouble) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, error) {
 	s.mu.Lock()
 	swap := s.swap
 	s.mu.Unlock()
@@ -397,12 +398,12 @@ func (s *trouble) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, er
 
 // stores open each kind of store, again and again with what it has: the one in
 // memory, and the database.
-func stores(t *testing.T) map[string]func() chat.Store {
+func stores(t *testing.T) map[string]func() turn.Store {
 	t.Helper()
 	shared, dir := memstore.New(), t.TempDir()
-	return map[string]func() chat.Store{
-		"memory": func() chat.Store { return shared },
-		"sqlite": func() chat.Store {
+	return map[string]func() turn.Store{
+		"memory": func() turn.Store { return shared },
+		"sqlite": func() turn.Store {
 			s, err := sessions.Open(t.Context(), dir)
 			must(t, err)
 			return s

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -29,9 +30,9 @@ const (
 // before its turn comes is never written, and a failed write is tried again,
 // later and later, with whatever is newest then.
 type saver struct {
-	store   Store
+	store   turn.Store
 	warm    *memoryTier // told of the snapshots that wait
-	id      ID          // the conversation's; 0: the workspace's, for the layout alone
+	id      turn.ID     // the conversation's; 0: the workspace's, for the layout alone
 	changed func()      // called without locks when idle would say something new
 
 	ctx    context.Context
@@ -41,8 +42,8 @@ type saver struct {
 
 	mu       sync.Mutex
 	commits  []commit // parents before children
-	head     *Conversation
-	layout   *Layout
+	head     *turn.Conversation
+	layout   *turn.Layout
 	prompts  []string
 	journals []*journal // of running answers
 	serial   uint64
@@ -59,18 +60,18 @@ type saver struct {
 // else that must happen between the turns saved before it and those after.
 type commit struct {
 	serial       uint64
-	conversation Conversation
-	turn         Turn
+	conversation turn.Conversation
+	turn         turn.Turn
 	snapshot     *infer.Snapshot
 
 	what string // of an order, for its error
-	do   func(context.Context, Store) error
-	of   map[ID]ID // turns that the order copies: the new ID to the old
+	do   func(context.Context, turn.Store) error
+	of   map[turn.ID]turn.ID // turns that the order copies: the new ID to the old
 }
 
 // A journal is what a running answer has that is not in the store yet.
 type journal struct {
-	turn  Turn
+	turn  turn.Turn
 	begun bool
 	// amended says that the store does not know all of turn yet.
 	amended bool
@@ -79,7 +80,7 @@ type journal struct {
 	wrote   time.Time // when it last began to be
 }
 
-func newSaver(store Store, id ID, warm *memoryTier, changed func()) *saver {
+func newSaver(store turn.Store, id turn.ID, warm *memoryTier, changed func()) *saver {
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &saver{
 		store: store, warm: warm, id: id, changed: changed, ctx: ctx, cancel: cancel,
@@ -92,7 +93,7 @@ func newSaver(store Store, id ID, warm *memoryTier, changed func()) *saver {
 
 // commit saves a turn, with its snapshot if there is one, and the
 // conversation. It supersedes the turn's journal.
-func (k *saver) commit(c Conversation, t Turn, s *infer.Snapshot) {
+func (k *saver) commit(c turn.Conversation, t turn.Turn, s *infer.Snapshot) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.serial++
@@ -125,7 +126,7 @@ func (k *saver) forget(c *commit) {
 }
 
 // order queues something to be done after all commits so far.
-func (k *saver) order(what string, of map[ID]ID, do func(context.Context, Store) error) {
+func (k *saver) order(what string, of map[turn.ID]turn.ID, do func(context.Context, turn.Store) error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.serial++
@@ -135,7 +136,7 @@ func (k *saver) order(what string, of map[ID]ID, do func(context.Context, Store)
 }
 
 // saveHead saves the conversation's head data.
-func (k *saver) saveHead(c Conversation) {
+func (k *saver) saveHead(c turn.Conversation) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.head = &c
@@ -143,7 +144,7 @@ func (k *saver) saveHead(c Conversation) {
 }
 
 // saveLayout saves what is open.
-func (k *saver) saveLayout(l Layout) {
+func (k *saver) saveLayout(l turn.Layout) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.layout = &l
@@ -159,7 +160,7 @@ func (k *saver) addHistory(prompt string) {
 }
 
 // begin starts the journal of an answer with what it has.
-func (k *saver) begin(t Turn) {
+func (k *saver) begin(t turn.Turn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.forgetJournal(t.ID)
@@ -168,7 +169,7 @@ func (k *saver) begin(t Turn) {
 }
 
 // amend changes what the journal of an answer says of how it was read.
-func (k *saver) amend(t Turn) {
+func (k *saver) amend(t turn.Turn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, j := range k.journals {
@@ -180,7 +181,7 @@ func (k *saver) amend(t Turn) {
 }
 
 // grow adds to the journal of an answer that was begun.
-func (k *saver) grow(id ID, tokens []infer.Token, text string) {
+func (k *saver) grow(id turn.ID, tokens []infer.Token, text string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, j := range k.journals {
@@ -196,20 +197,20 @@ func (k *saver) grow(id ID, tokens []infer.Token, text string) {
 }
 
 // dropJournal forgets the journal of an answer that is not kept.
-func (k *saver) dropJournal(id ID) {
+func (k *saver) dropJournal(id turn.ID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.forgetJournal(id)
 }
 
 // forgetJournal is for an answer that has ended. The caller holds mu.
-func (k *saver) forgetJournal(id ID) {
+func (k *saver) forgetJournal(id turn.ID) {
 	k.journals = slices.DeleteFunc(k.journals, func(j *journal) bool { return j.turn.ID == id })
 }
 
 // pending is the snapshot of a turn that waits to be saved; ok is false if it
 // is none or none waits.
-func (k *saver) pending(id ID) (s *infer.Snapshot, ok bool) {
+func (k *saver) pending(id turn.ID) (s *infer.Snapshot, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, c := range k.commits {
@@ -221,7 +222,7 @@ func (k *saver) pending(id ID) (s *infer.Snapshot, ok bool) {
 }
 
 // snapshot is a turn's as it will be when everything is saved.
-func (k *saver) snapshot(ctx context.Context, id ID) (*infer.Snapshot, error) {
+func (k *saver) snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, error) {
 	if s, ok := k.pending(id); ok {
 		return s, nil
 	}
@@ -230,7 +231,7 @@ func (k *saver) snapshot(ctx context.Context, id ID) (*infer.Snapshot, error) {
 
 // origin is the turn whose snapshot the store has for a copy that waits to be
 // saved, or the turn itself.
-func (k *saver) origin(id ID) ID {
+func (k *saver) origin(id turn.ID) turn.ID {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, c := range k.commits {

@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"rookery/chat/turn"
 	"time"
 )
 
@@ -131,7 +132,7 @@ func (k *saver) writeCommit(c commit) error {
 	return nil
 }
 
-func (k *saver) writeHead(head *Conversation) error {
+func (k *saver) writeHead(head *turn.Conversation) error {
 	if err := k.store.SaveConversation(k.ctx, *head); err != nil {
 		return fmt.Errorf("saving the conversation: %w", err)
 	}
@@ -143,7 +144,7 @@ func (k *saver) writeHead(head *Conversation) error {
 	return nil
 }
 
-func (k *saver) writeLayout(l *Layout) error {
+func (k *saver) writeLayout(l *turn.Layout) error {
 	if err := k.store.SaveLayout(k.ctx, *l); err != nil {
 		return fmt.Errorf("saving what is open: %w", err)
 	}
@@ -178,7 +179,7 @@ func (k *saver) beginJournal(j *journal) error {
 
 // amended is the turn of a journal as it is to be stored, and whether it has
 // changed since it was.
-func (k *saver) amended(j *journal) (t Turn, changed bool) {
+func (k *saver) amended(j *journal) (t turn.Turn, changed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	changed, j.amended = j.amended, false

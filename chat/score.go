@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -28,7 +29,7 @@ func (j Score) Perplexity() float64 {
 // what they answer in its own way, and then all answers at once, a token of
 // each a step. Sampling is of no account. It blocks; answers that still run
 // are refused.
-func (d *Dialogue) ScoreTurns(ctx context.Context, answers []ID, reference Variant) ([]Score, error) {
+func (d *Dialogue) ScoreTurns(ctx context.Context, answers []turn.ID, reference Variant) ([]Score, error) {
 	held, err := invite([]Variant{reference})
 	if err != nil {
 		return nil, err
@@ -51,7 +52,7 @@ func (d *Dialogue) ScoreTurns(ctx context.Context, answers []ID, reference Varia
 }
 
 // judging is an answer of the reference to the prompt of answers, and their tokens.
-func (d *Dialogue) judging(answers []ID, reference Variant) (*answer, [][]int32, error) {
+func (d *Dialogue) judging(answers []turn.ID, reference Variant) (*answer, [][]int32, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var a *answer
@@ -62,7 +63,7 @@ func (d *Dialogue) judging(answers []ID, reference Variant) (*answer, [][]int32,
 			return nil, nil, err
 		}
 		if a == nil {
-			a = &answer{d: d, turn: Turn{Parent: n.turn.Parent}, template: d.template(), rendering: d.rendering(), path: d.path(n.turn.Parent), prompted: true}
+			a = &answer{d: d, turn: turn.Turn{Parent: n.turn.Parent}, template: d.template(), rendering: d.rendering(), path: d.path(n.turn.Parent), prompted: true}
 			a.on(reference.way(), d.way())
 		}
 		if n.turn.Parent != a.turn.Parent {

@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"fmt"
+	"rookery/chat/turn"
 	"strings"
 )
 
@@ -10,7 +11,7 @@ import (
 const foundAtMost = 200
 
 // Search finds turns that hold a text. It blocks.
-func (k *Workspace) Search(ctx context.Context, query string) ([]SearchHit, error) {
+func (k *Workspace) Search(ctx context.Context, query string) ([]turn.SearchHit, error) {
 	if strings.TrimSpace(query) == "" {
 		return nil, nil
 	}

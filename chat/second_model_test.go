@@ -10,6 +10,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/load"
 	"rookery/infer/scripted"
@@ -129,7 +130,7 @@ func TestComparingModels(t *testing.T) {
 		t.Errorf("%d of %d models were given back before the choice, progress %d", n, l.opened.Load(), l.told.Load())
 	}
 	goesOnFromGuest(t, workspace, d, v, l)
-	if _, err := d.ScoreTurns(t.Context(), []chat.ID{other.Turn.ID}, vs[2]); err == nil {
+	if _, err := d.ScoreTurns(t.Context(), []turn.ID{other.Turn.ID}, vs[2]); err == nil {
 		t.Error("a model that has left has judged")
 	}
 	if err := d.Compare(vs); err == nil {
@@ -141,7 +142,7 @@ func TestComparingModels(t *testing.T) {
 // it was drawn, and those of others at all.
 func checkGuestsJudge(t *testing.T, d *chat.Dialogue, v chat.View, vs []chat.Variant) {
 	t.Helper()
-	ids := []chat.ID{v.Alternatives[0].Turn.ID, v.Alternatives[1].Turn.ID, v.Alternatives[2].Turn.ID}
+	ids := []turn.ID{v.Alternatives[0].Turn.ID, v.Alternatives[1].Turn.ID, v.Alternatives[2].Turn.ID}
 	var own []float64
 	for _, reference := range vs {
 		judged, err := d.ScoreTurns(t.Context(), ids, reference)
@@ -164,7 +165,7 @@ func goesOnFromGuest(t *testing.T, workspace *chat.Workspace, d *chat.Dialogue, 
 	other := v.Alternatives[2]
 	forks, err := workspace.ForkAlternatives(d, other.Turn.ID)
 	must(t, err)
-	must(t, d.ChooseAlternatives([]chat.ID{other.Turn.ID}, false))
+	must(t, d.ChooseAlternatives([]turn.ID{other.Turn.ID}, false))
 	l.left(t, 2)
 	kept := settled(t, d)
 	if c := kept.Conversation; c.Head != other.Turn.ID || c.Adapter != "" || c.Sampling.Temperature != 0.8 {
@@ -172,7 +173,7 @@ func goesOnFromGuest(t *testing.T, workspace *chat.Workspace, d *chat.Dialogue, 
 	}
 	const next = "And then?"
 	want, err := workspace.Answers(t.Context(), chat.Question{Messages: []chat.Message{
-		{Role: chat.RoleUser, Text: "story"}, {Role: chat.RoleAssistant, Text: other.Text}, {Role: chat.RoleUser, Text: next},
+		{Role: turn.RoleUser, Text: "story"}, {Role: turn.RoleAssistant, Text: other.Text}, {Role: turn.RoleUser, Text: next},
 	}}, []chat.Variant{{Sampling: *seeded(0.8, 5)}})
 	must(t, err)
 	for _, at := range append(forks, d) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -24,13 +25,13 @@ type start struct {
 }
 
 // path is the turns from the first to one. The caller holds mu.
-func (d *Dialogue) path(to ID) []Turn {
+func (d *Dialogue) path(to turn.ID) []turn.Turn {
 	line := d.tree.line(to)
-	path := make([]Turn, len(line))
+	path := make([]turn.Turn, len(line))
 	model := d.template().model
 	for i, n := range line {
 		path[i] = n.turn
-		if _, known := n.turn.reading(model); !known && n.turn.Role == RoleUser {
+		if _, known := n.turn.ReadingBy(model); !known && n.turn.Role == turn.RoleUser {
 			path[i].Reading = d.tree.readFirst(n, model)
 		}
 	}
@@ -169,19 +170,21 @@ func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error
 
 // find is the usable snapshot after a turn, or nil. One that was made under
 // another model or adapter than the turn says is none of it.
-func (a *answer) find(ctx context.Context, t Turn) *infer.Snapshot { return a.fits(a.kept(ctx, t)) }
+func (a *answer) find(ctx context.Context, t turn.Turn) *infer.Snapshot {
+	return a.fits(a.kept(ctx, t))
+}
 
 // kept is find before it fits the answer.
-func (a *answer) kept(ctx context.Context, t Turn) *infer.Snapshot {
+func (a *answer) kept(ctx context.Context, t turn.Turn) *infer.Snapshot {
 	model := a.model()
-	if s := a.d.tree.held(t.ID); usable(a.fits(s), model) && t.adaptedAs(s) {
+	if s := a.d.tree.held(t.ID); usable(a.fits(s), model) && t.AdaptedAs(s) {
 		return s
 	}
 	if ctx.Err() != nil {
 		return nil
 	}
 	s, err := a.d.saver.snapshot(ctx, t.ID)
-	if err != nil || !usable(s, model) || !t.adaptedAs(s) {
+	if err != nil || !usable(s, model) || !t.AdaptedAs(s) {
 		return nil
 	}
 	a.d.tree.hold(t.ID, s)

@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 )
@@ -16,7 +17,7 @@ type base struct {
 }
 
 // asBase is what is known of a state that a conversation begins from.
-func baseOf(s *State) base { return base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
+func baseOf(s *turn.State) base { return base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
 
 // beginning says what comes before the first prompt of a conversation.
 type beginning uint8
@@ -42,7 +43,7 @@ func (b base) beginning() beginning {
 // snapshot of its base and tokens to read before anything else. Where the
 // weights have changed under a conversation that begins from a text, the text
 // is read again from its tokens.
-func BeginFrom(s State, m *infer.Model) (*infer.Snapshot, []int32, error) {
+func BeginFrom(s turn.State, m *infer.Model) (*infer.Snapshot, []int32, error) {
 	from, err := s.Begin(m)
 	if err == nil {
 		return from, nil, nil

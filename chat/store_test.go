@@ -10,13 +10,14 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/scripted"
 	"rookery/infer/tokenizer"
 )
 
 // journaled waits until the store has some of a running answer.
-func journaled(t *testing.T, r *room, id chat.ID, text int) *chat.Journal {
+func journaled(t *testing.T, r *room, id turn.ID, text int) *turn.Journal {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		_, _, j, err := r.store.Load(context.Background(), id)
@@ -29,7 +30,7 @@ func journaled(t *testing.T, r *room, id chat.ID, text int) *chat.Journal {
 }
 
 // stateSaved waits until the store has the state after a turn.
-func stateSaved(t *testing.T, r *room, id chat.ID) {
+func stateSaved(t *testing.T, r *room, id turn.ID) {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if s, err := r.store.Snapshot(context.Background(), id); err == nil && s != nil {
@@ -109,21 +110,21 @@ func TestRecoverCutsStops(t *testing.T) {
 		name   string
 		tokens []int32
 		text   string
-		want   chat.Turn
+		want   turn.Turn
 	}{
-		{"open", encode(" one two"), "one", chat.Turn{Text: "one two", Open: true, Tokens: encode(" one two")}},
-		{"token 0", append(encode(" one"), 0, 70), "one", chat.Turn{Text: "one", Tokens: encode(" one")}},
-		{"stop", encode(" one.\n\nUser"), "one.", chat.Turn{Text: "one.", Tokens: encode(" one.")}},
-		{"half a character", append(encode(" one"), 0xc3+1), "one", chat.Turn{Text: "one", Open: true, Tokens: append(encode(" one"), 0xc3+1)}},
-		{"nothing new", nil, "", chat.Turn{}},
+		{"open", encode(" one two"), "one", turn.Turn{Text: "one two", Open: true, Tokens: encode(" one two")}},
+		{"token 0", append(encode(" one"), 0, 70), "one", turn.Turn{Text: "one", Tokens: encode(" one")}},
+		{"stop", encode(" one.\n\nUser"), "one.", turn.Turn{Text: "one.", Tokens: encode(" one.")}},
+		{"half a character", append(encode(" one"), 0xc3+1), "one", turn.Turn{Text: "one", Open: true, Tokens: append(encode(" one"), 0xc3+1)}},
+		{"nothing new", nil, "", turn.Turn{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ctx := context.Background()
 			store := memstore.New()
-			conv := chat.Conversation{ID: chat.NewID()}
-			user := chat.Turn{ID: chat.NewID(), Role: chat.RoleUser, Text: "hello", Model: m.Fingerprint, Tokens: encode("User: hello\n\nAssistant:")}
+			conv := turn.Conversation{ID: turn.NewID()}
+			user := turn.Turn{ID: turn.NewID(), Role: turn.RoleUser, Text: "hello", Model: m.Fingerprint, Tokens: encode("User: hello\n\nAssistant:")}
 			conv.Head = user.ID
-			answer := chat.Turn{ID: chat.NewID(), Parent: user.ID, Role: chat.RoleAssistant, Model: m.Fingerprint}
+			answer := turn.Turn{ID: turn.NewID(), Parent: user.ID, Role: turn.RoleAssistant, Model: m.Fingerprint}
 			must(t, store.CommitTurn(ctx, conv, user, nil))
 			must(t, store.BeginJournal(ctx, conv.ID, answer))
 			must(t, store.AppendJournal(ctx, answer.ID, c.tokens, c.text))

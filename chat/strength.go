@@ -1,6 +1,10 @@
 package chat
 
-import "math"
+import (
+	"math"
+
+	"rookery/chat/turn"
+)
 
 // A ballot is a vote with numbers for variants.
 type ballot struct {
@@ -71,7 +75,7 @@ func derivatives(ballots []ballot, b []float64, phantom float64) (slope []float6
 		p := chances(vote.of, b)
 		for k, i := range vote.of {
 			slope[i] -= p[k]
-			if vote.winner == Tie {
+			if vote.winner == turn.Tie {
 				slope[i] += 1 / float64(len(vote.of))
 			}
 			information[i][i] += p[k]
@@ -79,7 +83,7 @@ func derivatives(ballots []ballot, b []float64, phantom float64) (slope []float6
 				information[i][j] -= p[k] * p[l]
 			}
 		}
-		if vote.winner != Tie {
+		if vote.winner != turn.Tie {
 			slope[vote.winner]++
 		}
 	}

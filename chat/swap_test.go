@@ -9,6 +9,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/cpu"
@@ -46,7 +47,7 @@ const (
 )
 
 // swapRoom is a workspace with the embedded model, its states and adapters.
-func swapRoom(t *testing.T, store chat.Store) (*chat.Workspace, *infer.Engine, *gate) {
+func swapRoom(t *testing.T, store turn.Store) (*chat.Workspace, *infer.Engine, *gate) {
 	t.Helper()
 	m, b, err := load.Open(t.Context(), load.Spec{Backend: "cpu", Slots: 8}, nil)
 	must(t, err)
@@ -79,7 +80,7 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 	workspace, e, g := swapRoom(t, memstore.New())
 	rack := workspace.Adapters()
 	pirate, excited := find(t, rack, "demo-pirate", adapter.Options{}), find(t, rack, "demo-excited", adapter.Options{})
-	mixed := func(text string) chat.Mix {
+	mixed := func(text string) turn.Mix {
 		m, err := chat.ParseMix(t.Context(), workspace.Library(), text)
 		must(t, err)
 		return m
@@ -97,7 +98,7 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 		},
 		"no adapter any more": {
 			begin: func(d *chat.Dialogue) error { return d.SetAdapter(excited) },
-			alter: func(d *chat.Dialogue) error { return d.SetAdapter(chat.Adapter{}) },
+			alter: func(d *chat.Dialogue) error { return d.SetAdapter(turn.Adapter{}) },
 			first: func(r *infer.Request) { r.Adapter = excited.Fingerprint },
 			then:  func(r *infer.Request) { r.Adapter = "" },
 		},
@@ -212,7 +213,7 @@ func TestKilledAfterASwap(t *testing.T) {
 
 // journalOf is the journal of a running answer once it has so many tokens, read with
 // more than one adapter.
-func journalOf(t *testing.T, store chat.Store, d *chat.Dialogue, tokens int) chat.Journal {
+func journalOf(t *testing.T, store turn.Store, d *chat.Dialogue, tokens int) turn.Journal {
 	t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		all, err := store.Journals(t.Context(), d.ID())
@@ -222,5 +223,5 @@ func journalOf(t *testing.T, store chat.Store, d *chat.Dialogue, tokens int) cha
 		}
 	}
 	t.Fatalf("no journal of %d tokens", tokens)
-	return chat.Journal{}
+	return turn.Journal{}
 }

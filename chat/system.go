@@ -1,6 +1,10 @@
 package chat
 
-import "rookery/infer"
+import (
+	"rookery/infer"
+
+	"rookery/chat/turn"
+)
 
 // SetSystem changes the system prompt. A conversation that has turns is read
 // again from its tokens with the new prompt before the next answer. It is
@@ -24,7 +28,7 @@ func (d *Dialogue) SetSystem(text string) error {
 // reopen gives all first turns the new opening and removes the snapshots of
 // everything below. The first turns are saved last, together with the new
 // prompt: a crash before that costs a replay and nothing else.
-func (d *Dialogue) reopen(was Conversation) {
+func (d *Dialogue) reopen(was turn.Conversation) {
 	t := d.template()
 	d.scope = scope{}
 	for id, n := range d.tree.nodes {
@@ -40,7 +44,7 @@ func (d *Dialogue) reopen(was Conversation) {
 	}
 }
 
-func (d *Dialogue) reopened(t template, tn Turn, was string) Turn {
+func (d *Dialogue) reopened(t template, tn turn.Turn, was string) turn.Turn {
 	tokens, ok := t.reopen(tn.Tokens, was, d.conv.System, d.base.beginning())
 	if !ok {
 		tokens = t.rerender(tn, d.rendering())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/tokenizer"
 )
@@ -64,15 +65,15 @@ func templateOf(m *infer.Model) template {
 }
 
 // ThinkModes are the thinking modes that a model was trained for, ThinkOff first.
-func ThinkModes(m *infer.Model) []ThinkMode {
+func ThinkModes(m *infer.Model) []turn.ThinkMode {
 	t := templateOf(m)
 	switch {
 	case t.family != FamilyG1:
-		return []ThinkMode{ThinkOff}
+		return []turn.ThinkMode{turn.ThinkOff}
 	case !t.thinkLength:
-		return []ThinkMode{ThinkOff, ThinkFast, ThinkFree, ThinkChinese}
+		return []turn.ThinkMode{turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkChinese}
 	default:
-		return []ThinkMode{ThinkOff, ThinkFast, ThinkFree, ThinkShort, ThinkLong, ThinkChinese}
+		return []turn.ThinkMode{turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese}
 	}
 }
 
@@ -114,19 +115,19 @@ func (t template) stopping(stops []string) []int32 {
 // header is the beginning of an answer that the prompt gives, as a
 // thinking mode asks. Released prompts end inside a tag because "><" and "></"
 // are single tokens.
-func (t template) header(m ThinkMode) string {
+func (t template) header(m turn.ThinkMode) string {
 	if t.family != FamilyG1 {
 		return ""
 	}
 	switch m {
-	case ThinkFast:
+	case turn.ThinkFast:
 		if t.thinkLength {
 			return " <think>\n</think"
 		}
 		return " <think>\n</think>"
-	case ThinkFree, ThinkShort, ThinkLong:
+	case turn.ThinkFree, turn.ThinkShort, turn.ThinkLong:
 		return " <think"
-	case ThinkChinese:
+	case turn.ThinkChinese:
 		return " <think>嗯"
 	default:
 		return ""
@@ -134,14 +135,14 @@ func (t template) header(m ThinkMode) string {
 }
 
 // request is what a thinking mode adds to the end of the user's text.
-func (t template) request(m ThinkMode) string {
+func (t template) request(m turn.ThinkMode) string {
 	if t.family != FamilyG1 || !t.thinkLength {
 		return ""
 	}
 	switch m {
-	case ThinkShort:
+	case turn.ThinkShort:
 		return " (think a bit)"
-	case ThinkLong:
+	case turn.ThinkLong:
 		return " (think a lot)"
 	default:
 		return ""

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/scripted"
 	"rookery/infer/tokenizer"
 )
@@ -142,9 +143,9 @@ func TestTitles(t *testing.T) {
 }
 
 func TestIDs(t *testing.T) {
-	var before chat.ID
+	var before turn.ID
 	for range 10_000 {
-		id := chat.NewID()
+		id := turn.NewID()
 		if id <= before {
 			t.Fatalf("%d after %d", id, before)
 		}

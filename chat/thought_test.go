@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/scripted"
 )
 
@@ -47,7 +48,7 @@ const g1 = "rwkv7-g1e-2.9b-20260312-ctx8192"
 func TestThoughtsAreForgotten(t *testing.T) {
 	r := newRoom(t, setup{model: modelNamed(g1), answers: thinker})
 	d := r.workspace.New()
-	must(t, d.SetThink(chat.ThinkFree))
+	must(t, d.SetThink(turn.ThinkFree))
 	v := ask(t, d, "one")
 	if got := decoded(r, v.Turns[0].Tokens); got != "User: one\n\nAssistant: <think" {
 		t.Errorf("the prompt reads %q", got)
@@ -58,7 +59,7 @@ func TestThoughtsAreForgotten(t *testing.T) {
 	if got, want := decoded(r, v.Turns[1].Recall), ">\n</think>\nOne.\nTwo."; got != want {
 		t.Errorf("later turns read %q, want %q", got, want)
 	}
-	must(t, d.SetThink(chat.ThinkOff))
+	must(t, d.SetThink(turn.ThinkOff))
 	read := r.fed()
 	v = ask(t, d, "two")
 	if n, most := r.fed()-read, len(v.Turns[1].Recall)+len(v.Turns[2].Tokens); n != most {
@@ -74,7 +75,7 @@ func TestThoughtsAreForgotten(t *testing.T) {
 
 func TestThoughtsAreKept(t *testing.T) {
 	r := newRoom(t, setup{
-		model: modelNamed(g1), answers: thinker, defaults: chat.Defaults{KeepThoughts: true, Think: chat.ThinkFree},
+		model: modelNamed(g1), answers: thinker, defaults: chat.Defaults{KeepThoughts: true, Think: turn.ThinkFree},
 	})
 	d := r.workspace.New()
 	ask(t, d, "one")
@@ -89,9 +90,9 @@ func TestThoughtsAreKept(t *testing.T) {
 func TestRetryWithHeader(t *testing.T) {
 	r := newRoom(t, setup{model: modelNamed(g1), answers: thinker})
 	d := r.workspace.New()
-	must(t, d.SetThink(chat.ThinkFree))
+	must(t, d.SetThink(turn.ThinkFree))
 	want := last(ask(t, d, "one")).Text
-	must(t, d.SetThink(chat.ThinkOff))
+	must(t, d.SetThink(turn.ThinkOff))
 	r.workspace.CloseDialogue(d)
 	d = r.workspace.Open(d.ID())
 	settled(t, d)
@@ -102,11 +103,11 @@ func TestRetryWithHeader(t *testing.T) {
 }
 
 func TestThinkModes(t *testing.T) {
-	for name, want := range map[string][]chat.ThinkMode{
-		"rookery-demo":                    {chat.ThinkOff},
-		"RWKV-x070-World-0.1B-v2.8":       {chat.ThinkOff},
-		"rwkv7-g1-0.4b-20250324-ctx4096":  {chat.ThinkOff, chat.ThinkFast, chat.ThinkFree, chat.ThinkChinese},
-		"rwkv7-g1d-0.4b-20250922-ctx8192": {chat.ThinkOff, chat.ThinkFast, chat.ThinkFree, chat.ThinkShort, chat.ThinkLong, chat.ThinkChinese},
+	for name, want := range map[string][]turn.ThinkMode{
+		"rookery-demo":                    {turn.ThinkOff},
+		"RWKV-x070-World-0.1B-v2.8":       {turn.ThinkOff},
+		"rwkv7-g1-0.4b-20250324-ctx4096":  {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkChinese},
+		"rwkv7-g1d-0.4b-20250922-ctx8192": {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese},
 	} {
 		if got := chat.ThinkModes(modelNamed(name)); !slices.Equal(got, want) {
 			t.Errorf("%s thinks %v, want %v", name, got, want)
@@ -117,18 +118,18 @@ func TestThinkModes(t *testing.T) {
 func TestThinkPrompts(t *testing.T) {
 	for _, c := range []struct {
 		model string
-		mode  chat.ThinkMode
+		mode  turn.ThinkMode
 		want  string
 	}{
-		{g1, chat.ThinkOff, "User: q\n\nAssistant:"},
-		{g1, chat.ThinkFast, "User: q\n\nAssistant: <think>\n</think"},
-		{g1, chat.ThinkFree, "User: q\n\nAssistant: <think"},
-		{g1, chat.ThinkShort, "User: q (think a bit)\n\nAssistant: <think"},
-		{g1, chat.ThinkLong, "User: q (think a lot)\n\nAssistant: <think"},
-		{g1, chat.ThinkChinese, "User: q\n\nAssistant: <think>嗯"},
-		{"rwkv7-g1-0.4b-20250324", chat.ThinkFast, "User: q\n\nAssistant: <think>\n</think>"},
-		{"rwkv7-g1-0.4b-20250324", chat.ThinkLong, "User: q\n\nAssistant: <think"},
-		{"rookery-demo", chat.ThinkLong, "User: q\n\nAssistant:"},
+		{g1, turn.ThinkOff, "User: q\n\nAssistant:"},
+		{g1, turn.ThinkFast, "User: q\n\nAssistant: <think>\n</think"},
+		{g1, turn.ThinkFree, "User: q\n\nAssistant: <think"},
+		{g1, turn.ThinkShort, "User: q (think a bit)\n\nAssistant: <think"},
+		{g1, turn.ThinkLong, "User: q (think a lot)\n\nAssistant: <think"},
+		{g1, turn.ThinkChinese, "User: q\n\nAssistant: <think>嗯"},
+		{"rwkv7-g1-0.4b-20250324", turn.ThinkFast, "User: q\n\nAssistant: <think>\n</think>"},
+		{"rwkv7-g1-0.4b-20250324", turn.ThinkLong, "User: q\n\nAssistant: <think"},
+		{"rookery-demo", turn.ThinkLong, "User: q\n\nAssistant:"},
 	} {
 		m := modelNamed(c.model)
 		req, header := chat.Ask(m, chat.Defaults{Think: c.mode}, "q")

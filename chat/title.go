@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+	"rookery/chat/turn"
 )
 
 const (
@@ -45,7 +46,7 @@ func givenTitle(title string) string {
 // retitle gives a conversation that no person has named the title of its
 // first prompt, or of the next one that says more than a word if the first
 // was no more than a greeting.
-func (d *Dialogue) retitle(parent ID, text string) {
+func (d *Dialogue) retitle(parent turn.ID, text string) {
 	if d.conv.Named {
 		return
 	}

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"rookery/chat/turn"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -35,7 +36,7 @@ func TokenText(token []byte) string {
 }
 
 // Tokens are an answer's tokens as TokenText writes them.
-func (d *Dialogue) Tokens(turnID ID) ([]string, error) {
+func (d *Dialogue) Tokens(turnID turn.ID) ([]string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n, err := d.answerNode(turnID)

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 // What answers were made with travels: the adapter's name and fingerprint, and
@@ -19,7 +20,7 @@ func TestAdaptersAndMixesTravel(t *testing.T) {
 	ctx := context.Background()
 	c, turns, _, err := r.store.Load(ctx, d.ID())
 	must(t, err)
-	mix := chat.Mix{Own: chat.MixMember{Name: "own", Weight: 1}, Others: []chat.MixMember{{State: 3, Name: "sad", Weight: -0.25, Mute: true}}}
+	mix := turn.Mix{Own: turn.MixMember{Name: "own", Weight: 1}, Others: []turn.MixMember{{State: 3, Name: "sad", Weight: -0.25, Mute: true}}}
 	c.Adapter, c.Mix = "a fingerprint", mix
 	turns[1].Adapter, turns[1].Mix = "poet × 0.5", mix
 	var tree bytes.Buffer

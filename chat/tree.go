@@ -4,26 +4,27 @@ import (
 	"fmt"
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // A node is a turn in its tree.
 type node struct {
-	turn     Turn
-	children []ID // oldest first
+	turn     turn.Turn
+	children []turn.ID // oldest first
 }
 
 // A tree is the turns of one conversation. Any turn can be the head.
 type tree struct {
-	nodes map[ID]*node
-	roots []ID // oldest first
+	nodes map[turn.ID]*node
+	roots []turn.ID // oldest first
 	warm  *memoryTier
 }
 
-func newTree(w *memoryTier) tree { return tree{nodes: map[ID]*node{}, warm: w} }
+func newTree(w *memoryTier) tree { return tree{nodes: map[turn.ID]*node{}, warm: w} }
 
 // add puts a turn below its parent, or replaces the turn of that ID.
-func (t *tree) add(tn Turn) error {
+func (t *tree) add(tn turn.Turn) error {
 	if n := t.nodes[tn.ID]; n != nil {
 		if n.turn.Parent != tn.Parent {
 			return fmt.Errorf("turn %d has two parents, %d and %d: the conversation is damaged", tn.ID, n.turn.Parent, tn.Parent)
@@ -46,7 +47,7 @@ func (t *tree) add(tn Turn) error {
 }
 
 // siblings are the turns with the same parent, the turn itself included.
-func (t *tree) siblings(tn Turn) []ID {
+func (t *tree) siblings(tn turn.Turn) []turn.ID {
 	if tn.Parent == 0 {
 		return t.roots
 	}
@@ -54,7 +55,7 @@ func (t *tree) siblings(tn Turn) []ID {
 }
 
 // line is the turns from the first to head.
-func (t *tree) line(head ID) []*node {
+func (t *tree) line(head turn.ID) []*node {
 	var line []*node
 	for n := t.nodes[head]; n != nil; n = t.nodes[n.turn.Parent] {
 		line = append(line, n)
@@ -64,7 +65,7 @@ func (t *tree) line(head ID) []*node {
 }
 
 // newest follows the newest turns below a turn to the last one.
-func (t *tree) newest(id ID) ID {
+func (t *tree) newest(id turn.ID) turn.ID {
 	for {
 		below := t.nodes[id].children
 		if len(below) == 0 {
@@ -75,28 +76,28 @@ func (t *tree) newest(id ID) ID {
 }
 
 // prompt is the nearest user turn at or above a turn; nil if there is none.
-func (t *tree) prompt(id ID) *node {
+func (t *tree) prompt(id turn.ID) *node {
 	n := t.nodes[id]
-	for n != nil && n.turn.Role != RoleUser {
+	for n != nil && n.turn.Role != turn.RoleUser {
 		n = t.nodes[n.turn.Parent]
 	}
 	return n
 }
 
 // hold keeps a turn's snapshot in memory; nil forgets it.
-func (t *tree) hold(id ID, s *infer.Snapshot) { t.warm.hold(id, s) }
+func (t *tree) hold(id turn.ID, s *infer.Snapshot) { t.warm.hold(id, s) }
 
 // held is a turn's snapshot in memory; nil says nothing about the store.
-func (t *tree) held(id ID) *infer.Snapshot { return t.warm.get(id) }
+func (t *tree) held(id turn.ID) *infer.Snapshot { return t.warm.get(id) }
 
 // Line is the visible line of stored turns: from the first to head. Turns may
 // be in any order.
-func Line(turns []Turn, head ID) []Turn {
-	at := make(map[ID]int, len(turns))
+func Line(turns []turn.Turn, head turn.ID) []turn.Turn {
+	at := make(map[turn.ID]int, len(turns))
 	for i, t := range turns {
 		at[t.ID] = i
 	}
-	var line []Turn
+	var line []turn.Turn
 	for i, ok := at[head]; ok && len(line) < len(turns); i, ok = at[turns[i].Parent] {
 		line = append(line, turns[i])
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -24,7 +25,7 @@ const (
 )
 
 // writeTree writes the JSON of a tree, without its states.
-func writeTree(w io.Writer, t Tree) error {
+func writeTree(w io.Writer, t turn.Tree) error {
 	file := exportFile{
 		Format: treeFormat, Version: treeVersion,
 		Conversation: exportedConversation(t.Conversation), Turns: make([]exportTurn, len(t.Turns)),
@@ -47,8 +48,8 @@ func writeTree(w io.Writer, t Tree) error {
 
 // readTree reads the JSON of a tree or of the JSON export. Turns are checked
 // as they come, so that a short file cannot ask for much memory.
-func readTree(r io.Reader) (Tree, error) {
-	var t Tree
+func readTree(r io.Reader) (turn.Tree, error) {
+	var t turn.Tree
 	var head struct {
 		format  string
 		version int
@@ -68,7 +69,7 @@ func readTree(r io.Reader) (Tree, error) {
 			return eachElement(dec, func() error {
 				var e exportTurn
 				err := dec.Decode(&e)
-				var tn Turn
+				var tn turn.Turn
 				if err == nil {
 					tn, err = e.turn()
 				}
@@ -148,8 +149,8 @@ func expect(dec *json.Decoder, want json.Delim) error {
 	return nil
 }
 
-func (e exportTurn) turn() (Turn, error) {
-	t := Turn{
+func (e exportTurn) turn() (turn.Turn, error) {
+	t := turn.Turn{
 		Text: e.Text, Tokens: e.Tokens, Open: e.Open, Model: e.Model, ModelName: e.ModelName, Created: e.Created.UTC(),
 		Base: e.Base, Adapter: e.Adapter, AdapterID: e.AdapterID, Label: e.Label, Pinned: e.Pinned, Edited: e.Edited,
 	}
@@ -181,10 +182,10 @@ func (e exportTurn) turn() (Turn, error) {
 		}
 	}
 	switch e.Role {
-	case RoleUser.String():
-		t.Role = RoleUser
-	case RoleAssistant.String():
-		t.Role = RoleAssistant
+	case turn.RoleUser.String():
+		t.Role = turn.RoleUser
+	case turn.RoleAssistant.String():
+		t.Role = turn.RoleAssistant
 	default:
 		return t, fmt.Errorf("there is no role %q", e.Role)
 	}
@@ -200,8 +201,8 @@ func (e exportTurn) turn() (Turn, error) {
 	return t, err
 }
 
-func (e exportConversation) conversation() (Conversation, error) {
-	c := Conversation{
+func (e exportConversation) conversation() (turn.Conversation, error) {
+	c := turn.Conversation{
 		Title: e.Title, Named: e.Named, System: e.System, Think: e.Think, Preset: e.Preset,
 		Created: e.Created.UTC(), Updated: e.Updated.UTC(), Pinned: e.Pinned, Archived: e.Archived,
 		Adapter: e.Adapter,
@@ -217,7 +218,7 @@ func (e exportConversation) conversation() (Conversation, error) {
 		return c, err
 	}
 	for _, f := range []struct {
-		to   *ID
+		to   *turn.ID
 		text string
 	}{{&c.ID, e.ID}, {&c.Head, e.Head}, {&c.Tip, e.Tip}, {&c.Base, e.Base}} {
 		if f.text == "" || f.text == "0" && f.to != &c.ID {
@@ -233,12 +234,12 @@ func (e exportConversation) conversation() (Conversation, error) {
 	return c, nil
 }
 
-func parseID(text string) (ID, error) {
+func parseID(text string) (turn.ID, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
 		return 0, fmt.Errorf("%.40q is no id", text)
 	}
-	return ID(id), nil
+	return turn.ID(id), nil
 }
 
 func parseReason(text string) (infer.Reason, error) {

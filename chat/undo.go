@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"rookery/chat/turn"
 	"slices"
 )
 
@@ -35,7 +36,7 @@ func (d *Dialogue) Redo() error {
 		}
 		to := ahead[0]
 		for _, n := range ahead[1:] {
-			if n.turn.Role == RoleUser {
+			if n.turn.Role == turn.RoleUser {
 				break
 			}
 			to = n
@@ -48,7 +49,7 @@ func (d *Dialogue) Redo() error {
 // SetHead makes a turn the head, 0 the beginning. On the visible line the tip
 // stays where it is, so that going back is as lossless as Undo; elsewhere in
 // the tree the newest line below the turn becomes the visible one.
-func (d *Dialogue) SetHead(id ID) error {
+func (d *Dialogue) SetHead(id turn.ID) error {
 	return d.act("go", func() error {
 		if id != 0 && d.tree.nodes[id] == nil {
 			return missing(id)
@@ -62,17 +63,17 @@ func (d *Dialogue) SetHead(id ID) error {
 }
 
 // moveHead moves the head along the visible line. The caller holds mu.
-func (d *Dialogue) moveHead(to ID) {
+func (d *Dialogue) moveHead(to turn.ID) {
 	d.conv.Head = to
 	d.saveHead()
 	d.reline()
 }
 
 // goOnFrom makes a turn the head and the end of the visible line. The caller holds mu.
-func (d *Dialogue) goOnFrom(id ID) { d.conv.Head, d.conv.Tip = id, id }
+func (d *Dialogue) goOnFrom(id turn.ID) { d.conv.Head, d.conv.Tip = id, id }
 
 // ahead is the turns below head on the line to tip; none if head is not on it.
-func (t *tree) ahead(head, tip ID) []*node {
+func (t *tree) ahead(head, tip turn.ID) []*node {
 	line := t.line(tip)
 	if head == 0 {
 		return line
@@ -85,7 +86,7 @@ func (t *tree) ahead(head, tip ID) []*node {
 }
 
 // above reports whether a turn is on the line to tip.
-func (t *tree) above(id, tip ID) bool {
+func (t *tree) above(id, tip turn.ID) bool {
 	for n := t.nodes[tip]; n != nil; n = t.nodes[n.turn.Parent] {
 		if n.turn.ID == id {
 			return true

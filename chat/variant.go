@@ -3,6 +3,7 @@ package chat
 import (
 	"fmt"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 	"rookery/infer/statefile"
@@ -13,9 +14,9 @@ import (
 type Variant struct {
 	Name    string       // for people; names of one comparison differ
 	Model   *SecondModel // nil is the conversations' own; held by who has the variant
-	Base    State        // of the library, what it holds left out; the zero State is the zero state
-	Adapter Adapter      // of the adapter registry; it is loaded when it is needed. The zero Adapter is none
-	Mix     Mix          // of states, beside the run from Base; the zero Mix is none
+	Base    turn.State   // of the library, what it holds left out; the zero State is the zero state
+	Adapter turn.Adapter // of the adapter registry; it is loaded when it is needed. The zero Adapter is none
+	Mix     turn.Mix     // of states, beside the run from Base; the zero Mix is none
 	// Sampling has the seed as well. Variants with the seed 0 get the same
 	// fresh one, so that they differ in nothing but what was meant to differ.
 	Sampling sampler.Params
@@ -64,8 +65,8 @@ func (d *Dialogue) Variant() Variant {
 
 func (d *Dialogue) variant() Variant {
 	return Variant{
-		Base:     State{ID: d.conv.Base, State: statefile.State{Name: d.base.name, Kind: d.base.kind}},
-		Adapter:  Adapter{Fingerprint: d.conv.Adapter, Name: d.adapter},
+		Base:     turn.State{ID: d.conv.Base, State: statefile.State{Name: d.base.name, Kind: d.base.kind}},
+		Adapter:  turn.Adapter{Fingerprint: d.conv.Adapter, Name: d.adapter},
 		Mix:      d.conv.Mix,
 		Sampling: d.conv.Sampling,
 	}

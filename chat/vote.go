@@ -10,15 +10,16 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // Describe is the variant of a model for votes.
-func (v *Variant) Describe(m *infer.Model) Description {
+func (v *Variant) Describe(m *infer.Model) turn.Description {
 	p := v.Sampling
-	d := described{
+	d := turn.VariantFacts{
 		Model: m.Name, State: v.Base.Name, Adapter: v.Adapter.Name,
-		AdapterID: v.Adapter.Fingerprint[:min(len(v.Adapter.Fingerprint), 12)], Mix: v.Mix.plain().String(),
+		AdapterID: v.Adapter.Fingerprint[:min(len(v.Adapter.Fingerprint), 12)], Mix: v.Mix.Effective().String(),
 		Mode: p.Mode.String(), Temperature: p.Temperature, TopK: p.TopK, TopP: p.TopP, Presence: p.Presence, Frequency: p.Frequency,
 	}
 	if p.Presence != 0 || p.Frequency != 0 {
@@ -26,9 +27,9 @@ func (v *Variant) Describe(m *infer.Model) Description {
 	}
 	data, err := json.Marshal(d)
 	if err != nil { // a parameter that is no number, which Check refuses
-		return Description(fmt.Sprintf("{\"model\":%q}", m.Name))
+		return turn.Description(fmt.Sprintf("{\"model\":%q}", m.Name))
 	}
-	return Description(data)
+	return turn.Description(data)
 }
 
 // ErrVoted says that the answers at hand were voted on.
@@ -37,7 +38,7 @@ var ErrVoted = errors.New("these answers have their vote: compare again for anot
 // Vote remembers for good which of the answers that wait for Keep a person
 // likes best; 0 is a tie. It does not wait for the store, which comes to have
 // it as surely as the answers.
-func (d *Dialogue) Vote(winner ID) error {
+func (d *Dialogue) Vote(winner turn.ID) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	c := d.choice
@@ -47,7 +48,7 @@ func (d *Dialogue) Vote(winner ID) error {
 	case c.voted:
 		return ErrVoted
 	}
-	v := Vote{Winner: Tie, Created: time.Now()}
+	v := turn.Vote{Winner: turn.Tie, Created: time.Now()}
 	if winner != 0 {
 		if v.Winner = slices.Index(c.rows, winner); v.Winner < 0 {
 			return missing(winner)
@@ -62,7 +63,7 @@ func (d *Dialogue) Vote(winner ID) error {
 	c.voted = true
 	saved := make(chan struct{})
 	d.workspace.casting(unsavedVote{d.saver, saved})
-	d.saver.order("saving the vote", nil, func(ctx context.Context, s Store) error {
+	d.saver.order("saving the vote", nil, func(ctx context.Context, s turn.Store) error {
 		err := s.AddVote(ctx, v)
 		if err == nil {
 			close(saved)
@@ -95,7 +96,7 @@ func (k *Workspace) casting(c unsavedVote) {
 
 // Votes are all that were given, oldest first; one that cannot be saved now is
 // left out. It blocks.
-func (k *Workspace) Votes(ctx context.Context) ([]Vote, error) {
+func (k *Workspace) Votes(ctx context.Context) ([]turn.Vote, error) {
 	k.mu.Lock()
 	casts := slices.Clone(k.casts)
 	k.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"rookery/chat/turn"
 	"strconv"
 	"time"
 )
@@ -18,7 +19,7 @@ type exportedVote struct {
 }
 
 // WriteVotesJSONL writes votes, one to a line.
-func WriteVotesJSONL(w io.Writer, votes []Vote) error {
+func WriteVotesJSONL(w io.Writer, votes []turn.Vote) error {
 	e := json.NewEncoder(w)
 	for _, v := range votes {
 		line := exportedVote{Created: v.Created.UTC(), Prompt: v.Prompt}
@@ -28,7 +29,7 @@ func WriteVotesJSONL(w io.Writer, votes []Vote) error {
 			}
 			line.Variants = append(line.Variants, json.RawMessage(d))
 		}
-		if v.Winner != Tie {
+		if v.Winner != turn.Tie {
 			line.Winner = &v.Winner
 		}
 		if err := e.Encode(line); err != nil {
@@ -45,7 +46,7 @@ var voteColumns = []string{
 
 // WriteVotesCSV writes votes with a row for each variant of each; those of one
 // vote have its number. The outcome is won, tied or lost.
-func WriteVotesCSV(w io.Writer, votes []Vote) error {
+func WriteVotesCSV(w io.Writer, votes []turn.Vote) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(voteColumns); err != nil {
 		return err
@@ -67,9 +68,9 @@ func WriteVotesCSV(w io.Writer, votes []Vote) error {
 }
 
 // outcome is what the vote says of its variant in place i.
-func outcome(v *Vote, i int) string {
+func outcome(v *turn.Vote, i int) string {
 	switch v.Winner {
-	case Tie:
+	case turn.Tie:
 		return "tied"
 	case i:
 		return "won"
@@ -78,8 +79,8 @@ func outcome(v *Vote, i int) string {
 }
 
 // row is the description as columns.
-func votedRow(d Description) ([]string, error) {
-	var v described
+func votedRow(d turn.Description) ([]string, error) {
+	var v turn.VariantFacts
 	if err := json.Unmarshal([]byte(d), &v); err != nil {
 		return nil, err
 	}

@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 func TestExportOfVotes(t *testing.T) {
-	of := []chat.Description{
+	of := []turn.Description{
 		`{"model":"rookery-demo","state":"demo, \"sad\"","mode":"rwkv","temperature":0.8,"top_p":0.9}`,
 		`{"model":"rookery-demo","mode":"rwkv","temperature":0.8,"top_p":0.9,"presence":0.5,"decay":0.996}`,
 	}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	votes := []chat.Vote{{Prompt: "ab", Variants: of, Winner: 1, Created: at}, {Prompt: "cd", Variants: of, Winner: chat.Tie, Created: at}}
+	votes := []turn.Vote{{Prompt: "ab", Variants: of, Winner: 1, Created: at}, {Prompt: "cd", Variants: of, Winner: turn.Tie, Created: at}}
 
 	var b strings.Builder
 	if err := chat.WriteVotesCSV(&b, votes); err != nil {
@@ -50,7 +51,7 @@ func TestExportOfVotes(t *testing.T) {
 	if len(lines) != 2 || first.Winner == nil || *first.Winner != 1 || second.Winner != nil || first.Variants[0].State != `demo, "sad"` {
 		t.Errorf("the lines are\n%s", b.String())
 	}
-	if err := chat.WriteVotesJSONL(&b, []chat.Vote{{Variants: []chat.Description{"{"}}}); err == nil {
+	if err := chat.WriteVotesJSONL(&b, []turn.Vote{{Variants: []turn.Description{"{"}}}); err == nil {
 		t.Error("a broken description was written")
 	}
 }

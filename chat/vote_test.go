@@ -11,6 +11,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 // heats are variants by their temperature.
@@ -53,7 +54,7 @@ func TestVotesOverRestarts(t *testing.T) {
 			r := newRoom(t, setup{store: open()})
 			votes, err := r.workspace.Votes(t.Context())
 			must(t, err)
-			if len(votes) != 2 || votes[0].Winner != 1 || votes[1].Winner != chat.Tie || votes[0].Prompt != chat.HashPrompt(" anything\n") || votes[0].Created.IsZero() {
+			if len(votes) != 2 || votes[0].Winner != 1 || votes[1].Winner != turn.Tie || votes[0].Prompt != chat.HashPrompt(" anything\n") || votes[0].Created.IsZero() {
 				t.Fatalf("the votes are %+v", votes)
 			}
 			table := chat.Wins(votes)
@@ -112,7 +113,7 @@ func TestVariantsStayWhatTheyAre(t *testing.T) {
 			t.Errorf("row %d is drawn with %+v", i, row.Turn.Sampling)
 		}
 	}
-	must(t, d.ChooseAlternatives([]chat.ID{v.Alternatives[1].Turn.ID}, true))
+	must(t, d.ChooseAlternatives([]turn.ID{v.Alternatives[1].Turn.ID}, true))
 	if c := d.View().Conversation; c.Sampling.Temperature != 1 || c.Sampling.Seed != 3 || c.Preset != "" {
 		t.Errorf("the conversation draws with %+v, preset %q", c.Sampling, c.Preset)
 	}
@@ -167,12 +168,12 @@ func TestCompareSurvivesACrash(t *testing.T) {
 	r.gate.shut()
 	d := r.workspace.New()
 	must(t, d.SendCompare("anything", heats(0.9, 1.1, 1.4)))
-	var all []chat.Journal
+	var all []turn.Journal
 	until(t, d, "three journals", func(chat.View) bool {
 		r.gate.trickle()
 		var err error
 		all, err = r.store.Journals(context.Background(), d.ID())
-		return err == nil && len(all) == 3 && !slices.ContainsFunc(all, func(j chat.Journal) bool { return len(j.Text) < 4 })
+		return err == nil && len(all) == 3 && !slices.ContainsFunc(all, func(j turn.Journal) bool { return len(j.Text) < 4 })
 	})
 	r.kill()
 	r = newRoom(t, setup{store: store, babble: true, defaults: answersOf(10)})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 )
@@ -11,12 +12,12 @@ import (
 // A way is how an answer is made, its sampling aside: what can differ between
 // answers to one prompt.
 type way struct {
-	base        ID     // the library's state that the line begins from; 0: the zero state
-	baseName    string // for people
+	base        turn.ID // the library's state that the line begins from; 0: the zero state
+	baseName    string  // for people
 	baseKind    statefile.Kind
 	adapter     string // fingerprint; "" is none
 	adapterName string
-	mix         Mix
+	mix         turn.Mix
 	second      *SecondModel // the model; nil is the conversations'
 }
 
@@ -29,7 +30,7 @@ func (d *Dialogue) way() way {
 // reads is what of a way decides what its states become: ways that are equal
 // in it can share what they read.
 func (w *way) reads() string {
-	key := w.base.String() + "\n" + w.adapter + "\n" + w.mix.key()
+	key := w.base.String() + "\n" + w.adapter + "\n" + w.mix.Key()
 	if w.second != nil {
 		key += "\n" + w.second.engine.Model().Fingerprint
 	}
@@ -46,7 +47,7 @@ func (a *answer) on(w, own way) {
 		a.template = templateOf(a.model())
 		a.turn.ModelName = a.template.name
 		if !slices.Contains(ThinkModes(a.model()), a.think) {
-			a.think = ThinkOff
+			a.think = turn.ThinkOff
 		}
 	}
 	switch {
@@ -82,7 +83,7 @@ func (a *answer) reopen() {
 }
 
 // opened is a first turn with the opening of another rendering.
-func (t template) opened(first Turn, was, now rendering) Turn {
+func (t template) opened(first turn.Turn, was, now rendering) turn.Turn {
 	old := t.opening(was.system, was.begins)
 	if t.knows(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
 		first.Tokens = slices.Concat(t.opening(now.system, now.begins), first.Tokens[len(old):])
@@ -95,9 +96,9 @@ func (t template) opened(first Turn, was, now rendering) Turn {
 
 // looker is what finds the states along the line to a turn, of the
 // conversation's own run alone. The caller holds mu.
-func (d *Dialogue) looker(to ID) *answer {
+func (d *Dialogue) looker(to turn.ID) *answer {
 	w := d.way()
-	w.mix = Mix{}
+	w.mix = turn.Mix{}
 	return &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(to), way: w}
 }
 
@@ -106,7 +107,7 @@ func (d *Dialogue) looker(to ID) *answer {
 func (a *answer) origin(adapter string) infer.Prefix {
 	base := a.way.base.String() + "\n" + adapter
 	if a.way.mix.Active() {
-		base += "\n" + a.way.mix.key()
+		base += "\n" + a.way.mix.Key()
 	}
 	return infer.PrefixFrom(a.model(), base)
 }
@@ -119,13 +120,13 @@ func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
 	if s == nil || !m.Active() && len(s.Members) == 0 {
 		return s
 	}
-	if !m.holds(s) {
+	if !m.Holds(s) {
 		return nil
 	}
 	out := *s
 	out.Weight, out.Members = 0, nil
 	if m.Active() {
-		out.Weight, out.Members = m.Weights()[0], m.reweighted(s.Members)
+		out.Weight, out.Members = m.Weights()[0], m.Reweight(s.Members)
 	}
 	return &out
 }
@@ -137,7 +138,7 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 		return from, nil
 	}
 	adapter, name := a.using()
-	voices, err := loadMembers(ctx, m, a.d.workspace.library, model, adapter, func(s *State) error { return s.CheckAdapter(adapter, name) })
+	voices, err := loadMembers(ctx, m, a.d.workspace.library, model, adapter, func(s *turn.State) error { return s.CheckAdapter(adapter, name) })
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package chat
 import (
 	"cmp"
 	"math"
+	"rookery/chat/turn"
 	"slices"
 )
 
@@ -17,7 +18,7 @@ type WinTable struct {
 
 // A Standing is what votes say of one variant.
 type Standing struct {
-	Variant            Description
+	Variant            turn.Description
 	Wins, Ties, Losses int
 	// Rate is wins, with a tie shared among those it was between, by votes;
 	// chance alone gives one part of as many as were compared.
@@ -42,8 +43,8 @@ type Interval struct {
 // inference, the law of succession, and statistical inference, Journal of the
 // American Statistical Association 22, 1927). Strengths are a Bradley-Terry
 // model, for more than two answers at once in Luce's form, see fitStrengths.
-func Wins(votes []Vote) WinTable {
-	at := map[Description]int{}
+func Wins(votes []turn.Vote) WinTable {
+	at := map[turn.Description]int{}
 	var t WinTable
 	var ballots []ballot
 	var score []float64
@@ -52,7 +53,7 @@ func Wins(votes []Vote) WinTable {
 			continue
 		}
 		t.Votes++
-		b := ballot{winner: Tie}
+		b := ballot{winner: turn.Tie}
 		for _, d := range v.Variants {
 			i, ok := at[d]
 			if !ok {
@@ -86,7 +87,7 @@ func (t *WinTable) count(b ballot, score []float64) {
 	for _, i := range b.of {
 		s := &t.Standings[i]
 		switch {
-		case b.winner == Tie:
+		case b.winner == turn.Tie:
 			s.Ties++
 			score[i] += 1 / float64(len(b.of))
 		case b.winner == i && !won:

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"math"
+	"rookery/chat/turn"
 	"slices"
 	"testing"
 )
@@ -90,7 +91,7 @@ func TestStrengthsOfThree(t *testing.T) {
 	if !near(s[0].value-s[1].value, math.Log(5.0/3), 1e-4) || !near(s[1].value-s[2].value, math.Log(1.5), 1e-4) {
 		t.Errorf("%+v", s)
 	}
-	for _, s := range fitStrengths([]ballot{{of: []int{0, 1, 2}, winner: Tie}}, 3, phantomVotes) {
+	for _, s := range fitStrengths([]ballot{{of: []int{0, 1, 2}, winner: turn.Tie}}, 3, phantomVotes) {
 		if !near(s.value, 0, 1e-9) || !(s.deviation > 0.5) {
 			t.Errorf("after a tie %+v", s)
 		}
@@ -98,11 +99,11 @@ func TestStrengthsOfThree(t *testing.T) {
 }
 
 func TestWinTable(t *testing.T) {
-	vote := func(winner int, of ...Description) Vote { return Vote{Variants: of, Winner: winner} }
+	vote := func(winner int, of ...turn.Description) turn.Vote { return turn.Vote{Variants: of, Winner: winner} }
 	votes := slices.Concat(
-		slices.Repeat([]Vote{vote(0, "a", "b")}, 5),
-		slices.Repeat([]Vote{vote(1, "b", "a")}, 3),
-		[]Vote{vote(0, "b", "a"), vote(Tie, "a", "b"), vote(1, "a"), vote(7, "a", "b")}, // the last two are none
+		slices.Repeat([]turn.Vote{vote(0, "a", "b")}, 5),
+		slices.Repeat([]turn.Vote{vote(1, "b", "a")}, 3),
+		[]turn.Vote{vote(0, "b", "a"), vote(turn.Tie, "a", "b"), vote(1, "a"), vote(7, "a", "b")}, // the last two are none
 	)
 	table := Wins(votes)
 	if table.Votes != 10 || len(table.Standings) != 2 {
@@ -118,11 +119,11 @@ func TestWinTable(t *testing.T) {
 	if s := a.Strength; !(0.5 < s.Estimate && s.Low < s.Estimate && s.Estimate < s.High && s.High < 1) {
 		t.Errorf("the better one's strength is %+v", s)
 	}
-	always := Wins(slices.Repeat([]Vote{vote(2, "a", "b", "c")}, 30)).Standings
+	always := Wins(slices.Repeat([]turn.Vote{vote(2, "a", "b", "c")}, 30)).Standings
 	if s := always[0]; s.Variant != "c" || s.Strength.High >= 1 || !(s.Strength.Low > 0.5) || always[1].Strength.High > 0.7 {
 		t.Errorf("who always wins: %+v", always)
 	}
-	same := Wins([]Vote{vote(0, "a", "a")}).Standings
+	same := Wins([]turn.Vote{vote(0, "a", "a")}).Standings
 	if len(same) != 1 || same[0].Wins != 1 || same[0].Losses != 1 || !near(same[0].Strength.Estimate, 0.5, 1e-9) {
 		t.Errorf("one with itself: %+v", same)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -25,7 +26,7 @@ type Defaults struct {
 	Preset    string          // "" chooses by model family
 	Presets   []Preset        // a person's own
 	Sampling  *sampler.Params // overrides the preset
-	Think     ThinkMode
+	Think     turn.ThinkMode
 	MaxTokens int
 	Stops     []string // nil: the model family's
 
@@ -42,7 +43,7 @@ type Defaults struct {
 type Workspace struct {
 	host
 	secondModels secondModels
-	store        Store
+	store        turn.Store
 	library      *Library
 	saver        *saver // of the layout
 	memory       *memoryTier
@@ -50,9 +51,9 @@ type Workspace struct {
 
 	mu       sync.Mutex
 	defaults Defaults
-	open     map[ID]*Dialogue
-	casts    []unsavedVote        // votes that may not be saved yet
-	leaving  map[ID]chan struct{} // shut and still being saved, or being altered; closed when that is done
+	open     map[turn.ID]*Dialogue
+	casts    []unsavedVote             // votes that may not be saved yet
+	leaving  map[turn.ID]chan struct{} // shut and still being saved, or being altered; closed when that is done
 
 	saving  sync.WaitGroup // shut dialogues
 	unsaved []error        // of shut dialogues that Close gave up
@@ -65,13 +66,13 @@ type Workspace struct {
 }
 
 // NewWorkspace starts a workspace. It owns store from here on.
-func NewWorkspace(e Engine, store Store, d Defaults) *Workspace {
+func NewWorkspace(e Engine, store turn.Store, d Defaults) *Workspace {
 	ctx, cancel := context.WithCancel(context.Background())
 	warm := newMemoryTier()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Workspace{
 		host: host{e, newAdapterRegistry(e, store)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
-		defaults: d, open: map[ID]*Dialogue{}, leaving: map[ID]chan struct{}{}, ctx: ctx, cancel: cancel,
+		defaults: d, open: map[turn.ID]*Dialogue{}, leaving: map[turn.ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}
 }
@@ -115,7 +116,7 @@ func (k *Workspace) New() *Dialogue { return k.add(k.blank()) }
 
 // NewFrom opens a new, empty conversation that begins from a state of the
 // library. A state of another model or shape is a *statefile.MismatchError.
-func (k *Workspace) NewFrom(s State) (*Dialogue, error) {
+func (k *Workspace) NewFrom(s turn.State) (*Dialogue, error) {
 	d := k.blank()
 	if err := d.SetBase(s); err != nil {
 		d.saver.stop()
@@ -129,15 +130,15 @@ func (k *Workspace) blank() *Dialogue {
 	s := k.settings()
 	preset := presetNamed(k.engine.Model(), s.Preset, s.Presets)
 	now := time.Now()
-	c := Conversation{
-		ID: NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
+	c := turn.Conversation{
+		ID: turn.NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
 		Created: now, Updated: now,
 	}
 	if s.Sampling != nil {
 		c.Preset, c.Sampling = "", *s.Sampling
 	}
 	if c.Think == "" {
-		c.Think = ThinkOff
+		c.Think = turn.ThinkOff
 	}
 	return newDialogue(k, c, false)
 }
@@ -151,13 +152,13 @@ func (k *Workspace) add(d *Dialogue) *Dialogue {
 
 // Open opens a stored conversation, or gives the dialogue that has it open.
 // It returns at once; the view says Loading until it is read.
-func (k *Workspace) Open(id ID) *Dialogue {
+func (k *Workspace) Open(id turn.ID) *Dialogue {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if d := k.open[id]; d != nil {
 		return d
 	}
-	d := newDialogue(k, Conversation{ID: id, Created: id.Created()}, true)
+	d := newDialogue(k, turn.Conversation{ID: id, Created: id.Created()}, true)
 	k.open[id] = d
 	leaving := k.leaving[id]
 	d.work.Go(func() { d.load(leaving) })
@@ -175,7 +176,7 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 	c, turns, j, err := d.workspace.store.Load(d.saver.ctx, d.id)
 	b := d.workspace.library.base(d.saver.ctx, c.Base)
 	adapter := d.workspace.adapters.name(d.saver.ctx, c.Adapter)
-	var journals []Journal
+	var journals []turn.Journal
 	if err == nil && j != nil {
 		journals, err = d.workspace.store.Journals(d.saver.ctx, d.id)
 	}
@@ -207,7 +208,7 @@ func (k *Workspace) Restore(ctx context.Context) ([]*Dialogue, int, error) {
 	var open []*Dialogue
 	active := 0
 	for i, id := range layout.Open {
-		if !slices.ContainsFunc(stored, func(c Conversation) bool { return c.ID == id && c.Deleted.IsZero() }) {
+		if !slices.ContainsFunc(stored, func(c turn.Conversation) bool { return c.ID == id && c.Deleted.IsZero() }) {
 			continue // it was never sent to, or has been thrown away
 		}
 		if i <= layout.Active {
@@ -244,7 +245,7 @@ func wait(ctx context.Context, group *sync.WaitGroup) error {
 
 // SaveLayout remembers the open dialogues in order.
 func (k *Workspace) SaveLayout(open []*Dialogue, active int) {
-	l := Layout{Active: active}
+	l := turn.Layout{Active: active}
 	for _, d := range open {
 		l.Open = append(l.Open, d.id)
 	}
@@ -252,7 +253,7 @@ func (k *Workspace) SaveLayout(open []*Dialogue, active int) {
 }
 
 // List returns the stored conversations. It blocks.
-func (k *Workspace) List(ctx context.Context) ([]Conversation, error) {
+func (k *Workspace) List(ctx context.Context) ([]turn.Conversation, error) {
 	list, err := k.store.Conversations(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing conversations: %w", err)

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 func TestRestore(t *testing.T) {
@@ -28,15 +29,15 @@ func TestRestore(t *testing.T) {
 	r.workspace = chat.NewWorkspace(r.engine, store, chat.Defaults{})
 	open, active, err = r.workspace.Restore(ctx)
 	must(t, err)
-	var ids []chat.ID
+	var ids []turn.ID
 	for _, d := range open {
 		ids = append(ids, d.ID())
 		if v := d.View(); v.Loading || len(v.Turns) != 2 {
 			t.Errorf("restored %+v", v)
 		}
 	}
-	if !slices.Equal(ids, []chat.ID{c.ID(), a.ID()}) || active != 1 {
-		t.Errorf("restored %v with %d active, want %v", ids, active, []chat.ID{c.ID(), a.ID()})
+	if !slices.Equal(ids, []turn.ID{c.ID(), a.ID()}) || active != 1 {
+		t.Errorf("restored %v with %d active, want %v", ids, active, []turn.ID{c.ID(), a.ID()})
 	}
 	history, err := r.workspace.History(ctx)
 	must(t, err)
@@ -77,7 +78,7 @@ func TestEmptyConversationsAreNotStored(t *testing.T) {
 	d := r.workspace.New()
 	must(t, d.SetTitle("a title"))
 	must(t, d.SetSystem("a system prompt"))
-	must(t, d.SetThink(chat.ThinkFree))
+	must(t, d.SetThink(turn.ThinkFree))
 	must(t, r.workspace.Close(ctx))
 	list, err := r.workspace.List(ctx)
 	must(t, err)
@@ -90,11 +91,11 @@ func TestEmptyConversationsAreNotStored(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	r := newRoom(t, setup{})
 	c := r.workspace.New().View().Conversation
-	if c.Preset != "story" || c.Sampling.Temperature != 0.8 || c.Sampling.TopP != 0.9 || c.Think != chat.ThinkOff {
+	if c.Preset != "story" || c.Sampling.Temperature != 0.8 || c.Sampling.TopP != 0.9 || c.Think != turn.ThinkOff {
 		t.Errorf("a new conversation has %+v", c)
 	}
-	r.workspace.SetDefaults(chat.Defaults{System: "s", Preset: "calm", Think: chat.ThinkFree})
-	if c = r.workspace.New().View().Conversation; c.Preset != "calm" || c.System != "s" || c.Think != chat.ThinkFree {
+	r.workspace.SetDefaults(chat.Defaults{System: "s", Preset: "calm", Think: turn.ThinkFree})
+	if c = r.workspace.New().View().Conversation; c.Preset != "calm" || c.System != "s" || c.Think != turn.ThinkFree {
 		t.Errorf("a new conversation has %+v", c)
 	}
 	r.workspace.SetDefaults(chat.Defaults{Sampling: seeded(0.1, 0)})

@@ -5,20 +5,21 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/sessions"
 )
 
 // A storedTalk is a conversation as the database has it.
 type storedTalk struct {
-	chat.Conversation
-	turns []chat.Turn
+	turn.Conversation
+	turns []turn.Turn
 }
 
 // prompts are the texts of the visible line's prompts.
 func (s storedTalk) prompts() []string {
 	var out []string
 	for _, t := range chat.Line(s.turns, s.Tip) {
-		if t.Role == chat.RoleUser {
+		if t.Role == turn.RoleUser {
 			out = append(out, t.Text)
 		}
 	}
@@ -26,7 +27,7 @@ func (s storedTalk) prompts() []string {
 }
 
 // versions is how many turns have the same turn above them as one.
-func (s storedTalk) versions(of chat.Turn) int {
+func (s storedTalk) versions(of turn.Turn) int {
 	n := 0
 	for _, t := range s.turns {
 		if t.Parent == of.Parent && t.Role == of.Role {
@@ -37,7 +38,7 @@ func (s storedTalk) versions(of chat.Turn) int {
 }
 
 // tip is the last turn of the visible line.
-func (s storedTalk) tip() chat.Turn {
+func (s storedTalk) tip() turn.Turn {
 	line := chat.Line(s.turns, s.Tip)
 	return line[len(line)-1]
 }
@@ -93,7 +94,7 @@ func read(t *testing.T, s *sessions.Store) []storedTalk {
 }
 
 // library are the states of a home's library.
-func library(t *testing.T, home string) (list []chat.State) {
+func library(t *testing.T, home string) (list []turn.State) {
 	t.Helper()
 	inStore(t, home, func(s *sessions.Store) {
 		var err error

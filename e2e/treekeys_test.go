@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // The keys of the tree in the prompt that others of its tests do not press, and
@@ -64,7 +64,7 @@ func TestTreeKeysInThePrompt(t *testing.T) {
 	}
 	answers := 0
 	for _, tn := range talk.turns {
-		if tn.Role == chat.RoleAssistant {
+		if tn.Role == turn.RoleAssistant {
 			answers++
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/adapter"
 )
 
@@ -21,14 +21,14 @@ type adapterRecord struct {
 }
 
 // Adapters implements chat.Store.
-func (s *Store) Adapters(ctx context.Context) ([]chat.Adapter, error) {
+func (s *Store) Adapters(ctx context.Context) ([]turn.Adapter, error) {
 	const doing = "listing the adapters"
 	rows, err := s.read.QueryContext(ctx, `SELECT fingerprint, name, path, options, used FROM adapters ORDER BY used DESC, fingerprint`)
 	if err != nil {
 		return nil, explain(doing, err)
 	}
-	list, err := collect(rows, func(row scanner) (chat.Adapter, error) {
-		var a chat.Adapter
+	list, err := collect(rows, func(row scanner) (turn.Adapter, error) {
+		var a turn.Adapter
 		var options string
 		var used int64
 		if err := row.Scan(&a.Fingerprint, &a.Name, &a.Path, &options, &used); err != nil {
@@ -46,7 +46,7 @@ func (s *Store) Adapters(ctx context.Context) ([]chat.Adapter, error) {
 }
 
 // SaveAdapter implements chat.Store.
-func (s *Store) SaveAdapter(ctx context.Context, a chat.Adapter) error {
+func (s *Store) SaveAdapter(ctx context.Context, a turn.Adapter) error {
 	o := a.Options
 	options, err := encode(adapterRecord{
 		Alpha: o.Alpha, Scale: o.Scale, Strength: o.Strength, Blocks: o.Blocks, Init: o.Init, Partial: o.Partial, Merged: a.Merged,

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/cpu"
 	"rookery/infer/rwkv"
@@ -188,9 +188,9 @@ func save(ctx context.Context, b *testing.B, s *Store, every time.Duration) {
 	b.Helper()
 	snap := snapshot(shape72B.StateLen())
 	var took []time.Duration
-	for id := chat.ID(2); ctx.Err() == nil; id++ {
+	for id := turn.ID(2); ctx.Err() == nil; id++ {
 		start := time.Now()
-		err := s.CommitTurn(ctx, conversation(1), turn(2+id%4, 0, "x"), snap)
+		err := s.CommitTurn(ctx, conversation(1), makeTurn(2+id%4, 0, "x"), snap)
 		if ctx.Err() != nil {
 			break // the last one was given up
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 func TestCompact(t *testing.T) {
@@ -51,10 +51,10 @@ func TestFullSmallDisk(t *testing.T) {
 		}
 	})
 	s := open(t, dir)
-	var id chat.ID
+	var id turn.ID
 	var err error
 	for id = 2; id < 100 && err == nil; id++ {
-		next := turn(id, id-1, "kept")
+		next := makeTurn(id, id-1, "kept")
 		if id == 2 {
 			next.Parent = 0
 		}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 const conversationColumns = `id, title, named, system, think, preset, sampling, created, updated, head,
@@ -15,8 +15,8 @@ const conversationColumns = `id, title, named, system, think, preset, sampling, 
 // scanner is what *sql.Row and *sql.Rows share.
 type scanner interface{ Scan(dest ...any) error }
 
-func scanConversation(row scanner) (chat.Conversation, error) {
-	var c chat.Conversation
+func scanConversation(row scanner) (turn.Conversation, error) {
+	var c turn.Conversation
 	var sampling, mix string
 	var created, updated, deleted int64
 	if err := row.Scan(&c.ID, &c.Title, &c.Named, &c.System, &c.Think, &c.Preset, &sampling, &created, &updated, &c.Head,
@@ -35,7 +35,7 @@ func scanConversation(row scanner) (chat.Conversation, error) {
 }
 
 // Conversations implements chat.Store.
-func (s *Store) Conversations(ctx context.Context) ([]chat.Conversation, error) {
+func (s *Store) Conversations(ctx context.Context) ([]turn.Conversation, error) {
 	const doing = "listing the conversations"
 	rows, err := s.read.QueryContext(ctx, `SELECT `+conversationColumns+` FROM conversations ORDER BY updated DESC, id DESC`)
 	if err != nil {
@@ -59,13 +59,13 @@ func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) ([]T, error) 
 }
 
 // SaveConversation implements chat.Store.
-func (s *Store) SaveConversation(ctx context.Context, c chat.Conversation) error {
+func (s *Store) SaveConversation(ctx context.Context, c turn.Conversation) error {
 	return explain("saving the conversation", s.inIndexedTx(ctx, func(tx *sql.Tx) error {
 		return s.saveConversation(ctx, tx, c)
 	}))
 }
 
-func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c chat.Conversation) error {
+func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c turn.Conversation) error {
 	sampling, err := encodeSampling(c.Sampling)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c chat.Convers
 }
 
 // Load implements chat.Store.
-func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat.Turn, *chat.Journal, error) {
+func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn.Turn, *turn.Journal, error) {
 	doing := fmt.Sprintf("loading conversation %d", id)
 	c, err := scanConversation(s.read.QueryRowContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -111,7 +111,7 @@ func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat
 }
 
 // Delete implements chat.Store.
-func (s *Store) Delete(ctx context.Context, id chat.ID) error {
+func (s *Store) Delete(ctx context.Context, id turn.ID) error {
 	res, err := s.write.ExecContext(ctx, `DELETE FROM conversations WHERE id = ?`, id)
 	if indexDamaged(err) && s.emptyIndex(ctx) == nil {
 		s.upkeep.breakIndex() // to be filled again
@@ -128,15 +128,15 @@ func (s *Store) Delete(ctx context.Context, id chat.ID) error {
 
 // Layout implements chat.Store. Conversations that are not stored (empty ones,
 // or deleted since) are left out.
-func (s *Store) Layout(ctx context.Context) (chat.Layout, error) {
-	var l chat.Layout
+func (s *Store) Layout(ctx context.Context) (turn.Layout, error) {
+	var l turn.Layout
 	rows, err := s.read.QueryContext(ctx, `SELECT conversation, active FROM layout
 		WHERE conversation IN (SELECT id FROM conversations) ORDER BY position`)
 	if err != nil {
 		return l, explain("reading the open tabs", err)
 	}
 	_, err = collect(rows, func(row scanner) (struct{}, error) {
-		var id chat.ID
+		var id turn.ID
 		var active bool
 		err := row.Scan(&id, &active)
 		if active {
@@ -149,7 +149,7 @@ func (s *Store) Layout(ctx context.Context) (chat.Layout, error) {
 }
 
 // SaveLayout implements chat.Store. A conversation may be stored later.
-func (s *Store) SaveLayout(ctx context.Context, l chat.Layout) error {
+func (s *Store) SaveLayout(ctx context.Context, l turn.Layout) error {
 	return explain("saving the open tabs", inTx(ctx, s.write, func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, `DELETE FROM layout`); err != nil {
 			return err

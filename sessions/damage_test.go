@@ -14,22 +14,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // everything is what a database says.
 type everything struct {
-	list   []chat.Conversation
-	turns  map[chat.ID][]chat.Turn
-	states map[chat.ID]*[]float32
+	list   []turn.Conversation
+	turns  map[turn.ID][]turn.Turn
+	states map[turn.ID]*[]float32
 }
 
 // unsealed leaves out what a turn's checksum is not of.
-var unsealed = cmpopts.IgnoreFields(chat.Turn{}, "Open", "Reason", "ModelName", "Base", "Adapter", "Label", "Pinned", "Edited", "Created", "Usage")
+var unsealed = cmpopts.IgnoreFields(turn.Turn{}, "Open", "Reason", "ModelName", "Base", "Adapter", "Label", "Pinned", "Edited", "Created", "Usage")
 
 // readAll reads what can be read, and gives the errors of the rest.
 func readAll(ctx context.Context, s *Store) (all everything, errs []error) {
-	all = everything{turns: map[chat.ID][]chat.Turn{}, states: map[chat.ID]*[]float32{}}
+	all = everything{turns: map[turn.ID][]turn.Turn{}, states: map[turn.ID]*[]float32{}}
 	note := func(err error) {
 		if err != nil {
 			errs = append(errs, err)
@@ -38,13 +38,13 @@ func readAll(ctx context.Context, s *Store) (all everything, errs []error) {
 	var err error
 	all.list, err = s.Conversations(ctx)
 	note(err)
-	for _, id := range []chat.ID{1000, 2000} {
+	for _, id := range []turn.ID{1000, 2000} {
 		_, turns, _, err := s.Load(ctx, id)
 		note(err)
 		if err == nil {
 			all.turns[id] = turns
 		}
-		for i := range chat.ID(6) {
+		for i := range turn.ID(6) {
 			snap, err := s.Snapshot(ctx, id+i+1)
 			note(err)
 			if snap != nil {
@@ -139,21 +139,21 @@ func flip(t *testing.T, data []byte, want everything, at int, bit byte) {
 		return
 	}
 	_, errs = readAll(t.Context(), s)
-	errs = append(errs, s.CommitTurn(t.Context(), conversation(3000), turn(3001, 0, "a new one"), snapshot(100)), s.retain(t.Context()), s.Close())
+	errs = append(errs, s.CommitTurn(t.Context(), conversation(3000), makeTurn(3001, 0, "a new one"), snapshot(100)), s.retain(t.Context()), s.Close())
 	reported(slices.DeleteFunc(errs, func(err error) bool { return err == nil }))
 }
 
 // Another program that holds the database is one line, and nothing is lost.
 func TestLockedDatabase(t *testing.T) {
 	s := open(t, t.TempDir())
-	must(t, s.CommitTurn(t.Context(), conversation(1), turn(2, 0, "kept"), nil))
+	must(t, s.CommitTurn(t.Context(), conversation(1), makeTurn(2, 0, "kept"), nil))
 	_, err := s.write.ExecContext(t.Context(), `PRAGMA busy_timeout = 50`)
 	must(t, err)
 	other, err := sql.Open("sqlite", dsn(s.path, "_txlock", "immediate"))
 	must(t, err)
 	tx, err := other.BeginTx(t.Context(), nil)
 	must(t, err)
-	err = s.CommitTurn(t.Context(), conversation(1), turn(3, 2, "waits"), nil)
+	err = s.CommitTurn(t.Context(), conversation(1), makeTurn(3, 2, "waits"), nil)
 	if err == nil || !strings.Contains(err.Error(), "another program holds the database") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
@@ -161,5 +161,5 @@ func TestLockedDatabase(t *testing.T) {
 		t.Errorf("%d turns can be read, %v", len(turns), err)
 	}
 	must(t, errors.Join(tx.Rollback(), other.Close()))
-	must(t, s.CommitTurn(t.Context(), conversation(1), turn(3, 2, "waits"), nil))
+	must(t, s.CommitTurn(t.Context(), conversation(1), makeTurn(3, 2, "waits"), nil))
 }

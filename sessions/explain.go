@@ -10,7 +10,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // Errors that callers tell apart.
@@ -70,7 +70,7 @@ func (b brief) Unwrap() error { return b.error }
 
 // notFound is the error of a conversation that is not stored. It is
 // fs.ErrNotExist.
-type notFound chat.ID
+type notFound turn.ID
 
 func (id notFound) Error() string {
 	return fmt.Sprintf("there is no conversation %d: `rookery sessions ls` lists them", int64(id))

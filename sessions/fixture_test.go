@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/rwkv"
@@ -40,18 +41,18 @@ func TestMakeFixture(t *testing.T) {
 
 // fixtureBook is the state of the library that a conversation of a fixture
 // begins from.
-const fixtureBook chat.ID = 5000
+const fixtureBook turn.ID = 5000
 
 var fixtureTime = time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 
-func fixtureMix() chat.Mix {
-	return chat.Mix{Own: chat.MixMember{Name: "own", Weight: 1}, Others: []chat.MixMember{{State: fixtureBook, Name: "book", Weight: -0.5}}}
+func fixtureMix() turn.Mix {
+	return turn.Mix{Own: turn.MixMember{Name: "own", Weight: 1}, Others: []turn.MixMember{{State: fixtureBook, Name: "book", Weight: -0.5}}}
 }
 
-func fixtureReading() chat.Reading {
-	return chat.Reading{
-		Model: "m", Spans: []chat.Span{{Tokens: 1}, {Adapter: "fingerprint", Name: "poet"}}, Unread: 1,
-		Anew: &chat.Anew{Turns: 2, Adapter: "another", Name: "critic", Base: fixtureBook},
+func fixtureReading() turn.Reading {
+	return turn.Reading{
+		Model: "m", Spans: []turn.Span{{Tokens: 1}, {Adapter: "fingerprint", Name: "poet"}}, Unread: 1,
+		Anew: &turn.Anew{Turns: 2, Adapter: "another", Name: "critic", Base: fixtureBook},
 	}
 }
 
@@ -60,25 +61,25 @@ func fillLibrary(t *testing.T, s *Store) {
 	t.Helper()
 	ctx := t.Context()
 	shape := rwkv.Shape{Version: rwkv.V7, Layers: 1, Embed: 8, Heads: 1, HeadSize: 8}
-	must(t, s.SaveState(ctx, chat.State{ID: fixtureBook, State: statefile.State{
+	must(t, s.SaveState(ctx, turn.State{ID: fixtureBook, State: statefile.State{
 		Name: "book", Kind: statefile.Baked, Source: "book.txt", Model: "m", ModelName: "rookery-demo", Shape: shape,
 		Adapter: "fingerprint", AdapterName: "poet", Tokens: []int32{7, 8, 9}, Created: fixtureTime,
 		Snapshot: &infer.Snapshot{Model: "m", Tokenizer: "t", Adapter: "fingerprint", Position: 3, State: fixtureState(7)},
 	}}))
-	must(t, s.SaveAdapter(ctx, chat.Adapter{Fingerprint: "fingerprint", Name: "poet", Path: "/models/poet.pth", Options: adapter.Options{Strength: 0.5}, Used: fixtureTime}))
-	must(t, s.SaveMix(ctx, chat.NamedMix{Name: "dark", Mix: fixtureMix(), Used: fixtureTime}))
-	must(t, s.AddVote(ctx, chat.Vote{
+	must(t, s.SaveAdapter(ctx, turn.Adapter{Fingerprint: "fingerprint", Name: "poet", Path: "/models/poet.pth", Options: adapter.Options{Strength: 0.5}, Used: fixtureTime}))
+	must(t, s.SaveMix(ctx, turn.NamedMix{Name: "dark", Mix: fixtureMix(), Used: fixtureTime}))
+	must(t, s.AddVote(ctx, turn.Vote{
 		Prompt: chat.HashPrompt("a prompt"), Created: fixtureTime, Winner: 1,
-		Variants: []chat.Description{`{"model":"m"}`, `{"model":"m","adapter":"poet"}`},
+		Variants: []turn.Description{`{"model":"m"}`, `{"model":"m","adapter":"poet"}`},
 	}))
 }
 
 func fillFixture(t *testing.T, s *Store) {
 	t.Helper()
 	ctx, at := t.Context(), fixtureTime
-	for n := range chat.ID(2) {
-		c := chat.Conversation{
-			ID: 1000 * (n + 1), Title: fmt.Sprintf("conversation %d 乌鸦", n+1), Think: chat.ThinkOff,
+	for n := range turn.ID(2) {
+		c := turn.Conversation{
+			ID: 1000 * (n + 1), Title: fmt.Sprintf("conversation %d 乌鸦", n+1), Think: turn.ThinkOff,
 			Sampling: sampler.Params{Temperature: 1, TopP: 0.5, Decay: 0.996, Seed: 7},
 			Created:  at, Updated: at.Add(time.Duration(n) * time.Hour),
 		}
@@ -86,14 +87,14 @@ func fillFixture(t *testing.T, s *Store) {
 			c.Base, c.Adapter, c.Mix = fixtureBook, "fingerprint", fixtureMix()
 		}
 		for i := 1; i <= 6; i++ {
-			tn := chat.Turn{
-				ID: c.ID + chat.ID(i), Role: chat.Role(2 - i%2), Text: fmt.Sprintf("turn %d of the rooks' nest 高树", i),
+			tn := turn.Turn{
+				ID: c.ID + turn.ID(i), Role: turn.Role(2 - i%2), Text: fmt.Sprintf("turn %d of the rooks' nest 高树", i),
 				Tokens: []int32{int32(i), 2, 3}, Sampling: c.Sampling, Model: "m", ModelName: "rookery-demo", Created: at,
 			}
 			if tn.Base = "book"; n == 0 {
 				tn.Base = ""
 			}
-			if n == 1 && tn.Role == chat.RoleAssistant {
+			if n == 1 && tn.Role == turn.RoleAssistant {
 				tn.Adapter, tn.AdapterID, tn.Mix = "poet", "fingerprint", c.Mix
 				tn.Reading = fixtureReading()
 			}
@@ -111,13 +112,13 @@ func fillFixture(t *testing.T, s *Store) {
 		}
 	}
 	fillLibrary(t, s)
-	must(t, s.BeginJournal(ctx, 2000, chat.Turn{
+	must(t, s.BeginJournal(ctx, 2000, turn.Turn{
 		Base: "book", Adapter: "poet", AdapterID: "fingerprint", Mix: fixtureMix(), Edited: true, Reading: fixtureReading(),
-		ID: 2007, Parent: 2005, Role: chat.RoleAssistant, Sampling: sampler.Params{TopP: 1}, Model: "m", ModelName: "rookery-demo", Created: at,
+		ID: 2007, Parent: 2005, Role: turn.RoleAssistant, Sampling: sampler.Params{TopP: 1}, Model: "m", ModelName: "rookery-demo", Created: at,
 	}))
 	must(t, s.AppendJournal(ctx, 2007, []int32{5, 6}, "half an answer"))
 	must(t, s.AddHistory(ctx, "a prompt"))
-	must(t, s.SaveLayout(ctx, chat.Layout{Open: []chat.ID{2000, 1000}, Active: 1}))
+	must(t, s.SaveLayout(ctx, turn.Layout{Open: []turn.ID{2000, 1000}, Active: 1}))
 }
 
 // unpack puts a fixture into a new data directory.

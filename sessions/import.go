@@ -5,11 +5,11 @@ import (
 	"database/sql"
 	"fmt"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // Import implements chat.Store.
-func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
+func (s *Store) Import(ctx context.Context, trees []turn.Tree) error {
 	if err := s.inIndexedTx(ctx, func(tx *sql.Tx) error {
 		for _, t := range trees {
 			if err := s.importTree(ctx, tx, t); err != nil {
@@ -28,7 +28,7 @@ func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
 	return nil
 }
 
-func (s *Store) importTree(ctx context.Context, tx *sql.Tx, t chat.Tree) error {
+func (s *Store) importTree(ctx context.Context, tx *sql.Tx, t turn.Tree) error {
 	c := t.Conversation
 	if err := free(ctx, tx, c.ID, `SELECT count(*) FROM conversations WHERE id = ?`, c.ID); err != nil {
 		return err
@@ -67,13 +67,13 @@ func (s *Store) importTree(ctx context.Context, tx *sql.Tx, t chat.Tree) error {
 }
 
 // free refuses an id that is in use.
-func free(ctx context.Context, tx *sql.Tx, conversation chat.ID, query string, id chat.ID) error {
+func free(ctx context.Context, tx *sql.Tx, conversation turn.ID, query string, id turn.ID) error {
 	var n int
 	if err := tx.QueryRowContext(ctx, query, id).Scan(&n); err != nil {
 		return err
 	}
 	if n > 0 {
-		return &chat.TakenError{Conversation: conversation}
+		return &turn.TakenError{Conversation: conversation}
 	}
 	return nil
 }

@@ -7,18 +7,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // aTree is a conversation of two turns with the state after the second.
-func aTree(id chat.ID, read func() (*infer.Snapshot, error)) chat.Tree {
+func aTree(id turn.ID, read func() (*infer.Snapshot, error)) turn.Tree {
 	c := conversation(id)
 	c.Head, c.Tip = id+2, id+2
-	return chat.Tree{
+	return turn.Tree{
 		Conversation: c,
-		Turns:        []chat.Turn{turn(id+1, 0, "a magpie came"), turn(id+2, id+1, "and went")},
-		States:       []chat.TreeState{{Turn: id + 2, Read: read}},
+		Turns:        []turn.Turn{makeTurn(id+1, 0, "a magpie came"), makeTurn(id+2, id+1, "and went")},
+		States:       []turn.TreeState{{Turn: id + 2, Read: read}},
 	}
 }
 
@@ -26,7 +26,7 @@ func TestImport(t *testing.T) {
 	s := open(t, t.TempDir())
 	want := snapshot(3)
 	good := aTree(100, func() (*infer.Snapshot, error) { return want, nil })
-	must(t, s.Import(t.Context(), []chat.Tree{good, aTree(200, func() (*infer.Snapshot, error) { return nil, nil })}))
+	must(t, s.Import(t.Context(), []turn.Tree{good, aTree(200, func() (*infer.Snapshot, error) { return nil, nil })}))
 	c, turns, _, err := s.Load(t.Context(), 100)
 	must(t, err)
 	if d := cmp.Diff(good.Conversation, c) + cmp.Diff(good.Turns, turns, cmpopts.EquateEmpty()); d != "" {
@@ -45,17 +45,17 @@ func TestImport(t *testing.T) {
 
 func TestImportIsAllOrNothing(t *testing.T) {
 	s := open(t, t.TempDir())
-	must(t, s.CommitTurn(t.Context(), conversation(1), turn(201, 0, "mine"), nil))
+	must(t, s.CommitTurn(t.Context(), conversation(1), makeTurn(201, 0, "mine"), nil))
 	damaged := errors.New("the checksum does not match")
 	fine := func() (*infer.Snapshot, error) { return snapshot(1), nil }
-	taken := func(id chat.ID) func(error) bool {
+	taken := func(id turn.ID) func(error) bool {
 		return func(err error) bool {
-			var e *chat.TakenError
+			var e *turn.TakenError
 			return errors.As(err, &e) && e.Conversation == id
 		}
 	}
 	for name, c := range map[string]struct {
-		second chat.Tree
+		second turn.Tree
 		failed func(error) bool
 	}{
 		"a damaged state":       {aTree(300, func() (*infer.Snapshot, error) { return nil, damaged }), func(err error) bool { return errors.Is(err, damaged) }},
@@ -63,7 +63,7 @@ func TestImportIsAllOrNothing(t *testing.T) {
 		"a turn's id":           {aTree(200, fine), taken(200)},
 		"an id within the file": {aTree(100, fine), taken(100)},
 	} {
-		if err := s.Import(t.Context(), []chat.Tree{aTree(100, fine), c.second}); !c.failed(err) {
+		if err := s.Import(t.Context(), []turn.Tree{aTree(100, fine), c.second}); !c.failed(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		list, err := s.Conversations(t.Context())

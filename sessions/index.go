@@ -9,7 +9,7 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 const (
@@ -22,18 +22,18 @@ const (
 )
 
 // indexTurn keeps the index in step with a turn that is about to be saved.
-func (s *Store) indexTurn(ctx context.Context, tx *sql.Tx, id chat.ID, text string) error {
+func (s *Store) indexTurn(ctx context.Context, tx *sql.Tx, id turn.ID, text string) error {
 	return s.index(ctx, tx, int64(id), text, `SELECT text FROM turns WHERE id = ?1`, id)
 }
 
 // indexTitle keeps the index in step with a title that is about to be saved.
-func (s *Store) indexTitle(ctx context.Context, tx *sql.Tx, id chat.ID, title string) error {
+func (s *Store) indexTitle(ctx context.Context, tx *sql.Tx, id turn.ID, title string) error {
 	return s.index(ctx, tx, -int64(id), title, `SELECT title FROM conversations WHERE id = ?1`, id)
 }
 
 // index replaces an entry if the text is another than the one stored. A
 // damaged index is no reason to lose a turn: it is made anew in the background.
-func (s *Store) index(ctx context.Context, tx *sql.Tx, row int64, text, stored string, id chat.ID) error {
+func (s *Store) index(ctx context.Context, tx *sql.Tx, row int64, text, stored string, id turn.ID) error {
 	var old sql.Null[string]
 	if err := tx.QueryRowContext(ctx, stored, id).Scan(&old); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"strings"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 const journalColumns = `turn, parent, role, sampling, model, model_name, created, base, adapter, adapter_id, mix, edited, reading`
 
 // BeginJournal implements chat.Store.
-func (s *Store) BeginJournal(ctx context.Context, conversation chat.ID, t chat.Turn) error {
+func (s *Store) BeginJournal(ctx context.Context, conversation turn.ID, t turn.Turn) error {
 	sampling, err := encodeSampling(t.Sampling)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (s *Store) BeginJournal(ctx context.Context, conversation chat.ID, t chat.T
 }
 
 // AmendJournal implements chat.Store.
-func (s *Store) AmendJournal(ctx context.Context, t chat.Turn) error {
+func (s *Store) AmendJournal(ctx context.Context, t turn.Turn) error {
 	reading, err := encodeReading(&t)
 	if err != nil {
 		return err
@@ -43,7 +43,7 @@ func (s *Store) AmendJournal(ctx context.Context, t chat.Turn) error {
 }
 
 // AppendJournal implements chat.Store.
-func (s *Store) AppendJournal(ctx context.Context, id chat.ID, tokens []int32, text string) error {
+func (s *Store) AppendJournal(ctx context.Context, id turn.ID, tokens []int32, text string) error {
 	_, err := s.write.ExecContext(ctx, `INSERT INTO journal_parts (turn, seq, tokens, text)
 		SELECT ?1, coalesce(max(seq), 0) + 1, ?2, ?3 FROM journal_parts WHERE turn = ?1`,
 		id, encodeTokens(tokens), text)
@@ -51,7 +51,7 @@ func (s *Store) AppendJournal(ctx context.Context, id chat.ID, tokens []int32, t
 }
 
 // Journals implements chat.Store.
-func (s *Store) Journals(ctx context.Context, conversation chat.ID) ([]chat.Journal, error) {
+func (s *Store) Journals(ctx context.Context, conversation turn.ID) ([]turn.Journal, error) {
 	const doing = "reading unfinished answers"
 	rows, err := s.read.QueryContext(ctx, `SELECT `+journalColumns+`
 		FROM journals WHERE conversation = ? ORDER BY turn`, conversation)
@@ -71,7 +71,7 @@ func (s *Store) Journals(ctx context.Context, conversation chat.ID) ([]chat.Jour
 }
 
 // loadJournal returns the newest unfinished answer of a conversation, or nil.
-func (s *Store) loadJournal(ctx context.Context, conversation chat.ID) (*chat.Journal, error) {
+func (s *Store) loadJournal(ctx context.Context, conversation turn.ID) (*turn.Journal, error) {
 	j, err := scanJournal(s.read.QueryRowContext(ctx, `SELECT `+journalColumns+`
 		FROM journals WHERE conversation = ? ORDER BY turn DESC LIMIT 1`, conversation))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -83,8 +83,8 @@ func (s *Store) loadJournal(ctx context.Context, conversation chat.ID) (*chat.Jo
 	return &j, s.loadParts(ctx, &j)
 }
 
-func scanJournal(row scanner) (chat.Journal, error) {
-	var j chat.Journal
+func scanJournal(row scanner) (turn.Journal, error) {
+	var j turn.Journal
 	var sampling, mix, reading string
 	var created int64
 	t := &j.Turn
@@ -107,7 +107,7 @@ func scanJournal(row scanner) (chat.Journal, error) {
 }
 
 // loadParts reads what an unfinished answer has.
-func (s *Store) loadParts(ctx context.Context, j *chat.Journal) error {
+func (s *Store) loadParts(ctx context.Context, j *turn.Journal) error {
 	rows, err := s.read.QueryContext(ctx, `SELECT tokens, text FROM journal_parts WHERE turn = ? ORDER BY seq`, j.Turn.ID)
 	if err != nil {
 		return err

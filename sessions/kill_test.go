@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // kills is how often the writer is killed; each takes some tens of milliseconds.
@@ -45,7 +45,7 @@ func writeForever(dir string) error {
 	if err != nil {
 		return err
 	}
-	var last chat.ID
+	var last turn.ID
 	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(max(id), 1) FROM turns`).Scan(&last); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func writeForever(dir string) error {
 		c.Head = last
 	}
 	for id := last + 1; ; id++ {
-		t := turn(id, last, "")
+		t := makeTurn(id, last, "")
 		if last == 1 {
 			t.Parent = 0
 		}
@@ -115,7 +115,7 @@ func TestKill(t *testing.T) {
 
 // killWriter runs a writer for a while after its first word, kills it, and
 // returns the last turn and journal entry it reported.
-func killWriter(t *testing.T, dir string, after time.Duration) (turnID, journalID chat.ID, parts int) {
+func killWriter(t *testing.T, dir string, after time.Duration) (turnID, journalID turn.ID, parts int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), "ROOKERY_KILL_DIR="+dir)
@@ -136,10 +136,10 @@ func killWriter(t *testing.T, dir string, after time.Duration) (turnID, journalI
 		n, err := strconv.ParseInt(word[1], 10, 64)
 		must(t, err)
 		if word[0] == "turn" {
-			turnID = chat.ID(n)
+			turnID = turn.ID(n)
 			continue
 		}
-		journalID = chat.ID(n)
+		journalID = turn.ID(n)
 		parts, err = strconv.Atoi(word[2])
 		must(t, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/statefile"
 )
 
@@ -61,7 +62,7 @@ func TestReleasedSchemas(t *testing.T) {
 			if size != pageSize {
 				t.Errorf("pages of %d bytes after compacting", size)
 			}
-			must(t, s.CommitTurn(t.Context(), conversation(3000), turn(3001, 0, "a new one"), snapshot(100)))
+			must(t, s.CommitTurn(t.Context(), conversation(3000), makeTurn(3001, 0, "a new one"), snapshot(100)))
 		})
 	}
 }
@@ -111,11 +112,11 @@ func checkLibrary(t *testing.T, s *Store, version int) {
 	if j.Turn.Edited != (version >= edits) {
 		t.Errorf("the unfinished answer was edited: %v", j.Turn.Edited)
 	}
-	var read chat.Reading
+	var read turn.Reading
 	if version >= readings {
 		read = fixtureReading()
 	}
-	if !reflect.DeepEqual(turns[5].Reading, read) || !reflect.DeepEqual(j.Turn.Reading, read) || !reflect.DeepEqual(turns[0].Reading, chat.Reading{}) {
+	if !reflect.DeepEqual(turns[5].Reading, read) || !reflect.DeepEqual(j.Turn.Reading, read) || !reflect.DeepEqual(turns[0].Reading, turn.Reading{}) {
 		t.Errorf("the turns were read as %+v, %+v and %+v", turns[5].Reading, j.Turn.Reading, turns[0].Reading)
 	}
 	known, err := s.Adapters(ctx)
@@ -142,7 +143,7 @@ func checkFixture(t *testing.T, s *Store) {
 	if len(list) != 2 || list[0].ID != 2000 || list[0].Head != 2006 || list[1].Title != "conversation 1 乌鸦" {
 		t.Errorf("got %+v", list)
 	}
-	for id, journaled := range map[chat.ID]bool{1000: false, 2000: true} {
+	for id, journaled := range map[turn.ID]bool{1000: false, 2000: true} {
 		_, turns, j, err := s.Load(t.Context(), id)
 		must(t, err)
 		if len(turns) != 6 || turns[5].Parent != id+3 || !slices.Equal(turns[4].Tokens, []int32{5, 2, 3}) || (j != nil) != journaled {
@@ -152,9 +153,9 @@ func checkFixture(t *testing.T, s *Store) {
 			t.Errorf("the journal is %+v", j)
 		}
 		for i := 1; i <= 6; i++ {
-			snap, err := s.Snapshot(t.Context(), id+chat.ID(i))
+			snap, err := s.Snapshot(t.Context(), id+turn.ID(i))
 			if err != nil || snap == nil || !slices.Equal(snap.State, fixtureState(i)) || snap.Position != 3*i {
-				t.Errorf("turn %d: %+v, %v", id+chat.ID(i), snap, err)
+				t.Errorf("turn %d: %+v, %v", id+turn.ID(i), snap, err)
 			}
 		}
 	}

@@ -5,18 +5,18 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // Mixes implements chat.Store.
-func (s *Store) Mixes(ctx context.Context) ([]chat.NamedMix, error) {
+func (s *Store) Mixes(ctx context.Context) ([]turn.NamedMix, error) {
 	const doing = "listing the saved mixes"
 	rows, err := s.read.QueryContext(ctx, `SELECT name, mix, used FROM mixes ORDER BY used DESC, name`)
 	if err != nil {
 		return nil, explain(doing, err)
 	}
-	list, err := collect(rows, func(row scanner) (chat.NamedMix, error) {
-		var m chat.NamedMix
+	list, err := collect(rows, func(row scanner) (turn.NamedMix, error) {
+		var m turn.NamedMix
 		var text string
 		var used int64
 		if err := row.Scan(&m.Name, &text, &used); err != nil {
@@ -33,7 +33,7 @@ func (s *Store) Mixes(ctx context.Context) ([]chat.NamedMix, error) {
 }
 
 // SaveMix implements chat.Store.
-func (s *Store) SaveMix(ctx context.Context, m chat.NamedMix) error {
+func (s *Store) SaveMix(ctx context.Context, m turn.NamedMix) error {
 	text, err := encodeMix(m.Mix)
 	if err != nil {
 		return err
@@ -50,23 +50,23 @@ func (s *Store) DeleteMix(ctx context.Context, name string) error {
 }
 
 // encodeMix is a mix as stored: JSON, or nothing for none.
-func encodeMix(m chat.Mix) (string, error) {
+func encodeMix(m turn.Mix) (string, error) {
 	if !m.Active() {
 		return "", nil
 	}
 	return encode(m)
 }
 
-func decodeMix(text string) (chat.Mix, error) {
-	var m chat.Mix
+func decodeMix(text string) (turn.Mix, error) {
+	var m turn.Mix
 	if text == "" {
 		return m, nil
 	}
 	if err := json.Unmarshal([]byte(text), &m); err != nil {
-		return chat.Mix{}, fmt.Errorf("mix: %w (%w)", ErrDamaged, err)
+		return turn.Mix{}, fmt.Errorf("mix: %w (%w)", ErrDamaged, err)
 	}
 	if err := m.Check(); err != nil {
-		return chat.Mix{}, fmt.Errorf("mix: %w (%w)", ErrDamaged, err)
+		return turn.Mix{}, fmt.Errorf("mix: %w (%w)", ErrDamaged, err)
 	}
 	return m, nil
 }

@@ -7,30 +7,30 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
-func mixOf(states ...chat.ID) chat.Mix {
-	m := chat.Mix{Own: chat.MixMember{Weight: 1}}
+func mixOf(states ...turn.ID) turn.Mix {
+	m := turn.Mix{Own: turn.MixMember{Weight: 1}}
 	for i, id := range states {
-		m.Others = append(m.Others, chat.MixMember{State: id, Name: "state 猫", Weight: 0.25 * float32(i+1), Mute: i == 1, Solo: false})
+		m.Others = append(m.Others, turn.MixMember{State: id, Name: "state 猫", Weight: 0.25 * float32(i+1), Mute: i == 1, Solo: false})
 	}
 	return m
 }
 
 // Both stores keep saved mixes alike.
 func TestMixes(t *testing.T) {
-	for name, s := range map[string]chat.Store{"sqlite": open(t, t.TempDir()), "memory": memstore.New()} {
+	for name, s := range map[string]turn.Store{"sqlite": open(t, t.TempDir()), "memory": memstore.New()} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
-			early := chat.NamedMix{Name: "early", Mix: mixOf(1<<60, 2000), Used: when}
-			late := chat.NamedMix{Name: "late 'x'", Mix: mixOf(2000), Used: when.Add(time.Hour)}
+			early := turn.NamedMix{Name: "early", Mix: mixOf(1<<60, 2000), Used: when}
+			late := turn.NamedMix{Name: "late 'x'", Mix: mixOf(2000), Used: when.Add(time.Hour)}
 			must(t, s.SaveMix(ctx, early))
 			must(t, s.SaveMix(ctx, late))
 			list, err := s.Mixes(ctx)
 			must(t, err)
-			if diff := cmp.Diff([]chat.NamedMix{late, early}, list); diff != "" {
+			if diff := cmp.Diff([]turn.NamedMix{late, early}, list); diff != "" {
 				t.Error(diff)
 			}
 			early.Mix, early.Used = mixOf(3000), when.Add(2*time.Hour)
@@ -39,7 +39,7 @@ func TestMixes(t *testing.T) {
 			must(t, s.DeleteMix(ctx, "nobody"))
 			list, err = s.Mixes(ctx)
 			must(t, err)
-			if diff := cmp.Diff([]chat.NamedMix{early}, list); diff != "" {
+			if diff := cmp.Diff([]turn.NamedMix{early}, list); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -48,7 +48,7 @@ func TestMixes(t *testing.T) {
 
 // A state that a mix has, stored or saved, stays.
 func TestAStateOfAMixStays(t *testing.T) {
-	for name, s := range map[string]chat.Store{"sqlite": open(t, t.TempDir()), "memory": memstore.New()} {
+	for name, s := range map[string]turn.Store{"sqlite": open(t, t.TempDir()), "memory": memstore.New()} {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
 			const big = 1<<60 + 1 // more than a float holds
@@ -57,8 +57,8 @@ func TestAStateOfAMixStays(t *testing.T) {
 			c := conversation(1)
 			c.Mix = mixOf(77, big)
 			must(t, s.SaveConversation(ctx, c))
-			must(t, s.SaveMix(ctx, chat.NamedMix{Name: "m", Mix: mixOf(big)}))
-			var used *chat.InUseError
+			must(t, s.SaveMix(ctx, turn.NamedMix{Name: "m", Mix: mixOf(big)}))
+			var used *turn.InUseError
 			if err := s.DeleteState(ctx, big); !errors.As(err, &used) || used.Mixing != 1 || used.Saved != 1 || used.Conversations != 0 {
 				t.Errorf("a state of mixes: %v, %+v", err, used)
 			}

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // encodeReading is how a turn was read, as stored. Its model is left out where
 // it is the turn's.
-func encodeReading(t *chat.Turn) (string, error) {
+func encodeReading(t *turn.Turn) (string, error) {
 	r := t.Reading
 	if len(r.Spans) == 0 {
 		return "", nil
@@ -20,11 +20,11 @@ func encodeReading(t *chat.Turn) (string, error) {
 	return encode(r)
 }
 
-func decodeReading(text string, t *chat.Turn) error {
+func decodeReading(text string, t *turn.Turn) error {
 	if text == "" {
 		return nil
 	}
-	var r chat.Reading
+	var r turn.Reading
 	err := json.Unmarshal([]byte(text), &r)
 	if err == nil {
 		err = r.Check()

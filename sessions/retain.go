@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -55,7 +56,7 @@ func (s *Store) retain(ctx context.Context) error {
 	return err
 }
 
-func (s *Store) noteUse(ctx context.Context, used map[chat.ID]time.Time) error {
+func (s *Store) noteUse(ctx context.Context, used map[turn.ID]time.Time) error {
 	return inTx(ctx, s.write, func(tx *sql.Tx) error {
 		for id, at := range used {
 			if _, err := tx.ExecContext(ctx, `UPDATE snapshot_facts SET used = max(used, ?) WHERE turn = ?`, encodeTime(at), id); err != nil {
@@ -117,31 +118,31 @@ func (u *upkeep) budget() int64 {
 }
 
 // byUse lists the conversations with snapshots, the first to be thinned first.
-func (s *Store) byUse(ctx context.Context) ([]chat.ID, error) {
+func (s *Store) byUse(ctx context.Context) ([]turn.ID, error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT f.conversation FROM snapshot_facts f
 		LEFT JOIN conversations c ON c.id = f.conversation
 		GROUP BY f.conversation ORDER BY coalesce(c.deleted, 1) > 0 DESC, max(f.used), f.conversation`)
 	if err != nil {
 		return nil, err
 	}
-	return collect(rows, func(row scanner) (chat.ID, error) {
-		var id chat.ID
+	return collect(rows, func(row scanner) (turn.ID, error) {
+		var id turn.ID
 		return id, row.Scan(&id)
 	})
 }
 
 // thin removes what a conversation can do without at a step of thinning, the
 // oldest first, until at least enough bytes are free; enough 0 is all of it.
-func (s *Store) thin(ctx context.Context, conversation chat.ID, by chat.Thinning, enough int64) (freed int64, err error) {
+func (s *Store) thin(ctx context.Context, conversation turn.ID, by chat.Thinning, enough int64) (freed int64, err error) {
 	turns, head, tip, err := s.kept(ctx, conversation)
 	if err != nil {
 		return 0, err
 	}
-	bytes := make(map[chat.ID]int64, len(turns))
+	bytes := make(map[turn.ID]int64, len(turns))
 	for _, k := range turns {
 		bytes[k.ID] = k.Bytes
 	}
-	var batch []chat.ID
+	var batch []turn.ID
 	var size int64
 	spared := chat.Thin(turns, head, tip, by)
 	for i, id := range spared {
@@ -163,7 +164,7 @@ func (s *Store) thin(ctx context.Context, conversation chat.ID, by chat.Thinning
 }
 
 // kept reads what the rules must know of a conversation.
-func (s *Store) kept(ctx context.Context, conversation chat.ID) (turns []chat.Kept, head, tip chat.ID, err error) {
+func (s *Store) kept(ctx context.Context, conversation turn.ID) (turns []chat.Kept, head, tip turn.ID, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT t.id, t.parent, t.pinned OR t.label <> '', coalesce(f.bytes, 0)
 		FROM turns t LEFT JOIN snapshot_facts f ON f.turn = t.id WHERE t.conversation = ? ORDER BY t.id`, conversation)
 	if err != nil {
@@ -181,7 +182,7 @@ func (s *Store) kept(ctx context.Context, conversation chat.ID) (turns []chat.Ke
 }
 
 // removeSnapshots removes those of turns that nobody has marked meanwhile.
-func (s *Store) removeSnapshots(ctx context.Context, turns []chat.ID) error {
+func (s *Store) removeSnapshots(ctx context.Context, turns []turn.ID) error {
 	return inTx(ctx, s.write, func(tx *sql.Tx) error {
 		for _, id := range turns {
 			if _, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ?1

@@ -6,17 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // talk stores a conversation of n turns with snapshots of about bytes each;
 // its turns' ids follow its own.
-func talk(t *testing.T, s *Store, id chat.ID, n, bytes int) chat.Conversation {
+func talk(t *testing.T, s *Store, id turn.ID, n, bytes int) turn.Conversation {
 	t.Helper()
 	c := conversation(id)
 	for i := range n {
-		next := turn(id+chat.ID(i)+1, 0, fmt.Sprintf("turn %d of %d", i, id))
+		next := makeTurn(id+turn.ID(i)+1, 0, fmt.Sprintf("turn %d of %d", i, id))
 		if i > 0 {
 			next.Parent = next.ID - 1
 		}
@@ -27,7 +27,7 @@ func talk(t *testing.T, s *Store, id chat.ID, n, bytes int) chat.Conversation {
 }
 
 // stored lists the turns of a conversation that have a snapshot.
-func stored(t *testing.T, s *Store, id chat.ID) (ids []chat.ID) {
+func stored(t *testing.T, s *Store, id turn.ID) (ids []turn.ID) {
 	t.Helper()
 	turns, _, _, err := s.kept(t.Context(), id)
 	must(t, err)
@@ -61,14 +61,14 @@ func TestGrownConversationsAreThinned(t *testing.T) {
 func TestBudget(t *testing.T) {
 	const each = 8 << 10
 	s := byHand(t)
-	for id := chat.ID(1000); id < 6000; id += 1000 {
+	for id := turn.ID(1000); id < 6000; id += 1000 {
 		talk(t, s, id, 10, each)
 		time.Sleep(time.Millisecond) // uses are told apart by time
 	}
 	// The oldest was read last; the one after it is pinned at one turn.
 	_, err := s.Snapshot(t.Context(), 1005)
 	must(t, err)
-	pinned := turn(2004, 2003, "turn 3 of 2000")
+	pinned := makeTurn(2004, 2003, "turn 3 of 2000")
 	pinned.Pinned = true
 	c := conversation(2000)
 	c.Head, c.Tip = 2010, 2010
@@ -91,10 +91,10 @@ func TestBudget(t *testing.T) {
 	}
 	s.SetRetention(Retention{Budget: 7 * each})
 	must(t, s.retain(t.Context()))
-	for id := chat.ID(1000); id < 6000; id += 1000 {
-		want := []chat.ID{id + 10}
+	for id := turn.ID(1000); id < 6000; id += 1000 {
+		want := []turn.ID{id + 10}
 		if id == 2000 {
-			want = []chat.ID{2004, 2010}
+			want = []turn.ID{2004, 2010}
 		}
 		if kept := stored(t, s, id); !slices.Equal(kept, want) {
 			t.Errorf("conversation %d keeps %v, want %v", id, kept, want)
@@ -102,7 +102,7 @@ func TestBudget(t *testing.T) {
 	}
 	s.SetRetention(Retention{})
 	must(t, s.retain(t.Context()))
-	if kept := stored(t, s, 2000); !slices.Equal(kept, []chat.ID{2004}) || total() > 2*each {
+	if kept := stored(t, s, 2000); !slices.Equal(kept, []turn.ID{2004}) || total() > 2*each {
 		t.Errorf("without a budget the pinned turn alone stays: %v, %d bytes", kept, total())
 	}
 	cost, err := s.Cost(t.Context(), 2000)
@@ -131,11 +131,11 @@ func TestWidthOfStoredStates(t *testing.T) {
 	s := open(t, t.TempDir())
 	read := infer.Prefix{1, 2, 3}
 	sizes := map[infer.Width]int64{}
-	for w, id := range map[infer.Width]chat.ID{infer.WidthExact: 10, infer.Width16: 20, infer.Width8: 30} {
+	for w, id := range map[infer.Width]turn.ID{infer.WidthExact: 10, infer.Width16: 20, infer.Width8: 30} {
 		s.SetRetention(Retention{Budget: NoBudget, Width: w})
 		snap := snapshot(6400)
 		snap.Prefix = read
-		must(t, s.CommitTurn(t.Context(), conversation(id), turn(id+1, 0, "x"), snap))
+		must(t, s.CommitTurn(t.Context(), conversation(id), makeTurn(id+1, 0, "x"), snap))
 		back, err := s.Snapshot(t.Context(), id+1)
 		must(t, err)
 		if same := slices.Equal(back.State, snap.State); same != (w == infer.WidthExact) {

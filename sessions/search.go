@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 const (
@@ -38,7 +38,7 @@ const (
 // the query as it stands, then those with more matches and newer ones.
 // Conversations that were thrown away are left out. Of very many candidates
 // the newest are looked at.
-func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.SearchHit, error) {
+func (s *Store) Search(ctx context.Context, query string, limit int) ([]turn.SearchHit, error) {
 	const doing = "searching"
 	q := newQuery(query)
 	if len(q.words) == 0 || limit <= 0 {
@@ -56,7 +56,7 @@ func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.Sea
 		return cmp.Or(cmp.Compare(b.score, a.score), b.When.Compare(a.When))
 	})
 	hits = hits[:min(len(hits), limit)]
-	found := make([]chat.SearchHit, len(hits))
+	found := make([]turn.SearchHit, len(hits))
 	for i, h := range hits {
 		found[i] = h.SearchHit
 		found[i].Snippet, found[i].Marks = q.snippet(h.text)
@@ -153,7 +153,7 @@ func (s *Store) candidates(ctx context.Context, query string, args ...any) ([]in
 
 // A hit is a candidate that matches.
 type hit struct {
-	chat.SearchHit
+	turn.SearchHit
 	text  string
 	score float64
 }

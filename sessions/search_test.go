@@ -8,16 +8,16 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // say stores one conversation with the given turns and returns their ids.
-func say(t testing.TB, s *Store, id chat.ID, title string, texts ...string) chat.Conversation {
+func say(t testing.TB, s *Store, id turn.ID, title string, texts ...string) turn.Conversation {
 	t.Helper()
 	c := conversation(id)
 	c.Title = title
 	for i, text := range texts {
-		next := turn(id+chat.ID(i)+1, 0, text)
+		next := makeTurn(id+turn.ID(i)+1, 0, text)
 		if i > 0 {
 			next.Parent = next.ID - 1
 		}
@@ -89,7 +89,7 @@ func TestSearch(t *testing.T) {
 func TestSearchFollowsTheStore(t *testing.T) {
 	s := open(t, t.TempDir())
 	c := say(t, s, 100, "old title", "a first text", "an answer")
-	grown := turn(102, 101, "an answer that has grown")
+	grown := makeTurn(102, 101, "an answer that has grown")
 	c.Title = "new title"
 	must(t, s.CommitTurn(t.Context(), c, grown, nil))
 	s = reopen(t, s)
@@ -166,7 +166,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	start := time.Now()
 	size := 0
-	for id := chat.ID(0); id < turns; id += 20 {
+	for id := turn.ID(0); id < turns; id += 20 {
 		texts := make([]string, 20)
 		for i := range texts {
 			texts[i] = tale(r, words)

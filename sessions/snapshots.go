@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -35,7 +35,7 @@ func (s *Store) pack(snap *infer.Snapshot) (packed, error) {
 }
 
 // saveSnapshot writes a turn's snapshot and what must be known of it.
-func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, id chat.ID, p packed) error {
+func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, id turn.ID, p packed) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO snapshots (turn, data) VALUES (?,?)
 		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, id, p.data); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (s *unpacked) Scan(value any) error {
 }
 
 // Snapshot implements chat.Store. One that fails its checksum is ErrDamaged.
-func (s *Store) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, error) {
+func (s *Store) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, error) {
 	doing := fmt.Sprintf("reading the state of turn %d", id)
 	defer s.upkeep.reading()()
 	var from unpacked
@@ -97,7 +97,7 @@ func (s *Store) SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*
 	if err != nil {
 		return nil, 0, fmt.Errorf("%s: %w", doing, err)
 	}
-	var id chat.ID
+	var id turn.ID
 	var at int
 	err = s.read.QueryRowContext(ctx, `SELECT f.turn, r.key FROM json_each(?1) r CROSS JOIN snapshot_facts f ON f.prefix = unhex(r.value)
 		WHERE f.width = 'exact' ORDER BY r.key LIMIT 1`, string(list)).Scan(&id, &at)

@@ -9,15 +9,15 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 )
 
 const stateColumns = `id, name, kind, source, model, model_name, adapter, adapter_name, shape, created, length(tokens), length(data)`
 
-func scanState(row scanner) (chat.State, error) {
-	var s chat.State
+func scanState(row scanner) (turn.State, error) {
+	var s turn.State
 	var shape []byte
 	var created int64
 	if err := row.Scan(&s.ID, &s.Name, &s.Kind, &s.Source, &s.Model, &s.ModelName, &s.Adapter, &s.AdapterName, &shape, &created, &s.Read, &s.Bytes); err != nil {
@@ -32,7 +32,7 @@ func scanState(row scanner) (chat.State, error) {
 }
 
 // States implements chat.Store.
-func (s *Store) States(ctx context.Context) ([]chat.State, error) {
+func (s *Store) States(ctx context.Context) ([]turn.State, error) {
 	const doing = "listing the states"
 	rows, err := s.read.QueryContext(ctx, `SELECT `+stateColumns+` FROM states ORDER BY name`)
 	if err != nil {
@@ -43,11 +43,11 @@ func (s *Store) States(ctx context.Context) ([]chat.State, error) {
 }
 
 // State implements chat.Store. One that fails its checksum is ErrDamaged.
-func (s *Store) State(ctx context.Context, id chat.ID) (chat.State, error) {
+func (s *Store) State(ctx context.Context, id turn.ID) (turn.State, error) {
 	doing := fmt.Sprintf("reading state %d", id)
 	out, err := scanState(s.read.QueryRowContext(ctx, `SELECT `+stateColumns+` FROM states WHERE id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return out, &chat.NoStateError{Name: id.String()}
+		return out, &turn.NoStateError{Name: id.String()}
 	}
 	if err != nil {
 		return out, explain(doing, err)
@@ -68,7 +68,7 @@ func (s *Store) State(ctx context.Context, id chat.ID) (chat.State, error) {
 }
 
 // SaveState implements chat.Store.
-func (s *Store) SaveState(ctx context.Context, st chat.State) error {
+func (s *Store) SaveState(ctx context.Context, st turn.State) error {
 	const doing = "saving the state"
 	data, err := st.Snapshot.MarshalBinary()
 	if err != nil {
@@ -88,35 +88,35 @@ func (s *Store) SaveState(ctx context.Context, st chat.State) error {
 func stateError(doing string, err error) error {
 	var se *sqlite.Error
 	if errors.As(err, &se) && se.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
-		return fmt.Errorf("%s: %w", doing, chat.ErrNameTaken)
+		return fmt.Errorf("%s: %w", doing, turn.ErrNameTaken)
 	}
 	return explain(doing, err)
 }
 
 // RenameState implements chat.Store.
-func (s *Store) RenameState(ctx context.Context, id chat.ID, name string) error {
+func (s *Store) RenameState(ctx context.Context, id turn.ID, name string) error {
 	const doing = "renaming the state"
 	res, err := s.write.ExecContext(ctx, `UPDATE states SET name = ? WHERE id = ?`, name, id)
 	if err != nil {
 		return stateError(doing, err)
 	}
 	if n, err := res.RowsAffected(); err != nil || n == 0 {
-		return errors.Join(&chat.NoStateError{Name: id.String()}, err)
+		return errors.Join(&turn.NoStateError{Name: id.String()}, err)
 	}
 	return nil
 }
 
 // DeleteState implements chat.Store.
-func (s *Store) DeleteState(ctx context.Context, id chat.ID) error {
+func (s *Store) DeleteState(ctx context.Context, id turn.ID) error {
 	return explain("deleting the state", inTx(ctx, s.write, func(tx *sql.Tx) error {
-		var used chat.InUseError
+		var used turn.InUseError
 		const mixed = ` WHERE json_valid(mix) AND EXISTS (SELECT 1 FROM json_each(mix, '$.faders') WHERE json_extract(value, '$.state') = states.id)`
 		err := tx.QueryRowContext(ctx, `SELECT name, (SELECT count(*) FROM conversations WHERE base = states.id),
 			(SELECT count(*) FROM conversations`+mixed+`), (SELECT count(*) FROM mixes`+mixed+`)
 			FROM states WHERE id = ?`, id).Scan(&used.Name, &used.Conversations, &used.Mixing, &used.Saved)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return &chat.NoStateError{Name: id.String()}
+			return &turn.NoStateError{Name: id.String()}
 		case err != nil:
 			return err
 		case used.Conversations+used.Mixing+used.Saved > 0:

@@ -7,13 +7,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/rwkv"
 	"rookery/infer/statefile"
 )
 
-func libraryState(id chat.ID, name string) chat.State {
-	s := chat.State{ID: id, Read: 3, State: statefile.State{
+func libraryState(id turn.ID, name string) turn.State {
+	s := turn.State{ID: id, Read: 3, State: statefile.State{
 		Name: name, Kind: statefile.Baked, Source: "book 猫.txt", Model: "fingerprint", ModelName: "m", Adapter: "poet's fingerprint", AdapterName: "poet",
 		Shape:  rwkv.Shape{Version: rwkv.V7, Layers: 2, Embed: 8, Heads: 2, HeadSize: 4},
 		Tokens: []int32{1, 65535, 0}, Created: when,
@@ -26,12 +26,12 @@ func TestStates(t *testing.T) {
 	s := open(t, t.TempDir())
 	ctx := t.Context()
 	a, b := libraryState(10, "b"), libraryState(11, "a")
-	for _, st := range []chat.State{a, b} {
+	for _, st := range []turn.State{a, b} {
 		if err := s.SaveState(ctx, st); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.SaveState(ctx, libraryState(12, "a")); !errors.Is(err, chat.ErrNameTaken) {
+	if err := s.SaveState(ctx, libraryState(12, "a")); !errors.Is(err, turn.ErrNameTaken) {
 		t.Errorf("a name twice: %v", err)
 	}
 	s = reopen(t, s)
@@ -50,7 +50,7 @@ func TestStates(t *testing.T) {
 	if err != nil || len(list) != 2 || list[0].Name != "a" || list[1].Read != 3 || list[0].Snapshot != nil || list[0].Tokens != nil {
 		t.Errorf("listed %+v, %v", list, err)
 	}
-	if err := s.RenameState(ctx, 10, "a"); !errors.Is(err, chat.ErrNameTaken) {
+	if err := s.RenameState(ctx, 10, "a"); !errors.Is(err, turn.ErrNameTaken) {
 		t.Errorf("renamed to a name that is taken: %v", err)
 	}
 	if err := s.RenameState(ctx, 10, "c"); err != nil {
@@ -75,7 +75,7 @@ func TestStatesInUseStay(t *testing.T) {
 	if err := s.SaveConversation(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	var used *chat.InUseError
+	var used *turn.InUseError
 	if err := s.DeleteState(ctx, 10); !errors.As(err, &used) || used.Conversations != 1 || used.Name != "a" {
 		t.Errorf("deleted what a conversation begins from: %v", err)
 	}

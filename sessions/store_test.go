@@ -15,12 +15,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
 
-var _ chat.Store = (*Store)(nil)
+var _ turn.Store = (*Store)(nil)
 
 // tolerance is how long a test waits for what must happen.
 const tolerance = time.Minute
@@ -61,17 +61,17 @@ func reopen(t *testing.T, s *Store) *Store {
 
 var when = time.Date(2026, 11, 21, 9, 30, 0, 123000, time.UTC)
 
-func conversation(id chat.ID) chat.Conversation {
-	return chat.Conversation{
-		ID: id, Title: "Über 猫 😀", Named: true, System: "be\nbrief", Think: chat.ThinkFree, Preset: "p",
+func conversation(id turn.ID) turn.Conversation {
+	return turn.Conversation{
+		ID: id, Title: "Über 猫 😀", Named: true, System: "be\nbrief", Think: turn.ThinkFree, Preset: "p",
 		Sampling: sampler.Params{Temperature: 0.1, TopP: 0.3, TopK: 5, Presence: 0.7, Frequency: 1e-7, Decay: 0.996, Seed: 1<<64 - 1, Ban: []int32{0, 7}},
 		Created:  when, Updated: when.Add(time.Hour),
 	}
 }
 
-func turn(id, parent chat.ID, text string) chat.Turn {
-	return chat.Turn{
-		ID: id, Parent: parent, Role: chat.RoleAssistant, Text: text, Tokens: []int32{1, 65535, 0}, Recall: []int32{}, Open: true,
+func makeTurn(id, parent turn.ID, text string) turn.Turn {
+	return turn.Turn{
+		ID: id, Parent: parent, Role: turn.RoleAssistant, Text: text, Tokens: []int32{1, 65535, 0}, Recall: []int32{}, Open: true,
 		Reason: infer.ReasonLength, Sampling: sampler.Params{TopP: 1}, Model: "fingerprint", ModelName: "m", Created: when,
 		Usage: infer.Usage{Read: 3, Generated: 9, ReadTime: time.Second, DecodeTime: 2, FirstToken: 3},
 	}
@@ -97,13 +97,13 @@ func TestRoundTrip(t *testing.T) {
 	s := open(t, t.TempDir())
 	c := conversation(10)
 	c.Head = 12
-	first, second := turn(11, 0, "one"), turn(12, 11, "two")
+	first, second := makeTurn(11, 0, "one"), makeTurn(12, 11, "two")
 	first.Recall = nil
 	snap := snapshot(1000)
 	must(t, s.CommitTurn(t.Context(), c, first, nil))
 	must(t, s.CommitTurn(t.Context(), c, second, snap))
 	must(t, s.SaveConversation(t.Context(), conversation(20)))
-	must(t, s.SaveLayout(t.Context(), chat.Layout{Open: []chat.ID{20, 999, 10}, Active: 2}))
+	must(t, s.SaveLayout(t.Context(), turn.Layout{Open: []turn.ID{20, 999, 10}, Active: 2}))
 	for range 2 {
 		must(t, s.AddHistory(t.Context(), "hello\nworld"))
 	}
@@ -114,7 +114,7 @@ func TestRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(c, got); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]chat.Turn{first, second}, turns); diff != "" {
+	if diff := cmp.Diff([]turn.Turn{first, second}, turns); diff != "" {
 		t.Error(diff)
 	}
 	if journal != nil {
@@ -130,7 +130,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 	l, err := s.Layout(t.Context())
 	must(t, err)
-	if diff := cmp.Diff(chat.Layout{Open: []chat.ID{20, 10}, Active: 1}, l); diff != "" {
+	if diff := cmp.Diff(turn.Layout{Open: []turn.ID{20, 10}, Active: 1}, l); diff != "" {
 		t.Error(diff)
 	}
 	h, err := s.History(t.Context())
@@ -153,13 +153,13 @@ func TestRoundTrip(t *testing.T) {
 func TestCommitReplaces(t *testing.T) {
 	s := open(t, t.TempDir())
 	c := conversation(1)
-	must(t, s.CommitTurn(t.Context(), c, turn(2, 0, "half"), snapshot(8)))
-	longer := turn(2, 0, "half and more")
+	must(t, s.CommitTurn(t.Context(), c, makeTurn(2, 0, "half"), snapshot(8)))
+	longer := makeTurn(2, 0, "half and more")
 	longer.Open = false
 	must(t, s.CommitTurn(t.Context(), c, longer, nil))
 	_, turns, _, err := s.Load(t.Context(), 1)
 	must(t, err)
-	if diff := cmp.Diff([]chat.Turn{longer}, turns); diff != "" {
+	if diff := cmp.Diff([]turn.Turn{longer}, turns); diff != "" {
 		t.Error(diff)
 	}
 	if snap, err := s.Snapshot(t.Context(), 2); snap != nil || err != nil {
@@ -170,15 +170,15 @@ func TestCommitReplaces(t *testing.T) {
 func TestJournal(t *testing.T) {
 	s := open(t, t.TempDir())
 	c := conversation(1)
-	must(t, s.CommitTurn(t.Context(), c, turn(2, 0, "prompt"), nil))
-	begun := chat.Turn{ID: 3, Parent: 2, Role: chat.RoleAssistant, Model: "f", ModelName: "n", Created: when, Sampling: sampler.Params{TopP: 1, Seed: 4}}
+	must(t, s.CommitTurn(t.Context(), c, makeTurn(2, 0, "prompt"), nil))
+	begun := turn.Turn{ID: 3, Parent: 2, Role: turn.RoleAssistant, Model: "f", ModelName: "n", Created: when, Sampling: sampler.Params{TopP: 1, Seed: 4}}
 	must(t, s.BeginJournal(t.Context(), 1, begun))
 	must(t, s.AppendJournal(t.Context(), 3, []int32{1, 2}, "On"))
 	must(t, s.AppendJournal(t.Context(), 3, []int32{3}, "ce"))
 	s = reopen(t, s)
 	_, _, j, err := s.Load(t.Context(), 1)
 	must(t, err)
-	if diff := cmp.Diff(&chat.Journal{Turn: begun, Tokens: []int32{1, 2, 3}, Text: "Once"}, j); diff != "" {
+	if diff := cmp.Diff(&turn.Journal{Turn: begun, Tokens: []int32{1, 2, 3}, Text: "Once"}, j); diff != "" {
 		t.Error(diff)
 	}
 	must(t, s.BeginJournal(t.Context(), 1, begun))
@@ -188,7 +188,7 @@ func TestJournal(t *testing.T) {
 	if err := s.AppendJournal(t.Context(), 99, []int32{1}, "x"); err == nil {
 		t.Error("a journal that was never begun was written to")
 	}
-	must(t, s.CommitTurn(t.Context(), c, turn(3, 2, "Once"), nil))
+	must(t, s.CommitTurn(t.Context(), c, makeTurn(3, 2, "Once"), nil))
 	if _, _, j, err = s.Load(t.Context(), 1); j != nil || err != nil {
 		t.Errorf("the journal outlived its turn: %v, %v", j, err)
 	}
@@ -196,10 +196,10 @@ func TestJournal(t *testing.T) {
 
 func TestDeleteTakesEverything(t *testing.T) {
 	s := open(t, t.TempDir())
-	must(t, s.CommitTurn(t.Context(), conversation(1), turn(2, 0, "x"), snapshot(100)))
-	must(t, s.BeginJournal(t.Context(), 1, turn(3, 2, "")))
+	must(t, s.CommitTurn(t.Context(), conversation(1), makeTurn(2, 0, "x"), snapshot(100)))
+	must(t, s.BeginJournal(t.Context(), 1, makeTurn(3, 2, "")))
 	must(t, s.AppendJournal(t.Context(), 3, []int32{1}, "x"))
-	must(t, s.SaveLayout(t.Context(), chat.Layout{Open: []chat.ID{1}}))
+	must(t, s.SaveLayout(t.Context(), turn.Layout{Open: []turn.ID{1}}))
 	must(t, s.Delete(t.Context(), 1))
 	for _, table := range []string{"conversations", "turns", "snapshots", "journals", "journal_parts", "snapshot_facts", "search_docsize"} {
 		var n int
@@ -313,7 +313,7 @@ func TestRefusedFilesAreNotTouched(t *testing.T) {
 func TestFlippedByteIsFound(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	must(t, s.CommitTurn(t.Context(), conversation(1), turn(2, 0, "x"), snapshot(20000)))
+	must(t, s.CommitTurn(t.Context(), conversation(1), makeTurn(2, 0, "x"), snapshot(20000)))
 	must(t, s.Close())
 	s.lock = nil
 	path := filepath.Join(dir, File)
@@ -337,7 +337,7 @@ func TestFlippedByteIsFound(t *testing.T) {
 func TestDamagedPageIsOneLine(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	for id := range chat.ID(50) {
+	for id := range turn.ID(50) {
 		must(t, s.SaveConversation(t.Context(), conversation(id+1)))
 	}
 	must(t, s.Close())
@@ -358,16 +358,16 @@ func TestDamagedPageIsOneLine(t *testing.T) {
 
 func TestFullDisk(t *testing.T) {
 	s := open(t, t.TempDir())
-	must(t, s.CommitTurn(t.Context(), conversation(1), turn(2, 0, "kept"), nil))
+	must(t, s.CommitTurn(t.Context(), conversation(1), makeTurn(2, 0, "kept"), nil))
 	_, err := s.write.ExecContext(t.Context(), "PRAGMA max_page_count = 1")
 	must(t, err)
-	err = s.CommitTurn(t.Context(), conversation(1), turn(3, 2, "lost"), snapshot(1<<20))
+	err = s.CommitTurn(t.Context(), conversation(1), makeTurn(3, 2, "lost"), snapshot(1<<20))
 	if !errors.Is(err, ErrFull) || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("got %v", err)
 	}
 	_, err = s.write.ExecContext(t.Context(), "PRAGMA max_page_count = 1000000")
 	must(t, err)
-	must(t, s.CommitTurn(t.Context(), conversation(1), turn(3, 2, "now"), snapshot(1<<10)))
+	must(t, s.CommitTurn(t.Context(), conversation(1), makeTurn(3, 2, "now"), snapshot(1<<10)))
 	_, turns, _, err := s.Load(t.Context(), 1)
 	if err != nil || len(turns) != 2 || turns[1].Text != "now" {
 		t.Errorf("got %v, %v", turns, err)
@@ -379,12 +379,12 @@ func TestFullDisk(t *testing.T) {
 func TestJournalBesideSnapshots(t *testing.T) {
 	s := open(t, t.TempDir())
 	c := conversation(1)
-	must(t, s.CommitTurn(t.Context(), c, turn(2, 0, "x"), nil))
-	must(t, s.BeginJournal(t.Context(), 1, turn(1000, 2, "")))
+	must(t, s.CommitTurn(t.Context(), c, makeTurn(2, 0, "x"), nil))
+	must(t, s.BeginJournal(t.Context(), 1, makeTurn(1000, 2, "")))
 	var group sync.WaitGroup
 	group.Go(func() {
-		for id := chat.ID(3); id < 9; id++ {
-			check(t, s.CommitTurn(context.Background(), c, turn(id, 2, "x"), snapshot(1<<19)))
+		for id := turn.ID(3); id < 9; id++ {
+			check(t, s.CommitTurn(context.Background(), c, makeTurn(id, 2, "x"), snapshot(1<<19)))
 		}
 	})
 	group.Go(func() {
@@ -426,8 +426,8 @@ func BenchmarkCommit34MB(b *testing.B) {
 	}
 	snap := snapshot(34 << 18)
 	b.SetBytes(int64(4 * len(snap.State)))
-	for n := chat.ID(2); b.Loop(); n++ {
-		if err := s.CommitTurn(b.Context(), conversation(1), turn(n, 0, "x"), snap); err != nil {
+	for n := turn.ID(2); b.Loop(); n++ {
+		if err := s.CommitTurn(b.Context(), conversation(1), makeTurn(n, 0, "x"), snap); err != nil {
 			b.Fatal(err)
 		}
 	}

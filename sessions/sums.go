@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // A sealed is the columns of a turn that its checksum is of.
 type sealed struct {
-	id, parent     chat.ID
-	role           chat.Role
+	id, parent     turn.ID
+	role           turn.Role
 	text, sampling string
 	model          string
 	tokens         []byte

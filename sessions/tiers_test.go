@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/cpu"
 	"rookery/infer/rwkv"
@@ -41,7 +42,7 @@ type counted struct {
 	reads atomic.Int64
 }
 
-func (c *counted) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, error) {
+func (c *counted) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, error) {
 	c.reads.Add(1)
 	return c.Store.Snapshot(ctx, id)
 }
@@ -157,7 +158,7 @@ func quiet(t *testing.T, d *chat.Dialogue) {
 	}
 }
 
-func lastTurn(v chat.View) chat.Turn { return v.Turns[len(v.Turns)-1] }
+func lastTurn(v chat.View) turn.Turn { return v.Turns[len(v.Turns)-1] }
 
 // checkWhole generates a conversation's answer at one go.
 func (c crowd) checkWhole(t *testing.T, e *infer.Engine, d *chat.Dialogue) {

@@ -14,6 +14,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/chattest"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/scripted"
@@ -26,7 +27,7 @@ type inquest struct {
 	ban     []int32 // what chat bans in every answer
 	schemas int
 
-	checked map[chat.ID]int // tokens of answers that were repeated
+	checked map[turn.ID]int // tokens of answers that were repeated
 	during  map[string]int  // kills by phase
 
 	idle, conversations, turns, states, repeated, recovered int
@@ -49,7 +50,7 @@ func newInquest(t *testing.T) *inquest {
 	asked, _ := chat.Ask(e.Model(), tortureDefaults(0), "x")
 	return &inquest{
 		t: t, engine: e, ban: asked.Sampling.Ban, schemas: len(scripts),
-		checked: map[chat.ID]int{}, during: map[string]int{},
+		checked: map[turn.ID]int{}, during: map[string]int{},
 	}
 }
 
@@ -76,10 +77,10 @@ func (r *inquest) examine(dir string, w *testimony) {
 	if err != nil || len(problems) > 0 {
 		t.Errorf("the check says %v, %v", problems, err)
 	}
-	stored, journals := map[chat.ID]chat.Turn{}, map[chat.ID]int{}
+	stored, journals := map[turn.ID]turn.Turn{}, map[turn.ID]int{}
 	list, err := s.Conversations(t.Context())
 	must(t, err)
-	there := map[chat.ID]bool{}
+	there := map[turn.ID]bool{}
 	for _, c := range list {
 		there[c.ID] = true
 		r.conversation(s, c.ID, w, stored, journals)
@@ -107,7 +108,7 @@ func (r *inquest) examine(dir string, w *testimony) {
 func (r *inquest) library(s *Store, w *testimony) {
 	for id, want := range w.baked {
 		st, err := s.State(r.t.Context(), id)
-		var none *chat.NoStateError
+		var none *turn.NoStateError
 		if errors.As(err, &none) && !want {
 			delete(w.baked, id)
 			continue
@@ -132,7 +133,7 @@ func filling(problems []Problem) bool {
 }
 
 // conversation checks one as it was left: its line, its tokens, its journal.
-func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[chat.ID]chat.Turn, journals map[chat.ID]int) {
+func (r *inquest) conversation(s *Store, id turn.ID, w *testimony, stored map[turn.ID]turn.Turn, journals map[turn.ID]int) {
 	t := r.t
 	c, turns, _, err := s.Load(t.Context(), id)
 	unfinished, jerr := s.Journals(t.Context(), id)
@@ -149,7 +150,7 @@ func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[ch
 		}
 	}
 	line := chat.Line(turns, c.Tip)
-	if len(turns) > 0 && (len(line) == 0 || c.Head != 0 && !slices.ContainsFunc(line, func(t chat.Turn) bool { return t.ID == c.Head })) {
+	if len(turns) > 0 && (len(line) == 0 || c.Head != 0 && !slices.ContainsFunc(line, func(t turn.Turn) bool { return t.ID == c.Head })) {
 		t.Errorf("conversation %d: head %d, tip %d, %d turns on the line of %d", id, c.Head, c.Tip, len(line), len(turns))
 	}
 	if said, ok := w.heads[id]; ok && said != headedBy(c) && !w.gone[id] {
@@ -163,7 +164,7 @@ func (r *inquest) conversation(s *Store, id chat.ID, w *testimony, stored map[ch
 
 // journals checks that what was seen of a running answer some time before the
 // kill is there, in its journal or as a turn.
-func (r *inquest) journals(stored map[chat.ID]chat.Turn, journals map[chat.ID]int, w *testimony) {
+func (r *inquest) journals(stored map[turn.ID]turn.Turn, journals map[turn.ID]int, w *testimony) {
 	for id, sights := range w.live {
 		if w.gone[sights[0].conversation] || w.may[id] {
 			continue
@@ -194,7 +195,7 @@ func (r *inquest) journals(stored map[chat.ID]chat.Turn, journals map[chat.ID]in
 }
 
 // nothingLost checks that every turn that was said to be saved is there.
-func (r *inquest) nothingLost(w *testimony, there map[chat.ID]bool, stored map[chat.ID]chat.Turn) {
+func (r *inquest) nothingLost(w *testimony, there map[turn.ID]bool, stored map[turn.ID]turn.Turn) {
 	for id, said := range w.turns {
 		if !there[said.conversation] && w.gone[said.conversation] {
 			delete(w.turns, id)
@@ -212,7 +213,7 @@ func (r *inquest) nothingLost(w *testimony, there map[chat.ID]bool, stored map[c
 }
 
 // goOn opens everything as the program does, and holds it against the model.
-func (r *inquest) goOn(s *Store, list []chat.Conversation, w *testimony) {
+func (r *inquest) goOn(s *Store, list []turn.Conversation, w *testimony) {
 	t := r.t
 	workspace := tortureDesk(r.engine, s, 0)
 	for _, c := range list {
@@ -267,14 +268,14 @@ func (r *inquest) line(s *Store, v chat.View) {
 			}
 		}
 		r.count(tn, by)
-		if tn.Role == chat.RoleAssistant && !tn.Edited {
+		if tn.Role == turn.RoleAssistant && !tn.Edited {
 			r.repeat(base, line[:i+1], tree)
 		}
 	}
 }
 
 // readings say how a line was read, for people.
-func readings(line []chat.Turn) string {
+func readings(line []turn.Turn) string {
 	var b strings.Builder
 	for _, t := range line {
 		fmt.Fprintf(&b, "\n\t%v %d of %d tokens, adapter %q, edited %v, read %+v", t.Role, t.ID, len(t.Tokens), t.AdapterID, t.Edited, t.Reading)
@@ -286,7 +287,7 @@ func readings(line []chat.Turn) string {
 }
 
 // count counts what is special about an answer.
-func (r *inquest) count(t chat.Turn, by []string) {
+func (r *inquest) count(t turn.Turn, by []string) {
 	if t.Mix.Active() {
 		r.mixed++
 	}
@@ -296,7 +297,7 @@ func (r *inquest) count(t chat.Turn, by []string) {
 	if slices.ContainsFunc(by, func(adapter string) bool { return adapter != "" }) {
 		r.adapted++
 	}
-	if t.Role == chat.RoleAssistant && len(t.Reading.Spans) > 1 {
+	if t.Role == turn.RoleAssistant && len(t.Reading.Spans) > 1 {
 		r.swapped++
 	}
 }
@@ -310,7 +311,7 @@ func (r *inquest) state(from infer.Request, tokens []int32, by []string) []float
 }
 
 // repeat generates the last answer of a line at one go.
-func (r *inquest) repeat(request infer.Request, line, tree []chat.Turn) {
+func (r *inquest) repeat(request infer.Request, line, tree []turn.Turn) {
 	r.repeated++
 	tn := line[len(line)-1]
 	request.Sampling, request.Stops = tn.Sampling, tortureDefaults(0).Stops
@@ -325,7 +326,7 @@ func (r *inquest) repeat(request infer.Request, line, tree []chat.Turn) {
 
 // sameUpToTheStop says that an answer is right but for its stop: where the adapter
 // was changed within the tokens of that, nothing is left to say so.
-func (r *inquest) sameUpToTheStop(request infer.Request, line, tree []chat.Turn) bool {
+func (r *inquest) sameUpToTheStop(request infer.Request, line, tree []turn.Turn) bool {
 	line = slices.Clone(line)
 	tn := &line[len(line)-1]
 	if tn.Reason != infer.ReasonStop {
@@ -383,8 +384,8 @@ func (r *inquest) makeOld(dir string, version int, w *testimony) {
 	}
 	insert := `INSERT INTO turns (conversation, id, parent, role, text, tokens, open, reason, sampling, model, model_name, created, usage)
 		VALUES (1,?,?,?,?,?,?,?,?,?,?,1,?)`
-	exec(insert, 2, 0, chat.RoleUser, "an old one", encodeTokens(asked.Tokens), false, 0, sampling, m.Fingerprint, m.Name, usage)
-	exec(insert, 3, 2, chat.RoleAssistant, end.Text, encodeTokens(end.Tokens), end.Reason != infer.ReasonStop, end.Reason, sampling, m.Fingerprint, m.Name, usage)
+	exec(insert, 2, 0, turn.RoleUser, "an old one", encodeTokens(asked.Tokens), false, 0, sampling, m.Fingerprint, m.Name, usage)
+	exec(insert, 3, 2, turn.RoleAssistant, end.Text, encodeTokens(end.Tokens), end.Reason != infer.ReasonStop, end.Reason, sampling, m.Fingerprint, m.Name, usage)
 	exec(`INSERT INTO snapshots (turn, data) VALUES (3, ?)`, state)
 	for _, script := range scripts[min(version, first):version] {
 		exec(script)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 	"rookery/infer/scripted"
@@ -86,9 +87,9 @@ type victim struct {
 
 	mu    sync.Mutex
 	open  []*chat.Dialogue
-	said  map[chat.ID]string // turns as last said
-	heads map[chat.ID]string // and heads, until something is done to them
-	doing map[chat.ID]bool   // to which something is being done
+	said  map[turn.ID]string // turns as last said
+	heads map[turn.ID]string // and heads, until something is done to them
+	doing map[turn.ID]bool   // to which something is being done
 
 	late    time.Duration // the longest that the watch slept too long, or the disk wrote, in a second
 	latest  time.Time     // when that was
@@ -110,7 +111,7 @@ func tortured(dir string, seed uint64) error {
 	}
 	v := &victim{
 		store: s, workspace: tortureDesk(tortureEngine(step), s, seed),
-		rng: rand.New(rand.NewPCG(seed, 7)), said: map[chat.ID]string{}, heads: map[chat.ID]string{}, doing: map[chat.ID]bool{},
+		rng: rand.New(rand.NewPCG(seed, 7)), said: map[turn.ID]string{}, heads: map[turn.ID]string{}, doing: map[turn.ID]bool{},
 	}
 	v.workspace.SetMemory(1 << 16) // most states have to come from the disk
 	stored, err := v.workspace.List(ctx)
@@ -210,7 +211,7 @@ func (v *victim) act(ctx context.Context) error {
 
 // about says that a conversation is about to be changed: what was said of its
 // head does not hold from here on.
-func (v *victim) about(id chat.ID) {
+func (v *victim) about(id turn.ID) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.heads, id)
@@ -280,7 +281,7 @@ func (v *victim) replace(ctx context.Context, at int, d *chat.Dialogue) error {
 	return nil
 }
 
-func (v *victim) has(id chat.ID) bool {
+func (v *victim) has(id turn.ID) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, d := range v.open {
@@ -405,7 +406,7 @@ func (v *victim) tell(view chat.View) {
 	if !view.Saved || view.Loading {
 		return
 	}
-	for _, t := range append(append([]chat.Turn(nil), view.Turns...), view.Ahead...) {
+	for _, t := range append(append([]turn.Turn(nil), view.Turns...), view.Ahead...) {
 		line := fmt.Sprintf("turn %d %d %d %d", c.ID, t.ID, len(t.Text), sumOf(t.Text))
 		if v.said[t.ID] != line {
 			v.said[t.ID] = line

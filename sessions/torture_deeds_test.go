@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/infer/scripted"
 )
@@ -60,7 +61,7 @@ func (v *victim) throwAway(ctx context.Context, at int) error {
 }
 
 // adapter is any, or none; it is loaded when it is first needed.
-func (v *victim) adapter(ctx context.Context) (a chat.Adapter, err error) {
+func (v *victim) adapter(ctx context.Context) (a turn.Adapter, err error) {
 	n := v.rng.IntN(len(scripted.Adapters) + 1)
 	if n == len(scripted.Adapters) {
 		return a, nil
@@ -150,12 +151,12 @@ func (v *victim) bake(ctx context.Context, at int) error {
 	for _, s := range states[min(len(states), 2):] {
 		shout("unbaked %d", s.ID)
 		err := phase("unbake", func() error { return v.workspace.DeleteState(ctx, s) })
-		var used *chat.InUseError
+		var used *turn.InUseError
 		if err != nil && !errors.As(err, &used) {
 			return err
 		}
 	}
-	var baked chat.State
+	var baked turn.State
 	err = phase("bake", func() error {
 		recipe := chat.Recipe{Name: fmt.Sprint("book ", time.Now().UnixNano()), Source: "torture", Text: v.words() + v.words()}
 		baked, err = library.Bake(ctx, v.workspace.Engine(), recipe, nil)

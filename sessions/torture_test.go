@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 const (
@@ -35,14 +35,14 @@ const (
 
 // A testimony is what a victim said before it was killed.
 type testimony struct {
-	turns  map[chat.ID]spoken // by turn
-	heads  map[chat.ID]headed
-	live   map[chat.ID][]sight // by turn
-	gone   map[chat.ID]bool
-	may    map[chat.ID]bool // turns that may be removed
-	coming map[chat.ID]int  // turns of conversations that are read from bundles
-	forked map[chat.ID]int  // turns of conversations that are forks
-	baked  map[chat.ID]bool // states of the library
+	turns  map[turn.ID]spoken // by turn
+	heads  map[turn.ID]headed
+	live   map[turn.ID][]sight // by turn
+	gone   map[turn.ID]bool
+	may    map[turn.ID]bool // turns that may be removed
+	coming map[turn.ID]int  // turns of conversations that are read from bundles
+	forked map[turn.ID]int  // turns of conversations that are forks
+	baked  map[turn.ID]bool // states of the library
 	phases map[string]bool  // running when it was killed
 	shown  map[string]bool  // errors that conversations had
 	killed time.Time
@@ -51,22 +51,22 @@ type testimony struct {
 
 // spoken is a turn that was said to be saved.
 type spoken struct {
-	conversation chat.ID
+	conversation turn.ID
 	bytes        int
 	sum          uint32
 }
 
 // headed is what was said of a conversation.
 type headed struct {
-	head, tip chat.ID
+	head, tip turn.ID
 	adapter   uint32 // checksum
 }
 
-func headedBy(c chat.Conversation) headed { return headed{c.Head, c.Tip, sumOf(c.Adapter)} }
+func headedBy(c turn.Conversation) headed { return headed{c.Head, c.Tip, sumOf(c.Adapter)} }
 
 // A sight is how much of a running answer was seen.
 type sight struct {
-	conversation chat.ID
+	conversation turn.ID
 	bytes        int
 	at           time.Time
 	late         time.Duration
@@ -74,8 +74,8 @@ type sight struct {
 
 func newTestimony() *testimony {
 	return &testimony{
-		turns: map[chat.ID]spoken{}, heads: map[chat.ID]headed{}, live: map[chat.ID][]sight{},
-		gone: map[chat.ID]bool{}, may: map[chat.ID]bool{}, forked: map[chat.ID]int{}, coming: map[chat.ID]int{}, baked: map[chat.ID]bool{}, phases: map[string]bool{},
+		turns: map[turn.ID]spoken{}, heads: map[turn.ID]headed{}, live: map[turn.ID][]sight{},
+		gone: map[turn.ID]bool{}, may: map[turn.ID]bool{}, forked: map[turn.ID]int{}, coming: map[turn.ID]int{}, baked: map[turn.ID]bool{}, phases: map[string]bool{},
 	}
 }
 
@@ -102,14 +102,14 @@ func (w *testimony) hear(line string) error {
 		}
 		n[i] = v
 	}
-	c, id := chat.ID(n[0]), chat.ID(n[1])
+	c, id := turn.ID(n[0]), turn.ID(n[1])
 	switch word[0] {
 	case "act":
 		delete(w.heads, c)
 	case "turn":
 		w.turns[id] = spoken{c, int(n[2]), uint32(n[3])}
 	case "head":
-		w.heads[c] = headed{id, chat.ID(n[2]), uint32(n[3])}
+		w.heads[c] = headed{id, turn.ID(n[2]), uint32(n[3])}
 	case "live":
 		delete(w.heads, c)
 		w.live[id] = append(w.live[id], sight{c, int(n[2]), time.UnixMicro(n[3]), time.Duration(n[4]) * time.Microsecond})
@@ -169,7 +169,7 @@ func torment(t *testing.T, dir string, seed uint64, when moment, w *testimony) {
 	must(t, err)
 	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
-	w.live, w.phases, w.shown, w.seen = map[chat.ID][]sight{}, map[string]bool{}, map[string]bool{}, false
+	w.live, w.phases, w.shown, w.seen = map[turn.ID][]sight{}, map[string]bool{}, map[string]bool{}, false
 	killed := make(chan time.Time, 1)
 	var once sync.Once
 	kill := func() {

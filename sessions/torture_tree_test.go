@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -43,7 +44,7 @@ func (v *victim) grow(ctx context.Context, at int) error {
 // removes is said before.
 func (v *victim) keep(d *chat.Dialogue, view chat.View) error {
 	drop := v.rng.IntN(2) == 0
-	var kept []chat.ID
+	var kept []turn.ID
 	for _, row := range view.Alternatives {
 		if v.rng.IntN(2) == 0 {
 			kept = append(kept, row.Turn.ID)
@@ -79,9 +80,9 @@ func (v *victim) fork(ctx context.Context, at int, view chat.View) error {
 }
 
 // edit gives any turn of the line another version.
-func (v *victim) edit(d *chat.Dialogue, t chat.Turn) error {
+func (v *victim) edit(d *chat.Dialogue, t turn.Turn) error {
 	switch {
-	case t.Role == chat.RoleUser:
+	case t.Role == turn.RoleUser:
 		return d.EditTurn(t.ID, v.words())
 	case v.rng.IntN(3) == 0 && len(t.Tokens) > 0:
 		return d.Branch(t.ID, v.rng.IntN(len(t.Tokens)), int32(1+v.rng.IntN(100)))
@@ -97,9 +98,9 @@ func (v *victim) mix(ctx context.Context, at int) error {
 	if err != nil || len(states) == 0 {
 		return err
 	}
-	m := chat.Mix{Own: chat.MixMember{Name: "own", Weight: 1}}
+	m := turn.Mix{Own: turn.MixMember{Name: "own", Weight: 1}}
 	for _, s := range states[:min(len(states), 1+v.rng.IntN(2))] {
-		m.Others = append(m.Others, chat.MixMember{State: s.ID, Name: s.Name, Weight: float32(v.rng.IntN(5)-1) / 4})
+		m.Others = append(m.Others, turn.MixMember{State: s.ID, Name: s.Name, Weight: float32(v.rng.IntN(5)-1) / 4})
 	}
 	d := v.workspace.New()
 	if err := d.SetMix(m); err != nil {
@@ -114,7 +115,7 @@ func (v *victim) mix(ctx context.Context, at int) error {
 
 // begins is where conversations begin: their base, with the states of the mix
 // beside it. ok is false if one of them is not there.
-func (r *inquest) begins(s *Store, c chat.Conversation) (from infer.Request, ok bool) {
+func (r *inquest) begins(s *Store, c turn.Conversation) (from infer.Request, ok bool) {
 	t := r.t
 	if c.Base != 0 {
 		st, err := s.State(t.Context(), c.Base)

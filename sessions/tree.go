@@ -6,12 +6,12 @@ import (
 	"errors"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // CopyTurns implements chat.Store. The snapshots are copied inside the
 // database and pass through nobody's memory.
-func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat.Turn, of []chat.ID) error {
+func (s *Store) CopyTurns(ctx context.Context, c turn.Conversation, turns []turn.Turn, of []turn.ID) error {
 	if err := s.inIndexedTx(ctx, func(tx *sql.Tx) error {
 		if err := s.saveConversation(ctx, tx, c); err != nil {
 			return err
@@ -37,7 +37,7 @@ func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat
 
 // copySnapshot gives a turn the snapshot of another one, if that has any. One that
 // has grown since it was copied, or was read since, has another state by now.
-func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, id, of chat.ID) error {
+func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, id, of turn.ID) error {
 	var same bool
 	err := tx.QueryRowContext(ctx, `SELECT a.tokens IS b.tokens AND a.reading = b.reading FROM turns a, turns b WHERE a.id = ? AND b.id = ?`, id, of).Scan(&same)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !same {
@@ -57,7 +57,7 @@ func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, id, of chat.ID)
 }
 
 // DropTurns implements chat.Store.
-func (s *Store) DropTurns(ctx context.Context, c chat.Conversation, turns []chat.ID) error {
+func (s *Store) DropTurns(ctx context.Context, c turn.Conversation, turns []turn.ID) error {
 	return explain("removing answers", s.inIndexedTx(ctx, func(tx *sql.Tx) error {
 		if err := s.saveConversation(ctx, tx, c); err != nil {
 			return err
@@ -75,7 +75,7 @@ func (s *Store) DropTurns(ctx context.Context, c chat.Conversation, turns []chat
 }
 
 // MarkTurn implements chat.Store.
-func (s *Store) MarkTurn(ctx context.Context, id chat.ID, label string, pinned bool) error {
+func (s *Store) MarkTurn(ctx context.Context, id turn.ID, label string, pinned bool) error {
 	_, err := s.write.ExecContext(ctx, `UPDATE turns SET label = ?, pinned = ? WHERE id = ?`, label, pinned, id)
 	return explain("marking the turn", err)
 }

@@ -6,15 +6,15 @@ import (
 	"errors"
 	"fmt"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage,
 	base, adapter, label, pinned, edited, mix, adapter_id, reading`
 
-func scanTurn(row scanner) (chat.Turn, error) {
-	var t chat.Turn
+func scanTurn(row scanner) (turn.Turn, error) {
+	var t turn.Turn
 	var tokens []byte
 	var recall sql.Null[[]byte]
 	var sampling, usage, mix, reading string
@@ -40,14 +40,14 @@ func scanTurn(row scanner) (chat.Turn, error) {
 }
 
 // CommitTurn implements chat.Store.
-func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
+func (s *Store) CommitTurn(ctx context.Context, c turn.Conversation, t turn.Turn, snap *infer.Snapshot) error {
 	if snap != nil && snap.HostBytes() >= gentleBytes {
 		return gently(func() error { return s.commitTurn(ctx, c, t, snap) })
 	}
 	return s.commitTurn(ctx, c, t, snap)
 }
 
-func (s *Store) commitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
+func (s *Store) commitTurn(ctx context.Context, c turn.Conversation, t turn.Turn, snap *infer.Snapshot) error {
 	state, err := s.pack(snap)
 	if err != nil {
 		return fmt.Errorf("saving the turn: %w", err)
@@ -79,7 +79,7 @@ func (s *Store) commitTurn(ctx context.Context, c chat.Conversation, t chat.Turn
 	return nil
 }
 
-func saveTurn(ctx context.Context, tx *sql.Tx, conversation chat.ID, t chat.Turn) error {
+func saveTurn(ctx context.Context, tx *sql.Tx, conversation turn.ID, t turn.Turn) error {
 	sampling, err := encodeSampling(t.Sampling)
 	if err != nil {
 		return err

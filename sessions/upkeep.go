@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 const (
@@ -28,8 +28,8 @@ const (
 type upkeep struct {
 	mu          sync.Mutex
 	retention   Retention
-	used        map[chat.ID]time.Time // turns whose snapshots were read
-	grown       map[chat.ID]bool      // conversations with new snapshots
+	used        map[turn.ID]time.Time // turns whose snapshots were read
+	grown       map[turn.ID]bool      // conversations with new snapshots
 	over        bool                  // the budget is to be looked at
 	readers     int                   // who wait for a state now
 	last        time.Time             // when a state was read or written last
@@ -41,19 +41,19 @@ type upkeep struct {
 func newUpkeep() *upkeep {
 	return &upkeep{
 		retention: Retention{Budget: NoBudget}, // until someone sets one
-		used:      map[chat.ID]time.Time{}, grown: map[chat.ID]bool{}, due: make(chan struct{}, 1),
+		used:      map[turn.ID]time.Time{}, grown: map[turn.ID]bool{}, due: make(chan struct{}, 1),
 	}
 }
 
 // use notes that a turn's snapshot was read.
-func (u *upkeep) use(id chat.ID) {
+func (u *upkeep) use(id turn.ID) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.used[id] = time.Now()
 }
 
 // grew notes that a conversation has new snapshots of some bytes.
-func (u *upkeep) grew(conversation chat.ID, bytes int64) {
+func (u *upkeep) grew(conversation turn.ID, bytes int64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.grown[conversation] = true
@@ -113,14 +113,14 @@ func (u *upkeep) reading() (done func()) {
 }
 
 // take returns what is to be thinned and forgets it.
-func (u *upkeep) take() (grown []chat.ID, used map[chat.ID]time.Time, over bool) {
+func (u *upkeep) take() (grown []turn.ID, used map[turn.ID]time.Time, over bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for id := range u.grown {
 		grown = append(grown, id)
 	}
 	used, over = u.used, u.over
-	u.grown, u.used, u.over = map[chat.ID]bool{}, map[chat.ID]time.Time{}, false
+	u.grown, u.used, u.over = map[turn.ID]bool{}, map[turn.ID]time.Time{}, false
 	return grown, used, over
 }
 

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // AddVote implements chat.Store.
-func (s *Store) AddVote(ctx context.Context, v chat.Vote) error {
+func (s *Store) AddVote(ctx context.Context, v turn.Vote) error {
 	variants := make([]json.RawMessage, len(v.Variants))
 	for i, d := range v.Variants {
 		variants[i] = json.RawMessage(d)
@@ -24,14 +24,14 @@ func (s *Store) AddVote(ctx context.Context, v chat.Vote) error {
 }
 
 // Votes implements chat.Store.
-func (s *Store) Votes(ctx context.Context) ([]chat.Vote, error) {
+func (s *Store) Votes(ctx context.Context) ([]turn.Vote, error) {
 	const doing = "reading the votes"
 	rows, err := s.read.QueryContext(ctx, `SELECT id, created, prompt, variants, winner FROM votes ORDER BY id`)
 	if err != nil {
 		return nil, explain(doing, err)
 	}
-	list, err := collect(rows, func(row scanner) (chat.Vote, error) {
-		var v chat.Vote
+	list, err := collect(rows, func(row scanner) (turn.Vote, error) {
+		var v turn.Vote
 		var id, created int64
 		var text string
 		if err := row.Scan(&id, &created, &v.Prompt, &text, &v.Winner); err != nil {
@@ -42,7 +42,7 @@ func (s *Store) Votes(ctx context.Context) ([]chat.Vote, error) {
 			return v, fmt.Errorf("vote %d: %w (%w)", id, ErrDamaged, err)
 		}
 		for _, d := range variants {
-			v.Variants = append(v.Variants, chat.Description(d))
+			v.Variants = append(v.Variants, turn.Description(d))
 		}
 		v.Created = decodeTime(created)
 		if err := v.Check(); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -98,7 +98,7 @@ func (m *Model) on(do func()) func(string) tea.Cmd {
 // command runs what concerns the dialogue alone.
 func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 	t := m.tab()
-	turnID := chat.ID(0)
+	turnID := turn.ID(0)
 	if b := t.transcript.target(); b != nil {
 		turnID = b.turn.ID
 	}

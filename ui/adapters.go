@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/ui/keys"
 	"rookery/ui/panel"
@@ -18,28 +18,28 @@ import (
 // An adapterWorkspace is what the interface needs of adapters. It blocks and is
 // called in commands only.
 type adapterWorkspace interface {
-	Adapters(ctx context.Context) ([]chat.RegisteredAdapter, error)
-	TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error)
-	Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error)
-	TidyAdapters(ctx context.Context, a chat.Adapter) error
+	Adapters(ctx context.Context) ([]turn.RegisteredAdapter, error)
+	TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error)
+	Strengthen(ctx context.Context, a turn.Adapter, strength float32) (turn.Adapter, error)
+	TidyAdapters(ctx context.Context, a turn.Adapter) error
 	DropAdapter(ctx context.Context, fingerprint string) error
-	ForgetAdapter(ctx context.Context, a chat.Adapter) error
-	MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error)
+	ForgetAdapter(ctx context.Context, a turn.Adapter) error
+	MergeAdapter(ctx context.Context, a turn.Adapter, merged bool) (turn.Adapter, error)
 }
 
-func (k chatWorkspace) Adapters(ctx context.Context) ([]chat.RegisteredAdapter, error) {
+func (k chatWorkspace) Adapters(ctx context.Context) ([]turn.RegisteredAdapter, error) {
 	return k.Workspace.Adapters().List(ctx)
 }
 
-func (k chatWorkspace) TakeAdapter(ctx context.Context, name string, o adapter.Options) (chat.Adapter, error) {
+func (k chatWorkspace) TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error) {
 	return k.Workspace.Adapters().Find(ctx, name, o)
 }
 
-func (k chatWorkspace) Strengthen(ctx context.Context, a chat.Adapter, strength float32) (chat.Adapter, error) {
+func (k chatWorkspace) Strengthen(ctx context.Context, a turn.Adapter, strength float32) (turn.Adapter, error) {
 	return k.Workspace.Adapters().Strengthen(ctx, a, strength)
 }
 
-func (k chatWorkspace) TidyAdapters(ctx context.Context, a chat.Adapter) error {
+func (k chatWorkspace) TidyAdapters(ctx context.Context, a turn.Adapter) error {
 	return k.Workspace.Adapters().Tidy(ctx, a)
 }
 
@@ -47,21 +47,21 @@ func (k chatWorkspace) DropAdapter(ctx context.Context, fingerprint string) erro
 	return k.Workspace.Adapters().Drop(ctx, fingerprint)
 }
 
-func (k chatWorkspace) ForgetAdapter(ctx context.Context, a chat.Adapter) error {
+func (k chatWorkspace) ForgetAdapter(ctx context.Context, a turn.Adapter) error {
 	return k.Workspace.Adapters().Forget(ctx, a)
 }
 
-func (k chatWorkspace) MergeAdapter(ctx context.Context, a chat.Adapter, merged bool) (chat.Adapter, error) {
+func (k chatWorkspace) MergeAdapter(ctx context.Context, a turn.Adapter, merged bool) (turn.Adapter, error) {
 	return k.Workspace.Adapters().Merge(ctx, a, merged)
 }
 
 // An adapterDialogue is the part of a dialogue that is about its adapter.
 type adapterDialogue interface {
-	SetAdapter(a chat.Adapter) error
+	SetAdapter(a turn.Adapter) error
 	Reread() error
 }
 
-func (opening) SetAdapter(chat.Adapter) error { return errOpening }
+func (opening) SetAdapter(turn.Adapter) error { return errOpening }
 func (opening) Reread() error                 { return errOpening }
 
 // An adapterJob is what is being done with adapters. One is done at a time; of
@@ -73,7 +73,7 @@ type adapterJob struct {
 
 // adaptersMsg brings the adapters that are known.
 type adaptersMsg struct {
-	list    []chat.RegisteredAdapter
+	list    []turn.RegisteredAdapter
 	weights int64
 	err     error
 }
@@ -82,7 +82,7 @@ type adaptersMsg struct {
 // dialogue, if d is not nil.
 type adapterMsg struct {
 	d    dialogue
-	a    chat.Adapter
+	a    turn.Adapter
 	said string
 	file string          // that was to be loaded
 	o    adapter.Options // with what is known of it
@@ -96,13 +96,13 @@ func (m *Model) adapter(arg string) tea.Cmd {
 		return tea.Batch(m.togglePanel(adaptersPanel), m.listAdapters())
 	case "off", "none":
 		m.panel.adapters.ChooseNone()
-		return m.onAdapter(adapterMsg{d: m.tab().d, said: saidAdapter(chat.Adapter{})})
+		return m.onAdapter(adapterMsg{d: m.tab().d, said: saidAdapter(turn.Adapter{})})
 	}
 	return m.loadAdapter(m.tab().d, expandHome(arg), adapter.Options{})
 }
 
 // saidAdapter says what a change of the adapter does.
-func saidAdapter(a chat.Adapter) string {
+func saidAdapter(a turn.Adapter) string {
 	if a.Name == "" {
 		return "no adapter, from the next token on"
 	}
@@ -139,7 +139,7 @@ func (m *Model) useAdapter(use panel.UseAdapter) tea.Cmd {
 	d := m.tab().d
 	if use.Adapter.Name == "" {
 		m.adapting.next = nil
-		return m.onAdapter(adapterMsg{d: d, said: saidAdapter(chat.Adapter{})})
+		return m.onAdapter(adapterMsg{d: d, said: saidAdapter(turn.Adapter{})})
 	}
 	doing := fmt.Sprintf("loading %s at %.2f", use.Adapter.Name, use.Strength)
 	return m.work(doing, func() tea.Msg {
@@ -233,7 +233,7 @@ type (
 	// loadAdapterFile loads a file for the conversation.
 	loadAdapterFile struct{ path string }
 	// forgetAdapter takes an adapter out of the list.
-	forgetAdapter struct{ a chat.Adapter }
+	forgetAdapter struct{ a turn.Adapter }
 )
 
 func (answerAdapter) intent()   {}
@@ -305,7 +305,7 @@ func (m *Model) adapterAsks(action panel.Action) tea.Cmd {
 }
 
 // dropAdapter gives the memory of an adapter back.
-func (m *Model) dropAdapter(family []chat.RegisteredAdapter) tea.Cmd {
+func (m *Model) dropAdapter(family []turn.RegisteredAdapter) tea.Cmd {
 	return m.work("dropping "+family[0].Name, func() tea.Msg {
 		var err error
 		for _, a := range family {

@@ -9,12 +9,12 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 func withAdapters(open ...*fakeDialogue) *fakeDesk {
-	return &fakeDesk{open: open, fakeAdapters: fakeAdapters{rack: []chat.RegisteredAdapter{
-		{Adapter: chat.Adapter{Name: "demo-pirate"}}, aRacked("poet", "/models/poet.pth", 2),
+	return &fakeDesk{open: open, fakeAdapters: fakeAdapters{rack: []turn.RegisteredAdapter{
+		{Adapter: turn.Adapter{Name: "demo-pirate"}}, aRacked("poet", "/models/poet.pth", 2),
 	}}}
 }
 

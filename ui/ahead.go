@@ -1,6 +1,10 @@
 package ui
 
-import "rookery/chat"
+import (
+	"rookery/chat"
+
+	"rookery/chat/turn"
+)
 
 // What is ahead of the head is drawn dim, below a line that says so.
 
@@ -16,7 +20,7 @@ func siblingsOf(v chat.View, i int) chat.Siblings {
 // the end of sync: moving the head moves them and changes nothing in them.
 func (t *transcript) cut(i int) {
 	if t.spare == nil {
-		t.spare = map[chat.ID]*block{}
+		t.spare = map[turn.ID]*block{}
 	}
 	for _, b := range t.blocks[i:] {
 		if b.live == nil && b.turn.ID != 0 {

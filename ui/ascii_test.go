@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 func TestASCIIOnly(t *testing.T) {
@@ -27,8 +27,8 @@ func TestASCIIOnly(t *testing.T) {
 
 func TestScreensOfASCII(t *testing.T) {
 	k := three()
-	k.open[1].say(chat.RoleUser, "hello")
-	k.open[1].say(chat.RoleAssistant, "- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\n```go\nx := 1\n```")
+	k.open[1].say(turn.RoleUser, "hello")
+	k.open[1].say(turn.RoleAssistant, "- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> quoted\n\n```go\nx := 1\n```")
 	b := newBench(t, k, Settings{}, 100, 30)
 	b.m.setASCII(true)
 	for _, keys := range [][]string{nil, {"f4"}, {"f3"}, {"esc", "f1"}, {"esc", "ctrl+p"}, {"esc", "ctrl+o"}, {"esc", "tab"}, {"ctrl+f"}} {

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
@@ -30,7 +31,7 @@ type bakeTickMsg struct{ b *baking }
 // bakedMsg says that a text has become a state, or why not.
 type bakedMsg struct {
 	b   *baking
-	s   chat.State
+	s   turn.State
 	err error
 }
 
@@ -54,7 +55,7 @@ func (m *Model) bake(recipe func() (chat.Recipe, error)) tea.Cmd {
 		defer cancel()
 		r, err := recipe()
 		if err != nil {
-			return bakedMsg{b, chat.State{}, err}
+			return bakedMsg{b, turn.State{}, err}
 		}
 		s, err := m.workspace.Bake(ctx, r, func(p infer.Progress) { b.progress.Store(&p) })
 		return bakedMsg{b, s, err}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
 )
@@ -58,17 +59,17 @@ func (m *Model) best(arg string) tea.Cmd {
 // A grid shows several answers as they grow, to choose from.
 type grid struct {
 	tab           *tab
-	focus         chat.ID
-	kept          map[chat.ID]bool
+	focus         turn.ID
+	kept          map[turn.ID]bool
 	width, height int
 }
 
-func newGrid(t *tab) *grid { return &grid{tab: t, kept: map[chat.ID]bool{}} }
+func newGrid(t *tab) *grid { return &grid{tab: t, kept: map[turn.ID]bool{}} }
 
 // keepRows ends the choice, stopRows what runs.
 type (
 	keepRows struct {
-		keep []chat.ID
+		keep []turn.ID
 		drop bool
 	}
 	stopRows struct{}
@@ -152,10 +153,10 @@ func (g *grid) move(by int) {
 
 // chosen are the marked answers, the focused one first if it is among them; or
 // the focused one if none is marked.
-func (g *grid) chosen() []chat.ID {
+func (g *grid) chosen() []turn.ID {
 	rows := g.rows()
 	focus := rows[g.at()].Turn.ID
-	var ids []chat.ID
+	var ids []turn.ID
 	for _, r := range rows {
 		if g.kept[r.Turn.ID] && r.Turn.ID != focus {
 			ids = append(ids, r.Turn.ID)

@@ -6,20 +6,20 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
 // A binnedTab is a conversation in the bin and, if it was open, its tab.
 type binnedTab struct {
-	c      chat.Conversation
+	c      turn.Conversation
 	at     int // where its tab was; -1: it had none
 	prompt *composer
 }
 
 // throwAway puts a conversation into the bin. One that is open is stopped,
 // and its tab is closed.
-func (m *Model) throwAway(c chat.Conversation) tea.Cmd {
+func (m *Model) throwAway(c turn.Conversation) tea.Cmd {
 	thrown := binnedTab{c: c, at: -1}
 	for i, t := range m.tabs {
 		if t.d.ID() == c.ID {
@@ -35,7 +35,7 @@ func (m *Model) throwAway(c chat.Conversation) tea.Cmd {
 	m.forget(c.ID)
 	m.binned = append(m.binned, thrown)
 	if s := m.openConversationList(); s != nil {
-		s.alter(c.ID, func(c *chat.Conversation) { c.Deleted = m.clock() })
+		s.alter(c.ID, func(c *turn.Conversation) { c.Deleted = m.clock() })
 		said += m.keymap.Hint(keys.List, keys.ListUndo) + " undoes it"
 	} else {
 		said += m.hintFor(keys.UndeleteConversation) + " undoes it"
@@ -65,7 +65,7 @@ func (m *Model) takeBackLast(string) tea.Cmd {
 }
 
 // unthrow takes a conversation from those that can be taken back by undoing.
-func (m *Model) unthrow(c chat.Conversation) binnedTab {
+func (m *Model) unthrow(c turn.Conversation) binnedTab {
 	thrown := binnedTab{c: c, at: -1}
 	m.binned = slices.DeleteFunc(m.binned, func(t binnedTab) bool {
 		if t.c.ID == c.ID {
@@ -101,6 +101,6 @@ func (m *Model) onTakenBack(msg takenBackMsg) tea.Cmd {
 }
 
 // forget takes a conversation from those that can be reopened.
-func (m *Model) forget(id chat.ID) {
+func (m *Model) forget(id turn.ID) {
 	m.closed = slices.DeleteFunc(m.closed, func(c closedTab) bool { return c.id == id })
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/markdown"
 	"rookery/ui/theme"
@@ -27,7 +28,7 @@ func (l fixedLines) Line(i int) string { return l[i] }
 // text, a footer and a blank line. Its text is a markdown stream while it is
 // being generated and fixed lines afterwards.
 type block struct {
-	turn    chat.Turn
+	turn    turn.Turn
 	sibling chat.Siblings
 	live    *chat.Live // nil when the answer is complete
 	failure string     // instead of a turn: why the last action failed
@@ -56,7 +57,7 @@ const (
 	foldedLines       = 8
 )
 
-func newBlock(t chat.Turn, sibling chat.Siblings) *block {
+func newBlock(t turn.Turn, sibling chat.Siblings) *block {
 	b := &block{turn: t, sibling: sibling, folded: true, body: fixedLines(nil)}
 	b.read(t.Text)
 	return b
@@ -65,7 +66,7 @@ func newBlock(t chat.Turn, sibling chat.Siblings) *block {
 // read takes a complete text.
 func (b *block) read(text string) {
 	b.answer = text
-	if b.turn.Role == chat.RoleAssistant {
+	if b.turn.Role == turn.RoleAssistant {
 		b.reflection, b.answer, b.open = chat.SplitThought(text)
 	}
 	b.answer = strings.Trim(b.answer, " \n")
@@ -73,7 +74,7 @@ func (b *block) read(text string) {
 
 // shows reports whether the block already draws a finished turn. Equal texts
 // usually share memory, which makes the comparison cheap.
-func (b *block) shows(t chat.Turn, sibling chat.Siblings) bool {
+func (b *block) shows(t turn.Turn, sibling chat.Siblings) bool {
 	return b.live == nil && b.failure == "" && b.divider == "" && b.turn.ID == t.ID && b.sibling == sibling &&
 		b.turn.Label == t.Label && b.turn.Pinned == t.Pinned && b.turn.Edited == t.Edited &&
 		b.turn.Text == t.Text && b.turn.Open == t.Open && b.turn.Reason == t.Reason
@@ -81,7 +82,7 @@ func (b *block) shows(t chat.Turn, sibling chat.Siblings) bool {
 
 // settle turns a running answer into the finished one. What was streamed stays
 // on the screen until the final rendering replaces it.
-func (b *block) settle(t chat.Turn, sibling chat.Siblings) {
+func (b *block) settle(t turn.Turn, sibling chat.Siblings) {
 	b.turn, b.sibling, b.live = t, sibling, nil
 	b.read(t.Text)
 	b.exact = false
@@ -107,7 +108,7 @@ func (b *block) feed(live *chat.Live, th theme.Theme, width int) {
 func (b *block) folds() bool { return b.reflection != "" || b.longPrompt() }
 
 func (b *block) longPrompt() bool {
-	return b.turn.Role == chat.RoleUser &&
+	return b.turn.Role == turn.RoleUser &&
 		(len(b.answer) > foldedPromptBytes || strings.Count(b.answer, "\n") >= foldedPromptLines)
 }
 
@@ -126,11 +127,11 @@ func (b *block) draft(width int) fixedLines {
 
 // render makes the exact lines. It is slow for long texts and touches nothing
 // that the interface changes: it runs in a command.
-func render(role chat.Role, text string, th theme.Theme, width int) []string {
+func render(role turn.Role, text string, th theme.Theme, width int) []string {
 	if text == "" {
 		return nil
 	}
-	if role == chat.RoleUser {
+	if role == turn.RoleUser {
 		return wrapped(text, width)
 	}
 	return markdown.Render(text, th, width)
@@ -151,7 +152,7 @@ func (b *block) decorate(th theme.Theme, width int, modelName, spin, foldKey str
 		return
 	}
 	name := th.User.Render("You")
-	if b.turn.Role == chat.RoleAssistant {
+	if b.turn.Role == turn.RoleAssistant {
 		if b.turn.ModelName != "" {
 			modelName = b.turn.ModelName
 		}
@@ -207,7 +208,7 @@ func (b *block) footLines(th theme.Theme, width int, spin, foldKey string) []str
 	switch {
 	case b.live != nil:
 		return []string{th.Muted.Render(fit(liveLine(b.live, spin), width))}
-	case b.turn.Role == chat.RoleAssistant:
+	case b.turn.Role == turn.RoleAssistant:
 		return []string{fit(b.endLine(th), width)}
 	case b.longPrompt() && b.folded:
 		line := fmt.Sprintf("… %s in %s lines", size(int64(len(b.answer))), count(strings.Count(b.answer, "\n")+1))
@@ -340,5 +341,5 @@ func gutter(th theme.Theme, selected, ahead bool) string {
 
 // answers reports whether the block is an answer with text.
 func (b *block) answers() bool {
-	return b.turn.Role == chat.RoleAssistant && b.failure == "" && b.divider == ""
+	return b.turn.Role == turn.RoleAssistant && b.failure == "" && b.divider == ""
 }

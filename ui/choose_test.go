@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -18,7 +19,7 @@ func (d *fakeDialogue) choice(n int, ended bool) {
 	d.v.Alternatives = nil
 	for i := range n {
 		text := fmt.Sprintf("row %d says %s", i, strings.Repeat("some words ", 3*i+1))
-		t := chat.Turn{ID: chat.ID(500 + i), Role: chat.RoleAssistant, Text: text}
+		t := turn.Turn{ID: turn.ID(500 + i), Role: turn.RoleAssistant, Text: text}
 		t.Sampling.Seed = uint64(90 + i)
 		d.v.Alternatives = append(d.v.Alternatives, chat.Alternative{Live: chat.Live{Turn: t, Text: text, Progress: infer.Progress{Generated: 10 + i, Rate: 5}}, Ended: ended})
 	}
@@ -176,8 +177,8 @@ func TestMicroscopeRefusals(t *testing.T) {
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
 	b.press("alt+shift+i")
 	b.sees("no answer selected")
-	d.say(chat.RoleUser, "q")
-	d.say(chat.RoleAssistant, "a")
+	d.say(turn.RoleUser, "q")
+	d.say(turn.RoleAssistant, "a")
 	b.send(frameMsg{})
 	b.typeText("/tokens 9")
 	b.press("enter")

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/markdown"
 	"rookery/ui/theme"
@@ -38,7 +38,7 @@ func (m *Model) copyMessage(arg string) tea.Cmd {
 		return m.fail(errors.New("there is nothing to copy yet"))
 	}
 	what := "the answer"
-	if b.turn.Role == chat.RoleUser {
+	if b.turn.Role == turn.RoleUser {
 		what = "the prompt"
 	}
 	return m.copy(b.answer, what)

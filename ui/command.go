@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
@@ -19,7 +20,7 @@ var errNoCommand = errors.New("this command does not work here")
 // command runs an action that concerns one dialogue and needs no screen; both
 // interfaces use it. own are the presets of the person. turn is what version commands are about. said is what to
 // tell the person, if anything.
-func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg string, turnID chat.ID) (said string, err error) {
+func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg string, turnID turn.ID) (said string, err error) {
 	switch id {
 	case keys.Stop:
 		d.Stop()
@@ -62,7 +63,7 @@ func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg 
 
 // versioned is the turn whose versions are meant: the given one, or the nearest
 // above it that has others, such as a prompt that was edited.
-func versioned(v chat.View, id chat.ID) chat.ID {
+func versioned(v chat.View, id turn.ID) turn.ID {
 	nearest := id
 	for i, t := range v.Turns {
 		if i < len(v.Siblings) && v.Siblings[i].Of > 1 {
@@ -76,13 +77,13 @@ func versioned(v chat.View, id chat.ID) chat.ID {
 }
 
 // aboutThinking says what the modes do.
-var aboutThinking = map[chat.ThinkMode]string{
-	chat.ThinkOff:     "nothing is added to the prompt",
-	chat.ThinkFast:    "an empty thought: the answer comes at once",
-	chat.ThinkFree:    "the model thinks as long as it likes",
-	chat.ThinkShort:   "a short thought",
-	chat.ThinkLong:    "a long thought",
-	chat.ThinkChinese: "a thought in Chinese",
+var aboutThinking = map[turn.ThinkMode]string{
+	turn.ThinkOff:     "nothing is added to the prompt",
+	turn.ThinkFast:    "an empty thought: the answer comes at once",
+	turn.ThinkFree:    "the model thinks as long as it likes",
+	turn.ThinkShort:   "a short thought",
+	turn.ThinkLong:    "a long thought",
+	turn.ThinkChinese: "a thought in Chinese",
 }
 
 // errNoThinking says why there is nothing to choose.

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/infer/tokenizer"
 )
@@ -20,12 +21,12 @@ type compareDialogue interface {
 	SendCompare(text string, variants []chat.Variant) error
 	Variant() chat.Variant
 	FirstDifference(row, other chat.Alternative) chat.Difference
-	Vote(winner chat.ID) error
-	ScoreTurns(ctx context.Context, answers []chat.ID, reference chat.Variant) ([]chat.Score, error) // blocks
+	Vote(winner turn.ID) error
+	ScoreTurns(ctx context.Context, answers []turn.ID, reference chat.Variant) ([]chat.Score, error) // blocks
 }
 
-func (opening) Vote(chat.ID) error { return errOpening }
-func (opening) ScoreTurns(context.Context, []chat.ID, chat.Variant) ([]chat.Score, error) {
+func (opening) Vote(turn.ID) error { return errOpening }
+func (opening) ScoreTurns(context.Context, []turn.ID, chat.Variant) ([]chat.Score, error) {
 	return nil, errOpening
 }
 func (opening) Compare([]chat.Variant) error             { return errOpening }
@@ -39,11 +40,11 @@ func (opening) FirstDifference(chat.Alternative, chat.Alternative) chat.Differen
 // blocks and is called in commands only.
 type compareWorkspace interface {
 	LoadSecondModel(ctx context.Context, path string, progress func(done, total int64)) (*chat.SecondModel, error)
-	ForkAlternatives(d dialogue, rows []chat.ID) ([]dialogue, error)
-	Votes(ctx context.Context) ([]chat.Vote, error)
+	ForkAlternatives(d dialogue, rows []turn.ID) ([]dialogue, error)
+	Votes(ctx context.Context) ([]turn.Vote, error)
 }
 
-func (k chatWorkspace) ForkAlternatives(d dialogue, rows []chat.ID) ([]dialogue, error) {
+func (k chatWorkspace) ForkAlternatives(d dialogue, rows []turn.ID) ([]dialogue, error) {
 	c, ok := d.(*chat.Dialogue)
 	if !ok {
 		return nil, errOpening
@@ -112,8 +113,8 @@ func (m *Model) tokenizer() *tokenizer.Tokenizer {
 // choicesMsg brings what variants can be made of.
 type choicesMsg struct {
 	s        *setup
-	states   []chat.State
-	adapters []chat.RegisteredAdapter
+	states   []turn.State
+	adapters []turn.RegisteredAdapter
 	models   []ModelFile
 	err      error
 }
@@ -256,11 +257,11 @@ func (msg preparedMsg) take(m *Model) tea.Cmd {
 }
 
 // lastPrompt is the prompt that would be answered again.
-func (t *tab) lastPrompt() (chat.Turn, bool) {
+func (t *tab) lastPrompt() (turn.Turn, bool) {
 	for _, tn := range slices.Backward(t.view.Turns) {
-		if tn.Role == chat.RoleUser {
+		if tn.Role == turn.RoleUser {
 			return tn, true
 		}
 	}
-	return chat.Turn{}, false
+	return turn.Turn{}, false
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/tokenizer"
 	"rookery/ui/keys"
@@ -213,9 +214,9 @@ func (c *comparison) align() {
 
 // chosen are the marked answers, the focused one first if it is among them; or
 // the focused one if none is marked. Those that have left nothing are not there.
-func (c *comparison) chosen() []chat.ID {
+func (c *comparison) chosen() []turn.ID {
 	focus := c.panes[c.focus]
-	var ids []chat.ID
+	var ids []turn.ID
 	for _, p := range c.panes {
 		if p.marked && p != focus && p.there && !p.gone {
 			ids = append(ids, p.row.Turn.ID)

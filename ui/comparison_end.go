@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 type (
@@ -14,7 +14,7 @@ type (
 	// keep. Without any to keep it stays where it is.
 	keepPanes struct {
 		c    *comparison
-		keep []chat.ID
+		keep []turn.ID
 		drop bool
 	}
 	// askDiscard asks whether all answers are to be removed.
@@ -71,7 +71,7 @@ func (i forkPanes) carryOut(m *Model) tea.Cmd {
 		c.said = "The answers are running: wait, or stop them first."
 		return nil
 	}
-	var rows []chat.ID
+	var rows []turn.ID
 	for _, p := range c.panes {
 		if p.marked && !p.gone {
 			rows = append(rows, p.row.Turn.ID)

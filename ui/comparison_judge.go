@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // judgedMsg brings how likely a reference found the answers.
@@ -27,7 +28,7 @@ func (c *comparison) await(m *Model) tea.Cmd {
 	}
 	c.stopJudging()
 	var panes []*pane
-	var ids []chat.ID
+	var ids []turn.ID
 	for _, p := range c.panes {
 		if p.there && !p.gone {
 			panes, ids = append(panes, p), append(ids, p.row.Turn.ID)

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/statefile"
 )
 
@@ -17,10 +17,10 @@ import (
 func compareDesks() *fakeDesk {
 	k := &fakeDesk{open: []*fakeDialogue{lecture(1)}}
 	for i, name := range []string{"animals", "dialogue", "sad"} {
-		k.states = append(k.states, chat.State{ID: chat.ID(i + 1), State: statefile.State{Name: name, ModelName: "test"}})
+		k.states = append(k.states, turn.State{ID: turn.ID(i + 1), State: statefile.State{Name: name, ModelName: "test"}})
 	}
 	for _, name := range []string{"pirate", "broken"} {
-		k.rack = append(k.rack, chat.RegisteredAdapter{Adapter: chat.Adapter{Name: name}})
+		k.rack = append(k.rack, turn.RegisteredAdapter{Adapter: turn.Adapter{Name: name}})
 	}
 	return k
 }

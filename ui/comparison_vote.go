@@ -3,7 +3,7 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 type (
@@ -26,7 +26,7 @@ func (i votePane) carryOut(m *Model) tea.Cmd {
 		c.said = "The answers are running: wait until all have ended, or stop them."
 		return nil
 	}
-	var id chat.ID
+	var id turn.ID
 	said := "a tie"
 	if i.winner != nil {
 		id, said = i.winner.row.Turn.ID, "you prefer "+oneLine(i.winner.name)

@@ -3,7 +3,7 @@ package ui
 import (
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
 )
@@ -15,19 +15,19 @@ type conversationList struct {
 	query  area
 	asked  int // change of query that the rows are for
 
-	list   []chat.Conversation // all, pinned first, then the youngest
-	open   map[chat.ID]bool    // in tabs
+	list   []turn.Conversation // all, pinned first, then the youngest
+	open   map[turn.ID]bool    // in tabs
 	undo   bool                // something was thrown away that can be taken back
 	read   bool                // list has come
 	failed string              // why it has not
 	now    time.Time
 
 	serial    int // counts queries: what is found for an older one is dropped
-	found     []chat.SearchHit
+	found     []turn.SearchHit
 	searching bool
 	unsought  string // why the text was not searched
 
-	want          chat.ID // to be selected when the list comes; 0: what was
+	want          turn.ID // to be selected when the list comes; 0: what was
 	rows          []listRow
 	selected, top int // a row, and the first line that is seen
 	width, height int
@@ -45,7 +45,7 @@ const (
 var shelfTitles = [...]string{"Conversations", "Archive", "Bin"}
 
 // holds reports whether a conversation stands there.
-func (s listPosition) holds(c chat.Conversation) bool {
+func (s listPosition) holds(c turn.Conversation) bool {
 	switch {
 	case !c.Deleted.IsZero():
 		return s == shelfBin
@@ -145,14 +145,14 @@ func (s *conversationList) sought() intent {
 }
 
 // setList takes over what is stored; the selection stays where it was.
-func (s *conversationList) setList(list []chat.Conversation, open map[chat.ID]bool, undo bool) {
+func (s *conversationList) setList(list []turn.Conversation, open map[turn.ID]bool, undo bool) {
 	s.list, s.open, s.undo, s.read, s.failed = list, open, undo, true, ""
 	s.refill()
 }
 
 // alter shows at once what is about to be stored, so that the next key is
 // about the next conversation.
-func (s *conversationList) alter(id chat.ID, change func(*chat.Conversation)) {
+func (s *conversationList) alter(id turn.ID, change func(*turn.Conversation)) {
 	for i := range s.list {
 		if s.list[i].ID == id {
 			change(&s.list[i])
@@ -162,7 +162,7 @@ func (s *conversationList) alter(id chat.ID, change func(*chat.Conversation)) {
 }
 
 // setFound takes over what a search found.
-func (s *conversationList) setFound(found []chat.SearchHit, err error) {
+func (s *conversationList) setFound(found []turn.SearchHit, err error) {
 	s.found, s.searching = found, false
 	if err != nil {
 		s.unsought = oneLine(err.Error())

@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
 )
@@ -173,7 +173,7 @@ func (s *conversationList) listLines(th theme.Theme, inner int) []string {
 }
 
 // mark says what is special about a conversation: it is open, or pinned.
-func (s *conversationList) mark(th theme.Theme, c chat.Conversation) string {
+func (s *conversationList) mark(th theme.Theme, c turn.Conversation) string {
 	switch {
 	case s.open[c.ID]:
 		return "* "
@@ -194,7 +194,7 @@ func spreadWith(style lipgloss.Style, left, right string, width int) string {
 }
 
 // snippet is what was found, with the matches marked; the first one is in sight.
-func snippet(f chat.SearchHit, th theme.Theme, style lipgloss.Style, width int) string {
+func snippet(f turn.SearchHit, th theme.Theme, style lipgloss.Style, width int) string {
 	const ahead = 3 // the match begins in the first third
 	var b strings.Builder
 	at := 0

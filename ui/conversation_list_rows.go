@@ -6,14 +6,14 @@ import (
 
 	"github.com/sahilm/fuzzy"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // A listRow is a heading, a conversation, or a turn of one that was found.
 type listRow struct {
 	heading string
-	c       chat.Conversation
-	found   *chat.SearchHit
+	c       turn.Conversation
+	found   *turn.SearchHit
 	titled  bool // the title stands above what was found
 }
 
@@ -35,7 +35,7 @@ func (r listRow) same(as listRow) bool {
 // fill makes the rows for the query and selects the conversation at or after
 // a row.
 func (s *conversationList) fill(selected int) {
-	var here []chat.Conversation
+	var here []turn.Conversation
 	for _, c := range s.list {
 		if s.stands.holds(c) {
 			here = append(here, c)
@@ -56,7 +56,7 @@ func (s *conversationList) fill(selected int) {
 }
 
 // group puts a heading before each stretch of time.
-func (s *conversationList) group(here []chat.Conversation) {
+func (s *conversationList) group(here []turn.Conversation) {
 	last := ""
 	for _, c := range here {
 		heading := since(s.now, c.Updated)
@@ -76,16 +76,16 @@ func (s *conversationList) group(here []chat.Conversation) {
 
 // match has the titles that fit, best first, and below them what was found in
 // the messages, conversation by conversation.
-func (s *conversationList) match(here []chat.Conversation) {
+func (s *conversationList) match(here []turn.Conversation) {
 	for _, m := range fuzzy.FindFrom(s.query.value(), titles(here)) {
 		s.rows = append(s.rows, listRow{c: here[m.Index]})
 	}
-	at := make(map[chat.ID]int, len(here))
+	at := make(map[turn.ID]int, len(here))
 	for i, c := range here {
 		at[c.ID] = i
 	}
-	var order []chat.ID
-	turns := map[chat.ID][]*chat.SearchHit{}
+	var order []turn.ID
+	turns := map[turn.ID][]*turn.SearchHit{}
 	for i := range s.found {
 		f := &s.found[i]
 		if _, ok := at[f.Conversation]; !ok || f.Turn == 0 { // titles were matched before
@@ -107,7 +107,7 @@ func (s *conversationList) match(here []chat.Conversation) {
 }
 
 // titles are a source of the fuzzy search.
-type titles []chat.Conversation
+type titles []turn.Conversation
 
 func (t titles) String(i int) string { return titleOf(t[i]) }
 func (t titles) Len() int            { return len(t) }
@@ -131,8 +131,8 @@ func since(now, then time.Time) string {
 }
 
 // shelved puts pinned conversations first and keeps the order otherwise.
-func shelved(list []chat.Conversation) []chat.Conversation {
-	slices.SortStableFunc(list, func(a, b chat.Conversation) int {
+func shelved(list []turn.Conversation) []turn.Conversation {
+	slices.SortStableFunc(list, func(a, b turn.Conversation) int {
 		switch {
 		case a.Pinned == b.Pinned:
 			return b.Updated.Compare(a.Updated)

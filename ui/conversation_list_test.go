@@ -11,13 +11,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/sampler"
 )
 
 // shelfDesk is a workspace with conversations of all kinds; the first one is open.
 func shelfDesk() *fakeDesk {
 	p := sampler.Params{Temperature: 1, TopP: 0.3, Decay: 0.996}
-	return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []chat.Conversation{
+	return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []turn.Conversation{
 		{ID: 1, Title: "Feeding the rook", Updated: now, Sampling: p},
 		{ID: 2, Title: "A dog story", Updated: now.Add(-2 * time.Hour)},
 		{ID: 3, Title: "Another dog", Updated: now.Add(-26 * time.Hour)},
@@ -148,7 +149,7 @@ func TestBin(t *testing.T) {
 
 func TestShelfSearchesTheMessages(t *testing.T) {
 	k := shelfDesk()
-	k.found = []chat.SearchHit{
+	k.found = []turn.SearchHit{
 		{Conversation: 4, Turn: 41, Snippet: "很久以前，有一只乌鸦住在树上。", Marks: [][2]int{{21, 27}}, When: now.Add(-time.Hour)},
 		{Conversation: 2, Turn: 21, Snippet: "and the dog ran", Marks: [][2]int{{8, 11}}, When: now.Add(-3 * time.Hour)},
 		{Conversation: 4, Turn: 43, Snippet: "那只乌鸦", Marks: [][2]int{{6, 12}, {2, 99}}},
@@ -179,12 +180,12 @@ func TestAFoundTurnIsShownAndMarked(t *testing.T) {
 	k := shelfDesk()
 	d := k.open[0]
 	for range 30 {
-		d.say(chat.RoleUser, "More of it?")
-		d.say(chat.RoleAssistant, strings.Repeat("Nothing of note happened that day. ", 10))
+		d.say(turn.RoleUser, "More of it?")
+		d.say(turn.RoleAssistant, strings.Repeat("Nothing of note happened that day. ", 10))
 	}
 	id := d.v.Turns[20].ID
 	d.v.Turns[20].Text = "Did the magpie come?"
-	k.found = []chat.SearchHit{{Conversation: 1, Turn: id, Snippet: "the magpie", Marks: [][2]int{{4, 10}}}}
+	k.found = []turn.SearchHit{{Conversation: 1, Turn: id, Snippet: "the magpie", Marks: [][2]int{{4, 10}}}}
 	b := newBench(t, k, Settings{}, 80, 24)
 	b.seesNot("magpie")
 	b.press("ctrl+o")
@@ -219,7 +220,7 @@ func TestShelfStates(t *testing.T) {
 	b.press("tab")
 	b.sees("Nothing is archived.")
 	b.press("esc")
-	k.stored = []chat.Conversation{{ID: 6, Title: "Put aside", Updated: now, Archived: true}}
+	k.stored = []turn.Conversation{{ID: 6, Title: "Put aside", Updated: now, Archived: true}}
 	b.press("ctrl+o")
 	b.sees("All that is stored is in the archive or in the bin.")
 	b.m.open(newConversationList(b.m.th, "", now))
@@ -229,9 +230,9 @@ func TestShelfStates(t *testing.T) {
 func TestShelfAtEverySize(t *testing.T) {
 	k := shelfDesk()
 	for i := range 20 {
-		k.stored = append(k.stored, chat.Conversation{ID: chat.ID(100 + i), Title: strings.Repeat("long 长 ", 30), Updated: now})
+		k.stored = append(k.stored, turn.Conversation{ID: turn.ID(100 + i), Title: strings.Repeat("long 长 ", 30), Updated: now})
 	}
-	k.found = []chat.SearchHit{{Conversation: 100, Turn: 5, Snippet: strings.Repeat("before ", 30) + "long 长 after", Marks: [][2]int{{210, 214}}, When: now}}
+	k.found = []turn.SearchHit{{Conversation: 100, Turn: 5, Snippet: strings.Repeat("before ", 30) + "long 长 after", Marks: [][2]int{{210, 214}}, When: now}}
 	for _, size := range [][2]int{{40, 10}, {60, 16}, {80, 24}, {200, 60}} {
 		b := newBench(t, k, Settings{}, size[0], size[1])
 		b.press("ctrl+o")

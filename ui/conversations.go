@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // searchPause is how long nothing may have been typed before the messages are searched.
@@ -53,7 +53,7 @@ func (m *Model) onConversations(msg conversationsMsg) tea.Cmd {
 		s.failed = oneLine(msg.err.Error())
 		return nil
 	}
-	open := map[chat.ID]bool{}
+	open := map[turn.ID]bool{}
 	for i, c := range msg.list {
 		for _, t := range m.tabs {
 			if t.d.ID() == c.ID {
@@ -139,7 +139,7 @@ func (m *Model) onShelved(msg shelvedMsg) tea.Cmd {
 	return tea.Batch(m.report(msg.said, msg.err), m.look(), m.readConversationList())
 }
 
-func (m *Model) setPinned(c chat.Conversation, pinned bool) tea.Cmd {
+func (m *Model) setPinned(c turn.Conversation, pinned bool) tea.Cmd {
 	said := "pinned “" + titleOf(c) + "”"
 	if !pinned {
 		said = "unpinned “" + titleOf(c) + "”"
@@ -147,30 +147,30 @@ func (m *Model) setPinned(c chat.Conversation, pinned bool) tea.Cmd {
 	return m.onConversationList(said, func(ctx context.Context) error { return m.workspace.SetPinned(ctx, c.ID, pinned) })
 }
 
-func (m *Model) setArchived(c chat.Conversation, archived bool) tea.Cmd {
+func (m *Model) setArchived(c turn.Conversation, archived bool) tea.Cmd {
 	said := "“" + titleOf(c) + "” is in the archive"
 	if !archived {
 		said = "“" + titleOf(c) + "” is in the list again"
 	}
 	if s := m.openConversationList(); s != nil {
-		s.alter(c.ID, func(c *chat.Conversation) { c.Archived = archived })
+		s.alter(c.ID, func(c *turn.Conversation) { c.Archived = archived })
 	}
 	return m.onConversationList(said, func(ctx context.Context) error { return m.workspace.SetArchived(ctx, c.ID, archived) })
 }
 
 // pin and archive are about the conversation of the active tab.
 func (m *Model) pin(string) tea.Cmd {
-	return m.ofTab(func(c chat.Conversation) tea.Cmd { return m.setPinned(c, !c.Pinned) })
+	return m.ofTab(func(c turn.Conversation) tea.Cmd { return m.setPinned(c, !c.Pinned) })
 }
 
 func (m *Model) archive(string) tea.Cmd {
-	return m.ofTab(func(c chat.Conversation) tea.Cmd { return m.setArchived(c, !c.Archived) })
+	return m.ofTab(func(c turn.Conversation) tea.Cmd { return m.setArchived(c, !c.Archived) })
 }
 
 func (m *Model) throwTabAway(string) tea.Cmd { return m.ofTab(m.throwAway) }
 
 // ofTab does something about the conversation of the active tab.
-func (m *Model) ofTab(do func(chat.Conversation) tea.Cmd) tea.Cmd {
+func (m *Model) ofTab(do func(turn.Conversation) tea.Cmd) tea.Cmd {
 	t := m.tab()
 	if t.empty() || t.view.Loading {
 		return m.fail(errors.New("nothing is stored of this conversation yet"))
@@ -179,7 +179,7 @@ func (m *Model) ofTab(do func(chat.Conversation) tea.Cmd) tea.Cmd {
 }
 
 // rename gives a conversation, open or stored, a title.
-func (m *Model) rename(id chat.ID, title string) tea.Cmd {
+func (m *Model) rename(id turn.ID, title string) tea.Cmd {
 	return m.onConversationList("renamed to “"+title+"”", func(ctx context.Context) error { return m.workspace.SetTitle(ctx, id, title) })
 }
 
@@ -197,7 +197,7 @@ func loaded(ctx context.Context, d dialogue) error {
 	return d.View().Err
 }
 
-func titleOf(c chat.Conversation) string {
+func titleOf(c turn.Conversation) string {
 	if c.Title == "" {
 		return "New chat"
 	}

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -109,7 +109,7 @@ func TestBackground(t *testing.T) {
 
 // stored is a workspace with three stored conversations; the first one is open.
 func stored() *fakeDesk {
-	return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []chat.Conversation{
+	return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []turn.Conversation{
 		{ID: 1, Title: "Feeding the rook"}, {ID: 2, Title: "A dog story"}, {ID: 3, Title: "Another dog"},
 	}}
 }

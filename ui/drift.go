@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
@@ -15,12 +16,12 @@ import (
 // A stateDialogue is the part of a dialogue that is about its states. Both
 // methods block and are called in commands only.
 type stateDialogue interface {
-	SaveState(ctx context.Context, id chat.ID, name string) (chat.State, error)
+	SaveState(ctx context.Context, id turn.ID, name string) (turn.State, error)
 	Drift(ctx context.Context) (line []chat.Drift, from string, err error)
 }
 
-func (opening) SaveState(context.Context, chat.ID, string) (chat.State, error) {
-	return chat.State{}, errOpening
+func (opening) SaveState(context.Context, turn.ID, string) (turn.State, error) {
+	return turn.State{}, errOpening
 }
 
 func (opening) Drift(context.Context) ([]chat.Drift, string, error) { return nil, "", errOpening }

@@ -6,12 +6,13 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
 // edited says which turn the composer changes.
 type edited struct {
-	turn   chat.ID
+	turn   turn.ID
 	answer bool
 }
 
@@ -84,7 +85,7 @@ func (m *Model) goOn(arg string) tea.Cmd {
 }
 
 // editAnswer gives a turn that is an answer another text.
-func editAnswer(d dialogue, id chat.ID, text string) error {
+func editAnswer(d dialogue, id turn.ID, text string) error {
 	if text == "" {
 		return errors.New("write /rewrite and the new text of the answer")
 	}

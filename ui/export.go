@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -96,7 +97,7 @@ func fileName(title string) string {
 }
 
 // write makes a new file; it never replaces one. It blocks.
-func (e exporting) write(ctx context.Context, k workspace, c chat.Conversation, line []chat.Turn) error {
+func (e exporting) write(ctx context.Context, k workspace, c turn.Conversation, line []turn.Turn) error {
 	path, err := fromHome(e.path)
 	if err != nil {
 		return fmt.Errorf("exporting to %s: %w", e.path, err)

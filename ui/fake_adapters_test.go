@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/rwkv"
@@ -13,17 +13,17 @@ import (
 
 // fakeAdapters is an adapter registry in memory that records what it is asked.
 type fakeAdapters struct {
-	rack  []chat.RegisteredAdapter
+	rack  []turn.RegisteredAdapter
 	asked []string
 	wrong error
 }
 
 // aRacked is an adapter of the adapter registry that is loaded.
-func aRacked(name, path string, rows int) chat.RegisteredAdapter {
-	a := chat.Adapter{Name: name, Path: path, Fingerprint: "print of " + name}
+func aRacked(name, path string, rows int) turn.RegisteredAdapter {
+	a := turn.Adapter{Name: name, Path: path, Fingerprint: "print of " + name}
 	read := &adapter.Adapter{Name: name, Fingerprint: a.Fingerprint, Shape: rwkv.Shape{Version: rwkv.V7, Layers: 1, Embed: 64, FFN: 256, Vocab: 100}, Layers: make([]adapter.Layer, 1)}
 	read.Layers[0].Deltas[adapter.Value] = &adapter.Delta{Form: adapter.LoRA, Out: 64, In: 64, Rank: 16, Scale: 2}
-	return chat.RegisteredAdapter{Adapter: a, Loaded: &infer.LoadedAdapter{Adapter: read, Bytes: 3 << 20, Rows: rows}}
+	return turn.RegisteredAdapter{Adapter: a, Loaded: &infer.LoadedAdapter{Adapter: read, Bytes: 3 << 20, Rows: rows}}
 }
 
 func (k *fakeAdapters) did(format string, args ...any) error {
@@ -31,49 +31,49 @@ func (k *fakeAdapters) did(format string, args ...any) error {
 	return k.wrong
 }
 
-func (k *fakeAdapters) Adapters(context.Context) ([]chat.RegisteredAdapter, error) {
+func (k *fakeAdapters) Adapters(context.Context) ([]turn.RegisteredAdapter, error) {
 	return k.rack, k.wrong
 }
 
-func (k *fakeAdapters) TakeAdapter(_ context.Context, name string, o adapter.Options) (chat.Adapter, error) {
+func (k *fakeAdapters) TakeAdapter(_ context.Context, name string, o adapter.Options) (turn.Adapter, error) {
 	if name == "lora.pth" && o.Alpha == 0 {
-		return chat.Adapter{}, &adapter.QuestionError{Path: name, Asked: "alpha", Problem: "a LoRA file does not say its alpha"}
+		return turn.Adapter{}, &adapter.QuestionError{Path: name, Asked: "alpha", Problem: "a LoRA file does not say its alpha"}
 	}
 	if name == "bone.pth" && o.Blocks == "" {
-		return chat.Adapter{}, &adapter.QuestionError{Path: name, Asked: "blocks", Problem: "its shapes fit two forms", Choices: []string{"column", "row"}}
+		return turn.Adapter{}, &adapter.QuestionError{Path: name, Asked: "blocks", Problem: "its shapes fit two forms", Choices: []string{"column", "row"}}
 	}
 	if name == "broken" {
-		return chat.Adapter{}, errors.New("adapter broken: its file is cut short")
+		return turn.Adapter{}, errors.New("adapter broken: its file is cut short")
 	}
 	if name == "nobody" {
-		return chat.Adapter{}, errors.New("there is no adapter nobody")
+		return turn.Adapter{}, errors.New("there is no adapter nobody")
 	}
-	return chat.Adapter{Name: name, Fingerprint: "print of " + name, Options: o}, k.did("find %s alpha %v blocks %q strength %v", name, o.Alpha, o.Blocks, o.Strength)
+	return turn.Adapter{Name: name, Fingerprint: "print of " + name, Options: o}, k.did("find %s alpha %v blocks %q strength %v", name, o.Alpha, o.Blocks, o.Strength)
 }
 
-func (k *fakeAdapters) Strengthen(_ context.Context, a chat.Adapter, strength float32) (chat.Adapter, error) {
+func (k *fakeAdapters) Strengthen(_ context.Context, a turn.Adapter, strength float32) (turn.Adapter, error) {
 	a.Options.Strength = strength
 	a.Fingerprint = fmt.Sprintf("print of %s", a.Title())
 	return a, k.did("strength of %s %v", a.Name, strength)
 }
 
-func (k *fakeAdapters) TidyAdapters(context.Context, chat.Adapter) error { return nil }
+func (k *fakeAdapters) TidyAdapters(context.Context, turn.Adapter) error { return nil }
 
 func (k *fakeAdapters) DropAdapter(_ context.Context, fingerprint string) error {
 	return k.did("drop %s", fingerprint)
 }
 
-func (k *fakeAdapters) ForgetAdapter(_ context.Context, a chat.Adapter) error {
+func (k *fakeAdapters) ForgetAdapter(_ context.Context, a turn.Adapter) error {
 	return k.did("forget %s", a.Name)
 }
 
-func (k *fakeAdapters) MergeAdapter(_ context.Context, a chat.Adapter, merged bool) (chat.Adapter, error) {
+func (k *fakeAdapters) MergeAdapter(_ context.Context, a turn.Adapter, merged bool) (turn.Adapter, error) {
 	return a, k.did("merge %s %v", a.Name, merged)
 }
 
 func (d *fakeDialogue) Reread() error { return d.did("reread") }
 
-func (d *fakeDialogue) SetAdapter(a chat.Adapter) error {
+func (d *fakeDialogue) SetAdapter(a turn.Adapter) error {
 	d.v.Conversation.Adapter, d.v.Adapter = a.Fingerprint, ""
 	if a.Name != "" {
 		d.v.Adapter = a.Title()

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // fakeVotes are votes, and models to compare with.
 type fakeVotes struct {
-	votes        []chat.Vote
+	votes        []turn.Vote
 	secondModels *chat.Workspace // that loads other models; nil: none can be
 }
 
@@ -24,7 +25,7 @@ func (k *fakeVotes) LoadSecondModel(ctx context.Context, path string, progress f
 	return k.secondModels.LoadSecondModel(ctx, path, progress)
 }
 
-func (k *fakeDesk) ForkAlternatives(d dialogue, rows []chat.ID) ([]dialogue, error) {
+func (k *fakeDesk) ForkAlternatives(d dialogue, rows []turn.ID) ([]dialogue, error) {
 	f := d.(*fakeDialogue)
 	var all []dialogue
 	for _, r := range f.v.Alternatives {
@@ -70,7 +71,7 @@ func (d *fakeDialogue) FirstDifference(row, other chat.Alternative) chat.Differe
 }
 
 // ScoreTurns finds every answer as likely as its place says.
-func (d *fakeDialogue) ScoreTurns(_ context.Context, answers []chat.ID, reference chat.Variant) ([]chat.Score, error) {
+func (d *fakeDialogue) ScoreTurns(_ context.Context, answers []turn.ID, reference chat.Variant) ([]chat.Score, error) {
 	judged := make([]chat.Score, len(answers))
 	for i := range judged {
 		judged[i].LogProbs = []float32{-float32(i + 1)}
@@ -78,12 +79,12 @@ func (d *fakeDialogue) ScoreTurns(_ context.Context, answers []chat.ID, referenc
 	return judged, d.did("judge %d by %s", len(answers), reference.Name)
 }
 
-func (d *fakeDialogue) ChooseAlternatives(keep []chat.ID, drop bool) error {
+func (d *fakeDialogue) ChooseAlternatives(keep []turn.ID, drop bool) error {
 	d.v.Alternatives, d.v.Live = nil, nil
 	return d.did("keep %v %v", keep, drop)
 }
 
-func (d *fakeDialogue) Vote(winner chat.ID) error { return d.did("vote %d", winner) }
+func (d *fakeDialogue) Vote(winner turn.ID) error { return d.did("vote %d", winner) }
 
 // rows puts answers to what was asked last into the view: each begins alike
 // and goes on in its own way. Those of left stand for variants that have failed.
@@ -95,7 +96,7 @@ func (d *fakeDialogue) rows(ended bool, left ...string) {
 		}
 		text := fmt.Sprintf("Once there was %s%s", strings.Repeat(string(rune('a'+i)), 3), strings.Repeat(" and so on", 10*i+5))
 		r := chat.Alternative{
-			Live:    chat.Live{Turn: chat.Turn{ID: chat.ID(500 + i), Role: chat.RoleAssistant, Text: text}, Text: text, Progress: infer.Progress{Generated: 40 + i}},
+			Live:    chat.Live{Turn: turn.Turn{ID: turn.ID(500 + i), Role: turn.RoleAssistant, Text: text}, Text: text, Progress: infer.Progress{Generated: 40 + i}},
 			Variant: v, Ended: ended, Rate: 12.5, FirstToken: 310 * time.Millisecond,
 		}
 		if ended {
@@ -109,4 +110,4 @@ func (d *fakeDialogue) rows(ended bool, left ...string) {
 	d.v.Version++
 }
 
-func (k *fakeVotes) Votes(context.Context) ([]chat.Vote, error) { return k.votes, nil }
+func (k *fakeVotes) Votes(context.Context) ([]turn.Vote, error) { return k.votes, nil }

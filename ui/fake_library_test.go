@@ -6,29 +6,30 @@ import (
 	"io/fs"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // fakeLibrary is a library in memory that records what it is asked.
 type fakeLibrary struct {
-	states []chat.State
+	states []turn.State
 	recipe chat.Recipe // the last one baked
 	bake   func(ctx context.Context, progress func(infer.Progress)) error
 	calls  []string
 }
 
-func (l *fakeLibrary) States(context.Context) ([]chat.State, error) { return l.states, nil }
+func (l *fakeLibrary) States(context.Context) ([]turn.State, error) { return l.states, nil }
 
-func (l *fakeLibrary) State(_ context.Context, id chat.ID) (chat.State, error) {
+func (l *fakeLibrary) State(_ context.Context, id turn.ID) (turn.State, error) {
 	for _, s := range l.states {
 		if s.ID == id {
 			return s, nil
 		}
 	}
-	return chat.State{}, fs.ErrNotExist
+	return turn.State{}, fs.ErrNotExist
 }
 
-func (l *fakeLibrary) NewFrom(s chat.State) (dialogue, error) {
+func (l *fakeLibrary) NewFrom(s turn.State) (dialogue, error) {
 	if s.ModelName == "other" {
 		return nil, errors.New("it is of other")
 	}
@@ -37,38 +38,38 @@ func (l *fakeLibrary) NewFrom(s chat.State) (dialogue, error) {
 	return d, nil
 }
 
-func (l *fakeLibrary) Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (chat.State, error) {
+func (l *fakeLibrary) Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (turn.State, error) {
 	l.recipe = r
 	if l.bake != nil {
 		if err := l.bake(ctx, progress); err != nil {
-			return chat.State{}, err
+			return turn.State{}, err
 		}
 	}
-	s := chat.State{ID: 9000, Read: 1234}
+	s := turn.State{ID: 9000, Read: 1234}
 	s.Name = r.Name
 	return s, nil
 }
 
-func (l *fakeLibrary) ImportState(_ context.Context, path string) (chat.State, error) {
+func (l *fakeLibrary) ImportState(_ context.Context, path string) (turn.State, error) {
 	l.calls = append(l.calls, "import "+path)
-	s := chat.State{}
+	s := turn.State{}
 	s.Name = "imported"
 	return s, nil
 }
 
-func (l *fakeLibrary) RenameState(_ context.Context, id chat.ID, name string) error {
+func (l *fakeLibrary) RenameState(_ context.Context, id turn.ID, name string) error {
 	l.calls = append(l.calls, "rename "+id.String()+" "+name)
 	return nil
 }
 
-func (l *fakeLibrary) DeleteState(_ context.Context, s chat.State) error {
+func (l *fakeLibrary) DeleteState(_ context.Context, s turn.State) error {
 	l.calls = append(l.calls, "delete "+s.Name)
 	return nil
 }
 
-func (d *fakeDialogue) SaveState(_ context.Context, id chat.ID, name string) (chat.State, error) {
+func (d *fakeDialogue) SaveState(_ context.Context, id turn.ID, name string) (turn.State, error) {
 	err := d.did("keep %d %q", id, name)
-	s := chat.State{}
+	s := turn.State{}
 	s.Name = name
 	return s, err
 }

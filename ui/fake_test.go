@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -31,15 +32,15 @@ type fakeDesk struct {
 	remembered []string
 	open       []*fakeDialogue
 	active     int
-	stored     []chat.Conversation
+	stored     []turn.Conversation
 	history    []string
 	stats      infer.Stats
-	shut       []chat.ID
-	deleted    []chat.ID
-	layout     []chat.ID
+	shut       []turn.ID
+	deleted    []turn.ID
+	layout     []turn.ID
 	at         int
-	next       chat.ID
-	found      []chat.SearchHit
+	next       turn.ID
+	found      []turn.SearchHit
 	fail       error // of everything that reads or changes what is stored
 	queries    []string
 	arrivals   []chat.ImportResult
@@ -66,7 +67,7 @@ func (k *fakeDesk) New() dialogue {
 	return newFake(1000+k.next, "")
 }
 
-func (k *fakeDesk) Open(id chat.ID) dialogue {
+func (k *fakeDesk) Open(id turn.ID) dialogue {
 	for _, c := range k.stored {
 		if c.ID == id {
 			return newFake(id, c.Title)
@@ -82,17 +83,17 @@ func (k *fakeDesk) SaveLayout(open []dialogue, active int) {
 	}
 }
 
-func (k *fakeDesk) List(context.Context) ([]chat.Conversation, error) {
+func (k *fakeDesk) List(context.Context) ([]turn.Conversation, error) {
 	return slices.Clone(k.stored), k.fail
 }
 
-func (k *fakeDesk) Search(_ context.Context, query string) ([]chat.SearchHit, error) {
+func (k *fakeDesk) Search(_ context.Context, query string) ([]turn.SearchHit, error) {
 	k.queries = append(k.queries, query)
 	return k.found, k.fail
 }
 
 // alter changes what is stored of a conversation and what a tab shows of it.
-func (k *fakeDesk) alter(id chat.ID, change func(*chat.Conversation)) error {
+func (k *fakeDesk) alter(id turn.ID, change func(*turn.Conversation)) error {
 	if k.fail != nil {
 		return k.fail
 	}
@@ -110,7 +111,7 @@ func (k *fakeDesk) alter(id chat.ID, change func(*chat.Conversation)) error {
 	return nil
 }
 
-func (k *fakeDesk) SetTitle(_ context.Context, id chat.ID, title string) error {
+func (k *fakeDesk) SetTitle(_ context.Context, id turn.ID, title string) error {
 	if title == "" {
 		return errors.New("a title needs at least one character")
 	}
@@ -119,23 +120,23 @@ func (k *fakeDesk) SetTitle(_ context.Context, id chat.ID, title string) error {
 			return d.SetTitle(title)
 		}
 	}
-	return k.alter(id, func(c *chat.Conversation) { c.Title = title })
+	return k.alter(id, func(c *turn.Conversation) { c.Title = title })
 }
 
-func (k *fakeDesk) SetPinned(_ context.Context, id chat.ID, pinned bool) error {
-	return k.alter(id, func(c *chat.Conversation) { c.Pinned = pinned })
+func (k *fakeDesk) SetPinned(_ context.Context, id turn.ID, pinned bool) error {
+	return k.alter(id, func(c *turn.Conversation) { c.Pinned = pinned })
 }
 
-func (k *fakeDesk) SetArchived(_ context.Context, id chat.ID, archived bool) error {
-	return k.alter(id, func(c *chat.Conversation) { c.Archived = archived })
+func (k *fakeDesk) SetArchived(_ context.Context, id turn.ID, archived bool) error {
+	return k.alter(id, func(c *turn.Conversation) { c.Archived = archived })
 }
 
-func (k *fakeDesk) MoveToBin(_ context.Context, id chat.ID) error {
-	return k.alter(id, func(c *chat.Conversation) { c.Deleted = now })
+func (k *fakeDesk) MoveToBin(_ context.Context, id turn.ID) error {
+	return k.alter(id, func(c *turn.Conversation) { c.Deleted = now })
 }
 
-func (k *fakeDesk) RestoreFromBin(_ context.Context, id chat.ID) error {
-	return k.alter(id, func(c *chat.Conversation) { c.Deleted = time.Time{} })
+func (k *fakeDesk) RestoreFromBin(_ context.Context, id turn.ID) error {
+	return k.alter(id, func(c *turn.Conversation) { c.Deleted = time.Time{} })
 }
 
 func (k *fakeDesk) EmptyBin(ctx context.Context) (removed int, err error) {
@@ -148,7 +149,7 @@ func (k *fakeDesk) EmptyBin(ctx context.Context) (removed int, err error) {
 	return removed, err
 }
 
-func (k *fakeDesk) ExportTree(_ context.Context, w io.Writer, id chat.ID, f chat.Format, states bool) error {
+func (k *fakeDesk) ExportTree(_ context.Context, w io.Writer, id turn.ID, f chat.Format, states bool) error {
 	_, err := fmt.Fprintf(w, "%s of %d, states %v", f, id, states)
 	return errors.Join(err, k.fail)
 }
@@ -158,7 +159,7 @@ func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]chat.
 	return k.arrivals, k.fail
 }
 
-func (k *fakeDesk) Delete(_ context.Context, id chat.ID) error {
+func (k *fakeDesk) Delete(_ context.Context, id turn.ID) error {
 	k.deleted = append(k.deleted, id)
 	for i, c := range k.stored {
 		if c.ID == id {
@@ -180,8 +181,8 @@ func (e fakeEngine) Stats() infer.Stats                          { return e.k.st
 type fakeDialogue struct {
 	asked []chat.Variant // to be compared
 	drift []chat.Drift
-	drawn map[chat.ID][]infer.Token
-	id    chat.ID
+	drawn map[turn.ID][]infer.Token
+	id    turn.ID
 	v     chat.View
 	calls []string
 	fail  error
@@ -189,9 +190,9 @@ type fakeDialogue struct {
 	ahead int // asked for what would come next
 }
 
-func newFake(id chat.ID, title string) *fakeDialogue {
-	return &fakeDialogue{id: id, v: chat.View{Version: 1, Conversation: chat.Conversation{
-		ID: id, Title: title, Updated: now, Think: chat.ThinkOff, Preset: "chat", Sampling: sampler.Params{Temperature: 1, TopP: 0.3, Decay: 0.996},
+func newFake(id turn.ID, title string) *fakeDialogue {
+	return &fakeDialogue{id: id, v: chat.View{Version: 1, Conversation: turn.Conversation{
+		ID: id, Title: title, Updated: now, Think: turn.ThinkOff, Preset: "chat", Sampling: sampler.Params{Temperature: 1, TopP: 0.3, Decay: 0.996},
 	}}}
 }
 
@@ -200,18 +201,18 @@ func (d *fakeDialogue) did(format string, args ...any) error {
 	return d.fail
 }
 
-func (d *fakeDialogue) ID() chat.ID                { return d.id }
+func (d *fakeDialogue) ID() turn.ID                { return d.id }
 func (d *fakeDialogue) View() chat.View            { return d.v }
 func (d *fakeDialogue) Send(text string) error     { return d.did("send %q", text) }
 func (d *fakeDialogue) Stop()                      { _ = d.did("stop") }
 func (d *fakeDialogue) Continue() error            { return d.did("continue") }
 func (d *fakeDialogue) Retry() error               { return d.did("retry") }
 func (d *fakeDialogue) EditLast(text string) error { return d.did("edit %q", text) }
-func (d *fakeDialogue) SwitchSibling(id chat.ID, by int) error {
+func (d *fakeDialogue) SwitchSibling(id turn.ID, by int) error {
 	return d.did("sibling %d %+d", id, by)
 }
 
-func (d *fakeDialogue) ShowTurn(id chat.ID) error { return d.did("show %d", id) }
+func (d *fakeDialogue) ShowTurn(id turn.ID) error { return d.did("show %d", id) }
 
 func (d *fakeDialogue) SetSystem(text string) error {
 	d.v.Conversation.System = text
@@ -225,7 +226,7 @@ func (d *fakeDialogue) SetSampling(p sampler.Params, preset string) error {
 	return d.did("sampling %g %g %d %q", p.Temperature, p.TopP, p.Seed, preset)
 }
 
-func (d *fakeDialogue) SetThink(m chat.ThinkMode) error {
+func (d *fakeDialogue) SetThink(m turn.ThinkMode) error {
 	d.v.Conversation.Think = m
 	d.v.Version++
 	return d.did("think %s", m)
@@ -238,10 +239,10 @@ func (d *fakeDialogue) SetTitle(title string) error {
 }
 
 // say adds a turn.
-func (d *fakeDialogue) say(role chat.Role, text string) *chat.Turn {
-	id := chat.ID(len(d.v.Turns) + 1)
-	t := chat.Turn{ID: id, Role: role, Text: text}
-	if role == chat.RoleAssistant {
+func (d *fakeDialogue) say(role turn.Role, text string) *turn.Turn {
+	id := turn.ID(len(d.v.Turns) + 1)
+	t := turn.Turn{ID: id, Role: role, Text: text}
+	if role == turn.RoleAssistant {
 		t.ModelName, t.Reason = "test-g1-20260312", infer.ReasonStop
 		t.Usage = infer.Usage{Generated: 128, DecodeTime: 3 * time.Second}
 	}
@@ -254,7 +255,7 @@ func (d *fakeDialogue) say(role chat.Role, text string) *chat.Turn {
 // generate begins or continues a running answer.
 func (d *fakeDialogue) generate(text string, p infer.Progress) {
 	d.v.Live = &chat.Live{
-		Turn: chat.Turn{ID: chat.ID(len(d.v.Turns) + 1), Role: chat.RoleAssistant, ModelName: "test-g1-20260312"},
+		Turn: turn.Turn{ID: turn.ID(len(d.v.Turns) + 1), Role: turn.RoleAssistant, ModelName: "test-g1-20260312"},
 		Text: text, Progress: p, Started: now,
 	}
 	d.v.Version++
@@ -264,7 +265,7 @@ func (d *fakeDialogue) generate(text string, p infer.Progress) {
 func (d *fakeDialogue) end() {
 	text := d.v.Live.Text
 	d.v.Live = nil
-	d.say(chat.RoleAssistant, text)
+	d.say(turn.RoleAssistant, text)
 }
 
 // A bench drives a model without a terminal.

@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/theme"
 )
 
@@ -18,7 +18,7 @@ type finder struct {
 	matches []match
 	current int
 	cache   map[*block]found
-	goal    chat.ID // the turn whose first match is the one to stand on until it is drawn exactly
+	goal    turn.ID // the turn whose first match is the one to stand on until it is drawn exactly
 }
 
 // A match is a stretch of cells in a line of a block.

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -205,7 +205,7 @@ func (m *Model) renderMore() tea.Cmd {
 	// The command works on copies: blocks belong to Update.
 	type job struct {
 		b    *block
-		role chat.Role
+		role turn.Role
 		text string
 	}
 	work := make([]job, len(jobs))

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -29,10 +29,10 @@ func article(n int) string {
 // streaming is a bench whose running answer is already long.
 func streaming(t testing.TB, before, sofar int) (*bench, *fakeDialogue, string) {
 	d := newFake(1, "Long")
-	d.say(chat.RoleUser, "Write a book.")
+	d.say(turn.RoleUser, "Write a book.")
 	if before > 0 {
-		d.say(chat.RoleAssistant, article(before))
-		d.say(chat.RoleUser, "Go on.")
+		d.say(turn.RoleAssistant, article(before))
+		d.say(turn.RoleUser, "Go on.")
 	}
 	text := article(sofar)
 	d.generate(text, infer.Progress{Generated: 1, Rate: 50})

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
 )
@@ -28,7 +28,7 @@ var scraps = []string{
 func newChaos(t *testing.T, seed uint64) *chaos {
 	k := three()
 	k.open[0] = talk()
-	k.stored = []chat.Conversation{{ID: 7, Title: "Stored"}, {ID: 8}, {ID: 1, Title: "Open"}}
+	k.stored = []turn.Conversation{{ID: 7, Title: "Stored"}, {ID: 8}, {ID: 1, Title: "Open"}}
 	k.history = []string{"old", "older\nof two lines"}
 	k.stats = busy()
 	c := &chaos{bench: newBench(t, k, Settings{Mouse: true}, 80, 24), r: rand.New(rand.NewPCG(seed, 1))}
@@ -122,7 +122,7 @@ func (c *chaos) talk() {
 	case c.r.IntN(8) == 0:
 		d.v.Loading = !d.v.Loading
 	default:
-		d.say(chat.RoleUser, strings.Repeat(c.scrap(), c.r.IntN(300)))
+		d.say(turn.RoleUser, strings.Repeat(c.scrap(), c.r.IntN(300)))
 		d.generate("", infer.Progress{Read: 1, ToRead: 5})
 	}
 }

@@ -3,18 +3,18 @@ package ui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
 // A goal is a turn that a tab is to show as soon as it has been read.
 type goal struct {
-	turn chat.ID
+	turn turn.ID
 	text string // to be marked in it
 }
 
 // openFound opens a conversation at the turn that a search found.
-func (m *Model) openFound(f chat.SearchHit) tea.Cmd {
+func (m *Model) openFound(f turn.SearchHit) tea.Cmd {
 	cmd := m.openStored(f.Conversation, m.active+1)
 	g := &goal{turn: f.Turn}
 	if len(f.Marks) > 0 && f.Marks[0][0] >= 0 && f.Marks[0][0] < f.Marks[0][1] && f.Marks[0][1] <= len(f.Snippet) {
@@ -46,7 +46,7 @@ func (m *Model) reach() tea.Cmd {
 }
 
 // show selects a turn, scrolls to it and marks a text in it.
-func (t *transcript) show(id chat.ID, text string) bool {
+func (t *transcript) show(id turn.ID, text string) bool {
 	for i, b := range t.blocks {
 		if b.turn.ID != id || b.failure != "" {
 			continue

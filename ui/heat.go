@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
 )
@@ -18,7 +18,7 @@ type heat struct {
 	hidden  bool // by the person
 	focused bool // the keyboard is here
 
-	turn   chat.ID
+	turn   turn.ID
 	names  []string      // of the states, the own run first
 	tokens []infer.Token // of the answer, with the figures of its states
 	at     int           // the selected token; -1: none, the newest are in sight
@@ -56,13 +56,13 @@ func (h *heat) sync(t *tab) {
 }
 
 // mixedTokens is the answer that the strip is about, and its tokens.
-func (t *tab) mixedTokens() (chat.Turn, []infer.Token) {
+func (t *tab) mixedTokens() (turn.Turn, []infer.Token) {
 	if live := t.view.Live; live != nil {
 		return live.Turn, live.Drawn
 	}
-	tn := chat.Turn{}
+	tn := turn.Turn{}
 	for _, other := range slices.Backward(t.view.Turns) {
-		if other.Role == chat.RoleAssistant {
+		if other.Role == turn.RoleAssistant {
 			tn = other
 			break
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/theme"
 )
@@ -197,7 +198,7 @@ func (m *Model) drawHeat() []string {
 }
 
 // mixName is the mix that an answer was drawn from, "" for none.
-func mixName(t chat.Turn) string {
+func mixName(t turn.Turn) string {
 	if !t.Mix.Active() {
 		return ""
 	}

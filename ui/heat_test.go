@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
 )
@@ -22,7 +22,7 @@ func heated(tokens int) *fakeDesk {
 		push := []float32{-2, -0.5, -0.1, 0, 0.1, 0.5, 2}[i%7] // of the state; the own run's is opposite
 		drawn = append(drawn, infer.Token{ID: int32(100 + i), LogProb: -3, MemberLogprobs: []float32{-3 - push, -3 + push}})
 	}
-	d.drawn = map[chat.ID][]infer.Token{4: drawn}
+	d.drawn = map[turn.ID][]infer.Token{4: drawn}
 	return &fakeDesk{open: []*fakeDialogue{d}, stats: busy()}
 }
 
@@ -154,7 +154,7 @@ func TestHeatStripLive(t *testing.T) {
 func TestMixOfATurn(t *testing.T) {
 	k := heated(7)
 	d := k.open[0]
-	d.v.Turns[1].Mix = chat.Mix{Own: chat.MixMember{Weight: 0.25}, Others: []chat.MixMember{{State: 2001, Name: "demo-sad", Weight: 2}}}
+	d.v.Turns[1].Mix = turn.Mix{Own: turn.MixMember{Weight: 0.25}, Others: []turn.MixMember{{State: 2001, Name: "demo-sad", Weight: 2}}}
 	b := newBench(t, k, Settings{}, 120, 50)
 	b.sees("mix own=0.25,demo-sad=2")
 	b.sees("mix own=1,demo-sad=0.5")

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/rwkv"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
@@ -18,7 +18,7 @@ import (
 // map, how far another state is from it, and how far the conversation has
 // drifted. Keys go from one view to the next.
 type inspector struct {
-	s       chat.State
+	s       turn.State
 	heat    heatmap
 	colours bool
 
@@ -42,18 +42,18 @@ const (
 // inspectedMsg brings a state to look at, or to compare with the one that is
 // looked at.
 type inspectedMsg struct {
-	s       chat.State
+	s       turn.State
 	compare bool
 	err     error
 }
 
 // inspect fetches a state and shows it.
-func (m *Model) inspect(s chat.State) tea.Cmd { return m.fetchState(s, false) }
+func (m *Model) inspect(s turn.State) tea.Cmd { return m.fetchState(s, false) }
 
 // compare fetches a state to set beside the one that is shown.
-func (m *Model) compare(s chat.State) tea.Cmd { return m.fetchState(s, true) }
+func (m *Model) compare(s turn.State) tea.Cmd { return m.fetchState(s, true) }
 
-func (m *Model) fetchState(s chat.State, compare bool) tea.Cmd {
+func (m *Model) fetchState(s turn.State, compare bool) tea.Cmd {
 	return func() tea.Msg {
 		full, err := m.workspace.State(m.ctx, s.ID)
 		if err == nil && (full.Snapshot == nil || len(full.Snapshot.State) != full.Shape.StateLen()) {
@@ -92,7 +92,7 @@ func (m *Model) inspected() *inspector {
 
 // compareListMsg brings the states that can be compared with.
 type compareListMsg struct {
-	list []chat.State
+	list []turn.State
 	err  error
 }
 

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -20,9 +20,9 @@ type (
 	// setSystem changes the system prompt, also to nothing.
 	setSystem struct{ text string }
 	// openStored shows a stored conversation in a tab.
-	openStored struct{ id chat.ID }
+	openStored struct{ id turn.ID }
 	// openFound shows a turn that a search found.
-	openFound struct{ found chat.SearchHit }
+	openFound struct{ found turn.SearchHit }
 	// searchStored asks for a search of all messages, for one state of a query.
 	searchStored struct {
 		query  string
@@ -30,29 +30,29 @@ type (
 	}
 	// setPinned and setArchived change where a conversation is listed.
 	setPinned struct {
-		c      chat.Conversation
+		c      turn.Conversation
 		pinned bool
 	}
 	setArchived struct {
-		c        chat.Conversation
+		c        turn.Conversation
 		archived bool
 	}
 	// throwAway puts a conversation into the bin, takeBack takes it out again,
 	// and takeBackLast the one that was thrown away last.
-	throwAway    struct{ c chat.Conversation }
-	takeBack     struct{ c chat.Conversation }
+	throwAway    struct{ c turn.Conversation }
+	takeBack     struct{ c turn.Conversation }
 	takeBackLast struct{}
 	// askEmptyBin and emptyBin remove the number of conversations in it for good.
 	askEmptyBin struct{ n int }
 	emptyBin    struct{}
 	// askDelete and askRename put the question about a stored conversation.
-	askDelete struct{ c chat.Conversation }
-	askRename struct{ c chat.Conversation }
+	askDelete struct{ c turn.Conversation }
+	askRename struct{ c turn.Conversation }
 	// deleteStored removes a conversation in the bin for good.
-	deleteStored struct{ c chat.Conversation }
+	deleteStored struct{ c turn.Conversation }
 	// rename gives a conversation, open or stored, a title.
 	rename struct {
-		id    chat.ID
+		id    turn.ID
 		title string
 	}
 	// closeTab closes the active tab without asking.

@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 	"rookery/ui/keys"
@@ -21,16 +22,16 @@ import (
 // begin from. Everything that takes a context blocks and is called in commands
 // only.
 type library interface {
-	NewFrom(s chat.State) (dialogue, error)
-	States(ctx context.Context) ([]chat.State, error)
-	State(ctx context.Context, id chat.ID) (chat.State, error)
-	Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (chat.State, error)
-	ImportState(ctx context.Context, path string) (chat.State, error)
-	RenameState(ctx context.Context, id chat.ID, name string) error
-	DeleteState(ctx context.Context, s chat.State) error
+	NewFrom(s turn.State) (dialogue, error)
+	States(ctx context.Context) ([]turn.State, error)
+	State(ctx context.Context, id turn.ID) (turn.State, error)
+	Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (turn.State, error)
+	ImportState(ctx context.Context, path string) (turn.State, error)
+	RenameState(ctx context.Context, id turn.ID, name string) error
+	DeleteState(ctx context.Context, s turn.State) error
 }
 
-func (k chatWorkspace) NewFrom(s chat.State) (dialogue, error) {
+func (k chatWorkspace) NewFrom(s turn.State) (dialogue, error) {
 	d, err := k.Workspace.NewFrom(s)
 	if err != nil {
 		return nil, err
@@ -38,23 +39,23 @@ func (k chatWorkspace) NewFrom(s chat.State) (dialogue, error) {
 	return d, nil
 }
 
-func (k chatWorkspace) States(ctx context.Context) ([]chat.State, error) {
+func (k chatWorkspace) States(ctx context.Context) ([]turn.State, error) {
 	return k.Library().List(ctx)
 }
 
-func (k chatWorkspace) State(ctx context.Context, id chat.ID) (chat.State, error) {
+func (k chatWorkspace) State(ctx context.Context, id turn.ID) (turn.State, error) {
 	return k.Library().Get(ctx, id)
 }
 
-func (k chatWorkspace) Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (chat.State, error) {
+func (k chatWorkspace) Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (turn.State, error) {
 	return k.Library().Bake(ctx, k.Engine(), r, progress)
 }
 
-func (k chatWorkspace) ImportState(ctx context.Context, path string) (chat.State, error) {
+func (k chatWorkspace) ImportState(ctx context.Context, path string) (turn.State, error) {
 	return k.Library().Import(ctx, path, "", statefile.Options{}, k.Engine().Model())
 }
 
-func (k chatWorkspace) RenameState(ctx context.Context, id chat.ID, name string) error {
+func (k chatWorkspace) RenameState(ctx context.Context, id turn.ID, name string) error {
 	return k.Library().Rename(ctx, id, name)
 }
 
@@ -66,7 +67,7 @@ type stateIntent interface {
 
 type (
 	// beginFrom opens a conversation that begins from a state.
-	beginFrom struct{ s chat.State }
+	beginFrom struct{ s turn.State }
 	// askBakeFile, askBakeSystem, askImport and askKeep ask for what is needed
 	// to add a state; askStateName asks for the name of a baked system prompt.
 	askBakeFile   struct{}
@@ -80,19 +81,19 @@ type (
 	importState struct{ path string }
 	keepState   struct{ name string }
 	// askDeleteState and askRenameState put the question about one.
-	askDeleteState struct{ s chat.State }
-	askRenameState struct{ s chat.State }
-	deleteState    struct{ s chat.State }
+	askDeleteState struct{ s turn.State }
+	askRenameState struct{ s turn.State }
+	deleteState    struct{ s turn.State }
 	renameState    struct {
-		id   chat.ID
+		id   turn.ID
 		name string
 	}
 	// stopBaking ends what is being baked.
 	stopBaking struct{ b *baking }
 	// inspectState shows one; askCompare asks for another one beside it.
-	inspectState struct{ s chat.State }
+	inspectState struct{ s turn.State }
 	askCompare   struct{}
-	compareWith  struct{ s chat.State }
+	compareWith  struct{ s turn.State }
 )
 
 func (beginFrom) intent()           {}
@@ -135,7 +136,7 @@ func (compareWith) aboutStates()    {}
 // statesMsg brings the library, for the dialog, or without one to begin from
 // the state of a name.
 type statesMsg struct {
-	list   []chat.State
+	list   []turn.State
 	dialog *chooser
 	name   string
 	err    error
@@ -193,7 +194,7 @@ func (m *Model) onStates(msg statesMsg) tea.Cmd {
 }
 
 // aboutState is what the list says of a state.
-func aboutState(s chat.State) string {
+func aboutState(s turn.State) string {
 	what := string(s.Kind)
 	if s.Read > 0 {
 		what += " · " + count(s.Read) + " tokens"
@@ -284,7 +285,7 @@ func (m *Model) changeLibrary(i stateIntent) tea.Cmd {
 
 // beginFrom opens a conversation that begins from a state: in this tab if
 // nothing has happened there, else in a new one.
-func (m *Model) beginFrom(s chat.State) tea.Cmd {
+func (m *Model) beginFrom(s turn.State) tea.Cmd {
 	t := m.tab()
 	if _, standIn := t.d.(opening); standIn {
 		return m.fail(errOpening)
@@ -310,7 +311,7 @@ func (m *Model) beginFrom(s chat.State) tea.Cmd {
 func (m *Model) keepState(name string) tea.Cmd {
 	t := m.tab()
 	id, ok := lastAnswer(t.view.Turns)
-	if b := t.transcript.target(); b != nil && b.turn.Role == chat.RoleAssistant && b.turn.ID != 0 {
+	if b := t.transcript.target(); b != nil && b.turn.Role == turn.RoleAssistant && b.turn.ID != 0 {
 		id, ok = b.turn.ID, true
 	}
 	if !ok {
@@ -325,9 +326,9 @@ func (m *Model) keepState(name string) tea.Cmd {
 
 var errNoAnswer = errors.New("there is no answer yet whose state could be kept")
 
-func lastAnswer(turns []chat.Turn) (chat.ID, bool) {
+func lastAnswer(turns []turn.Turn) (turn.ID, bool) {
 	for i := len(turns) - 1; i >= 0; i-- {
-		if turns[i].Role == chat.RoleAssistant {
+		if turns[i].Role == turn.RoleAssistant {
 			return turns[i].ID, true
 		}
 	}

@@ -15,14 +15,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/rwkv"
 	"rookery/infer/statefile"
 )
 
 // aState is a state of the library whose heads grow from layer to layer.
-func aState(id chat.ID, name, model string) chat.State {
-	s := chat.State{ID: id, Read: 10042, Bytes: 3 << 20, State: statefile.State{
+func aState(id turn.ID, name, model string) turn.State {
+	s := turn.State{ID: id, Read: 10042, Bytes: 3 << 20, State: statefile.State{
 		Name: name, Kind: statefile.Baked, Source: name + ".txt", ModelName: model,
 		Shape: rwkv.Shape{Version: rwkv.V7, Layers: 4, Embed: 8, Heads: 2, HeadSize: 4},
 	}}
@@ -36,7 +37,7 @@ func aState(id chat.ID, name, model string) chat.State {
 }
 
 func withStates(open ...*fakeDialogue) *fakeDesk {
-	return &fakeDesk{open: open, fakeLibrary: fakeLibrary{states: []chat.State{
+	return &fakeDesk{open: open, fakeLibrary: fakeLibrary{states: []turn.State{
 		aState(2001, "book", "test-g1-20260312"), aState(2002, "persona", "test-g1-20260312"), aState(2003, "foreign", "other"),
 	}}}
 }
@@ -176,7 +177,7 @@ func TestDrift(t *testing.T) {
 	d := talk()
 	d.v.Base = "book"
 	for i := range 3 {
-		d.drift = append(d.drift, chat.Drift{Turn: chat.ID(i + 1), Distance: rwkv.Distance{L2: 0.5 * float64(i+1), Cosine: 0.9}})
+		d.drift = append(d.drift, chat.Drift{Turn: turn.ID(i + 1), Distance: rwkv.Distance{L2: 0.5 * float64(i+1), Cosine: 0.9}})
 	}
 	b := newBench(t, withStates(d), Settings{}, 80, 24)
 	b.typeText("/drift")

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
 )
@@ -16,7 +17,7 @@ import (
 // A microscope goes through the tokens of an answer and shows what else could
 // have stood there.
 type microscope struct {
-	turn          chat.ID
+	turn          turn.ID
 	tokens        []string
 	at            int // token
 	list          []chat.Candidate
@@ -57,7 +58,7 @@ func (m *Model) lookAtTokens(arg string) tea.Cmd {
 type (
 	lookAt struct{ s *microscope }
 	branch struct {
-		turn  chat.ID
+		turn  turn.ID
 		at    int
 		token int32
 	}

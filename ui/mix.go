@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
 )
@@ -17,22 +18,22 @@ import (
 // A mixWorkspace is what the interface needs of mixes. It blocks and is called in
 // commands only.
 type mixWorkspace interface {
-	ParseMix(ctx context.Context, text string) (chat.Mix, error)
-	Mixes(ctx context.Context) ([]chat.NamedMix, error)
-	FindMix(ctx context.Context, name string) (chat.Mix, error)
-	SaveMix(ctx context.Context, name string, m chat.Mix) (chat.NamedMix, error)
+	ParseMix(ctx context.Context, text string) (turn.Mix, error)
+	Mixes(ctx context.Context) ([]turn.NamedMix, error)
+	FindMix(ctx context.Context, name string) (turn.Mix, error)
+	SaveMix(ctx context.Context, name string, m turn.Mix) (turn.NamedMix, error)
 	DeleteMix(ctx context.Context, name string) error
 }
 
 // A mixDialogue is the part of a dialogue that is about its mix.
 type mixDialogue interface {
-	SetMix(m chat.Mix) error
+	SetMix(m turn.Mix) error
 	// Drawn is an answer's tokens as they were drawn, or nil.
-	Drawn(id chat.ID) []infer.Token
+	Drawn(id turn.ID) []infer.Token
 }
 
-func (opening) SetMix(chat.Mix) error       { return errOpening }
-func (opening) Drawn(chat.ID) []infer.Token { return nil }
+func (opening) SetMix(turn.Mix) error       { return errOpening }
+func (opening) Drawn(turn.ID) []infer.Token { return nil }
 
 // mixTable says what the actions on mixes do.
 func (m *Model) mixTable() map[keys.ID]func(string) tea.Cmd {
@@ -44,7 +45,7 @@ func (m *Model) mixTable() map[keys.ID]func(string) tea.Cmd {
 // A mixMsg brings a mix to use in a tab's dialogue.
 type mixMsg struct {
 	tab   *tab
-	mix   chat.Mix
+	mix   turn.Mix
 	typed string // the command that asked for it
 	err   error
 }
@@ -54,12 +55,12 @@ func (m *Model) mix(arg string) tea.Cmd {
 	if arg == "" {
 		return m.togglePanel(mixerPanel)
 	}
-	return m.readMix("/mix "+arg, func() (chat.Mix, error) { return m.workspace.ParseMix(m.ctx, arg) })
+	return m.readMix("/mix "+arg, func() (turn.Mix, error) { return m.workspace.ParseMix(m.ctx, arg) })
 }
 
 // readMix reads a mix for the dialogue. What would answer with the mix before
 // waits for it.
-func (m *Model) readMix(typed string, read func() (chat.Mix, error)) tea.Cmd {
+func (m *Model) readMix(typed string, read func() (turn.Mix, error)) tea.Cmd {
 	t := m.tab()
 	t.mixing++
 	return func() tea.Msg {
@@ -117,7 +118,7 @@ func (t *tab) readMix(err error) (held func() tea.Cmd) {
 }
 
 // saidMix says what a change of the mix does.
-func saidMix(mix chat.Mix) string {
+func saidMix(mix turn.Mix) string {
 	if !mix.Active() {
 		return "no mix: the conversation's own run alone"
 	}
@@ -125,7 +126,7 @@ func saidMix(mix chat.Mix) string {
 }
 
 // setMix uses a mix from the next token on.
-func (m *Model) setMix(mix chat.Mix) tea.Cmd {
+func (m *Model) setMix(mix turn.Mix) tea.Cmd {
 	err := m.tab().d.SetMix(mix)
 	return tea.Batch(m.report("", err), m.look())
 }
@@ -143,7 +144,7 @@ const addedWeight = 0.5
 // mixStatesMsg brings the library, for the dialog that adds to the mix.
 type mixStatesMsg struct {
 	dialog *chooser
-	list   []chat.State
+	list   []turn.State
 	err    error
 }
 
@@ -178,7 +179,7 @@ func (m *Model) onMixStates(msg mixStatesMsg) tea.Cmd {
 }
 
 // addState adds a state to the mix of the conversation.
-type addState struct{ s chat.State }
+type addState struct{ s turn.State }
 
 func (addState) intent() {}
 
@@ -186,23 +187,23 @@ func (i addState) carryOut(m *Model) tea.Cmd {
 	m.shut()
 	mix := m.tab().view.Conversation.Mix
 	if !mix.Active() {
-		mix = chat.Mix{Own: chat.MixMember{Weight: 1}}
+		mix = turn.Mix{Own: turn.MixMember{Weight: 1}}
 	}
-	mix.Others = append(slices.Clone(mix.Others), chat.MixMember{State: i.s.ID, Name: i.s.Name, Weight: addedWeight})
+	mix.Others = append(slices.Clone(mix.Others), turn.MixMember{State: i.s.ID, Name: i.s.Name, Weight: addedWeight})
 	return m.setMix(mix)
 }
 
 // mixesMsg brings the saved mixes for their dialog.
 type mixesMsg struct {
 	dialog *chooser
-	list   []chat.NamedMix
+	list   []turn.NamedMix
 	err    error
 }
 
 // savedMixes lists the saved mixes, or uses the one of a name.
 func (m *Model) savedMixes(name string) tea.Cmd {
 	if name != "" {
-		return m.readMix("/mixes "+name, func() (chat.Mix, error) { return m.workspace.FindMix(m.ctx, name) })
+		return m.readMix("/mixes "+name, func() (turn.Mix, error) { return m.workspace.FindMix(m.ctx, name) })
 	}
 	c := newChooser(m.th, "Saved mixes", "use", "", nil)
 	m.open(c)
@@ -325,7 +326,7 @@ func (m *Model) saveMix(name string) tea.Cmd {
 	}
 	return func() tea.Msg {
 		list, err := m.workspace.Mixes(m.ctx)
-		return nameTakenMsg{name, slices.ContainsFunc(list, func(n chat.NamedMix) bool { return n.Name == name }), err}
+		return nameTakenMsg{name, slices.ContainsFunc(list, func(n turn.NamedMix) bool { return n.Name == name }), err}
 	}
 }
 

@@ -7,13 +7,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
 )
 
-func sadMix() chat.Mix {
-	return chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{{State: 2001, Name: "demo-sad", Weight: 0.5}}}
+func sadMix() turn.Mix {
+	return turn.Mix{Own: turn.MixMember{Weight: 1}, Others: []turn.MixMember{{State: 2001, Name: "demo-sad", Weight: 0.5}}}
 }
 
 // mixed is a workspace with a conversation that has a mix, and one more state.
@@ -25,7 +25,7 @@ func mixed() *fakeDesk {
 	}
 	k := &fakeDesk{open: []*fakeDialogue{d}, stats: busy()}
 	for i, name := range []string{"demo-sad", "demo-animals"} {
-		s := chat.State{ID: chat.ID(2001 + i)}
+		s := turn.State{ID: turn.ID(2001 + i)}
 		s.Name = name
 		k.states = append(k.states, s)
 	}

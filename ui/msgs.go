@@ -2,6 +2,7 @@ package ui
 
 import (
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // frameMsg says that something on the workspace has changed and that it is time to look.
@@ -35,7 +36,7 @@ type settingsMsg Settings
 
 // conversationsMsg brings the stored conversations for the shelf.
 type conversationsMsg struct {
-	list []chat.Conversation
+	list []turn.Conversation
 	err  error
 }
 
@@ -45,7 +46,7 @@ type searchDueMsg searchStored
 // foundMsg brings what a search of all messages found.
 type foundMsg struct {
 	serial int
-	found  []chat.SearchHit
+	found  []turn.SearchHit
 	err    error
 }
 

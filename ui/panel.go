@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
 	"rookery/ui/panel"
@@ -218,7 +219,7 @@ func (m *Model) syncPanel() {
 	v := m.tab().view
 	m.panel.sampling.Set(v.Conversation.Sampling, v.Conversation.Preset)
 	for i := len(v.Turns) - 1; i >= 0; i-- {
-		if v.Turns[i].Role == chat.RoleAssistant {
+		if v.Turns[i].Role == turn.RoleAssistant {
 			m.panel.sampling.SetLastSeed(v.Turns[i].Sampling.Seed)
 			break
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
 )
@@ -31,7 +32,7 @@ type plain struct {
 	d       dialogue
 	draft   []string // lines that ended with a backslash
 	queue   []string // what was written while an answer was running
-	live    chat.ID  // of the answer that is being spoken
+	live    turn.ID  // of the answer that is being spoken
 	started bool     // its name has been written
 	thought bool     // its thought has been announced
 	spoken  int      // bytes of its answer that have been written
@@ -43,9 +44,9 @@ type plain struct {
 	// when all have ended.
 	choosing bool
 	blind    bool      // they are read out without their names
-	hidden   []chat.ID // of those whose names were not told, in that order
+	hidden   []turn.ID // of those whose names were not told, in that order
 	asked    bool      // "You: " is waiting for a line
-	thrown   chat.ID   // the conversation that was deleted last; 0: none
+	thrown   turn.ID   // the conversation that was deleted last; 0: none
 }
 
 // runPlain talks until the input ends, the person leaves, or ctx ends.
@@ -195,7 +196,7 @@ func (p *plain) welcome(version string) {
 	}
 	p.say(fmt.Sprintf("Conversation: %s, %d messages.", titleOf(v.Conversation), len(v.Turns)))
 	last := v.Turns[len(v.Turns)-1]
-	if last.Role == chat.RoleAssistant {
+	if last.Role == turn.RoleAssistant {
 		_, answer, _ := chat.SplitThought(last.Text)
 		p.say("Answer: " + clean(strings.TrimSpace(answer)))
 	} else {
@@ -260,15 +261,15 @@ func (p *plain) answered(start func() error) error {
 }
 
 // newestAnswer is the answer that a conversation ends with, or 0.
-func newestAnswer(v chat.View) chat.ID {
-	if n := len(v.Turns); n > 0 && v.Turns[n-1].Role == chat.RoleAssistant {
+func newestAnswer(v chat.View) turn.ID {
+	if n := len(v.Turns); n > 0 && v.Turns[n-1].Role == turn.RoleAssistant {
 		return v.Turns[n-1].ID
 	}
 	return 0
 }
 
 // begin begins to speak an answer.
-func (p *plain) begin(answer chat.ID) {
+func (p *plain) begin(answer turn.ID) {
 	p.live, p.started, p.thought, p.spoken = answer, false, false, 0
 }
 

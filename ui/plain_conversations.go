@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -50,14 +50,14 @@ func (p *plain) openStored(arg string) error {
 }
 
 // stored are the conversations that are not in the bin, as they are listed.
-func (p *plain) stored() ([]chat.Conversation, error) {
+func (p *plain) stored() ([]turn.Conversation, error) {
 	list, err := p.workspace.List(p.ctx)
 	if err != nil {
 		return nil, err
 	}
-	list = slices.DeleteFunc(list, func(c chat.Conversation) bool { return !c.Deleted.IsZero() })
+	list = slices.DeleteFunc(list, func(c turn.Conversation) bool { return !c.Deleted.IsZero() })
 	open := p.d.View() // may be newer than what is stored, or not be stored yet
-	at := slices.IndexFunc(list, func(c chat.Conversation) bool { return c.ID == p.d.ID() })
+	at := slices.IndexFunc(list, func(c turn.Conversation) bool { return c.ID == p.d.ID() })
 	switch {
 	case at >= 0:
 		list[at] = open.Conversation
@@ -69,7 +69,7 @@ func (p *plain) stored() ([]chat.Conversation, error) {
 
 // listStored says the conversations whose title holds a text; without one,
 // those that are not in the archive.
-func (p *plain) listStored(list []chat.Conversation, text string) (found bool) {
+func (p *plain) listStored(list []turn.Conversation, text string) (found bool) {
 	for i, c := range list {
 		if text == "" && c.Archived || !strings.Contains(strings.ToLower(c.Title), strings.ToLower(text)) {
 			continue
@@ -80,7 +80,7 @@ func (p *plain) listStored(list []chat.Conversation, text string) (found bool) {
 	return found
 }
 
-func standing(c chat.Conversation) string {
+func standing(c turn.Conversation) string {
 	switch {
 	case c.Archived:
 		return ", archived"
@@ -91,7 +91,7 @@ func standing(c chat.Conversation) string {
 }
 
 // searchStored says where the messages hold a text.
-func (p *plain) searchStored(list []chat.Conversation, text string) (found bool, err error) {
+func (p *plain) searchStored(list []turn.Conversation, text string) (found bool, err error) {
 	const enough = 10
 	all, err := p.workspace.Search(p.ctx, text)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *plain) searchStored(list []chat.Conversation, text string) (found bool,
 	}
 	said := 0
 	for _, f := range all {
-		i := slices.IndexFunc(list, func(c chat.Conversation) bool { return c.ID == f.Conversation })
+		i := slices.IndexFunc(list, func(c turn.Conversation) bool { return c.ID == f.Conversation })
 		if i < 0 || f.Turn == 0 || said == enough {
 			continue
 		}

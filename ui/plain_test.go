@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -150,7 +150,7 @@ func TestPlainEndsWithItsContext(t *testing.T) {
 
 func TestPlainShelf(t *testing.T) {
 	k := shelfDesk()
-	k.found = []chat.SearchHit{{Conversation: 2, Turn: 9, Snippet: "and the dog ran", Marks: [][2]int{{8, 11}}}}
+	k.found = []turn.SearchHit{{Conversation: 2, Turn: 9, Snippet: "and the dog ran", Marks: [][2]int{{8, 11}}}}
 	lines := "/open\n/open dog\n/pin\n/archive\n/archive\n/delete\n/delete\n/undelete\n/undelete\n"
 	var written bytes.Buffer
 	if err := runPlain(t.Context(), k, Options{In: strings.NewReader(lines), Out: &written}); err != nil {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/adapter"
 )
 
@@ -18,7 +18,7 @@ func (p *plain) adapter(arg string) error {
 		return p.adapters()
 	case "off", "none":
 		p.say("No adapter, from the next token on.")
-		return p.d.SetAdapter(chat.Adapter{})
+		return p.d.SetAdapter(turn.Adapter{})
 	}
 	name, o, err := adapterWords(arg)
 	if err != nil {

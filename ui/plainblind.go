@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 var errBlindFile = errors.New("a file of prompts is not answered blind: leave out the word blind")
@@ -16,7 +17,7 @@ var errBlindFile = errors.New("a file of prompts is not answered blind: leave ou
 func (p *plain) readBlind(rows []chat.Alternative) {
 	rows = slices.Clone(rows)
 	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	p.hidden = make([]chat.ID, len(rows))
+	p.hidden = make([]turn.ID, len(rows))
 	for i, r := range rows {
 		p.hidden[i] = r.Turn.ID
 		p.say(fmt.Sprintf("Answer %d of %d: %s", i+1, len(rows), clean(answerOf(r))))

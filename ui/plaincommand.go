@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -85,7 +86,7 @@ func (p *plain) command(name, arg string) error {
 
 // dialogue runs what concerns the conversation alone.
 func (p *plain) dialogue(id keys.ID, arg string) error {
-	var turnID chat.ID
+	var turnID turn.ID
 	if turns := p.d.View().Turns; len(turns) > 0 {
 		turnID = turns[len(turns)-1].ID
 	}

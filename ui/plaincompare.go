@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // errComparePlain says how comparisons are asked for without a screen.
@@ -82,14 +83,14 @@ func (p *plain) drafts(what string) ([]draft, error) {
 		return p.modelDrafts(own)
 	case "states":
 		list, err := p.workspace.States(p.ctx)
-		drafts[0].Base = chat.State{}
+		drafts[0].Base = turn.State{}
 		for _, s := range list {
 			add(func(d *draft) { d.Base = s })
 		}
 		return drafts, err
 	case "adapters":
 		list, err := p.workspace.Adapters(p.ctx)
-		drafts[0].Adapter = chat.Adapter{}
+		drafts[0].Adapter = turn.Adapter{}
 		for _, a := range list {
 			add(func(d *draft) { d.Adapter = a.Adapter })
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
@@ -160,7 +161,7 @@ func perplexities(ctx context.Context, d dialogue, rows []chat.Alternative) []fl
 	if len(rows) == 0 || rows[0].Variant.Name == "" {
 		return nil
 	}
-	ids := make([]chat.ID, len(rows))
+	ids := make([]turn.ID, len(rows))
 	for i, r := range rows {
 		ids[i] = r.Turn.ID
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -13,8 +14,8 @@ import (
 type instant struct{ *fakeDialogue }
 
 func (d instant) Send(text string) error {
-	d.say(chat.RoleUser, text)
-	d.say(chat.RoleAssistant, "Yes, "+text)
+	d.say(turn.RoleUser, text)
+	d.say(turn.RoleAssistant, "Yes, "+text)
 	return nil
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -44,7 +44,7 @@ func (p *plain) mix(text string) error {
 	return p.useMix(mix)
 }
 
-func (p *plain) useMix(mix chat.Mix) error {
+func (p *plain) useMix(mix turn.Mix) error {
 	if err := p.d.SetMix(mix); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (p *plain) saveMix(name string) error {
 		return err
 	}
 	said := "Saved the mix " + oneLine(saved.Name)
-	if i := slices.IndexFunc(list, func(m chat.NamedMix) bool { return m.Name == saved.Name }); i >= 0 {
+	if i := slices.IndexFunc(list, func(m turn.NamedMix) bool { return m.Name == saved.Name }); i >= 0 {
 		said += " in place of " + oneLine(list[i].Mix.String())
 	}
 	p.say(said + ".")

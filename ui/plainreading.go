@@ -4,12 +4,13 @@ import (
 	"fmt"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // A rereading is what the line mode has told of a conversation that is read
 // again because the weights under it are others now, or an adapter is gone.
 type rereading struct {
-	answer   chat.ID // it is read for; 0: none was told
+	answer   turn.ID // it is read for; 0: none was told
 	quarters int     // of the way that were told
 }
 

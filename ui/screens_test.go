@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -30,11 +31,11 @@ That is all.`
 // talk is a conversation with a bit of everything.
 func talk() *fakeDialogue {
 	d := newFake(1, "Feeding the rook")
-	d.say(chat.RoleUser, "How do I feed a rook?\nBriefly, please.")
-	d.say(chat.RoleAssistant, "<think>\nRooks eat almost anything. Keep it short.\n</think>\n"+answerText)
+	d.say(turn.RoleUser, "How do I feed a rook?\nBriefly, please.")
+	d.say(turn.RoleAssistant, "<think>\nRooks eat almost anything. Keep it short.\n</think>\n"+answerText)
 	d.v.Siblings[1] = chat.Siblings{N: 2, Of: 3}
-	d.say(chat.RoleUser, "And a raven?")
-	t := d.say(chat.RoleAssistant, "The same, but more of")
+	d.say(turn.RoleUser, "And a raven?")
+	t := d.say(turn.RoleAssistant, "The same, but more of")
 	t.Open, t.Reason = true, infer.ReasonCancelled
 	return d
 }
@@ -63,7 +64,7 @@ var screens = []struct {
 	{"messages", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("tab", "up") }},
 	{"reading", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}, stats: busy()} }, func(b *bench) {
 		d := b.k.open[0]
-		d.say(chat.RoleUser, "Read this book.")
+		d.say(turn.RoleUser, "Read this book.")
 		d.generate("", infer.Progress{Read: 1024, ToRead: 4096})
 		b.send(frameMsg{})
 	}},
@@ -71,7 +72,7 @@ var screens = []struct {
 		return &fakeDesk{open: []*fakeDialogue{talk(), newFake(2, "Another chat"), newFake(3, "A third one")}, active: 1, stats: busy()}
 	}, func(b *bench) {
 		b.k.open[0].generate("Ravens", infer.Progress{Generated: 2, Rate: 41.7})
-		b.k.open[1].say(chat.RoleUser, "Think!")
+		b.k.open[1].say(turn.RoleUser, "Think!")
 		b.k.open[1].generate("<think>\nWell, let me see", infer.Progress{Generated: 7, Rate: 42.5})
 		b.send(frameMsg{})
 		b.m.tabs[2].unread = true
@@ -79,7 +80,7 @@ var screens = []struct {
 	{"many tabs", func() *fakeDesk {
 		k := &fakeDesk{active: 6}
 		for i := range 14 {
-			k.open = append(k.open, newFake(chat.ID(i+1), fmt.Sprintf("Conversation number %d", i+1)))
+			k.open = append(k.open, newFake(turn.ID(i+1), fmt.Sprintf("Conversation number %d", i+1)))
 		}
 		return k
 	}, func(b *bench) {}},
@@ -99,14 +100,14 @@ var screens = []struct {
 	}},
 	{"help", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) { b.press("f1") }},
 	{"conversations", func() *fakeDesk {
-		return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []chat.Conversation{
+		return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []turn.Conversation{
 			{ID: 1, Title: "Feeding the rook", Updated: now},
 			{ID: 2, Title: "A story about a dog", Updated: now.Add(-3 * time.Hour)},
 			{ID: 3, Updated: now.Add(-1000 * time.Hour)},
 		}}
 	}, func(b *bench) { b.press("ctrl+o", "down") }},
 	{"deletion", func() *fakeDesk {
-		return &fakeDesk{stored: []chat.Conversation{{ID: 2, Title: "A story about a dog", Updated: now}}}
+		return &fakeDesk{stored: []turn.Conversation{{ID: 2, Title: "A story about a dog", Updated: now}}}
 	}, func(b *bench) { b.press("ctrl+o", "ctrl+x", "tab", "tab", "ctrl+x") }},
 	{"system prompt", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {
 		b.press("alt+s")

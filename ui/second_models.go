@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // noOtherModels says why there is nothing to choose a model from.
@@ -41,7 +42,7 @@ func (d *draft) answerWith(f ModelFile) {
 	if f.Path == d.model.Path && f.Current == d.model.Current {
 		return
 	}
-	d.model, d.Base, d.Adapter, d.Mix = f, chat.State{}, chat.Adapter{}, chat.Mix{}
+	d.model, d.Base, d.Adapter, d.Mix = f, turn.State{}, turn.Adapter{}, turn.Mix{}
 }
 
 // otherModels are those that drafts need besides the conversations' own.

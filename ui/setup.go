@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -22,8 +23,8 @@ type setup struct {
 	written  bool       // it is in the composer, and taken from there
 	drafts   []draft
 	blind    bool
-	states   []chat.State // to choose from, when they have come
-	adapters []chat.RegisteredAdapter
+	states   []turn.State // to choose from, when they have come
+	adapters []turn.RegisteredAdapter
 	models   []ModelFile
 	loaded   bool       // they have come
 	next     treeIntent // what waits for them
@@ -68,7 +69,7 @@ func newSetup(m *Model, t *tab) *setup {
 	other := own
 	if own.Base.ID != 0 {
 		own.Sampling.Seed, other.Sampling.Seed = 0, 0
-		other.Base = chat.State{}
+		other.Base = turn.State{}
 	} else {
 		own.Sampling.Seed = max(1, own.Sampling.Seed)
 		other.Sampling.Seed = own.Sampling.Seed + 1

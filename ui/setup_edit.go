@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -137,7 +138,7 @@ func setSeed(d *draft, text string) error {
 
 func (s *setup) stateEntries() []entry {
 	now := s.drafts[s.row].Base.ID
-	list := []entry{{title: "none", detail: "the bare model", current: now == 0, choose: s.choose(func(d *draft) { d.Base = chat.State{} })}}
+	list := []entry{{title: "none", detail: "the bare model", current: now == 0, choose: s.choose(func(d *draft) { d.Base = turn.State{} })}}
 	for _, state := range s.states {
 		list = append(list, entry{
 			title: oneLine(state.Name), detail: aboutState(state), current: now == state.ID,
@@ -149,7 +150,7 @@ func (s *setup) stateEntries() []entry {
 
 func (s *setup) adapterEntries() []entry {
 	now := s.drafts[s.row].Adapter
-	list := []entry{{title: "none", current: now.Name == "", choose: s.choose(func(d *draft) { d.Adapter = chat.Adapter{} })}}
+	list := []entry{{title: "none", current: now.Name == "", choose: s.choose(func(d *draft) { d.Adapter = turn.Adapter{} })}}
 	for _, a := range s.adapters {
 		list = append(list, entry{
 			title: oneLine(a.Name), detail: aboutAdapter(a), current: now.Name == a.Name && now.Fingerprint == a.Fingerprint,
@@ -159,7 +160,7 @@ func (s *setup) adapterEntries() []entry {
 	return list
 }
 
-func aboutAdapter(a chat.RegisteredAdapter) string {
+func aboutAdapter(a turn.RegisteredAdapter) string {
 	switch {
 	case a.Loaded != nil:
 		return "loaded"
@@ -210,7 +211,7 @@ func (i readMix) carryOut(m *Model) tea.Cmd {
 	m.shut()
 	s, row := i.s, i.s.row
 	if strings.TrimSpace(i.text) == "" {
-		s.drafts[row].Mix = chat.Mix{}
+		s.drafts[row].Mix = turn.Mix{}
 		return nil
 	}
 	return func() tea.Msg {
@@ -224,7 +225,7 @@ type mixReadMsg struct {
 	s    *setup
 	row  int
 	text string
-	mix  chat.Mix
+	mix  turn.Mix
 	err  error
 }
 
@@ -283,7 +284,7 @@ func (i fillSetup) carryOut(m *Model) tea.Cmd {
 func (s *setup) uses(has func(d draft) bool) bool { return slices.ContainsFunc(s.drafts, has) }
 
 func (s *setup) stateItems() ([]item, func(d *draft, item int)) {
-	all := append([]chat.State{{}}, s.states...)
+	all := append([]turn.State{{}}, s.states...)
 	var items []item
 	for _, state := range all {
 		used := s.uses(func(d draft) bool { return d.Base.ID == state.ID })
@@ -297,7 +298,7 @@ func (s *setup) stateItems() ([]item, func(d *draft, item int)) {
 }
 
 func (s *setup) adapterItems() ([]item, func(d *draft, item int)) {
-	all := append([]chat.RegisteredAdapter{{}}, s.adapters...)
+	all := append([]turn.RegisteredAdapter{{}}, s.adapters...)
 	var items []item
 	for _, a := range all {
 		used := s.uses(func(d draft) bool { return d.Adapter.Name == a.Name && d.Adapter.Fingerprint == a.Fingerprint })

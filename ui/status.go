@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/panel"
 )
@@ -51,7 +52,7 @@ func (m *Model) drawRule() string {
 	case c.System != "":
 		parts = append(parts, "system prompt")
 	}
-	if c.Think != "" && c.Think != chat.ThinkOff {
+	if c.Think != "" && c.Think != turn.ThinkOff {
 		parts = append(parts, "think "+string(c.Think))
 	}
 	if c.Mix.Active() {

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/panel"
 )
 
@@ -51,9 +52,9 @@ const (
 // paces are what the tokens of answers cost, as they were generated while the
 // program ran; places are relative to the answer's beginning.
 type paces struct {
-	order []chat.ID // the answer begun last at the end
-	parts map[chat.ID][]panel.Pace
-	since map[chat.ID]paceMark // of running answers
+	order []turn.ID // the answer begun last at the end
+	parts map[turn.ID][]panel.Pace
+	since map[turn.ID]paceMark // of running answers
 }
 
 // A paceMark is how far an answer was at a moment.
@@ -66,7 +67,7 @@ type paceMark struct {
 func (p *paces) note(live *chat.Live, now time.Time) {
 	id, n := live.Turn.ID, live.Progress.Generated
 	if p.parts == nil {
-		p.parts, p.since = map[chat.ID][]panel.Pace{}, map[chat.ID]paceMark{}
+		p.parts, p.since = map[turn.ID][]panel.Pace{}, map[turn.ID]paceMark{}
 	}
 	mark, known := p.since[id]
 	if !known || n < mark.generated { // it begins, or goes on
@@ -89,7 +90,7 @@ func (p *paces) note(live *chat.Live, now time.Time) {
 }
 
 // begin makes room for an answer.
-func (p *paces) begin(id chat.ID) {
+func (p *paces) begin(id turn.ID) {
 	if _, known := p.parts[id]; known {
 		return
 	}
@@ -106,7 +107,7 @@ func (p *paces) begin(id chat.ID) {
 func (p *paces) of(v chat.View) []panel.Pace {
 	var all []panel.Pace
 	at := 0
-	add := func(id chat.ID) bool {
+	add := func(id turn.ID) bool {
 		for _, part := range p.parts[id] {
 			all = append(all, panel.Pace{From: at + part.From, To: at + part.To, PerToken: part.PerToken})
 		}
@@ -114,7 +115,7 @@ func (p *paces) of(v chat.View) []panel.Pace {
 	}
 	for _, t := range v.Turns {
 		u := t.Usage
-		if t.Role == chat.RoleAssistant && !add(t.ID) && u.Generated > 1 && u.DecodeTime > 0 {
+		if t.Role == turn.RoleAssistant && !add(t.ID) && u.Generated > 1 && u.DecodeTime > 0 {
 			all = append(all, panel.Pace{From: at, To: at + u.Generated, PerToken: u.DecodeTime / time.Duration(u.Generated)})
 		}
 		at += len(t.Tokens)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	gpus "rookery/infer/gauge"
 	"rookery/ui/panel"
@@ -48,14 +49,14 @@ func TestSurroundingsWhileTheMonitorIsOpen(t *testing.T) {
 func TestPaces(t *testing.T) {
 	const ms = time.Millisecond
 	usage := infer.Usage{Generated: 20, DecodeTime: 200 * ms}
-	v := chat.View{Turns: []chat.Turn{
-		{ID: 1, Role: chat.RoleUser, Tokens: make([]int32, 10)},
-		{ID: 2, Role: chat.RoleAssistant, Tokens: make([]int32, 19), Usage: usage},
-		{ID: 3, Role: chat.RoleUser, Tokens: make([]int32, 5)},
+	v := chat.View{Turns: []turn.Turn{
+		{ID: 1, Role: turn.RoleUser, Tokens: make([]int32, 10)},
+		{ID: 2, Role: turn.RoleAssistant, Tokens: make([]int32, 19), Usage: usage},
+		{ID: 3, Role: turn.RoleUser, Tokens: make([]int32, 5)},
 	}}
 	var p paces
 	at := now
-	live := &chat.Live{Turn: chat.Turn{ID: 4, Tokens: make([]int32, 2)}}
+	live := &chat.Live{Turn: turn.Turn{ID: 4, Tokens: make([]int32, 2)}}
 	for _, generated := range []int{0, 0, 3, 53, 78} {
 		live.Progress.Generated = generated
 		p.note(live, at)
@@ -71,12 +72,12 @@ func TestPaces(t *testing.T) {
 		t.Error(d)
 	}
 	// The ended answer keeps what was noted.
-	v.Turns, v.Live = append(v.Turns, chat.Turn{ID: 4, Role: chat.RoleAssistant, Usage: usage}), nil
+	v.Turns, v.Live = append(v.Turns, turn.Turn{ID: 4, Role: turn.RoleAssistant, Usage: usage}), nil
 	if d := cmp.Diff(want, p.of(v)); d != "" {
 		t.Error(d)
 	}
-	for id := range chat.ID(3 * pacedAnswers) {
-		p.note(&chat.Live{Turn: chat.Turn{ID: 100 + id}}, at)
+	for id := range turn.ID(3 * pacedAnswers) {
+		p.note(&chat.Live{Turn: turn.Turn{ID: 100 + id}}, at)
 	}
 	if len(p.order) != pacedAnswers || len(p.parts) != pacedAnswers || len(p.since) > pacedAnswers {
 		t.Errorf("%d, %d and %d answers are remembered", len(p.order), len(p.parts), len(p.since))

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/theme"
 )
 
@@ -49,30 +50,30 @@ func (t *tab) empty() bool {
 // resumable reports whether the last answer was interrupted.
 func (t *tab) resumable() bool {
 	n := len(t.view.Turns)
-	return n > 0 && t.view.Live == nil && t.view.Turns[n-1].Role == chat.RoleAssistant && t.view.Turns[n-1].Open
+	return n > 0 && t.view.Live == nil && t.view.Turns[n-1].Role == turn.RoleAssistant && t.view.Turns[n-1].Open
 }
 
 // unanswered reports whether the last prompt has no answer: it was stopped
 // while it was being read.
 func (t *tab) unanswered() bool {
 	n := len(t.view.Turns)
-	return n > 0 && t.view.Live == nil && t.view.Turns[n-1].Role == chat.RoleUser
+	return n > 0 && t.view.Live == nil && t.view.Turns[n-1].Role == turn.RoleUser
 }
 
 // selectedPrompt is the user turn at or above the selected one, or the last.
-func (t *tab) selectedPrompt() (chat.Turn, bool) {
+func (t *tab) selectedPrompt() (turn.Turn, bool) {
 	turns := t.view.Turns
 	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
 		id := t.transcript.blocks[at].turn.ID
 		line := slices.Concat(turns, t.view.Ahead)
-		if i := slices.IndexFunc(line, func(tn chat.Turn) bool { return tn.ID == id }); i >= 0 {
+		if i := slices.IndexFunc(line, func(tn turn.Turn) bool { return tn.ID == id }); i >= 0 {
 			turns = line[:i+1]
 		}
 	}
 	for _, tn := range slices.Backward(turns) {
-		if tn.Role == chat.RoleUser {
+		if tn.Role == turn.RoleUser {
 			return tn, true
 		}
 	}
-	return chat.Turn{}, false
+	return turn.Turn{}, false
 }

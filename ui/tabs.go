@@ -6,13 +6,13 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
 // A closedTab can be opened again.
 type closedTab struct {
-	id     chat.ID // 0 if nothing was said in it
+	id     turn.ID // 0 if nothing was said in it
 	at     int     // where it was
 	prompt *composer
 }
@@ -136,7 +136,7 @@ func (m *Model) reopen(string) tea.Cmd {
 }
 
 // openStored shows a stored conversation: in its tab, if it has one.
-func (m *Model) openStored(id chat.ID, at int) tea.Cmd {
+func (m *Model) openStored(id turn.ID, at int) tea.Cmd {
 	for i, t := range m.tabs {
 		if t.d.ID() == id {
 			m.goTo(i)

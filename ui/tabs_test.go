@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -19,20 +19,20 @@ func TestTabs(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		keys   []string
-		layout []chat.ID
+		layout []turn.ID
 		at     int
 	}{
-		{"by number", []string{"alt+3"}, []chat.ID{1, 2, 3}, 2},
-		{"the last one", []string{"alt+9"}, []chat.ID{1, 2, 3}, 2},
-		{"no such number", []string{"alt+1", "alt+7"}, []chat.ID{1, 2, 3}, 0},
-		{"next", []string{"ctrl+pgdown"}, []chat.ID{1, 2, 3}, 2},
-		{"around", []string{"ctrl+tab", "ctrl+tab"}, []chat.ID{1, 2, 3}, 0},
-		{"previous", []string{"ctrl+pgup"}, []chat.ID{1, 2, 3}, 0},
-		{"new beside", []string{"ctrl+t"}, []chat.ID{1, 2, 1001, 3}, 2},
-		{"moved", []string{"alt+shift+right"}, []chat.ID{1, 3, 2}, 2},
-		{"moved too far", []string{"alt+shift+left", "alt+shift+left"}, []chat.ID{2, 1, 3}, 0},
-		{"closed", []string{"alt+w"}, []chat.ID{1, 3}, 1},
-		{"all closed", []string{"alt+w", "alt+w", "alt+w"}, []chat.ID{1001}, 0},
+		{"by number", []string{"alt+3"}, []turn.ID{1, 2, 3}, 2},
+		{"the last one", []string{"alt+9"}, []turn.ID{1, 2, 3}, 2},
+		{"no such number", []string{"alt+1", "alt+7"}, []turn.ID{1, 2, 3}, 0},
+		{"next", []string{"ctrl+pgdown"}, []turn.ID{1, 2, 3}, 2},
+		{"around", []string{"ctrl+tab", "ctrl+tab"}, []turn.ID{1, 2, 3}, 0},
+		{"previous", []string{"ctrl+pgup"}, []turn.ID{1, 2, 3}, 0},
+		{"new beside", []string{"ctrl+t"}, []turn.ID{1, 2, 1001, 3}, 2},
+		{"moved", []string{"alt+shift+right"}, []turn.ID{1, 3, 2}, 2},
+		{"moved too far", []string{"alt+shift+left", "alt+shift+left"}, []turn.ID{2, 1, 3}, 0},
+		{"closed", []string{"alt+w"}, []turn.ID{1, 3}, 1},
+		{"all closed", []string{"alt+w", "alt+w", "alt+w"}, []turn.ID{1001}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := three()
@@ -48,13 +48,13 @@ func TestTabs(t *testing.T) {
 
 func TestTabIsReopenedWhereItWas(t *testing.T) {
 	k := three()
-	k.open[0].say(chat.RoleUser, "hello")
+	k.open[0].say(turn.RoleUser, "hello")
 	b := newBench(t, k, Settings{}, 80, 24)
 	b.press("alt+1", "alt+w", "alt+z")
-	if !slices.Equal(k.layout, []chat.ID{1, 2, 3}) || k.at != 0 {
+	if !slices.Equal(k.layout, []turn.ID{1, 2, 3}) || k.at != 0 {
 		t.Errorf("layout %v at %d", k.layout, k.at)
 	}
-	if !slices.Equal(k.shut, []chat.ID{1}) {
+	if !slices.Equal(k.shut, []turn.ID{1}) {
 		t.Errorf("shut %v", k.shut)
 	}
 	b.press("alt+z")
@@ -72,7 +72,7 @@ func TestClosingARunningAnswerAsks(t *testing.T) {
 		t.Fatal("closed although the answer was no")
 	}
 	b.press("alt+w", "enter")
-	if !slices.Equal(k.shut, []chat.ID{2}) {
+	if !slices.Equal(k.shut, []turn.ID{2}) {
 		t.Errorf("shut %v", k.shut)
 	}
 }
@@ -149,14 +149,14 @@ func TestTabsWithTheMouse(t *testing.T) {
 		t.Errorf("a click on + left %d tabs", len(b.m.tabs))
 	}
 	b.send(tea.MouseClickMsg{X: 2, Y: 0, Button: tea.MouseMiddle})
-	if !slices.Equal(k.shut, []chat.ID{1}) {
+	if !slices.Equal(k.shut, []turn.ID{1}) {
 		t.Errorf("the middle button shut %v", k.shut)
 	}
 }
 
 func TestAClosedTabComesBackWithWhatWasWritten(t *testing.T) {
 	k := three()
-	k.open[0].say(chat.RoleUser, "hello")
+	k.open[0].say(turn.RoleUser, "hello")
 	b := newBench(t, k, Settings{}, 80, 24)
 	b.press("alt+1")
 	b.typeText("not sent yet")
@@ -185,7 +185,7 @@ func TestDraftsGoToTheHistoryAtTheEnd(t *testing.T) {
 
 func TestAPromptWithoutAnAnswerSaysHowToGetOne(t *testing.T) {
 	k := three()
-	k.open[1].say(chat.RoleUser, "stopped while it was read")
+	k.open[1].say(turn.RoleUser, "stopped while it was read")
 	b := newBench(t, k, Settings{}, 80, 24)
 	b.sees("f6 answer the prompt")
 }
@@ -203,7 +203,7 @@ func TestALongTitleIsSeenWhole(t *testing.T) {
 func TestManyTabsAtOnce(t *testing.T) {
 	k := &fakeDesk{}
 	for i := range 8 {
-		d := newFake(chat.ID(i+1), "A title that is rather long")
+		d := newFake(turn.ID(i+1), "A title that is rather long")
 		d.generate("Hm", infer.Progress{Generated: 3, Rate: 41.9})
 		k.open = append(k.open, d)
 	}

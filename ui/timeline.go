@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
@@ -17,7 +18,7 @@ import (
 // and one for the beginning. The transcript shows what it would be to go on
 // from the stop.
 type timeline struct {
-	turns         []chat.Turn
+	turns         []turn.Turn
 	siblings      []chat.Siblings
 	at            int // turns before the stop
 	width, height int
@@ -28,7 +29,7 @@ type (
 	// previewHead shows the line as if its first n turns were behind the head.
 	previewHead struct{ turns int }
 	// takeHead goes on from there, dropHead leaves all as it was.
-	takeHead struct{ turn chat.ID }
+	takeHead struct{ turn turn.ID }
 	dropHead struct{}
 )
 
@@ -145,7 +146,7 @@ func (s *timeline) move(by int) intent {
 // exchange is how many stops it is to the next end of an exchange.
 func (s *timeline) exchange(by int) int {
 	n := 1
-	for at := s.at + by; at > 0 && at < len(s.turns) && s.turns[at].Role != chat.RoleUser; at += by {
+	for at := s.at + by; at > 0 && at < len(s.turns) && s.turns[at].Role != turn.RoleUser; at += by {
 		n++
 	}
 	return n
@@ -226,7 +227,7 @@ func (s *timeline) mark(i int, th theme.Theme) string {
 		return "!"
 	case i-1 < len(s.siblings) && s.siblings[i-1].Of > 1:
 		return "+"
-	case t.Role == chat.RoleUser:
+	case t.Role == turn.RoleUser:
 		return th.Glyphs.Cursor
 	}
 	return th.Glyphs.Bullets[0]
@@ -250,7 +251,7 @@ func (s *timeline) about(th theme.Theme, width int) []string {
 	}
 	second := append([]string{stateName(t), adapterName(t), mixName(t), samplingLine(t.Sampling)}, costs(t)...)
 	text := t.Text
-	if t.Role == chat.RoleAssistant {
+	if t.Role == turn.RoleAssistant {
 		_, text, _ = chat.SplitThought(text)
 	}
 	const enough = 400 // bytes: more than a line shows
@@ -273,8 +274,8 @@ func joined(parts []string, width int) string {
 	return fit(line, width)
 }
 
-func speaker(t chat.Turn) string {
-	if t.Role == chat.RoleUser {
+func speaker(t turn.Turn) string {
+	if t.Role == turn.RoleUser {
 		return "prompt"
 	}
 	if t.Edited {
@@ -283,14 +284,14 @@ func speaker(t chat.Turn) string {
 	return "answer"
 }
 
-func stateName(t chat.Turn) string {
+func stateName(t turn.Turn) string {
 	if t.Base == "" {
 		return "zero state"
 	}
 	return "state " + oneLine(t.Base)
 }
 
-func adapterName(t chat.Turn) string {
+func adapterName(t turn.Turn) string {
 	if t.Adapter == "" {
 		return "no adapter"
 	}
@@ -309,7 +310,7 @@ func samplingLine(p sampler.Params) string {
 }
 
 // costs are the tokens of a turn and their speed.
-func costs(t chat.Turn) []string {
+func costs(t turn.Turn) []string {
 	parts := []string{count(len(t.Tokens)) + " tokens"}
 	if u := t.Usage; u.DecodeTime > 0 && u.Generated > 0 {
 		parts = append(parts, rate(float64(u.Generated)/u.DecodeTime.Seconds())+" tok/s")

@@ -4,6 +4,7 @@ import (
 	"sort"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/theme"
 )
 
@@ -27,7 +28,7 @@ type transcript struct {
 	starts     []int // first line of each block, and the total number of lines
 	version    uint64
 	synced     bool
-	spare      map[chat.ID]*block // while syncing, see cut
+	spare      map[turn.ID]*block // while syncing, see cut
 	head       int                // the block that says what is ahead of the head, or -1
 	rendering  bool               // a command is at work
 
@@ -125,7 +126,7 @@ func (t *transcript) sync(v chat.View) {
 }
 
 // place puts a finished turn at index i.
-func (t *transcript) place(i int, tn chat.Turn, sibling chat.Siblings, ahead bool) {
+func (t *transcript) place(i int, tn turn.Turn, sibling chat.Siblings, ahead bool) {
 	if i < len(t.blocks) {
 		b := t.blocks[i]
 		if b.shows(tn, sibling) {

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -16,8 +16,8 @@ import (
 func lecture(turns int) *fakeDialogue {
 	d := newFake(1, "Lecture")
 	for i := range turns {
-		d.say(chat.RoleUser, fmt.Sprintf("question %d", i))
-		d.say(chat.RoleAssistant, fmt.Sprintf("answer %d, in **bold** and with several words", i))
+		d.say(turn.RoleUser, fmt.Sprintf("question %d", i))
+		d.say(turn.RoleAssistant, fmt.Sprintf("answer %d, in **bold** and with several words", i))
 	}
 	return d
 }
@@ -90,7 +90,7 @@ func TestResizingKeepsTheTextInView(t *testing.T) {
 
 func TestAnAnswerIsSettledAndRenderedExactly(t *testing.T) {
 	d := newFake(1, "One")
-	d.say(chat.RoleUser, "Q")
+	d.say(turn.RoleUser, "Q")
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
 	d.generate("A [link][1]", infer.Progress{Generated: 3, Rate: 12.3})
 	b.send(frameMsg{})
@@ -124,8 +124,8 @@ func TestRetryReplacesTheAnswer(t *testing.T) {
 
 func TestThoughtsAndLongPromptsAreFolded(t *testing.T) {
 	d := newFake(1, "One")
-	d.say(chat.RoleUser, strings.Repeat("a long line of a book\n", 500))
-	d.say(chat.RoleAssistant, "<think>\nmy secret thought\n</think>\nThe answer.")
+	d.say(turn.RoleUser, strings.Repeat("a long line of a book\n", 500))
+	d.say(turn.RoleAssistant, "<think>\nmy secret thought\n</think>\nThe answer.")
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 30)
 	b.sees("… 11.0 kB in 500 lines · alt+h shows all")
 	b.sees("▸ thought, 3 words")
@@ -159,8 +159,8 @@ func rowOf(t *testing.T, b *bench, text string) int {
 
 func TestCopying(t *testing.T) {
 	d := newFake(1, "One")
-	d.say(chat.RoleUser, "the prompt")
-	d.say(chat.RoleAssistant, "<think>\nhidden\n</think>\nSee:\n\n```go\nfirst()\n```\n\n```\nsecond()\n```\n")
+	d.say(turn.RoleUser, "the prompt")
+	d.say(turn.RoleAssistant, "<think>\nhidden\n</think>\nSee:\n\n```go\nfirst()\n```\n\n```\nsecond()\n```\n")
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{Mouse: true}, 100, 24)
 	b.press("alt+y")
 	if want := "See:\n\n```go\nfirst()\n```\n\n```\nsecond()\n```"; b.copied != want {
@@ -194,7 +194,7 @@ func TestCopying(t *testing.T) {
 
 func TestSelectingWithTheMouse(t *testing.T) {
 	d := newFake(1, "One")
-	d.say(chat.RoleUser, "first line\nsecond 中文 line\nthird line")
+	d.say(turn.RoleUser, "first line\nsecond 中文 line\nthird line")
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{Mouse: true}, 80, 24)
 	y := rowOf(t, b, "first line")
 	b.send(tea.MouseClickMsg{X: 2 + 6, Y: y, Button: tea.MouseLeft})
@@ -258,8 +258,8 @@ func TestSiblings(t *testing.T) {
 
 func TestControlCharactersNeverReachTheTerminal(t *testing.T) {
 	d := newFake(1, "evil \x1b]0;title\x07")
-	d.say(chat.RoleUser, "a\x1b[2Jb\x07c\u009b31md")
-	d.say(chat.RoleAssistant, "x\x1b[2Jy\x07z\u009b31m <think>\x1b[5m")
+	d.say(turn.RoleUser, "a\x1b[2Jb\x07c\u009b31md")
+	d.say(turn.RoleAssistant, "x\x1b[2Jy\x07z\u009b31m <think>\x1b[5m")
 	d.v.Err = fmt.Errorf("bad \x1b[2J news\nin two lines")
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
 	b.check()

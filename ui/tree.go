@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
@@ -18,32 +19,32 @@ import (
 type treeDialogue interface {
 	Undo() error
 	Redo() error
-	SetHead(id chat.ID) error
-	EditTurn(id chat.ID, text string) error
-	EditAnswer(id chat.ID, text string, goOn bool) error
-	Branch(id chat.ID, index int, token int32) error
+	SetHead(id turn.ID) error
+	EditTurn(id turn.ID, text string) error
+	EditAnswer(id turn.ID, text string, goOn bool) error
+	Branch(id turn.ID, index int, token int32) error
 	Best(n int) error
 	SendBest(text string, n int) error
-	ChooseAlternatives(keep []chat.ID, drop bool) error
-	SetLabel(id chat.ID, label string) error
-	SetPinned(id chat.ID, pinned bool) error
-	Tokens(id chat.ID) ([]string, error)
-	Candidates(ctx context.Context, id chat.ID, index, k int) ([]chat.Candidate, error)
+	ChooseAlternatives(keep []turn.ID, drop bool) error
+	SetLabel(id turn.ID, label string) error
+	SetPinned(id turn.ID, pinned bool) error
+	Tokens(id turn.ID) ([]string, error)
+	Candidates(ctx context.Context, id turn.ID, index, k int) ([]chat.Candidate, error)
 }
 
 func (opening) Undo() error                              { return errOpening }
 func (opening) Redo() error                              { return errOpening }
-func (opening) SetHead(chat.ID) error                    { return errOpening }
-func (opening) EditTurn(chat.ID, string) error           { return errOpening }
-func (opening) EditAnswer(chat.ID, string, bool) error   { return errOpening }
-func (opening) Branch(chat.ID, int, int32) error         { return errOpening }
+func (opening) SetHead(turn.ID) error                    { return errOpening }
+func (opening) EditTurn(turn.ID, string) error           { return errOpening }
+func (opening) EditAnswer(turn.ID, string, bool) error   { return errOpening }
+func (opening) Branch(turn.ID, int, int32) error         { return errOpening }
 func (opening) Best(int) error                           { return errOpening }
 func (opening) SendBest(string, int) error               { return errOpening }
-func (opening) ChooseAlternatives([]chat.ID, bool) error { return errOpening }
-func (opening) SetLabel(chat.ID, string) error           { return errOpening }
-func (opening) SetPinned(chat.ID, bool) error            { return errOpening }
-func (opening) Tokens(chat.ID) ([]string, error)         { return nil, errOpening }
-func (opening) Candidates(context.Context, chat.ID, int, int) ([]chat.Candidate, error) {
+func (opening) ChooseAlternatives([]turn.ID, bool) error { return errOpening }
+func (opening) SetLabel(turn.ID, string) error           { return errOpening }
+func (opening) SetPinned(turn.ID, bool) error            { return errOpening }
+func (opening) Tokens(turn.ID) ([]string, error)         { return nil, errOpening }
+func (opening) Candidates(context.Context, turn.ID, int, int) ([]chat.Candidate, error) {
 	return nil, errOpening
 }
 
@@ -130,7 +131,7 @@ func goToTurn(d dialogue, arg string) (said string, err error) {
 	if err != nil || n < 0 || n > len(line) {
 		return "", fmt.Errorf("there is no turn %q: write 0 for the beginning, or up to %d", arg, len(line))
 	}
-	to := chat.ID(0)
+	to := turn.ID(0)
 	if n > 0 {
 		to = line[n-1].ID
 	}
@@ -150,18 +151,18 @@ func number(arg string, otherwise int) (int, error) {
 }
 
 // marked is the turn that an action on one is about: the selected one, or the last.
-func (t *tab) marked() (chat.Turn, bool) {
+func (t *tab) marked() (turn.Turn, bool) {
 	line := slices.Concat(t.view.Turns, t.view.Ahead)
 	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
 		id := t.transcript.blocks[at].turn.ID
-		if i := slices.IndexFunc(line, func(tn chat.Turn) bool { return tn.ID == id }); i >= 0 {
+		if i := slices.IndexFunc(line, func(tn turn.Turn) bool { return tn.ID == id }); i >= 0 {
 			return line[i], true
 		}
 	}
 	if n := len(t.view.Turns); n > 0 {
 		return t.view.Turns[n-1], true
 	}
-	return chat.Turn{}, false
+	return turn.Turn{}, false
 }
 
 // label names a turn, or asks for its name.
@@ -182,7 +183,7 @@ func (m *Model) label(arg string) tea.Cmd {
 
 // setLabel names a turn.
 type setLabel struct {
-	turn chat.ID
+	turn turn.ID
 	text string
 }
 
@@ -202,7 +203,7 @@ func labelled(text string) string {
 }
 
 // pinTurn pins a turn or lets it go.
-func pinTurn(d dialogue, id chat.ID) (said string, err error) {
+func pinTurn(d dialogue, id turn.ID) (said string, err error) {
 	v := d.View()
 	for _, t := range slices.Concat(v.Turns, v.Ahead) {
 		if t.ID != id {

@@ -10,36 +10,37 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 func (d *fakeDialogue) Undo() error              { return d.did("undo") }
 func (d *fakeDialogue) Redo() error              { return d.did("redo") }
-func (d *fakeDialogue) SetHead(id chat.ID) error { return d.did("go %d", id) }
+func (d *fakeDialogue) SetHead(id turn.ID) error { return d.did("go %d", id) }
 
-func (d *fakeDialogue) EditTurn(id chat.ID, text string) error {
+func (d *fakeDialogue) EditTurn(id turn.ID, text string) error {
 	return d.did("edit %d %q", id, text)
 }
 
-func (d *fakeDialogue) EditAnswer(id chat.ID, text string, goOn bool) error {
+func (d *fakeDialogue) EditAnswer(id turn.ID, text string, goOn bool) error {
 	return d.did("answer %d %q %v", id, text, goOn)
 }
 
-func (d *fakeDialogue) Branch(id chat.ID, at int, token int32) error {
+func (d *fakeDialogue) Branch(id turn.ID, at int, token int32) error {
 	return d.did("branch %d %d %d", id, at, token)
 }
 
 func (d *fakeDialogue) Best(n int) error                  { return d.did("best %d", n) }
 func (d *fakeDialogue) SendBest(text string, n int) error { return d.did("best %q %d", text, n) }
 
-func (d *fakeDialogue) SetLabel(id chat.ID, text string) error { return d.did("label %d %q", id, text) }
-func (d *fakeDialogue) SetPinned(id chat.ID, on bool) error    { return d.did("pin %d %v", id, on) }
+func (d *fakeDialogue) SetLabel(id turn.ID, text string) error { return d.did("label %d %q", id, text) }
+func (d *fakeDialogue) SetPinned(id turn.ID, on bool) error    { return d.did("pin %d %v", id, on) }
 
-func (d *fakeDialogue) Tokens(chat.ID) ([]string, error) {
+func (d *fakeDialogue) Tokens(turn.ID) ([]string, error) {
 	return []string{" one", " two", `\n`, " three", "你"}, d.fail
 }
 
-func (d *fakeDialogue) Candidates(_ context.Context, id chat.ID, at, k int) ([]chat.Candidate, error) {
+func (d *fakeDialogue) Candidates(_ context.Context, id turn.ID, at, k int) ([]chat.Candidate, error) {
 	return []chat.Candidate{
 		{Token: 7, Text: fmt.Sprintf(" likely%d", at), Model: 0.5, Drawn: 0.25},
 		{Token: int32(at), Text: " taken", Model: 0.25, Drawn: 0.75, Taken: true},
@@ -47,10 +48,10 @@ func (d *fakeDialogue) Candidates(_ context.Context, id chat.ID, at, k int) ([]c
 	}, d.fail
 }
 
-func (k *fakeDesk) Fork(d dialogue, id chat.ID, n int) ([]dialogue, error) {
+func (k *fakeDesk) Fork(d dialogue, id turn.ID, n int) ([]dialogue, error) {
 	var all []dialogue
 	for i := range n {
-		all = append(all, newFake(2000+id+chat.ID(i), "fork"))
+		all = append(all, newFake(2000+id+turn.ID(i), "fork"))
 	}
 	return all, k.fail
 }

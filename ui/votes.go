@@ -12,13 +12,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
 )
 
 // A winTable shows how often each variant was preferred.
 type winTable struct {
-	votes         []chat.Vote
+	votes         []turn.Vote
 	table         chat.WinTable
 	loading       bool
 	failed        string
@@ -43,7 +44,7 @@ func (m *Model) showVotes(arg string) tea.Cmd {
 // votesMsg brings the votes.
 type votesMsg struct {
 	w     *winTable
-	votes []chat.Vote
+	votes []turn.Vote
 	table chat.WinTable
 	err   error
 }
@@ -112,7 +113,7 @@ func voteCount(n int) string {
 }
 
 // write makes a new file; it never replaces one. It blocks.
-func (i writeVotes) write(votes []chat.Vote) error {
+func (i writeVotes) write(votes []turn.Vote) error {
 	path, err := fromHome(i.path)
 	if err != nil {
 		return fmt.Errorf("exporting to %s: %w", i.path, err)

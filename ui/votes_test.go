@@ -6,22 +6,22 @@ import (
 	"strings"
 	"testing"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // voted is a workspace on which the state "sad" has won all votes but one.
 func voted() *fakeDesk {
 	k := compareDesks()
-	of := []chat.Description{
+	of := []turn.Description{
 		`{"model":"test","state":"sad","mode":"rwkv","temperature":0.8,"top_p":0.9}`,
 		`{"model":"test","mode":"rwkv","temperature":0.8,"top_p":0.9}`,
 	}
 	for i := range 8 {
 		winner := 0
 		if i == 3 {
-			winner = chat.Tie
+			winner = turn.Tie
 		}
-		k.votes = append(k.votes, chat.Vote{Prompt: "ab", Variants: of, Winner: winner, Created: now})
+		k.votes = append(k.votes, turn.Vote{Prompt: "ab", Variants: of, Winner: winner, Created: now})
 	}
 	return k
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -17,21 +18,21 @@ type workspace interface {
 	Engine() chat.Engine
 	Restore(ctx context.Context) (open []dialogue, active int, err error)
 	New() dialogue
-	Open(id chat.ID) dialogue
-	Fork(d dialogue, turnID chat.ID, n int) ([]dialogue, error)
+	Open(id turn.ID) dialogue
+	Fork(d dialogue, turnID turn.ID, n int) ([]dialogue, error)
 	CloseDialogue(d dialogue)
 	SaveLayout(open []dialogue, active int)
-	List(ctx context.Context) ([]chat.Conversation, error)
-	Search(ctx context.Context, query string) ([]chat.SearchHit, error)
-	SetTitle(ctx context.Context, id chat.ID, title string) error
-	SetPinned(ctx context.Context, id chat.ID, pinned bool) error
-	SetArchived(ctx context.Context, id chat.ID, archived bool) error
-	MoveToBin(ctx context.Context, id chat.ID) error
-	RestoreFromBin(ctx context.Context, id chat.ID) error
+	List(ctx context.Context) ([]turn.Conversation, error)
+	Search(ctx context.Context, query string) ([]turn.SearchHit, error)
+	SetTitle(ctx context.Context, id turn.ID, title string) error
+	SetPinned(ctx context.Context, id turn.ID, pinned bool) error
+	SetArchived(ctx context.Context, id turn.ID, archived bool) error
+	MoveToBin(ctx context.Context, id turn.ID) error
+	RestoreFromBin(ctx context.Context, id turn.ID) error
 	EmptyBin(ctx context.Context) (removed int, err error)
-	ExportTree(ctx context.Context, w io.Writer, id chat.ID, f chat.Format, states bool) error
+	ExportTree(ctx context.Context, w io.Writer, id turn.ID, f chat.Format, states bool) error
 	Import(ctx context.Context, r io.ReaderAt, size int64) ([]chat.ImportResult, error)
-	Delete(ctx context.Context, id chat.ID) error
+	Delete(ctx context.Context, id turn.ID) error
 	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)
 	library
@@ -42,15 +43,15 @@ type workspace interface {
 
 // A dialogue is chat.Dialogue. Its methods return at once.
 type dialogue interface {
-	ID() chat.ID
+	ID() turn.ID
 	View() chat.View
 	Send(text string) error
 	Stop()
 	Continue() error
 	Retry() error
 	EditLast(text string) error
-	SwitchSibling(id chat.ID, by int) error
-	ShowTurn(id chat.ID) error
+	SwitchSibling(id turn.ID, by int) error
+	ShowTurn(id turn.ID) error
 	treeDialogue
 	compareDialogue
 	stateDialogue
@@ -59,7 +60,7 @@ type dialogue interface {
 	adapterDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
-	SetThink(m chat.ThinkMode) error
+	SetThink(m turn.ThinkMode) error
 	SetTitle(title string) error
 }
 
@@ -86,7 +87,7 @@ func (k chatWorkspace) Restore(ctx context.Context) ([]dialogue, int, error) {
 	return all, active, err
 }
 
-func (k chatWorkspace) Fork(d dialogue, id chat.ID, n int) ([]dialogue, error) {
+func (k chatWorkspace) Fork(d dialogue, id turn.ID, n int) ([]dialogue, error) {
 	c, ok := d.(*chat.Dialogue)
 	if !ok {
 		return nil, errOpening
@@ -100,7 +101,7 @@ func (k chatWorkspace) Fork(d dialogue, id chat.ID, n int) ([]dialogue, error) {
 }
 
 func (k chatWorkspace) New() dialogue            { return k.Workspace.New() }
-func (k chatWorkspace) Open(id chat.ID) dialogue { return k.Workspace.Open(id) }
+func (k chatWorkspace) Open(id turn.ID) dialogue { return k.Workspace.Open(id) }
 
 func (k chatWorkspace) CloseDialogue(d dialogue) {
 	if c, ok := d.(*chat.Dialogue); ok {
@@ -132,16 +133,16 @@ var errOpening = errors.New("the conversations are still being opened; try again
 // opening is the dialogue of the first tab until the workspace has been restored.
 type opening struct{}
 
-func (opening) ID() chat.ID                              { return 0 }
+func (opening) ID() turn.ID                              { return 0 }
 func (opening) View() chat.View                          { return chat.View{Loading: true} }
 func (opening) Send(string) error                        { return errOpening }
 func (opening) Stop()                                    {}
 func (opening) Continue() error                          { return errOpening }
 func (opening) Retry() error                             { return errOpening }
 func (opening) EditLast(string) error                    { return errOpening }
-func (opening) SwitchSibling(chat.ID, int) error         { return errOpening }
-func (opening) ShowTurn(chat.ID) error                   { return errOpening }
+func (opening) SwitchSibling(turn.ID, int) error         { return errOpening }
+func (opening) ShowTurn(turn.ID) error                   { return errOpening }
 func (opening) SetSystem(string) error                   { return errOpening }
 func (opening) SetSampling(sampler.Params, string) error { return errOpening }
-func (opening) SetThink(chat.ThinkMode) error            { return errOpening }
+func (opening) SetThink(turn.ThinkMode) error            { return errOpening }
 func (opening) SetTitle(string) error                    { return errOpening }

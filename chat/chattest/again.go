@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -37,7 +38,7 @@ func Read(e chat.Engine, r infer.Request, tokens []int32, by []string) (*infer.S
 // it: its adapters are changed where it says that they were. The request is
 // where the line begins, with the sampling and the stops of the answer; tree is
 // all turns of the conversation.
-func Answer(e chat.Engine, r infer.Request, line, tree []chat.Turn) ([]int32, error) {
+func Answer(e chat.Engine, r infer.Request, line, tree []turn.Turn) ([]int32, error) {
 	t := line[len(line)-1]
 	tokens, by := Readers(line, tree)
 	prompt := len(tokens) - len(t.Tokens)

@@ -3,13 +3,13 @@ package chattest
 import (
 	"slices"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // Readers are the tokens of a line, as the state after its last turn has read
 // them, and for each the adapter that has read it. Those that this state leaves
 // unread are there too, read with none. tree is all turns of the conversation.
-func Readers(line, tree []chat.Turn) (tokens []int32, by []string) {
+func Readers(line, tree []turn.Turn) (tokens []int32, by []string) {
 	below := reader{tree: tree}
 	for i, t := range slices.Backward(line) {
 		own, who := below.turn(i, &t, i == len(line)-1)
@@ -21,13 +21,13 @@ func Readers(line, tree []chat.Turn) (tokens []int32, by []string) {
 // A reader goes up a line: a turn says who has read the last tokens of the one
 // above it, where those were left to it.
 type reader struct {
-	tree  []chat.Turn
+	tree  []turn.Turn
 	first string    // who read the first token below, which tokens are read with that nobody wrote down
 	above []string  // who read the last tokens above, where that is written down
-	anew  chat.Anew // what was read once more for a turn below
+	anew  turn.Anew // what was read once more for a turn below
 }
 
-func (r *reader) turn(at int, t *chat.Turn, last bool) (tokens []int32, by []string) {
+func (r *reader) turn(at int, t *turn.Turn, last bool) (tokens []int32, by []string) {
 	recalled := t.Recall != nil && !last
 	if tokens = t.Tokens; recalled {
 		tokens = t.Recall
@@ -55,17 +55,17 @@ func (r *reader) turn(at int, t *chat.Turn, last bool) (tokens []int32, by []str
 
 // spans are who read a turn: an answer has read itself, and a prompt of which
 // nothing is written down was read as the first that goes on from it.
-func (r *reader) spans(t *chat.Turn) []chat.Span {
+func (r *reader) spans(t *turn.Turn) []turn.Span {
 	switch {
 	case len(t.Reading.Spans) > 0:
 		return t.Reading.Spans
-	case t.Role == chat.RoleAssistant:
-		return []chat.Span{{Adapter: t.AdapterID}}
+	case t.Role == turn.RoleAssistant:
+		return []turn.Span{{Adapter: t.AdapterID}}
 	}
 	for _, below := range r.tree {
 		if below.Parent == t.ID && below.Reading.Anew == nil && len(below.Reading.Spans) > 0 {
 			before := below.Reading.Before
-			return []chat.Span{{Adapter: each(below.Reading.Spans, before+1)[before]}}
+			return []turn.Span{{Adapter: each(below.Reading.Spans, before+1)[before]}}
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func (r *reader) left(n int) []string {
 }
 
 // each are the adapters of n tokens. The last span has what the others leave.
-func each(spans []chat.Span, n int) (by []string) {
+func each(spans []turn.Span, n int) (by []string) {
 	for i, s := range spans {
 		count := min(s.Tokens, n-len(by))
 		if i == len(spans)-1 {

@@ -5,32 +5,32 @@ import (
 	"context"
 	"slices"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // Adapters lists those that were used, the last one first.
-func (s *Store) Adapters(ctx context.Context) ([]chat.Adapter, error) {
+func (s *Store) Adapters(ctx context.Context) ([]turn.Adapter, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]chat.Adapter, 0, len(s.adapters))
+	list := make([]turn.Adapter, 0, len(s.adapters))
 	for _, a := range s.adapters {
 		list = append(list, a)
 	}
-	slices.SortFunc(list, func(a, b chat.Adapter) int {
+	slices.SortFunc(list, func(a, b turn.Adapter) int {
 		return cmp.Or(b.Used.Compare(a.Used), cmp.Compare(a.Fingerprint, b.Fingerprint))
 	})
 	return list, ctx.Err()
 }
 
 // SaveAdapter remembers an adapter.
-func (s *Store) SaveAdapter(ctx context.Context, a chat.Adapter) error {
+func (s *Store) SaveAdapter(ctx context.Context, a turn.Adapter) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.adapters == nil {
-		s.adapters = map[string]chat.Adapter{}
+		s.adapters = map[string]turn.Adapter{}
 	}
 	s.adapters[a.Fingerprint] = a
 	return nil

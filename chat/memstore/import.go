@@ -6,24 +6,24 @@ import (
 	"slices"
 	"strings"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // Import saves whole conversations, all or none.
-func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
+func (s *Store) Import(ctx context.Context, trees []turn.Tree) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	fresh := make([]*conversation, len(trees))
 	for i, t := range trees {
-		c := &conversation{head: t.Conversation, turns: map[chat.ID]chat.Turn{}, snapshots: map[chat.ID]*infer.Snapshot{}, journals: map[chat.ID]*chat.Journal{}}
+		c := &conversation{head: t.Conversation, turns: map[turn.ID]turn.Turn{}, snapshots: map[turn.ID]*infer.Snapshot{}, journals: map[turn.ID]*turn.Journal{}}
 		taken := s.conversations[c.head.ID] != nil
 		for _, tn := range t.Turns {
 			taken = taken || s.owner[tn.ID] != nil
 			c.turns[tn.ID] = tn
 		}
 		if taken {
-			return &chat.TakenError{Conversation: c.head.ID}
+			return &turn.TakenError{Conversation: c.head.ID}
 		}
 		for _, state := range t.States {
 			snapshot, err := state.Read()
@@ -47,12 +47,12 @@ func (s *Store) Import(ctx context.Context, trees []chat.Tree) error {
 
 // Search finds titles and turns that hold a text, in any case: titles first,
 // then the newest.
-func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.SearchHit, error) {
+func (s *Store) Search(ctx context.Context, query string, limit int) ([]turn.SearchHit, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	query = strings.ToLower(query)
-	var found []chat.SearchHit
-	add := func(f chat.SearchHit, text string) {
+	var found []turn.SearchHit
+	add := func(f turn.SearchHit, text string) {
 		at := strings.Index(strings.ToLower(text), query)
 		if at < 0 || at+len(query) > len(text) {
 			return
@@ -64,12 +64,12 @@ func (s *Store) Search(ctx context.Context, query string, limit int) ([]chat.Sea
 		if !c.head.Deleted.IsZero() {
 			continue
 		}
-		add(chat.SearchHit{Conversation: id, When: c.head.Updated}, c.head.Title)
+		add(turn.SearchHit{Conversation: id, When: c.head.Updated}, c.head.Title)
 		for _, t := range c.turns {
-			add(chat.SearchHit{Conversation: id, Turn: t.ID, Role: t.Role, When: t.Created}, t.Text)
+			add(turn.SearchHit{Conversation: id, Turn: t.ID, Role: t.Role, When: t.Created}, t.Text)
 		}
 	}
-	slices.SortFunc(found, func(a, b chat.SearchHit) int {
+	slices.SortFunc(found, func(a, b turn.SearchHit) int {
 		return cmp.Or(cmp.Compare(min(a.Turn, 1), min(b.Turn, 1)), b.When.Compare(a.When), cmp.Compare(a.Turn, b.Turn))
 	})
 	return found[:min(limit, len(found))], ctx.Err()

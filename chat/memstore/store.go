@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 )
 
@@ -19,59 +19,59 @@ const historyLimit = 2000
 // may open it again.
 type Store struct {
 	mu            sync.Mutex
-	conversations map[chat.ID]*conversation
-	owner         map[chat.ID]*conversation // of a turn or journal
-	layout        chat.Layout
+	conversations map[turn.ID]*conversation
+	owner         map[turn.ID]*conversation // of a turn or journal
+	layout        turn.Layout
 	history       []string
-	states        map[chat.ID]chat.State
-	adapters      map[string]chat.Adapter
-	votes         []chat.Vote
-	mixes         map[string]chat.NamedMix
+	states        map[turn.ID]turn.State
+	adapters      map[string]turn.Adapter
+	votes         []turn.Vote
+	mixes         map[string]turn.NamedMix
 }
 
 type conversation struct {
-	head      chat.Conversation
-	turns     map[chat.ID]chat.Turn
-	snapshots map[chat.ID]*infer.Snapshot
-	journals  map[chat.ID]*chat.Journal
+	head      turn.Conversation
+	turns     map[turn.ID]turn.Turn
+	snapshots map[turn.ID]*infer.Snapshot
+	journals  map[turn.ID]*turn.Journal
 }
 
-var _ chat.Store = (*Store)(nil)
+var _ turn.Store = (*Store)(nil)
 
 // New is an empty store.
 func New() *Store {
-	return &Store{conversations: map[chat.ID]*conversation{}, owner: map[chat.ID]*conversation{}, states: map[chat.ID]chat.State{}}
+	return &Store{conversations: map[turn.ID]*conversation{}, owner: map[turn.ID]*conversation{}, states: map[turn.ID]turn.State{}}
 }
 
 // Conversations lists all, newest Updated first.
-func (s *Store) Conversations(ctx context.Context) ([]chat.Conversation, error) {
+func (s *Store) Conversations(ctx context.Context) ([]turn.Conversation, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := make([]chat.Conversation, 0, len(s.conversations))
+	list := make([]turn.Conversation, 0, len(s.conversations))
 	for _, c := range s.conversations {
 		list = append(list, c.head)
 	}
-	slices.SortFunc(list, func(a, b chat.Conversation) int {
+	slices.SortFunc(list, func(a, b turn.Conversation) int {
 		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.ID, a.ID))
 	})
 	return list, ctx.Err()
 }
 
 // Load returns a conversation, its turns and the journal of an interrupted answer.
-func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat.Turn, *chat.Journal, error) {
+func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn.Turn, *turn.Journal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.conversations[id]
 	if c == nil {
-		return chat.Conversation{}, nil, nil, fmt.Errorf("there is no conversation %d", id)
+		return turn.Conversation{}, nil, nil, fmt.Errorf("there is no conversation %d", id)
 	}
-	turns := make([]chat.Turn, 0, len(c.turns))
+	turns := make([]turn.Turn, 0, len(c.turns))
 	for _, t := range c.turns {
 		turns = append(turns, t)
 	}
 	// Parents are older than their children.
-	slices.SortFunc(turns, func(a, b chat.Turn) int { return cmp.Compare(a.ID, b.ID) })
-	var j *chat.Journal
+	slices.SortFunc(turns, func(a, b turn.Turn) int { return cmp.Compare(a.ID, b.ID) })
+	var j *turn.Journal
 	if all := c.unfinished(); len(all) > 0 {
 		j = &all[len(all)-1]
 	}
@@ -79,7 +79,7 @@ func (s *Store) Load(ctx context.Context, id chat.ID) (chat.Conversation, []chat
 }
 
 // SaveConversation inserts or updates the head data.
-func (s *Store) SaveConversation(ctx context.Context, c chat.Conversation) error {
+func (s *Store) SaveConversation(ctx context.Context, c turn.Conversation) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (s *Store) SaveConversation(ctx context.Context, c chat.Conversation) error
 }
 
 // CommitTurn saves a turn, its snapshot and the conversation.
-func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn, snap *infer.Snapshot) error {
+func (s *Store) CommitTurn(ctx context.Context, c turn.Conversation, t turn.Turn, snap *infer.Snapshot) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -111,17 +111,17 @@ func (s *Store) CommitTurn(ctx context.Context, c chat.Conversation, t chat.Turn
 	return nil
 }
 
-func (s *Store) conversation(id chat.ID) *conversation {
+func (s *Store) conversation(id turn.ID) *conversation {
 	c := s.conversations[id]
 	if c == nil {
-		c = &conversation{turns: map[chat.ID]chat.Turn{}, snapshots: map[chat.ID]*infer.Snapshot{}, journals: map[chat.ID]*chat.Journal{}}
+		c = &conversation{turns: map[turn.ID]turn.Turn{}, snapshots: map[turn.ID]*infer.Snapshot{}, journals: map[turn.ID]*turn.Journal{}}
 		s.conversations[id] = c
 	}
 	return c
 }
 
 // Snapshot returns that of a turn; nil, nil if none is kept.
-func (s *Store) Snapshot(ctx context.Context, id chat.ID) (*infer.Snapshot, error) {
+func (s *Store) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.owner[id]
@@ -150,7 +150,7 @@ func (s *Store) SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*
 }
 
 // BeginJournal starts the journal of an answer.
-func (s *Store) BeginJournal(ctx context.Context, id chat.ID, t chat.Turn) error {
+func (s *Store) BeginJournal(ctx context.Context, id turn.ID, t turn.Turn) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -164,13 +164,13 @@ func (s *Store) BeginJournal(ctx context.Context, id chat.ID, t chat.Turn) error
 		return fmt.Errorf("turn %d answers turn %d, which is not stored", t.ID, t.Parent)
 	}
 	t.Tokens, t.Text = nil, ""
-	c.journals[t.ID] = &chat.Journal{Turn: t}
+	c.journals[t.ID] = &turn.Journal{Turn: t}
 	s.owner[t.ID] = c
 	return nil
 }
 
 // AmendJournal changes with which adapters an unfinished answer was read.
-func (s *Store) AmendJournal(ctx context.Context, t chat.Turn) error {
+func (s *Store) AmendJournal(ctx context.Context, t turn.Turn) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -184,7 +184,7 @@ func (s *Store) AmendJournal(ctx context.Context, t chat.Turn) error {
 }
 
 // AppendJournal adds generated tokens and the text they gave.
-func (s *Store) AppendJournal(ctx context.Context, id chat.ID, tokens []int32, text string) error {
+func (s *Store) AppendJournal(ctx context.Context, id turn.ID, tokens []int32, text string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (s *Store) AppendJournal(ctx context.Context, id chat.ID, tokens []int32, t
 }
 
 // Delete removes a conversation and everything of it.
-func (s *Store) Delete(ctx context.Context, id chat.ID) error {
+func (s *Store) Delete(ctx context.Context, id turn.ID) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c := s.conversations[id]; c != nil {
@@ -216,17 +216,17 @@ func (s *Store) Delete(ctx context.Context, id chat.ID) error {
 }
 
 // Layout is which conversations are open in which order.
-func (s *Store) Layout(ctx context.Context) (chat.Layout, error) {
+func (s *Store) Layout(ctx context.Context) (turn.Layout, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return chat.Layout{Open: slices.Clone(s.layout.Open), Active: s.layout.Active}, ctx.Err()
+	return turn.Layout{Open: slices.Clone(s.layout.Open), Active: s.layout.Active}, ctx.Err()
 }
 
 // SaveLayout keeps it.
-func (s *Store) SaveLayout(ctx context.Context, l chat.Layout) error {
+func (s *Store) SaveLayout(ctx context.Context, l turn.Layout) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.layout = chat.Layout{Open: slices.Clone(l.Open), Active: l.Active}
+	s.layout = turn.Layout{Open: slices.Clone(l.Open), Active: l.Active}
 	return ctx.Err()
 }
 

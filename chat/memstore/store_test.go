@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
-	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 )
 
 func TestHistoryForgetsTheOldest(t *testing.T) {
@@ -26,14 +26,14 @@ func TestHistoryForgetsTheOldest(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	ctx := context.Background()
 	s := memstore.New()
-	c := chat.Conversation{ID: 1}
+	c := turn.Conversation{ID: 1}
 	if _, _, _, err := s.Load(ctx, 1); err == nil {
 		t.Error("loaded a conversation that is not there")
 	}
-	if err := s.BeginJournal(ctx, 1, chat.Turn{ID: 3, Parent: 2}); err == nil {
+	if err := s.BeginJournal(ctx, 1, turn.Turn{ID: 3, Parent: 2}); err == nil {
 		t.Error("began a journal in a conversation that is not there")
 	}
-	if err := s.CommitTurn(ctx, c, chat.Turn{ID: 3, Parent: 2}, nil); err == nil {
+	if err := s.CommitTurn(ctx, c, turn.Turn{ID: 3, Parent: 2}, nil); err == nil {
 		t.Error("committed a turn below one that is not there")
 	}
 	if err := s.AppendJournal(ctx, 3, []int32{1}, "x"); err == nil {
@@ -41,7 +41,7 @@ func TestRefusals(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if err := s.CommitTurn(done, c, chat.Turn{ID: 2}, nil); err == nil {
+	if err := s.CommitTurn(done, c, turn.Turn{ID: 2}, nil); err == nil {
 		t.Error("committed after the context ended")
 	}
 }
@@ -49,8 +49,8 @@ func TestRefusals(t *testing.T) {
 func TestDelete(t *testing.T) {
 	ctx := context.Background()
 	s := memstore.New()
-	for id := range chat.ID(2) {
-		if err := s.CommitTurn(ctx, chat.Conversation{ID: id + 1}, chat.Turn{ID: id + 11}, nil); err != nil {
+	for id := range turn.ID(2) {
+		if err := s.CommitTurn(ctx, turn.Conversation{ID: id + 1}, turn.Turn{ID: id + 11}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"reflect"
 	"slices"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // Journals are those of all answers that were not committed, oldest first.
-func (s *Store) Journals(ctx context.Context, id chat.ID) ([]chat.Journal, error) {
+func (s *Store) Journals(ctx context.Context, id turn.ID) ([]turn.Journal, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.conversations[id]
@@ -22,17 +22,17 @@ func (s *Store) Journals(ctx context.Context, id chat.ID) ([]chat.Journal, error
 }
 
 // unfinished are copies of the journals, oldest first.
-func (c *conversation) unfinished() []chat.Journal {
-	var all []chat.Journal
+func (c *conversation) unfinished() []turn.Journal {
+	var all []turn.Journal
 	for _, j := range c.journals {
-		all = append(all, chat.Journal{Turn: j.Turn, Tokens: slices.Clone(j.Tokens), Text: j.Text})
+		all = append(all, turn.Journal{Turn: j.Turn, Tokens: slices.Clone(j.Tokens), Text: j.Text})
 	}
-	slices.SortFunc(all, func(a, b chat.Journal) int { return cmp.Compare(a.Turn.ID, b.Turn.ID) })
+	slices.SortFunc(all, func(a, b turn.Journal) int { return cmp.Compare(a.Turn.ID, b.Turn.ID) })
 	return all
 }
 
 // CopyTurns saves turns with the snapshots of those they are copies of.
-func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat.Turn, of []chat.ID) error {
+func (s *Store) CopyTurns(ctx context.Context, c turn.Conversation, turns []turn.Turn, of []turn.ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -52,12 +52,12 @@ func (s *Store) CopyTurns(ctx context.Context, c chat.Conversation, turns []chat
 }
 
 // alike says that a state is that of both turns.
-func alike(a, b chat.Turn) bool {
+func alike(a, b turn.Turn) bool {
 	return slices.Equal(a.Tokens, b.Tokens) && reflect.DeepEqual(a.Reading, b.Reading)
 }
 
 // DropTurns removes turns.
-func (s *Store) DropTurns(ctx context.Context, c chat.Conversation, turns []chat.ID) error {
+func (s *Store) DropTurns(ctx context.Context, c turn.Conversation, turns []turn.ID) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Store) DropTurns(ctx context.Context, c chat.Conversation, turns []chat
 }
 
 // MarkTurn saves a turn's label and pin.
-func (s *Store) MarkTurn(ctx context.Context, id chat.ID, label string, pinned bool) error {
+func (s *Store) MarkTurn(ctx context.Context, id turn.ID, label string, pinned bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"slices"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // AddVote remembers a vote.
-func (s *Store) AddVote(ctx context.Context, v chat.Vote) error {
+func (s *Store) AddVote(ctx context.Context, v turn.Vote) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -20,7 +20,7 @@ func (s *Store) AddVote(ctx context.Context, v chat.Vote) error {
 }
 
 // Votes lists all, oldest first.
-func (s *Store) Votes(ctx context.Context) ([]chat.Vote, error) {
+func (s *Store) Votes(ctx context.Context) ([]turn.Vote, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.votes), ctx.Err()

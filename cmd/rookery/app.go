@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/load"
@@ -191,7 +192,7 @@ func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 		System:       c.Chat.System,
 		Preset:       c.Chat.Preset,
 		Presets:      ownPresets(c),
-		Think:        chat.ThinkMode(c.Chat.Think),
+		Think:        turn.ThinkMode(c.Chat.Think),
 		MaxTokens:    c.Chat.MaxTokens,
 		Stops:        c.Chat.Stops,
 		KeepThoughts: c.Chat.KeepThoughts,

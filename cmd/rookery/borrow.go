@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/config"
 )
 
@@ -13,14 +13,14 @@ import (
 // one, which stays as it is. The other one is to be closed.
 type borrowed struct {
 	*memstore.Store
-	from chat.Store
+	from turn.Store
 }
 
 // States implements chat.Store.
-func (b borrowed) States(ctx context.Context) ([]chat.State, error) { return b.from.States(ctx) }
+func (b borrowed) States(ctx context.Context) ([]turn.State, error) { return b.from.States(ctx) }
 
 // State implements chat.Store.
-func (b borrowed) State(ctx context.Context, id chat.ID) (chat.State, error) {
+func (b borrowed) State(ctx context.Context, id turn.ID) (turn.State, error) {
 	return b.from.State(ctx, id)
 }
 
@@ -43,7 +43,7 @@ func borrow(ctx context.Context, c config.Config) (borrowed, error) {
 
 // adapterStore is a store in memory with the adapters that the chat knows;
 // the chat may be running.
-func adapterStore(ctx context.Context, c config.Config) (chat.Store, error) {
+func adapterStore(ctx context.Context, c config.Config) (turn.Store, error) {
 	b, err := borrow(ctx, c)
 	if err != nil {
 		return nil, err

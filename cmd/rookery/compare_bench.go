@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer/demo"
 )
@@ -72,7 +73,7 @@ func (b *bench) settings(c config.Config) {
 }
 
 // openWorkspace loads a model and gives it a workspace, without conversations.
-func openWorkspace(cmd *cobra.Command, c config.Config, store chat.Store) (*chat.Workspace, func() error, error) {
+func openWorkspace(cmd *cobra.Command, c config.Config, store turn.Store) (*chat.Workspace, func() error, error) {
 	e, err := openModel(cmd.Context(), cmd, c)
 	if err != nil {
 		return nil, nil, err

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // Bounds of a file of prompts.
@@ -114,9 +115,9 @@ func questionOf(messages []messageJSON) (q chat.Question, err error) {
 			}
 			q.System = &m.Content
 		case "user":
-			q.Messages = append(q.Messages, chat.Message{Role: chat.RoleUser, Text: m.Content})
+			q.Messages = append(q.Messages, chat.Message{Role: turn.RoleUser, Text: m.Content})
 		case "assistant":
-			q.Messages = append(q.Messages, chat.Message{Role: chat.RoleAssistant, Text: m.Content})
+			q.Messages = append(q.Messages, chat.Message{Role: turn.RoleAssistant, Text: m.Content})
 		default:
 			return q, fmt.Errorf("message %d has the role %q: there are system, user and assistant", i+1, m.Role)
 		}

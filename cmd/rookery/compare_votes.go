@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // votesCommand shows and exports what was voted in blind comparisons.
@@ -47,7 +48,7 @@ func (a *app) votesCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) votes(cmd *cobra.Command) ([]chat.Vote, error) {
+func (a *app) votes(cmd *cobra.Command) ([]turn.Vote, error) {
 	c, err := a.config()
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func (a *app) votes(cmd *cobra.Command) ([]chat.Vote, error) {
 
 // votesCSV has a row for each vote: the winner's place from 1, 0 for a tie,
 // then the descriptions.
-func votesCSV(w io.Writer, votes []chat.Vote) error {
+func votesCSV(w io.Writer, votes []turn.Vote) error {
 	out := csv.NewWriter(w)
 	most := 2
 	for _, v := range votes {
@@ -99,7 +100,7 @@ type voteJSON struct {
 	Variants []json.RawMessage `json:"variants"`
 }
 
-func votesJSONL(w io.Writer, votes []chat.Vote) error {
+func votesJSONL(w io.Writer, votes []turn.Vote) error {
 	for _, v := range votes {
 		line := voteJSON{Time: v.Created.UTC(), Prompt: v.Prompt, Winner: v.Winner + 1}
 		for _, d := range v.Variants {
@@ -123,7 +124,7 @@ type standingJSON struct {
 	Strength [3]float64      `json:"strength"` // likewise
 }
 
-func standings(votes []chat.Vote) []standingJSON {
+func standings(votes []turn.Vote) []standingJSON {
 	list := []standingJSON{}
 	for _, s := range chat.Wins(votes).Standings {
 		list = append(list, standingJSON{

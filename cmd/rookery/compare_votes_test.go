@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // Exports have every vote, and descriptions that hold anything at all.
 func TestVotesExport(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	votes := []chat.Vote{
-		{Prompt: "p1", Variants: []chat.Description{`{"model":"m","state":"a, \"b\"\n"}`, `{"model":"m"}`}, Winner: 1, Created: at},
-		{Prompt: "p2", Variants: []chat.Description{`{"model":"m"}`, `{"model":"n"}`, `{"model":"o"}`}, Winner: chat.Tie, Created: at},
+	votes := []turn.Vote{
+		{Prompt: "p1", Variants: []turn.Description{`{"model":"m","state":"a, \"b\"\n"}`, `{"model":"m"}`}, Winner: 1, Created: at},
+		{Prompt: "p2", Variants: []turn.Description{`{"model":"m"}`, `{"model":"n"}`, `{"model":"o"}`}, Winner: turn.Tie, Created: at},
 	}
 	var out strings.Builder
 	if err := votesCSV(&out, votes); err != nil {

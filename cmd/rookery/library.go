@@ -7,6 +7,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer/demo"
 	"rookery/sessions"
@@ -14,7 +15,7 @@ import (
 
 // readStore opens what is stored beside a chat that may be running; where
 // nothing is yet, an empty store.
-func readStore(ctx context.Context, c config.Config) (chat.Store, error) {
+func readStore(ctx context.Context, c config.Config) (turn.Store, error) {
 	s, err := sessions.OpenReadOnly(ctx, c.Storage.DataDir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -45,8 +46,8 @@ func writeLibrary(ctx context.Context, c config.Config, use func(*chat.Library) 
 }
 
 // findState reads a state of the library by its name.
-func findState(ctx context.Context, c config.Config, name string) (*chat.State, error) {
-	var s chat.State
+func findState(ctx context.Context, c config.Config, name string) (*turn.State, error) {
+	var s turn.State
 	err := readLibrary(ctx, c, func(l *chat.Library) error {
 		found, err := l.Find(ctx, name)
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/measure"
@@ -23,9 +24,9 @@ func (f *mixFlag) add(fs *pflag.FlagSet) {
 
 // parse reads the mix with the states of the library; without the flag it is
 // the zero Mix.
-func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix chat.Mix, err error) {
+func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix turn.Mix, err error) {
 	if f.text == "" {
-		return chat.Mix{}, nil
+		return turn.Mix{}, nil
 	}
 	var wrong error
 	err = readLibrary(ctx, c, func(l *chat.Library) error {
@@ -39,7 +40,7 @@ func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix chat.Mix, err
 }
 
 // voices are the further states of a mix for a model, nil for the zero Mix.
-func voices(ctx context.Context, c config.Config, m *infer.Model, mix chat.Mix, adapter string) (v []infer.Member, err error) {
+func voices(ctx context.Context, c config.Config, m *infer.Model, mix turn.Mix, adapter string) (v []infer.Member, err error) {
 	if !mix.Active() {
 		return nil, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -62,7 +63,7 @@ func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	var from *chat.State
+	var from *turn.State
 	if o.state != "" {
 		if from, err = findState(cmd.Context(), c, o.state); err != nil {
 			return err
@@ -103,7 +104,7 @@ func readPrompt(in io.Reader, args []string) (string, error) {
 }
 
 // answer generates and prints one answer.
-func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *chat.State, mix chat.Mix, o runOptions) error {
+func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *turn.State, mix turn.Mix, o runOptions) error {
 	d, err := defaults(c, e.Model())
 	if err != nil {
 		return err
@@ -159,7 +160,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 }
 
 // ask makes the request, from the zero state or from one of the library.
-func ask(m *infer.Model, d chat.Defaults, from *chat.State, prompt string, raw bool) (infer.Request, string, error) {
+func ask(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw bool) (infer.Request, string, error) {
 	req, header := chat.Ask(m, d, prompt)
 	var err error
 	if from != nil {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/sessions"
 )
 
@@ -42,17 +42,17 @@ func (a *app) reading(ctx context.Context, use func(*sessions.Store) error) erro
 	return exitWith(exitStore, errors.Join(use(s), s.Close()))
 }
 
-func parseID(text string) (chat.ID, error) {
+func parseID(text string) (turn.ID, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
 		return 0, exitWith(exitUsage, fmt.Errorf("%q is not the number of a conversation: `rookery sessions ls` lists them", text))
 	}
-	return chat.ID(id), nil
+	return turn.ID(id), nil
 }
 
 // parseIDs reads the numbers of conversations.
-func parseIDs(args []string) ([]chat.ID, error) {
-	ids := make([]chat.ID, len(args))
+func parseIDs(args []string) ([]turn.ID, error) {
+	ids := make([]turn.ID, len(args))
 	for i, arg := range args {
 		var err error
 		if ids[i], err = parseID(arg); err != nil {

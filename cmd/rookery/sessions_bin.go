@@ -10,20 +10,20 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/sessions"
 )
 
 // shelfCommands change where conversations are listed.
 func (a *app) shelfCommands() []*cobra.Command {
 	var unpin, unarchive, now bool
-	pin := a.alterCommand("pin ID...", "List conversations before the others", func(c *chat.Conversation) { c.Pinned = !unpin })
+	pin := a.alterCommand("pin ID...", "List conversations before the others", func(c *turn.Conversation) { c.Pinned = !unpin })
 	pin.Flags().BoolVar(&unpin, "off", false, "no longer")
-	archive := a.alterCommand("archive ID...", "Take conversations out of the list", func(c *chat.Conversation) { c.Archived = !unarchive })
+	archive := a.alterCommand("archive ID...", "Take conversations out of the list", func(c *turn.Conversation) { c.Archived = !unarchive })
 	archive.Flags().BoolVar(&unarchive, "off", false, "put them back")
-	restore := a.alterCommand("restore ID...", "Take conversations out of the bin", func(c *chat.Conversation) { c.Deleted = time.Time{} })
+	restore := a.alterCommand("restore ID...", "Take conversations out of the bin", func(c *turn.Conversation) { c.Deleted = time.Time{} })
 
-	remove := a.alterCommand("rm ID...", "Put conversations into the bin, from which they go after 30 days", func(c *chat.Conversation) {
+	remove := a.alterCommand("rm ID...", "Put conversations into the bin, from which they go after 30 days", func(c *turn.Conversation) {
 		if c.Deleted.IsZero() {
 			c.Deleted = time.Now()
 		}
@@ -44,14 +44,14 @@ func (a *app) shelfCommands() []*cobra.Command {
 			if title == "" {
 				return exitWith(exitUsage, errors.New("a title needs at least one character"))
 			}
-			return a.alter(cmd.Context(), args[:1], func(c *chat.Conversation) { c.Title, c.Named = title, true })
+			return a.alter(cmd.Context(), args[:1], func(c *turn.Conversation) { c.Title, c.Named = title, true })
 		},
 	}
 	empty := &cobra.Command{Use: "empty", Short: "Delete everything in the bin for good", Args: usageArgs(cobra.NoArgs), RunE: a.emptyBin}
 	return []*cobra.Command{remove, restore, empty, pin, archive, rename}
 }
 
-func (a *app) alterCommand(use, short string, change func(*chat.Conversation)) *cobra.Command {
+func (a *app) alterCommand(use, short string, change func(*turn.Conversation)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.alter(cmd.Context(), args, change) },
@@ -59,7 +59,7 @@ func (a *app) alterCommand(use, short string, change func(*chat.Conversation)) *
 }
 
 // alter changes conversations: all of them, or none if one is not stored.
-func (a *app) alter(ctx context.Context, args []string, change func(*chat.Conversation)) error {
+func (a *app) alter(ctx context.Context, args []string, change func(*turn.Conversation)) error {
 	ids, err := parseIDs(args)
 	if err != nil {
 		return err
@@ -69,9 +69,9 @@ func (a *app) alter(ctx context.Context, args []string, change func(*chat.Conver
 		if err != nil {
 			return err
 		}
-		chosen := make([]chat.Conversation, len(ids))
+		chosen := make([]turn.Conversation, len(ids))
 		for i, id := range ids {
-			at := slices.IndexFunc(list, func(c chat.Conversation) bool { return c.ID == id })
+			at := slices.IndexFunc(list, func(c turn.Conversation) bool { return c.ID == id })
 			if at < 0 {
 				return fmt.Errorf("there is no conversation %d: `rookery sessions ls --all` lists them; nothing was changed", id)
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/sessions"
 )
 
@@ -72,7 +73,7 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	var ids []chat.ID
+	var ids []turn.ID
 	if len(args) != 1 || args[0] != "all" {
 		if ids, err = parseIDs(args); err != nil {
 			return err
@@ -91,7 +92,7 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 }
 
 // writeOne writes the one conversation that text formats hold.
-func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []chat.ID, f chat.Format) error {
+func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, f chat.Format) error {
 	c, turns, _, err := s.Load(ctx, ids[0])
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []chat.ID
 
 // writeBundle writes some conversations; all that are not in the bin if none
 // are named.
-func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []chat.ID, states bool) error {
+func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, states bool) error {
 	if ids == nil {
 		list, err := s.Conversations(ctx)
 		if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/sessions"
 )
 
@@ -43,11 +43,11 @@ func (a *app) listCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				list = slices.DeleteFunc(list, func(c chat.Conversation) bool {
+				list = slices.DeleteFunc(list, func(c turn.Conversation) bool {
 					inBin := !c.Deleted.IsZero()
 					return !all && (inBin != bin || !inBin && c.Archived != archive)
 				})
-				slices.SortStableFunc(list, func(a, b chat.Conversation) int { return onOff(b.Pinned) - onOff(a.Pinned) })
+				slices.SortStableFunc(list, func(a, b turn.Conversation) int { return onOff(b.Pinned) - onOff(a.Pinned) })
 				costs, err := s.Costs(cmd.Context())
 				if err != nil {
 					return err
@@ -70,7 +70,7 @@ func onOff(on bool) int {
 	return 0
 }
 
-func writeList(out io.Writer, list []chat.Conversation, costs map[chat.ID]chat.Cost, asJSON bool) error {
+func writeList(out io.Writer, list []turn.Conversation, costs map[turn.ID]turn.Cost, asJSON bool) error {
 	if asJSON {
 		all := make([]listed, len(list))
 		for i, c := range list {
@@ -95,7 +95,7 @@ func writeList(out io.Writer, list []chat.Conversation, costs map[chat.ID]chat.C
 }
 
 // standing says what is special about a conversation.
-func standing(c chat.Conversation) string {
+func standing(c turn.Conversation) string {
 	var marks []string
 	if c.Pinned {
 		marks = append(marks, "pinned")
@@ -163,7 +163,7 @@ func searchSessions(ctx context.Context, s *sessions.Store, query string, limit 
 	if err != nil {
 		return nil, err
 	}
-	title := make(map[chat.ID]string, len(list))
+	title := make(map[turn.ID]string, len(list))
 	for _, c := range list {
 		title[c.ID] = c.Title
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/load"
 	"rookery/infer/statefile"
@@ -59,7 +60,7 @@ type stateJSON struct {
 	BuiltIn  bool      `json:"built_in"`
 }
 
-func jsonOf(s chat.State) stateJSON {
+func jsonOf(s turn.State) stateJSON {
 	return stateJSON{
 		ID: int64(s.ID), Name: s.Name, Kind: string(s.Kind), Source: s.Source, Model: s.ModelName, Adapter: s.AdapterName,
 		Layers: s.Shape.Layers, Embed: s.Shape.Embed, Heads: s.Shape.Heads, HeadSize: s.Shape.HeadSize,
@@ -103,7 +104,7 @@ func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
 }
 
 // stateModel names the model of a state.
-func stateModel(s chat.State) string {
+func stateModel(s turn.State) string {
 	switch {
 	case s.ModelName != "" && s.AdapterName != "":
 		return s.ModelName + " with " + s.AdapterName

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer/rwkv"
 	"rookery/infer/statefile"
 )
@@ -44,7 +44,7 @@ func (a *app) exportState(cmd *cobra.Command, name, output string) error {
 	return err
 }
 
-func (a *app) namedState(ctx context.Context, name string) (*chat.State, error) {
+func (a *app) namedState(ctx context.Context, name string) (*turn.State, error) {
 	c, err := a.config()
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ type normsJSON struct {
 	Heads    []float64 `json:"heads"`
 }
 
-func inspectedOf(s chat.State) inspectedJSON {
+func inspectedOf(s turn.State) inspectedJSON {
 	out := inspectedJSON{stateJSON: jsonOf(s)}
 	for _, n := range s.Shape.Norms(s.Snapshot.State) {
 		out.Norms = append(out.Norms, normsJSON(n))
@@ -91,7 +91,7 @@ func inspectedOf(s chat.State) inspectedJSON {
 	return out
 }
 
-func printState(out io.Writer, s chat.State) error {
+func printState(out io.Writer, s turn.State) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	var errs []error
 	say := func(format string, args ...any) {

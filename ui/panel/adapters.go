@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/theme"
 )
@@ -15,14 +16,14 @@ import (
 // strength, for the conversation. What it shows is told to it.
 type Adapters struct {
 	frame
-	families [][]chat.RegisteredAdapter // see chat.Families
+	families [][]turn.RegisteredAdapter // see chat.Families
 	known    bool                       // families were told
 	problem  error                      // why they could not be
 	doing    string                     // what is being done, or empty
 	weights  int64                      // bytes of the model's own
 	inUse    string                     // fingerprint of the conversation's; "" is none
 	name     string                     // what people call that
-	of       chat.ID                    // the conversation
+	of       turn.ID                    // the conversation
 	// faders are strengths that were chosen for adapters, by key. chosen is the
 	// key of the one asked for last: at strength 0 the conversation has none,
 	// and a new strength is not in the list at once.
@@ -37,18 +38,18 @@ type Adapters struct {
 type (
 	// UseAdapter asks for an adapter at a strength that is not 0, or for none.
 	UseAdapter struct {
-		Adapter  chat.Adapter
+		Adapter  turn.Adapter
 		Strength float32
 	}
 	// LoadAdapter asks for the file of another one.
 	LoadAdapter struct{}
 	// DropAdapter asks to give the memory of an adapter back, at all strengths.
-	DropAdapter struct{ Family []chat.RegisteredAdapter }
+	DropAdapter struct{ Family []turn.RegisteredAdapter }
 	// ForgetAdapter asks to take one out of the list.
-	ForgetAdapter struct{ Adapter chat.Adapter }
+	ForgetAdapter struct{ Adapter turn.Adapter }
 	// MergeAdapter asks to give one weights of its own, or to take them away.
 	MergeAdapter struct {
-		Adapter chat.Adapter
+		Adapter turn.Adapter
 		Merged  bool
 	}
 )
@@ -76,7 +77,7 @@ func (p *Adapters) Title() string { return "Adapters" }
 
 // Set tells what is known, or why that cannot be said, and how many bytes the
 // model's own weights take.
-func (p *Adapters) Set(list []chat.RegisteredAdapter, err error, weights int64) {
+func (p *Adapters) Set(list []turn.RegisteredAdapter, err error, weights int64) {
 	p.known, p.problem, p.weights = true, err, weights
 	if err != nil {
 		return
@@ -98,13 +99,13 @@ func (p *Adapters) Set(list []chat.RegisteredAdapter, err error, weights int64) 
 }
 
 // GoTo chooses the line of an adapter when it is in the list that is set next.
-func (p *Adapters) GoTo(a chat.Adapter) { p.wanted = keyOf(a) }
+func (p *Adapters) GoTo(a turn.Adapter) { p.wanted = keyOf(a) }
 
 // SetDoing tells what is being done; empty is nothing.
 func (p *Adapters) SetDoing(what string) { p.doing = what }
 
 // SetUse tells which adapter the conversation uses.
-func (p *Adapters) SetUse(conversation chat.ID, fingerprint, name string) {
+func (p *Adapters) SetUse(conversation turn.ID, fingerprint, name string) {
 	if p.of != conversation {
 		p.of, p.chosen = conversation, ""
 		clear(p.faders)
@@ -116,10 +117,10 @@ func (p *Adapters) SetUse(conversation chat.ID, fingerprint, name string) {
 func (p *Adapters) ChooseNone() { p.chosen = "" }
 
 // keyOf is the same for an adapter at all strengths.
-func keyOf(a chat.Adapter) string { return a.Path + "\n" + a.Name + "\n" + a.Options.Blocks }
+func keyOf(a turn.Adapter) string { return a.Path + "\n" + a.Name + "\n" + a.Options.Blocks }
 
 // family is the adapter on the chosen line, or nil.
-func (p *Adapters) family() []chat.RegisteredAdapter {
+func (p *Adapters) family() []turn.RegisteredAdapter {
 	if p.at < 1 || p.at > len(p.families) {
 		return nil
 	}
@@ -127,28 +128,28 @@ func (p *Adapters) family() []chat.RegisteredAdapter {
 }
 
 // using is the member of a family that the conversation uses.
-func (p *Adapters) using(f []chat.RegisteredAdapter) (chat.RegisteredAdapter, bool) {
+func (p *Adapters) using(f []turn.RegisteredAdapter) (turn.RegisteredAdapter, bool) {
 	for _, a := range f {
 		if a.Fingerprint != "" && a.Fingerprint == p.inUse {
 			return a, true
 		}
 	}
-	return chat.RegisteredAdapter{}, false
+	return turn.RegisteredAdapter{}, false
 }
 
 // used reports whether a family is the conversation's, be it at strength 0.
-func (p *Adapters) used(f []chat.RegisteredAdapter) bool {
+func (p *Adapters) used(f []turn.RegisteredAdapter) bool {
 	if _, ok := p.using(f); ok {
 		return true
 	}
-	return p.chosen == keyOf(f[0].Adapter) && !slices.ContainsFunc(p.families, func(f []chat.RegisteredAdapter) bool {
+	return p.chosen == keyOf(f[0].Adapter) && !slices.ContainsFunc(p.families, func(f []turn.RegisteredAdapter) bool {
 		_, ok := p.using(f)
 		return ok
 	})
 }
 
 // strength is where the fader of a family stands.
-func (p *Adapters) strength(f []chat.RegisteredAdapter) float32 {
+func (p *Adapters) strength(f []turn.RegisteredAdapter) float32 {
 	if k, ok := p.faders[keyOf(f[0].Adapter)]; ok {
 		return k
 	}
@@ -159,7 +160,7 @@ func (p *Adapters) strength(f []chat.RegisteredAdapter) float32 {
 }
 
 // loaded are the members of a family that are in memory.
-func loaded(f []chat.RegisteredAdapter) (all []infer.LoadedAdapter) {
+func loaded(f []turn.RegisteredAdapter) (all []infer.LoadedAdapter) {
 	for _, a := range f {
 		if a.Loaded != nil {
 			all = append(all, *a.Loaded)
@@ -236,7 +237,7 @@ func (p *Adapters) choose() Action {
 }
 
 // use asks for a family at a strength; 0 is as if there were none.
-func (p *Adapters) use(f []chat.RegisteredAdapter, strength float32) Action {
+func (p *Adapters) use(f []turn.RegisteredAdapter, strength float32) Action {
 	p.chosen = keyOf(f[0].Adapter)
 	if strength == 0 {
 		return UseAdapter{}
@@ -259,7 +260,7 @@ func (p *Adapters) turn(by float32) Action {
 	return p.setStrength(f, p.strength(f)+by)
 }
 
-func (p *Adapters) setStrength(f []chat.RegisteredAdapter, to float32) Action {
+func (p *Adapters) setStrength(f []turn.RegisteredAdapter, to float32) Action {
 	to = min(max(float32(math.Round(float64(to)*20)/20), 0), strongest)
 	was, used := p.strength(f), p.used(f)
 	if to == was {

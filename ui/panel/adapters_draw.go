@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/graph"
 )
 
@@ -128,7 +128,7 @@ func (p *Adapters) about(room int) []string {
 }
 
 // facts are what there is to say of an adapter.
-func (p *Adapters) facts(f []chat.RegisteredAdapter) []string {
+func (p *Adapters) facts(f []turn.RegisteredAdapter) []string {
 	var out []string
 	all := loaded(f)
 	if len(all) > 0 {
@@ -165,7 +165,7 @@ func (p *Adapters) facts(f []chat.RegisteredAdapter) []string {
 }
 
 // scaledBy is the strength that a loaded adapter's scale has in it.
-func (p *Adapters) scaledBy(f []chat.RegisteredAdapter, fingerprint string) float32 {
+func (p *Adapters) scaledBy(f []turn.RegisteredAdapter, fingerprint string) float32 {
 	for _, a := range f {
 		if a.Fingerprint == fingerprint {
 			return a.Strength()
@@ -175,7 +175,7 @@ func (p *Adapters) scaledBy(f []chat.RegisteredAdapter, fingerprint string) floa
 }
 
 // mergedBytes is about what weights of its own would take.
-func (p *Adapters) mergedBytes(f []chat.RegisteredAdapter) int64 {
+func (p *Adapters) mergedBytes(f []turn.RegisteredAdapter) int64 {
 	l := loaded(f)[0]
 	return int64(float64(p.weights) * float64(l.Touched()) / float64(max(1, l.Shape.Params())))
 }

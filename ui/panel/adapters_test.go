@@ -3,7 +3,7 @@ package panel
 import (
 	"testing"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/rwkv"
@@ -14,7 +14,7 @@ import (
 func testAdapters(t *testing.T) *Adapters {
 	t.Helper()
 	shape := rwkv.Shape{Version: rwkv.V7, Layers: 2, Embed: 64, FFN: 256, Vocab: 1000, RankW: 8, RankA: 8, RankV: 8, RankG: 8}
-	a := chat.Adapter{Name: "poet", Path: "/models/poet.pth", Fingerprint: "half", Options: adapter.Options{Alpha: 32, Strength: 0.5}}
+	a := turn.Adapter{Name: "poet", Path: "/models/poet.pth", Fingerprint: "half", Options: adapter.Options{Alpha: 32, Strength: 0.5}}
 	read := &adapter.Adapter{Name: "poet", Fingerprint: "half", Shape: shape, Layers: make([]adapter.Layer, 2)}
 	for i := range read.Layers {
 		for at := range adapter.LayerTargets {
@@ -22,8 +22,8 @@ func testAdapters(t *testing.T) *Adapters {
 		}
 	}
 	p := NewAdapters(testTheme(t))
-	p.Set([]chat.RegisteredAdapter{
-		{Adapter: chat.Adapter{Name: "demo-pirate"}},
+	p.Set([]turn.RegisteredAdapter{
+		{Adapter: turn.Adapter{Name: "demo-pirate"}},
 		{Adapter: a, Loaded: &infer.LoadedAdapter{Adapter: read, Bytes: 3 << 20, Rows: 1}},
 	}, nil, 100<<20)
 	p.SetUse(7, "half", "poet × 0.5")

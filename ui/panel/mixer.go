@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/theme"
 )
 
@@ -17,7 +17,7 @@ import (
 // has its effect on the next token.
 type Mixer struct {
 	frame
-	mix     chat.Mix
+	mix     turn.Mix
 	again   int  // tokens that the next answer reads again for the mix
 	playing bool // an answer is drawn from other states than the mix has
 
@@ -29,7 +29,7 @@ type Mixer struct {
 }
 
 // SetMix asks to mix like this from the next token on.
-type SetMix struct{ Mix chat.Mix }
+type SetMix struct{ Mix turn.Mix }
 
 // AddState asks for a state to add to the mix.
 type AddState struct{}
@@ -54,7 +54,7 @@ func (m *Mixer) Title() string { return "Mixer" }
 
 // Set tells the panel the mix in use, how many tokens the next answer reads
 // again for it, and whether the running answer is drawn from other states.
-func (m *Mixer) Set(mix chat.Mix, again int, playing bool) {
+func (m *Mixer) Set(mix turn.Mix, again int, playing bool) {
 	if !m.mix.Same(mix) {
 		m.typing, m.wrong, m.dragged = false, "", false
 	}
@@ -200,7 +200,7 @@ func (m *Mixer) move(by int) {
 }
 
 // fader is the chosen one.
-func (m *Mixer) fader() chat.MixMember { return m.mix.Members()[m.at] }
+func (m *Mixer) fader() turn.MixMember { return m.mix.Members()[m.at] }
 
 // step moves the chosen fader, to multiples of the step.
 func (m *Mixer) step(by float64) Action {
@@ -219,11 +219,11 @@ func (m *Mixer) step(by float64) Action {
 func rounded(v float64) float32 { return float32(math.Round(v*1e4) / 1e4) }
 
 // ask asks for another chosen fader, unless the weights cannot be used.
-func (m *Mixer) ask(f chat.MixMember) Action { return m.use(m.mix.WithMember(m.at, f)) }
+func (m *Mixer) ask(f turn.MixMember) Action { return m.use(m.mix.WithMember(m.at, f)) }
 
 // use asks for a mix, unless it cannot be used. What it shows follows when it
 // is told of it.
-func (m *Mixer) use(mix chat.Mix) Action {
+func (m *Mixer) use(mix turn.Mix) Action {
 	if err := mix.Check(); err != nil {
 		m.wrong = err.Error()
 		return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 )
 
 // A fader's line is a mark, the name, the weight, the share and the bar.
@@ -105,7 +105,7 @@ func (m *Mixer) weightAt(x int) float32 {
 }
 
 // faderName is what a fader is called.
-func faderName(i int, f chat.MixMember) string {
+func faderName(i int, f turn.MixMember) string {
 	if i == 0 {
 		return "own run"
 	}
@@ -137,7 +137,7 @@ func atRight(s string, width int) string {
 }
 
 // silenced is the letter of a fader that is muted or solo.
-func silenced(f chat.MixMember) string {
+func silenced(f turn.MixMember) string {
 	switch {
 	case f.Mute:
 		return "M"

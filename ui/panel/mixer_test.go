@@ -8,12 +8,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/ui/theme"
 )
 
-func testMix() chat.Mix {
-	return chat.Mix{Own: chat.MixMember{Weight: 1}, Others: []chat.MixMember{
+func testMix() turn.Mix {
+	return turn.Mix{Own: turn.MixMember{Weight: 1}, Others: []turn.MixMember{
 		{State: 2001, Name: "demo-sad", Weight: 0.7}, {State: 2002, Name: "a\x1bstate 鸟", Weight: -0.3}, {State: 2003, Name: "third", Weight: 0},
 	}}
 }
@@ -27,7 +27,7 @@ func testMixer(t testing.TB) *Mixer {
 }
 
 // asks presses keys, gives the mixer what it asks for, and returns the weights.
-func asks(t *testing.T, m *Mixer, keys ...string) chat.Mix {
+func asks(t *testing.T, m *Mixer, keys ...string) turn.Mix {
 	t.Helper()
 	for _, k := range keys {
 		act, taken := m.HandleKey(key(k))
@@ -166,7 +166,7 @@ func TestMixerListKeys(t *testing.T) {
 	if _, taken := m.HandleKey(tea.KeyPressMsg{Code: 'y', Text: "y"}); taken {
 		t.Error("takes a key that it has no use for")
 	}
-	m.Set(chat.Mix{}, 0, false)
+	m.Set(turn.Mix{}, 0, false)
 	if act, _ := m.HandleKey(key("right")); act != nil {
 		t.Errorf("without a mix right asks for %v", act)
 	}

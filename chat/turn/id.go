@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"math/rand/v2"

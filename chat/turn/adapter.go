@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"cmp"
@@ -43,14 +43,14 @@ func (a Adapter) Title() string {
 }
 
 // kin says whether two adapters are the same but for their strength.
-func (a Adapter) kin(b Adapter) bool {
+func (a Adapter) SameFile(b Adapter) bool {
 	a.Options.Strength, b.Options.Strength = 0, 0
 	return a.Path == b.Path && a.Name == b.Name && a.Options == b.Options
 }
 
 // answering is a with what o says; what o leaves open stays as it is, but for
 // the strength, which is 1 unless it is said.
-func (a Adapter) answering(o adapter.Options) Adapter {
+func (a Adapter) WithOptions(o adapter.Options) Adapter {
 	was := a.Options
 	if o.Alpha == 0 && o.Scale == 0 {
 		o.Alpha, o.Scale = was.Alpha, was.Scale

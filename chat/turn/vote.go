@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"encoding/json"
@@ -34,7 +34,7 @@ func (v *Vote) Check() error {
 type Description string
 
 // described is a Description's form. Its names are those of stored votes.
-type described struct {
+type VariantFacts struct {
 	Model       string  `json:"model"`
 	State       string  `json:"state,omitempty"`
 	Adapter     string  `json:"adapter,omitempty"`
@@ -51,7 +51,7 @@ type described struct {
 
 // Title says the description in a few words: "demo-sad, demo-pirate, temperature 0.8".
 func (d Description) Title() string {
-	var v described
+	var v VariantFacts
 	if json.Unmarshal([]byte(d), &v) != nil {
 		return string(d)
 	}

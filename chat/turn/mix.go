@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"fmt"
@@ -74,7 +74,7 @@ func (m Mix) Check() error {
 }
 
 // plain is the mix with the weights that its faders come to.
-func (m Mix) plain() Mix {
+func (m Mix) Effective() Mix {
 	w := m.Weights()
 	m.Own = MixMember{Name: m.Own.Name, Weight: w[0]}
 	m.Others = slices.Clone(m.Others)
@@ -98,7 +98,7 @@ func (m Mix) String() string {
 	for i, f := range m.Members() {
 		name := f.Name
 		if i == 0 {
-			name = ownName
+			name = OwnName
 		}
 		part := name + "=" + strconv.FormatFloat(float64(f.Weight), 'g', 4, 32)
 		switch {
@@ -113,10 +113,10 @@ func (m Mix) String() string {
 }
 
 // ownName is what the conversation's own run is called in a mix.
-const ownName = "own"
+const OwnName = "own"
 
 // reweighted are voices with the mix's weights.
-func (m Mix) reweighted(voices []infer.Member) []infer.Member {
+func (m Mix) Reweight(voices []infer.Member) []infer.Member {
 	w := m.Weights()
 	out := slices.Clone(voices)
 	for i := range out {
@@ -131,7 +131,7 @@ func (m Mix) Has(state ID) bool {
 }
 
 // holds says whether a snapshot has the states of the mix, after what it read.
-func (m Mix) holds(s *infer.Snapshot) bool {
+func (m Mix) Holds(s *infer.Snapshot) bool {
 	if !m.Active() {
 		return true // of one with more the own is used alone
 	}
@@ -140,7 +140,7 @@ func (m Mix) holds(s *infer.Snapshot) bool {
 
 // key names the states of the mix: who has read the same tokens with other
 // states beside it has another state.
-func (m Mix) key() string {
+func (m Mix) Key() string {
 	var ids []string
 	for _, f := range m.Others {
 		ids = append(ids, f.State.String())
@@ -156,7 +156,7 @@ type NamedMix struct {
 }
 
 // renamed is the mix with the names that its states have now.
-func (m Mix) renamed(states []State) Mix {
+func (m Mix) WithNames(states []State) Mix {
 	m.Others = slices.Clone(m.Others)
 	for i, f := range m.Others {
 		if at := slices.IndexFunc(states, func(s State) bool { return s.ID == f.State }); at >= 0 {

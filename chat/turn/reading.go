@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"fmt"
@@ -64,7 +64,7 @@ func (r *Reading) Check() error {
 }
 
 // names are all that it has.
-func (r *Reading) names() []string {
+func (r *Reading) Names() []string {
 	names := []string{r.Model}
 	for _, s := range r.Spans {
 		names = append(names, s.Adapter, s.Name)
@@ -77,7 +77,7 @@ func (r *Reading) names() []string {
 
 // reading is how a model read the turn, as far as that is known. Of an
 // answer its adapter is enough: it has read what it drew.
-func (t *Turn) reading(model string) (r Reading, known bool) {
+func (t *Turn) ReadingBy(model string) (r Reading, known bool) {
 	switch {
 	case t.Reading.Model == model && len(t.Reading.Spans) > 0:
 		return t.Reading, true
@@ -90,7 +90,7 @@ func (t *Turn) reading(model string) (r Reading, known bool) {
 
 // over is who read the n tokens of the turn's own that are not unread, and who
 // read what came before them, all with their counts.
-func (r *Reading) over(n int) (before, own []Span) {
+func (r *Reading) Over(n int) (before, own []Span) {
 	skip := r.Before
 	for i, s := range r.Spans {
 		if i == len(r.Spans)-1 {
@@ -98,20 +98,20 @@ func (r *Reading) over(n int) (before, own []Span) {
 		}
 		ahead := min(skip, s.Tokens)
 		skip -= ahead
-		own = grown(own, s.of(min(s.Tokens-ahead, n)))
-		before, n = grown(before, s.of(ahead)), n-min(s.Tokens-ahead, n)
+		own = Grown(own, s.Resize(min(s.Tokens-ahead, n)))
+		before, n = Grown(before, s.Resize(ahead)), n-min(s.Tokens-ahead, n)
 	}
 	return before, own
 }
 
 // of is n tokens of a span's kind.
-func (s Span) of(n int) Span {
+func (s Span) Resize(n int) Span {
 	s.Tokens = n
 	return s
 }
 
 // grown is spans with one more; neighbours differ in their adapter.
-func grown(all []Span, s Span) []Span {
+func Grown(all []Span, s Span) []Span {
 	switch last := len(all) - 1; {
 	case s.Tokens <= 0:
 	case last >= 0 && all[last].Adapter == s.Adapter:
@@ -123,7 +123,7 @@ func grown(all []Span, s Span) []Span {
 }
 
 // counted is how many tokens spans have together.
-func counted(spans []Span) (n int) {
+func Counted(spans []Span) (n int) {
 	for _, s := range spans {
 		n += s.Tokens
 	}
@@ -132,7 +132,7 @@ func counted(spans []Span) (n int) {
 
 // trailing is the last n tokens of spans. Where there are fewer, the first of
 // them reaches further back.
-func trailing(spans []Span, n int) []Span {
+func Trailing(spans []Span, n int) []Span {
 	var out []Span
 	for i := len(spans) - 1; i >= 0 && n > 0; i-- {
 		s := spans[i]
@@ -147,7 +147,7 @@ func trailing(spans []Span, n int) []Span {
 
 // readAs is the Reading of a turn whose spans, with their counts, end with the
 // turn's last token but unread ones; before of them are not the turn's own.
-func readAs(model string, spans []Span, before, unread int) Reading {
+func ReadAs(model string, spans []Span, before, unread int) Reading {
 	spans = slices.Clone(spans)
 	if len(spans) == 0 {
 		return Reading{}
@@ -160,9 +160,9 @@ func readAs(model string, spans []Span, before, unread int) Reading {
 }
 
 // leading is the first n tokens of spans.
-func leading(spans []Span, n int) (out []Span) {
+func Leading(spans []Span, n int) (out []Span) {
 	for _, s := range spans {
-		out = grown(out, s.of(min(s.Tokens, n)))
+		out = Grown(out, s.Resize(min(s.Tokens, n)))
 		n = max(n-s.Tokens, 0)
 	}
 	return out
@@ -170,26 +170,26 @@ func leading(spans []Span, n int) (out []Span) {
 
 // readUpTo says how a turn's first n tokens were read, and that what stands
 // behind them is to be read with an adapter of now. It is of a turn beside it.
-func (t *Turn) readUpTo(model string, n int, now Span) Reading {
-	r, known := t.reading(model)
+func (t *Turn) ReadUpTo(model string, n int, now Span) Reading {
+	r, known := t.ReadingBy(model)
 	var spans []Span
 	if known {
-		_, own := r.over(max(len(t.Tokens)-r.Unread, 0))
-		spans = leading(own, n)
+		_, own := r.Over(max(len(t.Tokens)-r.Unread, 0))
+		spans = Leading(own, n)
 	}
 	if last := len(spans) - 1; last < 0 || spans[last].Adapter != now.Adapter {
 		spans = append(spans, now)
 	}
-	out := readAs(model, spans, 0, 0)
+	out := ReadAs(model, spans, 0, 0)
 	out.Anew = r.Anew
 	return out
 }
 
 // adaptedAs says that a snapshot is of the adapter that the turn was made with,
 // as far as that was written down.
-func (t *Turn) adaptedAs(s *infer.Snapshot) bool {
+func (t *Turn) AdaptedAs(s *infer.Snapshot) bool {
 	if t.Role != RoleAssistant {
-		r, known := t.reading(s.Model)
+		r, known := t.ReadingBy(s.Model)
 		return !known || r.Spans[len(r.Spans)-1].Adapter == s.Adapter
 	}
 	return t.Adapter != "" && t.AdapterID == "" || s.Adapter == t.AdapterID

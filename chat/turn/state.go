@@ -1,4 +1,4 @@
-package chat
+package turn
 
 import (
 	"errors"
@@ -19,11 +19,11 @@ type State struct {
 
 // BuiltIn says that a state comes with the program: it is in no store, and
 // can be neither renamed nor deleted.
-func (s *State) BuiltIn() bool { return s.ID > 0 && s.ID <= lastBuiltIn }
+func (s *State) BuiltIn() bool { return s.ID > 0 && s.ID <= LastBuiltIn }
 
 // lastBuiltIn is the greatest ID of a state that comes with the program.
 // NewID makes none that is as small.
-const lastBuiltIn = 1 << 10
+const LastBuiltIn = 1 << 10
 
 // ErrNameTaken says that another state of the library has the name.
 var ErrNameTaken = errors.New("another state has this name: choose another one, or rename or delete that state first")
@@ -72,7 +72,7 @@ type NoStateError struct {
 
 func (e *NoStateError) Error() string {
 	if len(e.Have) > 0 {
-		return fmt.Sprintf("there is no state %q in the library: there %s", e.Name, named(e.Have))
+		return fmt.Sprintf("there is no state %q in the library: there %s", e.Name, ListNames(e.Have))
 	}
 	return fmt.Sprintf("there is no state %q in the library: `rookery states ls` lists them", e.Name)
 }
@@ -81,7 +81,7 @@ func (e *NoStateError) Error() string {
 func (e *NoStateError) Is(target error) bool { return target == fs.ErrNotExist }
 
 // named lists names in a sentence: "is a", "are a, b and c", "are a, b and 12 more".
-func named(names []string) string {
+func ListNames(names []string) string {
 	const most = 8
 	if len(names) == 1 {
 		return "is " + names[0]
