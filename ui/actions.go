@@ -35,7 +35,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.PinConversation: m.pin, keys.ArchiveConversation: m.archive, keys.DeleteConversation: m.throwTabAway, keys.UndeleteConversation: m.takeBackLast,
 
 		keys.HistoryFind: m.searchHistory, keys.Editor: m.openEditor,
-		keys.Newline:       m.on(func() { m.tab().composer.insert("\n"); m.edited() }),
+		keys.Newline:       m.on(func() { m.tab().composer.Insert("\n"); m.edited() }),
 		keys.HistoryPrev:   m.on(func() { m.recall(1) }),
 		keys.HistoryNext:   m.on(func() { m.recall(-1) }),
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
@@ -169,7 +169,7 @@ func (m *Model) slash(name, arg string) tea.Cmd {
 	t.composer.clear()
 	m.notice = notice{}
 	cmd := m.act(a.ID, arg)
-	if m.notice.failed && arg != "" && t.composer.empty() {
+	if m.notice.failed && arg != "" && t.composer.Empty() {
 		t.composer.fill(prompt) // to be put right
 	}
 	m.edited()

@@ -14,6 +14,7 @@ import (
 	"rookery/infer"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -40,17 +41,17 @@ const bakeEvery = 100 * time.Millisecond
 // bakeFile bakes a text file; without a path it asks for one.
 func (m *Model) bakeFile(path string) tea.Cmd {
 	if path == "" {
-		return m.carryOutState(askBakeFile{})
+		return carried(askBakeFile{})(m)
 	}
 	return m.bake(func() (chat.Recipe, error) { return readTextFile(path) })
 }
 
 // bake reads a text beside whatever else runs, and shows how far it is.
 func (m *Model) bake(recipe func() (chat.Recipe, error)) tea.Cmd {
-	m.dialogs = nil
+	m.CloseDialogs()
 	ctx, cancel := context.WithCancel(m.ctx)
 	b := &baking{cancel: cancel}
-	m.open(b)
+	m.OpenDialog(b)
 	work := func() tea.Msg {
 		defer cancel()
 		r, err := recipe()
@@ -90,29 +91,29 @@ func (m *Model) onBaked(msg bakedMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.fail(msg.err)
 	}
-	return m.say(fmt.Sprintf("baked “%s”, %s tokens; %s begins from it", oneLine(msg.s.Name), count(msg.s.Read), m.hintFor(keys.States)))
+	return m.say(fmt.Sprintf("baked “%s”, %s tokens; %s begins from it", kit.OneLine(msg.s.Name), kit.FormatCount(msg.s.Read), m.hintFor(keys.States)))
 }
 
-func (b *baking) press(id keys.ID, _ string) intent {
+func (b *baking) Press(id keys.ID, _ string) kit.Action {
 	if id == keys.ListCancel {
-		return stopBaking{b}
+		return carried(stopBaking{b})
 	}
 	return nil
 }
 
-func (b *baking) wheel(int) intent         { return nil }
-func (b *baking) click(int, int) intent    { return nil }
-func (b *baking) resize(width, height int) { b.width, b.height = width, height }
+func (b *baking) Wheel(int, int, int) kit.Action { return nil }
+func (b *baking) Click(int, int) kit.Action      { return nil }
+func (b *baking) Resize(width, height int)       { b.width, b.height = width, height }
 
-func (b *baking) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(50, b.width)
+func (b *baking) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(50, b.width)
 	p := b.seen
 	share, said := 0.0, "reading the text"
 	if p.ToRead > 0 {
 		share = float64(p.Read) / float64(p.ToRead)
-		said = fmt.Sprintf("%s of %s tokens", count(p.Read), count(p.ToRead))
+		said = fmt.Sprintf("%s of %s tokens", kit.FormatCount(p.Read), kit.FormatCount(p.ToRead))
 		if p.Rate > 0 && p.Read < p.ToRead {
-			said += fmt.Sprintf(", %s a second", rate(p.Rate))
+			said += fmt.Sprintf(", %s a second", kit.FormatRate(p.Rate))
 		}
 	}
 	style := graph.Blocks
@@ -120,5 +121,5 @@ func (b *baking) draw(th theme.Theme, m keys.Map) box {
 		style = graph.ASCII
 	}
 	content := []string{said, th.Graph1.Render(graph.Bar(share, inner, style))}
-	return framed(th, "Baking", content, hintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "stop"), inner, b.width, b.height)
+	return kit.Frame(th, "Baking", content, kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "stop"), inner, b.width, b.height)
 }

@@ -92,9 +92,9 @@ func (m *Model) onTakenBack(msg takenBackMsg) tea.Cmd {
 	var open tea.Cmd
 	if msg.thrown.at >= 0 {
 		open = m.openStored(msg.thrown.c.ID, msg.thrown.at)
-		if m.tab().composer.empty() {
+		if m.tab().composer.Empty() {
 			m.tab().composer = msg.thrown.prompt
-			m.tab().composer.setTheme(m.th)
+			m.tab().composer.SetTheme(m.th)
 		}
 	}
 	return tea.Batch(m.say("“"+titleOf(msg.thrown.c)+"” is back"), open, m.readConversationList())

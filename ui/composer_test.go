@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -21,7 +22,7 @@ func TestNewlines(t *testing.T) {
 		b.typeText("two")
 		b.press("enter")
 		b.did(`send "one\ntwo"`)
-		if !b.m.tab().composer.empty() {
+		if !b.m.tab().composer.Empty() {
 			t.Error("the prompt stays after it was sent")
 		}
 	}
@@ -328,5 +329,28 @@ func TestExport(t *testing.T) {
 		if e := exportTarget(c.arg, "A Title: 文!"); e.format != c.format || e.path != c.path {
 			t.Errorf("export %q: %s to %q", c.arg, e.format, e.path)
 		}
+	}
+}
+
+func TestTypingIntoALargePromptIsQuick(t *testing.T) {
+	b := newBench(t, &fakeDesk{}, Settings{}, 100, 30)
+	for range 3 {
+		b.m.tab().composer.paste(strings.Repeat("a line of some words in a prompt\n", 900))
+	}
+	var took []time.Duration
+	for _, key := range "twenty keys, each of" {
+		start := time.Now()
+		b.typeText(string(key))
+		b.m.View()
+		took = append(took, time.Since(start))
+	}
+	per := undisturbed(took)
+	t.Logf("%v a key in %d rows", per, b.m.tab().composer.Rows())
+	budget := 5 * time.Millisecond
+	if raceEnabled {
+		budget *= 10
+	}
+	if per > budget {
+		t.Errorf("a key takes %v, over %v", per, budget)
 	}
 }

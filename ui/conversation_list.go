@@ -5,6 +5,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -12,7 +13,7 @@ import (
 // narrows by title and searches by text, with the archive and the bin.
 type conversationList struct {
 	stands listPosition
-	query  area
+	query  kit.TextArea
 	asked  int // change of query that the rows are for
 
 	list   []turn.Conversation // all, pinned first, then the youngest
@@ -58,13 +59,13 @@ func (s listPosition) holds(c turn.Conversation) bool {
 const shelfWidth = 88
 
 func newConversationList(th theme.Theme, query string, now time.Time) *conversationList {
-	return &conversationList{query: field(th, "type to search titles and messages", query), now: now, asked: -1}
+	return &conversationList{query: kit.NewField(th, "type to search titles and messages", query), now: now, asked: -1}
 }
 
-func (s *conversationList) press(id keys.ID, text string) intent {
+func (s *conversationList) Press(id keys.ID, text string) kit.Action {
 	switch id {
 	case keys.ListCancel:
-		return done{}
+		return kit.Close
 	case keys.ListAccept:
 		return s.accept()
 	case keys.ListUp:
@@ -79,69 +80,69 @@ func (s *conversationList) press(id keys.ID, text string) intent {
 		s.stands = (s.stands + 1) % listPosition(len(shelfTitles))
 		s.fill(0)
 	case keys.ListUndo:
-		return takeBackLast{}
+		return carried(takeBackLast{})
 	case keys.ListEmpty:
 		if n := s.count(shelfBin); s.stands == shelfBin && n > 0 {
-			return askEmptyBin{n}
+			return carried(askEmptyBin{n})
 		}
 	case keys.ListDelete, keys.ListRename, keys.ListPin, keys.ListArchive:
 		return s.change(id)
 	case "":
-		typed(&s.query, text, false)
+		kit.TypeInto(&s.query, text, false)
 	default:
-		s.query.edit(id)
+		s.query.Edit(id)
 	}
 	return s.sought()
 }
 
 // accept opens the selected conversation, or takes it out of the bin.
-func (s *conversationList) accept() intent {
+func (s *conversationList) accept() kit.Action {
 	r, ok := s.row()
 	switch {
 	case !ok:
 		return nil
 	case s.stands == shelfBin:
-		return takeBack{r.c}
+		return carried(takeBack{r.c})
 	case r.found != nil:
-		return openFound{*r.found}
+		return carried(openFound{*r.found})
 	}
-	return openStored{r.c.ID}
+	return carried(openStored{r.c.ID})
 }
 
 // change is what a key does to the selected conversation.
-func (s *conversationList) change(id keys.ID) intent {
+func (s *conversationList) change(id keys.ID) kit.Action {
 	r, ok := s.row()
 	switch {
 	case !ok:
 		return nil
 	case s.stands == shelfBin && id == keys.ListDelete:
-		return askDelete{r.c}
+		return carried(askDelete{r.c})
 	case s.stands == shelfBin:
 		return nil
 	case id == keys.ListDelete:
-		return throwAway{r.c}
+		return carried(throwAway{r.c})
 	case id == keys.ListRename:
-		return askRename{r.c}
+		return carried(askRename{r.c})
 	case id == keys.ListPin:
-		return setPinned{r.c, !r.c.Pinned}
+		return carried(setPinned{r.c, !r.c.Pinned})
 	}
-	return setArchived{r.c, !r.c.Archived}
+	return carried(setArchived{r.c, !r.c.Archived})
 }
 
 // sought narrows the rows when the query has changed, and asks for a search.
-func (s *conversationList) sought() intent {
-	if s.asked == s.query.changes {
+func (s *conversationList) sought() kit.Action {
+	if s.asked == s.query.Changes() {
 		return nil
 	}
-	s.asked = s.query.changes
+	s.asked = s.query.Changes()
 	s.serial++
 	s.found, s.unsought = nil, ""
-	s.searching = !s.query.empty()
+	s.searching = !s.query.Empty()
 	s.fill(0)
 	if !s.searching {
 		return nil
 	}
-	return searchStored{s.query.value(), s.serial}
+	return carried(searchStored{s.query.Value(), s.serial})
 }
 
 // setList takes over what is stored; the selection stays where it was.
@@ -165,7 +166,7 @@ func (s *conversationList) alter(id turn.ID, change func(*turn.Conversation)) {
 func (s *conversationList) setFound(found []turn.SearchHit, err error) {
 	s.found, s.searching = found, false
 	if err != nil {
-		s.unsought = oneLine(err.Error())
+		s.unsought = kit.OneLine(err.Error())
 	}
 	s.refill()
 }
@@ -222,12 +223,12 @@ func (s *conversationList) move(by int) {
 
 func (s *conversationList) page(by int) { s.move(by * max(1, s.lines()/2)) }
 
-func (s *conversationList) wheel(by int) intent {
+func (s *conversationList) Wheel(by, _, _ int) kit.Action {
 	s.move(by)
 	return nil
 }
 
-func (s *conversationList) click(_, y int) intent {
+func (s *conversationList) Click(_, y int) kit.Action {
 	line := s.top + y - shelfHead
 	if y < shelfHead || y >= shelfHead+s.lines() {
 		return nil
@@ -244,8 +245,8 @@ func (s *conversationList) click(_, y int) intent {
 	return nil
 }
 
-func (s *conversationList) resize(width, height int) {
+func (s *conversationList) Resize(width, height int) {
 	s.width, s.height = width, height
-	s.query.setWidth(innerWidth(shelfWidth, width) - 2)
+	s.query.SetWidth(kit.InnerWidth(shelfWidth, width) - 2)
 	s.scroll()
 }

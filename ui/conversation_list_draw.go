@@ -9,6 +9,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -39,24 +40,24 @@ func (s *conversationList) scroll() {
 	s.top = max(min(s.top, first), last-s.lines(), 0)
 }
 
-func (s *conversationList) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(shelfWidth, s.width)
-	s.query.scroll(1)
-	input, x, _ := s.query.draw(1)
+func (s *conversationList) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(shelfWidth, s.width)
+	s.query.Scroll(1)
+	input, x, _ := s.query.Draw(1)
 	content := []string{th.Accent.Render(th.Glyphs.Cursor) + " " + input[0], ""}
 	all := s.listLines(th, inner)
 	seen := all[min(s.top, len(all)):min(len(all), s.top+s.lines())]
 	content = append(content, seen...)
 	content = append(content, s.state(th, inner)...)
 	if below := len(all) - s.top - len(seen); below > 0 {
-		content = append(content, th.Muted.Render("  "+count(below)+" more lines "+th.Glyphs.Down))
+		content = append(content, th.Muted.Render("  "+kit.FormatCount(below)+" more lines "+th.Glyphs.Down))
 	}
 	hints := hintRows(th, inner-2, s.hints(m)...)
 	if last := len(hints) - 1; last > 0 {
 		content = append(content, "")
 		content = append(content, hints[:last]...)
 	}
-	return framed(th, s.heading(), content, hints[len(hints)-1], inner, s.width, s.height).withCursor(x+2, 0)
+	return kit.Frame(th, s.heading(), content, hints[len(hints)-1], inner, s.width, s.height).WithCursor(x+2, 0)
 }
 
 func (s *conversationList) heading() string {
@@ -98,23 +99,23 @@ func (s *conversationList) hints(m keys.Map) []string {
 
 // state says what there is to say where rows are missing.
 func (s *conversationList) state(th theme.Theme, inner int) []string {
-	muted := func(text string) []string { return []string{th.Muted.Render(fit("  "+text, inner))} }
+	muted := func(text string) []string { return []string{th.Muted.Render(kit.Fit("  "+text, inner))} }
 	switch {
 	case s.failed != "":
 		var lines []string
-		for _, line := range wrapped(s.failed, inner-2) {
+		for _, line := range kit.Wrap(s.failed, inner-2) {
 			lines = append(lines, "  "+th.Error.Render(line))
 		}
 		return lines
 	case !s.read:
 		return muted("Reading the conversations …")
 	case s.unsought != "":
-		return []string{th.Warning.Render(fit("  The messages were not searched: "+s.unsought, inner))}
+		return []string{th.Warning.Render(kit.Fit("  The messages were not searched: "+s.unsought, inner))}
 	case s.searching:
 		return muted("Searching the messages …")
 	case len(s.rows) > 0:
 		return nil
-	case !s.query.empty():
+	case !s.query.Empty():
 		return muted("Nothing matches." + s.elsewhere())
 	case s.stands == shelfArchive:
 		return muted("Nothing is archived.")
@@ -152,7 +153,7 @@ func (s *conversationList) listLines(th theme.Theme, inner int) []string {
 		}
 		switch {
 		case r.heading != "":
-			lines = append(lines, th.Heading.Render(fit(r.heading, inner)))
+			lines = append(lines, th.Heading.Render(kit.Fit(r.heading, inner)))
 			continue
 		case r.found == nil || r.titled:
 			when := r.c.Updated
@@ -187,7 +188,7 @@ func (s *conversationList) mark(th theme.Theme, c turn.Conversation) string {
 func spreadWith(style lipgloss.Style, left, right string, width int) string {
 	gap := width - ansi.StringWidth(left) - ansi.StringWidth(right)
 	if gap < 1 || right == "" {
-		left, right = fit(left, width), ""
+		left, right = kit.Fit(left, width), ""
 		gap = width - ansi.StringWidth(left)
 	}
 	return left + style.Render(strings.Repeat(" ", max(0, gap))) + right
@@ -202,16 +203,16 @@ func snippet(f turn.SearchHit, th theme.Theme, style lipgloss.Style, width int) 
 		if mark[0] < at || mark[1] < mark[0] || mark[1] > len(f.Snippet) {
 			break
 		}
-		before := clean(f.Snippet[at:mark[0]])
+		before := kit.Clean(f.Snippet[at:mark[0]])
 		if w := ansi.StringWidth(before); i == 0 && w > width/ahead {
 			before = ansi.TruncateLeft(before, w-width/ahead, "…")
 		}
 		b.WriteString(style.Render(before))
-		b.WriteString(th.SearchMatch.Render(clean(f.Snippet[mark[0]:mark[1]])))
+		b.WriteString(th.SearchMatch.Render(kit.Clean(f.Snippet[mark[0]:mark[1]])))
 		at = mark[1]
 	}
-	b.WriteString(style.Render(clean(f.Snippet[at:])))
-	return fit(strings.ReplaceAll(b.String(), "\n", " "), width)
+	b.WriteString(style.Render(kit.Clean(f.Snippet[at:])))
+	return kit.Fit(strings.ReplaceAll(b.String(), "\n", " "), width)
 }
 
 // hintRows are "key what it does" pairs on as many lines as they take.
@@ -222,7 +223,7 @@ func hintRows(th theme.Theme, width int, pairs ...string) []string {
 		for n < len(pairs) && hintWidth(pairs[:n+2]) <= width {
 			n += 2
 		}
-		rows = append(rows, hintLine(th, width, pairs[:n]...))
+		rows = append(rows, kit.HintLine(th, width, pairs[:n]...))
 		pairs = pairs[n:]
 	}
 	return rows

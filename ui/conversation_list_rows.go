@@ -42,7 +42,7 @@ func (s *conversationList) fill(selected int) {
 		}
 	}
 	s.rows = s.rows[:0]
-	if s.query.empty() {
+	if s.query.Empty() {
 		s.group(here)
 	} else {
 		s.match(here)
@@ -77,7 +77,7 @@ func (s *conversationList) group(here []turn.Conversation) {
 // match has the titles that fit, best first, and below them what was found in
 // the messages, conversation by conversation.
 func (s *conversationList) match(here []turn.Conversation) {
-	for _, m := range fuzzy.FindFrom(s.query.value(), titles(here)) {
+	for _, m := range fuzzy.FindFrom(s.query.Value(), titles(here)) {
 		s.rows = append(s.rows, listRow{c: here[m.Index]})
 	}
 	at := make(map[turn.ID]int, len(here))

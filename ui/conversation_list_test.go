@@ -45,7 +45,7 @@ func (b *bench) inOrder(texts ...string) {
 // pause lets pass what it takes until the messages are searched.
 func (b *bench) pause() {
 	s := b.m.openConversationList()
-	b.send(searchDueMsg{s.query.value(), s.serial})
+	b.send(searchDueMsg{s.query.Value(), s.serial})
 }
 
 func TestShelfGroups(t *testing.T) {
@@ -111,8 +111,8 @@ func TestShelfThrowsAwayAndTakesBack(t *testing.T) {
 	}
 	b.press("ctrl+o", "ctrl+z")
 	b.sees("“Feeding the rook” is back")
-	if !k.stored[0].Deleted.IsZero() || b.m.tab().d.ID() != 1 || b.m.tab().composer.value() != "half a thought" {
-		t.Errorf("came back as %d with %q", b.m.tab().d.ID(), b.m.tab().composer.value())
+	if !k.stored[0].Deleted.IsZero() || b.m.tab().d.ID() != 1 || b.m.tab().composer.Value() != "half a thought" {
+		t.Errorf("came back as %d with %q", b.m.tab().d.ID(), b.m.tab().composer.Value())
 	}
 	b.press("ctrl+z")
 	b.sees("nothing was deleted since the start")
@@ -223,7 +223,7 @@ func TestShelfStates(t *testing.T) {
 	k.stored = []turn.Conversation{{ID: 6, Title: "Put aside", Updated: now, Archived: true}}
 	b.press("ctrl+o")
 	b.sees("All that is stored is in the archive or in the bin.")
-	b.m.open(newConversationList(b.m.th, "", now))
+	b.m.OpenDialog(newConversationList(b.m.th, "", now))
 	b.sees("Reading the conversations")
 }
 

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 // searchPause is how long nothing may have been typed before the messages are searched.
@@ -18,9 +19,9 @@ const searchPause = 150 * time.Millisecond
 // pickConversation opens the shelf, narrowed by a text.
 func (m *Model) pickConversation(text string) tea.Cmd {
 	s := newConversationList(m.th, text, m.clock())
-	m.open(s)
+	m.OpenDialog(s)
 	search := s.sought()
-	return tea.Batch(m.readConversationList(), m.carryOut(search))
+	return tea.Batch(m.readConversationList(), m.carry(search))
 }
 
 // openConversationList is the open shelf, or nil; a question may lie over it.
@@ -50,7 +51,7 @@ func (m *Model) onConversations(msg conversationsMsg) tea.Cmd {
 		return nil
 	}
 	if msg.err != nil {
-		s.failed = oneLine(msg.err.Error())
+		s.failed = kit.OneLine(msg.err.Error())
 		return nil
 	}
 	open := map[turn.ID]bool{}
@@ -84,12 +85,12 @@ func (m *Model) onFound(msg foundMsg) {
 }
 
 // shelve does what the shelf wants done.
-func (m *Model) shelve(i intent) tea.Cmd {
+func (m *Model) shelve(i any) tea.Cmd {
 	switch i := i.(type) {
 	case searchStored:
 		return m.after(searchPause, searchDueMsg(i))
 	case openFound:
-		m.shut()
+		m.CloseDialog()
 		return m.openFound(i.found)
 	case setPinned:
 		return m.setPinned(i.c, i.pinned)
@@ -102,21 +103,21 @@ func (m *Model) shelve(i intent) tea.Cmd {
 	case takeBackLast:
 		return m.takeBackLast("")
 	case askEmptyBin:
-		m.open(&confirmation{title: "Empty the bin?", text: conversations(i.n) + " removed for good.", verb: "empty", accept: emptyBin{}})
+		m.OpenDialog(&kit.Confirmation{Title: "Empty the bin?", Text: conversations(i.n) + " removed for good.", Verb: "empty", Accept: carried(emptyBin{})})
 	case emptyBin:
-		m.shut()
+		m.CloseDialog()
 		m.binned = nil
 		return func() tea.Msg {
 			n, err := m.workspace.EmptyBin(m.ctx)
 			return shelvedMsg{conversations(n) + " removed", err}
 		}
 	case askDelete:
-		m.open(&confirmation{
-			title: "Delete the conversation?", text: fmt.Sprintf("“%s” and all its versions are removed for good.", titleOf(i.c)),
-			verb: "delete", accept: deleteStored(i),
+		m.OpenDialog(&kit.Confirmation{
+			Title: "Delete the conversation?", Text: fmt.Sprintf("“%s” and all its versions are removed for good.", titleOf(i.c)),
+			Verb: "delete", Accept: carried(deleteStored(i)),
 		})
 	case deleteStored:
-		m.shut()
+		m.CloseDialog()
 		m.unthrow(i.c)
 		return m.onConversationList("deleted “"+titleOf(i.c)+"” for good", func(ctx context.Context) error { return m.workspace.Delete(ctx, i.c.ID) })
 	}
@@ -127,7 +128,7 @@ func conversations(n int) string {
 	if n == 1 {
 		return "1 conversation is"
 	}
-	return count(n) + " conversations are"
+	return kit.FormatCount(n) + " conversations are"
 }
 
 // onConversationList changes what is stored, and reads the shelf again.
@@ -202,7 +203,7 @@ func titleOf(c turn.Conversation) string {
 		return "New chat"
 	}
 	const enough = 200 // bytes: no screen shows more
-	return oneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), enough)], ""))
+	return kit.OneLine(strings.ToValidUTF8(c.Title[:min(len(c.Title), enough)], ""))
 }
 
 // ago says when something was, roughly.

@@ -10,13 +10,14 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 func TestEveryActionIsCarriedOutSomewhere(t *testing.T) {
 	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
 	for _, a := range keys.Actions() {
 		_, run := b.m.actions[a.ID]
-		elsewhere := edits(a.ID) || a.Category == keys.Lists || a.Category == keys.Comparison
+		elsewhere := kit.IsEdit(a.ID) || a.Category == keys.Lists || a.Category == keys.Comparison
 		if run == elsewhere {
 			t.Errorf("%s: in the table of actions %v, carried out elsewhere %v", a.ID, run, elsewhere)
 		}

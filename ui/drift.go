@@ -10,6 +10,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -56,23 +57,23 @@ func (m *Model) onDrift(msg driftMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	m.open(&driftGraph{title: msg.title, from: msg.from, line: msg.line})
+	m.OpenDialog(&driftGraph{title: msg.title, from: msg.from, line: msg.line})
 	return nil
 }
 
-func (g *driftGraph) press(id keys.ID, _ string) intent {
+func (g *driftGraph) Press(id keys.ID, _ string) kit.Action {
 	if id == keys.ListCancel || id == keys.ListAccept {
-		return done{}
+		return kit.Close
 	}
 	return nil
 }
 
-func (g *driftGraph) wheel(int) intent         { return nil }
-func (g *driftGraph) click(int, int) intent    { return nil }
-func (g *driftGraph) resize(width, height int) { g.width, g.height = width, height }
+func (g *driftGraph) Wheel(int, int, int) kit.Action { return nil }
+func (g *driftGraph) Click(int, int) kit.Action      { return nil }
+func (g *driftGraph) Resize(width, height int)       { g.width, g.height = width, height }
 
-func (g *driftGraph) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(88, g.width)
+func (g *driftGraph) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(88, g.width)
 	style := graph.Blocks
 	if !th.Glyphs.Braille {
 		style = graph.ASCII
@@ -87,7 +88,7 @@ func (g *driftGraph) draw(th theme.Theme, m keys.Map) box {
 	}
 	rows := max(1, min(11, g.height-8))
 	content := []string{
-		fit(fmt.Sprintf("Relative L2 distance of each kept state to %s, first to last.", g.reference()), inner),
+		kit.Fit(fmt.Sprintf("Relative L2 distance of each kept state to %s, first to last.", g.reference()), inner),
 		"",
 	}
 	width := min(inner, len(values)+label)
@@ -95,10 +96,10 @@ func (g *driftGraph) draw(th theme.Theme, m keys.Map) box {
 		content = append(content, th.Graph1.Render(line))
 	}
 	first, last := g.line[0].Distance, g.line[len(g.line)-1].Distance
-	content = append(content, "", fit(fmt.Sprintf("%d states; first L2 %.3f, cosine %.3f; last L2 %.3f, cosine %.3f", len(g.line), first.L2, first.Cosine, last.L2, last.Cosine), inner))
-	return framed(th, "Drift of “"+g.title+"”", content, hintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "close"), inner, g.width, g.height)
+	content = append(content, "", kit.Fit(fmt.Sprintf("%d states; first L2 %.3f, cosine %.3f; last L2 %.3f, cosine %.3f", len(g.line), first.L2, first.Cosine, last.L2, last.Cosine), inner))
+	return kit.Frame(th, "Drift of “"+g.title+"”", content, kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "close"), inner, g.width, g.height)
 }
 
 func (g *driftGraph) reference() string {
-	return "“" + oneLine(g.from) + "”"
+	return "“" + kit.OneLine(g.from) + "”"
 }

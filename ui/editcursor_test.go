@@ -11,13 +11,13 @@ func TestEditedAnswerGoesOnFromTheCursor(t *testing.T) {
 	}
 	c := newComposer(defaultTheme(true))
 	c.open(long + "The end. And more.")
-	if c.value() != long+"The end. And more." {
+	if c.Value() != long+"The end. And more." {
 		t.Error("a long answer is not there to be edited")
 	}
 	for range len(" And more.") {
-		c.col--
+		c.Col--
 	}
-	if got := c.upToCursor(); got != long+"The end." {
+	if got := c.UpToCursor(); got != long+"The end." {
 		t.Errorf("up to the cursor: %q", got[max(0, len(got)-40):])
 	}
 }

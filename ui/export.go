@@ -15,6 +15,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // An exporting is what to write, and where.
@@ -34,11 +35,11 @@ func (m *Model) export(arg string) tea.Cmd {
 	e := exportTarget(arg, t.title())
 	if arg == "" {
 		about := "A file that ends in .md or .json, or in " + chat.BundleExt + " for a bundle with all versions."
-		m.open(newQuestion(m.th, "Export the conversation", about, "write", e.path, false, func(text string) intent {
+		m.OpenDialog(kit.NewQuestion(m.th, "Export the conversation", about, "write", e.path, false, func(h kit.Host, text string) tea.Cmd {
 			if strings.TrimSpace(text) == "" {
-				return done{}
+				return kit.Close(h)
 			}
-			return run{keys.Export, strings.TrimSpace(text)}
+			return kit.Run(keys.Export, strings.TrimSpace(text))(h)
 		}))
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"rookery/infer/rwkv"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -71,7 +72,7 @@ func (h heatmap) lines(th theme.Theme, colours bool, width int) []string {
 		for _, v := range n.Heads {
 			b.WriteString(strings.Repeat(ramp[h.level(v, len(ramp))], cell))
 		}
-		lines = append(lines, fit(fmt.Sprintf("%5d   ", i)+b.String(), width))
+		lines = append(lines, kit.Fit(fmt.Sprintf("%5d   ", i)+b.String(), width))
 	}
 	return lines
 }
@@ -92,7 +93,7 @@ func (h heatmap) halves(th theme.Theme, cell, width int) []string {
 			}
 			b.WriteString(style.Render(strings.Repeat("▀", cell)))
 		}
-		lines = append(lines, fit(th.Muted.Render(label)+b.String(), width))
+		lines = append(lines, kit.Fit(th.Muted.Render(label)+b.String(), width))
 	}
 	return lines
 }

@@ -12,6 +12,7 @@ import (
 
 	"rookery/chat"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // importFiles stores the conversations of files. It asks for them when none
@@ -19,11 +20,11 @@ import (
 func (m *Model) importFiles(arg string) tea.Cmd {
 	if arg == "" {
 		about := "A bundle, a JSON export, or a ShareGPT or OpenAI file; * stands for any characters."
-		m.open(newQuestion(m.th, "Import conversations", about, "import", "", false, func(text string) intent {
+		m.OpenDialog(kit.NewQuestion(m.th, "Import conversations", about, "import", "", false, func(h kit.Host, text string) tea.Cmd {
 			if strings.TrimSpace(text) == "" {
-				return done{}
+				return kit.Close(h)
 			}
-			return run{keys.Import, strings.TrimSpace(text)}
+			return kit.Run(keys.Import, strings.TrimSpace(text))(h)
 		}))
 		return nil
 	}
@@ -104,7 +105,7 @@ func arrived(arrivals []chat.ImportResult) string {
 		{chat.FateRefused, " left out" + note},
 	} {
 		if n[p.fate] > 0 {
-			parts = append(parts, count(n[p.fate])+p.text)
+			parts = append(parts, kit.FormatCount(n[p.fate])+p.text)
 		}
 	}
 	if len(parts) == 0 {

@@ -11,6 +11,7 @@ import (
 	"rookery/infer/rwkv"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -70,10 +71,10 @@ func (m *Model) onInspected(msg inspectedMsg) tea.Cmd {
 	shown := m.inspected()
 	switch {
 	case !msg.compare:
-		m.open(&inspector{s: msg.s, heat: newHeatmap(msg.s.Shape.Norms(msg.s.Snapshot.State)), colours: !m.colourless})
+		m.OpenDialog(&inspector{s: msg.s, heat: newHeatmap(msg.s.Shape.Norms(msg.s.Snapshot.State)), colours: !m.colourless})
 	case shown == nil:
 	case shown.s.Shape != msg.s.Shape:
-		return m.fail(fmt.Errorf("“%s” and “%s” have different shapes and cannot be compared", oneLine(shown.s.Name), oneLine(msg.s.Name)))
+		return m.fail(fmt.Errorf("“%s” and “%s” have different shapes and cannot be compared", kit.OneLine(shown.s.Name), kit.OneLine(msg.s.Name)))
 	default:
 		shown.other, shown.view, shown.top = msg.s.Name, viewDistance, 0
 		shown.layers, shown.all = shown.s.Shape.Distances(shown.s.Snapshot.State, msg.s.Snapshot.State)
@@ -109,25 +110,25 @@ func (m *Model) onCompareList(msg compareListMsg) tea.Cmd {
 	if msg.err != nil || shown == nil {
 		return m.report("", msg.err)
 	}
-	var entries []entry
+	var entries []kit.Entry
 	for _, s := range msg.list {
 		if s.ID != shown.s.ID && s.Shape == shown.s.Shape {
-			entries = append(entries, entry{title: oneLine(s.Name), detail: aboutState(s), choose: compareWith{s}})
+			entries = append(entries, kit.Entry{Title: kit.OneLine(s.Name), Detail: aboutState(s), Choose: carried(compareWith{s})})
 		}
 	}
 	if len(entries) == 0 {
 		return m.fail(errors.New("there is no other state of this shape to compare with"))
 	}
-	m.open(newChooser(m.th, "Compare “"+oneLine(shown.s.Name)+"” with", "compare", "", entries))
+	m.OpenDialog(kit.NewChooser(m.th, "Compare “"+kit.OneLine(shown.s.Name)+"” with", "compare", "", entries))
 	return nil
 }
 
-func (i *inspector) press(id keys.ID, _ string) intent {
+func (i *inspector) Press(id keys.ID, _ string) kit.Action {
 	switch id {
 	case keys.ListCancel:
-		return done{}
+		return kit.Close
 	case keys.ListAccept:
-		return askCompare{}
+		return carried(askCompare{})
 	case keys.ListView:
 		if i.other != "" {
 			i.view, i.top = 1-i.view, 0
@@ -144,22 +145,22 @@ func (i *inspector) press(id keys.ID, _ string) intent {
 	return nil
 }
 
-func (i *inspector) wheel(by int) intent {
+func (i *inspector) Wheel(by, _, _ int) kit.Action {
 	i.top += by
 	return nil
 }
 
-func (i *inspector) click(int, int) intent    { return nil }
-func (i *inspector) resize(width, height int) { i.width, i.height = width, height }
+func (i *inspector) Click(int, int) kit.Action { return nil }
+func (i *inspector) Resize(width, height int)  { i.width, i.height = width, height }
 
 // rows is how many lines of the view are seen at once.
 func (i *inspector) rows() int { return max(1, i.height-9) }
 
-func (i *inspector) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(88, i.width)
+func (i *inspector) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(88, i.width)
 	content := []string{
-		fit(aboutState(i.s), inner),
-		th.Muted.Render(fit(i.from(), inner)),
+		kit.Fit(aboutState(i.s), inner),
+		th.Muted.Render(kit.Fit(i.from(), inner)),
 		"",
 	}
 	lines := i.norms(th, inner)
@@ -169,28 +170,28 @@ func (i *inspector) draw(th theme.Theme, m keys.Map) box {
 	i.top = max(0, min(i.top, len(lines)-i.rows()))
 	content = append(content, lines[i.top:min(len(lines), i.top+i.rows())]...)
 	if i.view == viewDistance {
-		content = append(content, fit(fmt.Sprintf("all layers: relative L2 %.4f, cosine %.4f", i.all.L2, i.all.Cosine), inner))
+		content = append(content, kit.Fit(fmt.Sprintf("all layers: relative L2 %.4f, cosine %.4f", i.all.L2, i.all.Cosine), inner))
 	} else {
-		content = append(content, fit(i.heat.legend(th, i.colours), inner))
+		content = append(content, kit.Fit(i.heat.legend(th, i.colours), inner))
 	}
 	hints := []string{m.Hint(keys.List, keys.ListCancel), "close", m.Hint(keys.List, keys.ListAccept), "compare with another"}
 	if i.other != "" {
 		hints = append(hints, m.Hint(keys.List, keys.ListView), [...]string{"distances", "norms"}[i.view])
 	}
-	return framed(th, i.title(), content, hintLine(th, inner-2, hints...), inner, i.width, i.height)
+	return kit.Frame(th, i.title(), content, kit.HintLine(th, inner-2, hints...), inner, i.width, i.height)
 }
 
 func (i *inspector) title() string {
 	if i.view == viewDistance {
-		return fmt.Sprintf("“%s” and “%s”", oneLine(i.s.Name), oneLine(i.other))
+		return fmt.Sprintf("“%s” and “%s”", kit.OneLine(i.s.Name), kit.OneLine(i.other))
 	}
-	return fmt.Sprintf("State “%s”", oneLine(i.s.Name))
+	return fmt.Sprintf("State “%s”", kit.OneLine(i.s.Name))
 }
 
 // from says where the state came from and how it is laid out.
 func (i *inspector) from() string {
 	s := i.s.Shape
-	return fmt.Sprintf("%s · %d layers down, %d heads across", oneLine(i.s.Source), s.Layers, s.Heads)
+	return fmt.Sprintf("%s · %d layers down, %d heads across", kit.OneLine(i.s.Source), s.Layers, s.Heads)
 }
 
 // norms is the heat map.
@@ -208,7 +209,7 @@ func (i *inspector) distances(th theme.Theme, width int) []string {
 	for n, d := range i.layers {
 		text := fmt.Sprintf("%5d   %6.4f  cos %7.4f  ", n, d.L2, d.Cosine)
 		room := max(0, width-len(text))
-		lines[n] = fit(text+th.Graph2.Render(strings.TrimRight(graph.Bar(d.L2/2, room, style), " ")), width)
+		lines[n] = kit.Fit(text+th.Graph2.Render(strings.TrimRight(graph.Bar(d.L2/2, room, style), " ")), width)
 	}
 	return lines
 }

@@ -16,6 +16,7 @@ import (
 	"rookery/infer"
 	"rookery/infer/statefile"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A library is what the interface needs of the states that conversations
@@ -59,11 +60,7 @@ func (k chatWorkspace) RenameState(ctx context.Context, id turn.ID, name string)
 	return k.Library().Rename(ctx, id, name)
 }
 
-// A stateIntent is an intent about the library of states.
-type stateIntent interface {
-	intent
-	aboutStates()
-}
+// A any is an intent about the library of states.
 
 type (
 	// beginFrom opens a conversation that begins from a state.
@@ -96,48 +93,11 @@ type (
 	compareWith  struct{ s turn.State }
 )
 
-func (beginFrom) intent()           {}
-func (beginFrom) aboutStates()      {}
-func (askBakeFile) intent()         {}
-func (askBakeFile) aboutStates()    {}
-func (askBakeSystem) intent()       {}
-func (askBakeSystem) aboutStates()  {}
-func (askImport) intent()           {}
-func (askImport) aboutStates()      {}
-func (askKeep) intent()             {}
-func (askKeep) aboutStates()        {}
-func (askStateName) intent()        {}
-func (askStateName) aboutStates()   {}
-func (bakeFile) intent()            {}
-func (bakeFile) aboutStates()       {}
-func (bakeSystem) intent()          {}
-func (bakeSystem) aboutStates()     {}
-func (importState) intent()         {}
-func (importState) aboutStates()    {}
-func (keepState) intent()           {}
-func (keepState) aboutStates()      {}
-func (askDeleteState) intent()      {}
-func (askDeleteState) aboutStates() {}
-func (askRenameState) intent()      {}
-func (askRenameState) aboutStates() {}
-func (deleteState) intent()         {}
-func (deleteState) aboutStates()    {}
-func (renameState) intent()         {}
-func (renameState) aboutStates()    {}
-func (stopBaking) intent()          {}
-func (stopBaking) aboutStates()     {}
-func (inspectState) intent()        {}
-func (inspectState) aboutStates()   {}
-func (askCompare) intent()          {}
-func (askCompare) aboutStates()     {}
-func (compareWith) intent()         {}
-func (compareWith) aboutStates()    {}
-
 // statesMsg brings the library, for the dialog, or without one to begin from
 // the state of a name.
 type statesMsg struct {
 	list   []turn.State
-	dialog *chooser
+	dialog *kit.Chooser
 	name   string
 	err    error
 }
@@ -150,10 +110,10 @@ type libraryMsg struct {
 
 // pickState lists the states, or begins from the one of a name.
 func (m *Model) pickState(name string) tea.Cmd {
-	var c *chooser
+	var c *kit.Chooser
 	if name == "" {
-		c = newChooser(m.th, "States to begin from", "choose", "", nil) // takes what is typed meanwhile
-		m.open(c)
+		c = kit.NewChooser(m.th, "States to begin from", "choose", "", nil) // takes what is typed meanwhile
+		m.OpenDialog(c)
 	}
 	return func() tea.Msg {
 		list, err := m.workspace.States(m.ctx)
@@ -174,22 +134,22 @@ func (m *Model) onStates(msg statesMsg) tea.Cmd {
 		}
 		return m.fail(fmt.Errorf("there is no state %q; %s lists them", msg.name, m.hintFor(keys.States)))
 	}
-	var entries []entry
+	var entries []kit.Entry
 	base := m.tab().view.Conversation.Base
 	for _, s := range msg.list {
-		e := entry{title: oneLine(s.Name), detail: aboutState(s), choose: beginFrom{s}, inspect: inspectState{s}, current: base == s.ID && base != 0}
+		e := kit.Entry{Title: kit.OneLine(s.Name), Detail: aboutState(s), Choose: carried(beginFrom{s}), Inspect: carried(inspectState{s}), Current: base == s.ID && base != 0}
 		if !s.BuiltIn() {
-			e.remove, e.rename = askDeleteState{s}, askRenameState{s}
+			e.Remove, e.Rename = carried(askDeleteState{s}), carried(askRenameState{s})
 		}
 		entries = append(entries, e)
 	}
 	entries = append(entries,
-		entry{title: "Bake a text file…", detail: "read it once, begin from it ever after", choose: askBakeFile{}},
-		entry{title: "Bake a system prompt…", detail: "read it once, begin from it ever after", choose: askBakeSystem{}},
-		entry{title: "Keep the state after this answer…", detail: "begin from here elsewhere", choose: askKeep{}},
-		entry{title: "Import a file…", detail: "a tuned state, or one of another library", choose: askImport{}},
+		kit.Entry{Title: "Bake a text file…", Detail: "read it once, begin from it ever after", Choose: carried(askBakeFile{})},
+		kit.Entry{Title: "Bake a system prompt…", Detail: "read it once, begin from it ever after", Choose: carried(askBakeSystem{})},
+		kit.Entry{Title: "Keep the state after this answer…", Detail: "begin from here elsewhere", Choose: carried(askKeep{})},
+		kit.Entry{Title: "Import a file…", Detail: "a tuned state, or one of another library", Choose: carried(askImport{})},
 	)
-	msg.dialog.fill(entries)
+	msg.dialog.Fill(entries)
 	return nil
 }
 
@@ -197,7 +157,7 @@ func (m *Model) onStates(msg statesMsg) tea.Cmd {
 func aboutState(s turn.State) string {
 	what := string(s.Kind)
 	if s.Read > 0 {
-		what += " · " + count(s.Read) + " tokens"
+		what += " · " + kit.FormatCount(s.Read) + " tokens"
 	}
 	model := s.ModelName
 	if model == "" {
@@ -206,36 +166,36 @@ func aboutState(s turn.State) string {
 	if s.AdapterName != "" {
 		model += " with " + s.AdapterName
 	}
-	return what + " · " + oneLine(model) + " · " + size(s.Bytes)
+	return what + " · " + kit.OneLine(model) + " · " + kit.FormatSize(s.Bytes)
 }
 
 // carryOutState does what is wanted of the library.
-func (m *Model) carryOutState(i stateIntent) tea.Cmd {
+func (m *Model) carryOutState(i any) tea.Cmd {
 	switch i := i.(type) {
 	case beginFrom:
-		m.shut()
+		m.CloseDialog()
 		return m.beginFrom(i.s)
 	case askBakeFile:
-		m.open(newQuestion(m.th, "Bake a text file", "Its text is read from the beginning. Conversations that begin from the state have read all of it.", "read it", "", false, func(path string) intent {
-			return bakeFile{strings.TrimSpace(path)}
+		m.OpenDialog(kit.NewQuestion(m.th, "Bake a text file", "Its text is read from the beginning. Conversations that begin from the state have read all of it.", "read it", "", false, func(h kit.Host, path string) tea.Cmd {
+			return carried(bakeFile{strings.TrimSpace(path)})(h)
 		}))
 	case askBakeSystem:
-		m.open(newQuestion(m.th, "Bake a system prompt", "", "go on", m.tab().view.Conversation.System, true, func(text string) intent {
-			return askStateName{text}
+		m.OpenDialog(kit.NewQuestion(m.th, "Bake a system prompt", "", "go on", m.tab().view.Conversation.System, true, func(h kit.Host, text string) tea.Cmd {
+			return carried(askStateName{text})(h)
 		}))
 	case askStateName:
-		m.shut()
-		m.open(newQuestion(m.th, "Name of the state", "", "read it", "", false, func(name string) intent { return bakeSystem{name, i.text} }))
+		m.CloseDialog()
+		m.OpenDialog(kit.NewQuestion(m.th, "Name of the state", "", "read it", "", false, func(h kit.Host, name string) tea.Cmd { return carried(bakeSystem{name, i.text})(h) }))
 	case askImport:
-		m.open(newQuestion(m.th, "Import a state", "A .pth or .safetensors file with time_state, or an .rkstate file.", "import", "", false, func(path string) intent {
-			return importState{strings.TrimSpace(path)}
+		m.OpenDialog(kit.NewQuestion(m.th, "Import a state", "A .pth or .safetensors file with time_state, or an .rkstate file.", "import", "", false, func(h kit.Host, path string) tea.Cmd {
+			return carried(importState{strings.TrimSpace(path)})(h)
 		}))
 	case askKeep:
-		m.open(newQuestion(m.th, "Keep the state after this answer", "", "keep", titleOf(m.tab().view.Conversation), false, func(name string) intent { return keepState{name} }))
+		m.OpenDialog(kit.NewQuestion(m.th, "Keep the state after this answer", "", "keep", titleOf(m.tab().view.Conversation), false, func(h kit.Host, name string) tea.Cmd { return carried(keepState{name})(h) }))
 	case askDeleteState:
-		m.open(&confirmation{title: "Delete the state?", text: fmt.Sprintf("“%s” is removed for good.", oneLine(i.s.Name)), verb: "delete", accept: deleteState(i)})
+		m.OpenDialog(&kit.Confirmation{Title: "Delete the state?", Text: fmt.Sprintf("“%s” is removed for good.", kit.OneLine(i.s.Name)), Verb: "delete", Accept: carried(deleteState(i))})
 	case askRenameState:
-		m.open(newQuestion(m.th, "Rename the state", "", "rename", i.s.Name, false, func(name string) intent { return renameState{i.s.ID, name} }))
+		m.OpenDialog(kit.NewQuestion(m.th, "Rename the state", "", "rename", i.s.Name, false, func(h kit.Host, name string) tea.Cmd { return carried(renameState{i.s.ID, name})(h) }))
 	default:
 		return m.changeLibrary(i)
 	}
@@ -243,7 +203,7 @@ func (m *Model) carryOutState(i stateIntent) tea.Cmd {
 }
 
 // changeLibrary does what changes or shows states.
-func (m *Model) changeLibrary(i stateIntent) tea.Cmd {
+func (m *Model) changeLibrary(i any) tea.Cmd {
 	switch i := i.(type) {
 	case bakeFile:
 		return m.bakeFile(i.path)
@@ -254,30 +214,30 @@ func (m *Model) changeLibrary(i stateIntent) tea.Cmd {
 	case stopBaking:
 		i.b.cancel()
 	case importState:
-		m.dialogs = nil
+		m.CloseDialogs()
 		return func() tea.Msg {
 			s, err := m.workspace.ImportState(m.ctx, expandHome(i.path))
-			return libraryMsg{"imported “" + oneLine(s.Name) + "”", err}
+			return libraryMsg{"imported “" + kit.OneLine(s.Name) + "”", err}
 		}
 	case keepState:
-		m.dialogs = nil
+		m.CloseDialogs()
 		return m.keepState(i.name)
 	case deleteState:
-		m.dialogs = nil
+		m.CloseDialogs()
 		return func() tea.Msg {
-			return libraryMsg{"deleted “" + oneLine(i.s.Name) + "”", m.workspace.DeleteState(m.ctx, i.s)}
+			return libraryMsg{"deleted “" + kit.OneLine(i.s.Name) + "”", m.workspace.DeleteState(m.ctx, i.s)}
 		}
 	case renameState:
-		m.dialogs = nil
+		m.CloseDialogs()
 		return func() tea.Msg {
-			return libraryMsg{"renamed to “" + oneLine(i.name) + "”", m.workspace.RenameState(m.ctx, i.id, i.name)}
+			return libraryMsg{"renamed to “" + kit.OneLine(i.name) + "”", m.workspace.RenameState(m.ctx, i.id, i.name)}
 		}
 	case inspectState:
 		return m.inspect(i.s)
 	case askCompare:
 		return m.askCompare()
 	case compareWith:
-		m.shut()
+		m.CloseDialog()
 		return m.compare(i.s)
 	}
 	return nil
@@ -304,7 +264,7 @@ func (m *Model) beginFrom(s turn.State) tea.Cmd {
 	} else {
 		m.insertTab(m.active+1, d)
 	}
-	return tea.Batch(m.say("begins from “"+oneLine(s.Name)+"”"), m.look(), m.tick())
+	return tea.Batch(m.say("begins from “"+kit.OneLine(s.Name)+"”"), m.look(), m.tick())
 }
 
 // keepState keeps the state after the selected or last answer under a name.
@@ -320,7 +280,7 @@ func (m *Model) keepState(name string) tea.Cmd {
 	d := t.d
 	return func() tea.Msg {
 		s, err := d.SaveState(m.ctx, id, name)
-		return libraryMsg{"kept as “" + oneLine(s.Name) + "”", err}
+		return libraryMsg{"kept as “" + kit.OneLine(s.Name) + "”", err}
 	}
 }
 
@@ -340,7 +300,7 @@ func (m *Model) keep(name string) tea.Cmd {
 	if name != "" {
 		return m.keepState(name)
 	}
-	return m.carryOutState(askKeep{})
+	return carried(askKeep{})(m)
 }
 
 // onLibrary tells what has become of a change.
@@ -360,7 +320,7 @@ func readTextFile(path string) (chat.Recipe, error) {
 		return chat.Recipe{}, fmt.Errorf("reading %s: %w", path, err)
 	}
 	if len(data) > maxText {
-		return chat.Recipe{}, fmt.Errorf("%s is longer than %s", path, size(maxText))
+		return chat.Recipe{}, fmt.Errorf("%s is longer than %s", path, kit.FormatSize(maxText))
 	}
 	base := filepath.Base(path)
 	return chat.Recipe{Name: strings.TrimSuffix(base, filepath.Ext(base)), Source: base, Text: string(data)}, nil

@@ -10,6 +10,7 @@ import (
 
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -41,7 +42,7 @@ type Model struct {
 	closed        []closedTab
 	binned        []binnedTab  // away, the last one last
 	focus         keys.Context // Composer, Transcript or Panel
-	dialogs       []dialog
+	dialogs       []kit.Dialog
 	panel         sidePanel
 	adapting      adapterJob
 	heat          heat
@@ -187,6 +188,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.onOutlook(msg)
 	case presetSavedMsg:
 		cmd = m.onPresetSaved(msg)
+	case kit.Action:
+		cmd = msg(m)
 	case compareMsg:
 		cmd = msg.take(m)
 	case noticeMsg:

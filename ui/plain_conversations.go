@@ -10,6 +10,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // openStored lists the stored conversations that hold a text in their title
@@ -104,7 +105,7 @@ func (p *plain) searchStored(list []turn.Conversation, text string) (found bool,
 			continue
 		}
 		said++
-		p.say(fmt.Sprintf("In %d, %s: %s", i+1, titleOf(list[i]), oneLine(clean(f.Snippet))))
+		p.say(fmt.Sprintf("In %d, %s: %s", i+1, titleOf(list[i]), kit.OneLine(kit.Clean(f.Snippet))))
 	}
 	return said > 0, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
+	"rookery/ui/kit"
 )
 
 // adapter says which adapters there are, or uses the one of a name or a file,
@@ -79,9 +80,9 @@ func (p *plain) adapters() error {
 			what = a.Path
 		}
 		if l := a.Loaded; l != nil {
-			what += fmt.Sprintf(", %s, rank %d, %s of memory, used by %d now", l.Kinds(), l.Rank(), size(l.Bytes), l.Rows)
+			what += fmt.Sprintf(", %s, rank %d, %s of memory, used by %d now", l.Kinds(), l.Rank(), kit.FormatSize(l.Bytes), l.Rows)
 		}
-		p.say(oneLine(a.Title()) + ": " + oneLine(what) + "." + chosen(a.Fingerprint != "" && a.Fingerprint == inUse))
+		p.say(kit.OneLine(a.Title()) + ": " + kit.OneLine(what) + "." + chosen(a.Fingerprint != "" && a.Fingerprint == inUse))
 	}
 	p.say("/adapter and a name or a file uses one from the next token on; /adapter off uses none.")
 	p.say("alpha=32, strength=0.5 or blocks=column behind the name say what a file does not.")

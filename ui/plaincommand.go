@@ -6,6 +6,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // command runs a slash command of the line interface.
@@ -33,7 +34,7 @@ func (p *plain) command(name, arg string) error {
 		if arg == "" {
 			return errors.New("write /rename and a title")
 		}
-		return p.d.SetTitle(oneLine(arg))
+		return p.d.SetTitle(kit.OneLine(arg))
 	case keys.System:
 		return p.system(arg)
 	case keys.EditLast:
@@ -139,7 +140,7 @@ func (p *plain) system(arg string) error {
 		return p.d.SetSystem(arg)
 	}
 	if text := p.d.View().Conversation.System; text != "" {
-		p.say("The system prompt: " + clean(text))
+		p.say("The system prompt: " + kit.Clean(text))
 	} else {
 		p.say("There is no system prompt. /system and a text sets one.")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // states lists the library, or begins a new conversation from the state of a name.
@@ -18,7 +19,7 @@ func (p *plain) states(name string) error {
 	}
 	if name == "" {
 		for _, s := range list {
-			p.say(oneLine(s.Name) + ": " + strings.ReplaceAll(aboutState(s), " · ", ", ") + ".")
+			p.say(kit.OneLine(s.Name) + ": " + strings.ReplaceAll(aboutState(s), " · ", ", ") + ".")
 		}
 		p.say("/states and a name begins a conversation from a state.")
 		return nil
@@ -32,7 +33,7 @@ func (p *plain) states(name string) error {
 			return err
 		}
 		p.use(d)
-		p.say("A new conversation that begins from " + oneLine(s.Name) + ".")
+		p.say("A new conversation that begins from " + kit.OneLine(s.Name) + ".")
 		return nil
 	}
 	return fmt.Errorf("there is no state %q; /states lists them", name)
@@ -50,18 +51,18 @@ func (p *plain) bake(path string) error {
 	if err != nil {
 		return err
 	}
-	p.say("Reading " + oneLine(r.Source) + ".")
+	p.say("Reading " + kit.OneLine(r.Source) + ".")
 	said := time.Now()
 	s, err := p.workspace.Bake(p.ctx, r, func(done infer.Progress) {
 		if time.Since(said) >= sayEvery {
 			said = time.Now()
-			p.say(fmt.Sprintf("%s of %s tokens.", count(done.Read), count(done.ToRead)))
+			p.say(fmt.Sprintf("%s of %s tokens.", kit.FormatCount(done.Read), kit.FormatCount(done.ToRead)))
 		}
 	})
 	if err != nil {
 		return err
 	}
-	p.say(fmt.Sprintf("Baked %s, %s tokens. /states %s begins from it.", oneLine(s.Name), count(s.Read), oneLine(s.Name)))
+	p.say(fmt.Sprintf("Baked %s, %s tokens. /states %s begins from it.", kit.OneLine(s.Name), kit.FormatCount(s.Read), kit.OneLine(s.Name)))
 	return nil
 }
 
@@ -76,7 +77,7 @@ func (p *plain) keep(name string) error {
 	}
 	s, err := p.d.SaveState(p.ctx, id, name)
 	if err == nil {
-		p.say("Kept as " + oneLine(s.Name) + ".")
+		p.say("Kept as " + kit.OneLine(s.Name) + ".")
 	}
 	return err
 }
@@ -87,7 +88,7 @@ func (p *plain) drift() error {
 	if err != nil {
 		return err
 	}
-	p.say("Distance to " + oneLine(from) + ":")
+	p.say("Distance to " + kit.OneLine(from) + ":")
 	for i, d := range line {
 		p.say(fmt.Sprintf("state %d: relative L2 %.3f, cosine %.3f.", i+1, d.Distance.L2, d.Distance.Cosine))
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/ui/kit"
 )
 
 // fork goes on with a copy of the conversation; further ones are stored.
@@ -83,7 +84,7 @@ func (p *plain) choose(v chat.View) bool {
 	}
 	judged := perplexities(p.ctx, p.d, v.Alternatives)
 	for i, r := range v.Alternatives {
-		p.say(readOut(i, len(v.Alternatives), r) + judgement(judged, i) + ": " + clean(answerOf(r)))
+		p.say(readOut(i, len(v.Alternatives), r) + judgement(judged, i) + ": " + kit.Clean(answerOf(r)))
 	}
 	if len(v.Alternatives) > 0 {
 		p.say("The conversation goes on from the first; /next and /prev choose another.")

@@ -117,13 +117,13 @@ func TestSetupGivesThePromptBack(t *testing.T) {
 	b := newBench(t, compareDesks(), Settings{}, 80, 24)
 	b.typeText("/compare Which bird is it?")
 	b.press("enter", "esc")
-	if got := b.m.tab().composer.value(); got != "Which bird is it?" {
+	if got := b.m.tab().composer.Value(); got != "Which bird is it?" {
 		t.Errorf("the composer has %q", got)
 	}
 	b.press("f12", "w")
 	b.typeText(" Say it.")
 	b.press("enter", "esc")
-	if got := b.m.tab().composer.value(); got != "Which bird is it? Say it." {
+	if got := b.m.tab().composer.Value(); got != "Which bird is it? Say it." {
 		t.Errorf("after a change the composer has %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package ui
+package kit
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 )
 
 // fit cuts a styled line to at most width cells.
-func fit(line string, width int) string {
+func Fit(line string, width int) string {
 	if width <= 0 {
 		return ""
 	}
@@ -20,28 +20,28 @@ func fit(line string, width int) string {
 }
 
 // pad makes a styled line exactly width cells wide.
-func pad(line string, width int) string {
-	line = fit(line, width)
+func Pad(line string, width int) string {
+	line = Fit(line, width)
 	return line + strings.Repeat(" ", max(0, width-ansi.StringWidth(line)))
 }
 
 // spread puts left and right at the ends of a line; right goes first when
 // there is no room for both.
-func spread(left, right string, width int) string {
+func Spread(left, right string, width int) string {
 	gap := width - ansi.StringWidth(left) - ansi.StringWidth(right)
 	if gap < 1 || right == "" {
-		return fit(left, width)
+		return Fit(left, width)
 	}
 	return left + strings.Repeat(" ", gap) + right
 }
 
 // fitEnd cuts a text to a width and leaves its end, where names of one kind
 // differ.
-func fitEnd(text string, width int) string {
+func FitEnd(text string, width int) string {
 	if over := ansi.StringWidth(text) - width; over > 0 && width > 0 {
 		return ansi.TruncateLeft(text, over+1, "…")
 	}
-	return fit(text, width)
+	return Fit(text, width)
 }
 
 // besides cuts what is said about a title to the room beside it; where that
@@ -55,15 +55,15 @@ func besides(title, detail string, width int) string {
 	case room < useful:
 		return ""
 	}
-	return fit(detail, room-1)
+	return Fit(detail, room-1)
 }
 
 // overlay draws a box of lines over a screen, in place.
-func overlay(screen []string, width int, box []string, x, y int) {
+func Overlay(screen []string, width int, box []string, x, y int) {
 	for i, line := range box {
 		if row := y + i; row >= 0 && row < len(screen) {
 			end := x + ansi.StringWidth(line)
-			left, right := pad(ansi.Truncate(screen[row], x, ""), x), rightOf(pad(screen[row], width), width, end)
+			left, right := Pad(ansi.Truncate(screen[row], x, ""), x), rightOf(Pad(screen[row], width), width, end)
 			screen[row] = left + "\x1b[m" + line + "\x1b[m" + right
 		}
 	}
@@ -81,7 +81,7 @@ func rightOf(line string, width, from int) string {
 
 // clean makes text from outside safe to draw: no control characters but line
 // ends, tabs as spaces.
-func clean(text string) string {
+func Clean(text string) string {
 	if !strings.ContainsFunc(text, unsafeRune) {
 		return text
 	}
@@ -102,15 +102,15 @@ func unsafeRune(r rune) bool {
 }
 
 // oneLine is text on a single line, safe to draw.
-func oneLine(text string) string { return strings.Join(strings.Fields(clean(text)), " ") }
+func OneLine(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
 
 // wrapped breaks plain text into lines of at most width cells.
-func wrapped(text string, width int) []string {
-	return strings.Split(ansi.Wrap(clean(text), max(width, 1), ""), "\n")
+func Wrap(text string, width int) []string {
+	return strings.Split(ansi.Wrap(Clean(text), max(width, 1), ""), "\n")
 }
 
 // count writes a number with its thousands apart: 14,000.
-func count[N int | int64 | uint64](n N) string {
+func FormatCount[N int | int64 | uint64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -120,7 +120,7 @@ func count[N int | int64 | uint64](n N) string {
 
 // size writes a number of bytes, in powers of 1000 as the command line and the
 // configuration do: 1.2 MB.
-func size(n int64) string {
+func FormatSize(n int64) string {
 	switch {
 	case n >= 1e9:
 		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
@@ -133,9 +133,14 @@ func size(n int64) string {
 }
 
 // rate writes tokens a second: 42.1, 1,234.
-func rate(r float64) string {
+func FormatRate(r float64) string {
 	if r >= 100 {
-		return count(int(r + 0.5))
+		return FormatCount(int(r + 0.5))
 	}
 	return fmt.Sprintf("%.1f", r)
+}
+
+// normalizePaste makes the line ends of a terminal's paste plain ones.
+func NormalizeLineEnds(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }

@@ -1,10 +1,9 @@
-package ui
+package kit
 
 import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -12,14 +11,14 @@ import (
 	"rookery/ui/theme"
 )
 
-func testArea(t testing.TB, width int, text string) area {
+func testArea(t testing.TB, width int, text string) TextArea {
 	th, err := theme.New("", true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := newArea(th, "")
-	a.setWidth(width)
-	a.insert(text)
+	a := NewTextArea(th, "")
+	a.SetWidth(width)
+	a.Insert(text)
 	return a
 }
 
@@ -53,13 +52,13 @@ func TestEditing(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := testArea(t, 40, c.text)
 			for _, id := range c.do {
-				if !a.edit(id) {
+				if !a.Edit(id) {
 					t.Fatalf("%s is not an editing action", id)
 				}
 			}
-			a.insert("|")
-			if a.value() != c.want {
-				t.Errorf("%q, want %q", a.value(), c.want)
+			a.Insert("|")
+			if a.Value() != c.want {
+				t.Errorf("%q, want %q", a.Value(), c.want)
 			}
 		})
 	}
@@ -71,7 +70,7 @@ func TestAreaMovesUpAndDownInRows(t *testing.T) {
 	for {
 		row, cell := a.place()
 		places = append(places, [2]int{row, cell})
-		if !a.up() {
+		if !a.Up() {
 			break
 		}
 	}
@@ -84,7 +83,7 @@ func TestAreaMovesUpAndDownInRows(t *testing.T) {
 			}
 		}
 	}
-	for a.down() {
+	for a.Down() {
 	}
 	if row, _ := a.place(); row != 4 {
 		t.Errorf("down ends in row %d", row)
@@ -101,20 +100,20 @@ func TestAreaAgainstAPlainString(t *testing.T) {
 		switch r.IntN(5) {
 		case 0, 1:
 			bit := bits[r.IntN(len(bits))]
-			a.insert(bit)
+			a.Insert(bit)
 			text = text[:at] + bit + text[at:]
 			at += len(bit)
 		case 2:
-			a.edit(keys.CharLeft)
+			a.Edit(keys.CharLeft)
 			at -= lastCluster(text[:at])
 		case 3:
-			a.edit(keys.DeleteLeft)
+			a.Edit(keys.DeleteLeft)
 			cut := lastCluster(text[:at])
 			text, at = text[:at-cut]+text[at:], at-cut
 		case 4:
-			a.setWidth(1 + r.IntN(30))
-			a.scroll(5)
-			lines, x, y := a.draw(5)
+			a.SetWidth(1 + r.IntN(30))
+			a.Scroll(5)
+			lines, x, y := a.Draw(5)
 			if x > a.width || y >= 5 || len(lines) > 5 {
 				t.Fatalf("%d rows, the cursor at %d,%d", len(lines), x, y)
 			}
@@ -124,11 +123,11 @@ func TestAreaAgainstAPlainString(t *testing.T) {
 				}
 			}
 		}
-		if a.value() != text {
-			t.Fatalf("%q, want %q", a.value(), text)
+		if a.Value() != text {
+			t.Fatalf("%q, want %q", a.Value(), text)
 		}
 		if len(text) > 500 {
-			a.set("")
+			a.Set("")
 			text, at = "", 0
 		}
 	}
@@ -146,27 +145,4 @@ func lastCluster(text string) int {
 		rest = rest[len(last):]
 	}
 	return len(last)
-}
-
-func TestTypingIntoALargePromptIsQuick(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 100, 30)
-	for range 3 {
-		b.m.tab().composer.paste(strings.Repeat("a line of some words in a prompt\n", 900))
-	}
-	var took []time.Duration
-	for _, key := range "twenty keys, each of" {
-		start := time.Now()
-		b.typeText(string(key))
-		b.m.View()
-		took = append(took, time.Since(start))
-	}
-	per := undisturbed(took)
-	t.Logf("%v a key in %d rows", per, b.m.tab().composer.rows())
-	budget := 5 * time.Millisecond
-	if raceEnabled {
-		budget *= 10
-	}
-	if per > budget {
-		t.Errorf("a key takes %v, over %v", per, budget)
-	}
 }

@@ -1,4 +1,4 @@
-package ui
+package kit
 
 import (
 	"sort"
@@ -11,7 +11,7 @@ import (
 
 // A textLine is a line of an area: its characters as a person sees them
 // (grapheme clusters), and where it is broken to fit the width.
-type textLine struct {
+type TextLine struct {
 	text  string
 	chars []character
 	rows  []int // the first character of each row
@@ -23,8 +23,9 @@ type character struct {
 	cells int
 }
 
-func newTextLine(text string, width int) textLine {
-	l := textLine{text: text, chars: make([]character, 0, len(text))}
+// newTextLine breaks a text without line ends into rows of a width.
+func NewTextLine(text string, width int) TextLine {
+	l := TextLine{text: text, chars: make([]character, 0, len(text))}
 	for at := 0; at < len(text); {
 		cluster, cells := ansi.FirstGraphemeCluster(text[at:], ansi.GraphemeWidth)
 		l.chars = append(l.chars, character{at, cells})
@@ -36,7 +37,7 @@ func newTextLine(text string, width int) textLine {
 
 // wrap breaks the line after spaces where it can. Spaces that do not fit stay
 // at the end of their row, out of sight.
-func (l *textLine) wrap(width int) {
+func (l *TextLine) wrap(width int) {
 	l.rows = append(l.rows[:0], 0)
 	cells, start, breakAt := 0, 0, -1
 	for i, c := range l.chars {
@@ -59,10 +60,10 @@ func (l *textLine) wrap(width int) {
 	}
 }
 
-func (l *textLine) len() int { return len(l.chars) }
+func (l *TextLine) len() int { return len(l.chars) }
 
 // offset is where a character begins, in bytes; the end of the line for one behind it.
-func (l *textLine) offset(char int) int {
+func (l *TextLine) offset(char int) int {
 	if char >= len(l.chars) {
 		return len(l.text)
 	}
@@ -70,23 +71,23 @@ func (l *textLine) offset(char int) int {
 }
 
 // character is the first character that begins at an offset or after it.
-func (l *textLine) character(offset int) int {
+func (l *TextLine) character(offset int) int {
 	return sort.Search(len(l.chars), func(i int) bool { return l.chars[i].at >= offset })
 }
 
 // space reports whether a character is one.
-func (l *textLine) space(char int) bool {
+func (l *TextLine) space(char int) bool {
 	r, _ := utf8.DecodeRuneInString(l.text[l.chars[char].at:])
 	return unicode.IsSpace(r)
 }
 
 // rowOf is the row that a character, or the end of the line, is in.
-func (l *textLine) rowOf(char int) int {
+func (l *TextLine) rowOf(char int) int {
 	return max(0, sort.Search(len(l.rows), func(i int) bool { return l.rows[i] > char })-1)
 }
 
 // end is the character behind a row's last one.
-func (l *textLine) end(row int) int {
+func (l *TextLine) end(row int) int {
 	if row+1 < len(l.rows) {
 		return l.rows[row+1]
 	}
@@ -94,7 +95,7 @@ func (l *textLine) end(row int) int {
 }
 
 // cell is how far from its row's start a character is.
-func (l *textLine) cell(row, char int) int {
+func (l *TextLine) cell(row, char int) int {
 	cells := 0
 	for _, c := range l.chars[l.rows[row]:min(char, len(l.chars))] {
 		cells += c.cells
@@ -103,7 +104,7 @@ func (l *textLine) cell(row, char int) int {
 }
 
 // at is the character of a row that is nearest to a cell, before it.
-func (l *textLine) at(row, cell int) int {
+func (l *TextLine) at(row, cell int) int {
 	cells, end := 0, l.end(row)
 	for i := l.rows[row]; i < end; i++ {
 		cells += l.chars[i].cells
@@ -117,8 +118,21 @@ func (l *textLine) at(row, cell int) int {
 	return end
 }
 
+// rowCount is how many rows the line is broken into.
+func (l *TextLine) RowCount() int { return len(l.rows) }
+
+// rowStart and rowEnd are where a row begins and ends, in bytes.
+func (l *TextLine) RowStart(row int) int { return l.offset(l.rows[row]) }
+func (l *TextLine) RowEnd(row int) int   { return l.offset(l.end(row)) }
+
+// keepRows cuts off what is behind the first n rows.
+func (l *TextLine) KeepRows(n int) {
+	char := l.rows[n]
+	l.text, l.chars, l.rows = l.text[:l.offset(char)], l.chars[:char], l.rows[:n]
+}
+
 // rowText is what a row shows.
-func (l *textLine) rowText(row int) string {
+func (l *TextLine) rowText(row int) string {
 	text := l.text[l.offset(l.rows[row]):l.offset(l.end(row))]
 	if row+1 < len(l.rows) {
 		return strings.TrimRight(text, " ")

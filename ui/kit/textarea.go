@@ -1,4 +1,4 @@
-package ui
+package kit
 
 import (
 	"strings"
@@ -14,27 +14,27 @@ import (
 // person sees as a character, and a key costs the line it is typed in, not
 // the text: the text area of the Bubbles library lays out everything again
 // with each key.
-type area struct {
-	lines       []textLine // at least one
-	row, col    int        // the cursor: a line, and a character of it
+type TextArea struct {
+	lines       []TextLine // at least one
+	row, Col    int        // the cursor: a line, and a character of it
 	goal        int        // cell that moving up and down aims at, -1: the cursor's
 	width       int
 	top         int // first visible row of the window
-	changes     int // grows with every change of the text
+	edits       int // grows with every change of the text
 	placeholder string
 	ink, faint  lipgloss.Style
 }
 
-func newArea(th theme.Theme, placeholder string) area {
-	a := area{lines: []textLine{newTextLine("", 1)}, goal: -1, width: 1, placeholder: placeholder}
-	a.setTheme(th)
+func NewTextArea(th theme.Theme, placeholder string) TextArea {
+	a := TextArea{lines: []TextLine{NewTextLine("", 1)}, goal: -1, width: 1, placeholder: placeholder}
+	a.SetTheme(th)
 	return a
 }
 
-func (a *area) setTheme(th theme.Theme) { a.ink, a.faint = th.Text, th.Muted }
+func (a *TextArea) SetTheme(th theme.Theme) { a.ink, a.faint = th.Text, th.Muted }
 
 // setWidth sets where lines are broken; the cursor may stand one cell behind.
-func (a *area) setWidth(width int) {
+func (a *TextArea) SetWidth(width int) {
 	width = max(width, 1)
 	if width == a.width {
 		return
@@ -45,8 +45,14 @@ func (a *area) setWidth(width int) {
 	}
 }
 
+// Changes grows with every change of the text.
+func (a *TextArea) Changes() int { return a.edits }
+
+// LineCount is how many lines the text has.
+func (a *TextArea) LineCount() int { return len(a.lines) }
+
 // value is the whole text.
-func (a *area) value() string {
+func (a *TextArea) Value() string {
 	all := make([]string, len(a.lines))
 	for i, l := range a.lines {
 		all[i] = l.text
@@ -54,36 +60,36 @@ func (a *area) value() string {
 	return strings.Join(all, "\n")
 }
 
-func (a *area) empty() bool { return len(a.lines) == 1 && a.lines[0].text == "" }
+func (a *TextArea) Empty() bool { return len(a.lines) == 1 && a.lines[0].text == "" }
 
 // set replaces the text and puts the cursor at its end.
-func (a *area) set(text string) {
-	a.lines, a.row, a.col, a.top = []textLine{newTextLine("", a.width)}, 0, 0, 0
-	a.insert(text)
+func (a *TextArea) Set(text string) {
+	a.lines, a.row, a.Col, a.top = []TextLine{NewTextLine("", a.width)}, 0, 0, 0
+	a.Insert(text)
 }
 
 // insert puts text before the cursor.
-func (a *area) insert(text string) {
-	parts := strings.Split(clean(text), "\n")
+func (a *TextArea) Insert(text string) {
+	parts := strings.Split(Clean(text), "\n")
 	line := a.lines[a.row]
-	before, after := line.text[:line.offset(a.col)], line.text[line.offset(a.col):]
+	before, after := line.text[:line.offset(a.Col)], line.text[line.offset(a.Col):]
 	parts[0] = before + parts[0]
 	last := len(parts) - 1
 	end := len(parts[last])
 	parts[last] += after
-	fresh := make([]textLine, len(parts))
+	fresh := make([]TextLine, len(parts))
 	for i, p := range parts {
-		fresh[i] = newTextLine(p, a.width)
+		fresh[i] = NewTextLine(p, a.width)
 	}
 	a.replace(a.row, a.row+1, fresh)
 	a.row += last
-	a.col = a.lines[a.row].character(end)
+	a.Col = a.lines[a.row].character(end)
 	a.goal = -1
 }
 
 // replace puts fresh lines in the place of those from first up to end.
-func (a *area) replace(first, end int, fresh []textLine) {
-	a.changes++
+func (a *TextArea) replace(first, end int, fresh []TextLine) {
+	a.edits++
 	if len(fresh) == end-first {
 		copy(a.lines[first:end], fresh)
 		return
@@ -92,27 +98,27 @@ func (a *area) replace(first, end int, fresh []textLine) {
 }
 
 // before is the text of the cursor's line up to the cursor.
-func (a *area) before() string {
+func (a *TextArea) Before() string {
 	line := &a.lines[a.row]
-	return line.text[:line.offset(a.col)]
+	return line.text[:line.offset(a.Col)]
 }
 
 // upToCursor is the text before the cursor.
-func (a *area) upToCursor() string {
+func (a *TextArea) UpToCursor() string {
 	var b strings.Builder
 	for _, l := range a.lines[:a.row] {
 		b.WriteString(l.text + "\n")
 	}
-	return b.String() + a.before()
+	return b.String() + a.Before()
 }
 
 // A position is a place between two characters.
 type position struct{ row, col int }
 
-func (a *area) cursor() position { return position{a.row, a.col} }
+func (a *TextArea) cursor() position { return position{a.row, a.Col} }
 
 // delete removes what lies between two positions, in any order.
-func (a *area) delete(from, to position) {
+func (a *TextArea) delete(from, to position) {
 	if to.row < from.row || to.row == from.row && to.col < from.col {
 		from, to = to, from
 	}
@@ -121,39 +127,39 @@ func (a *area) delete(from, to position) {
 	}
 	first, last := &a.lines[from.row], &a.lines[to.row]
 	at := first.offset(from.col)
-	joined := newTextLine(first.text[:at]+last.text[last.offset(to.col):], a.width)
-	a.replace(from.row, to.row+1, []textLine{joined})
+	joined := NewTextLine(first.text[:at]+last.text[last.offset(to.col):], a.width)
+	a.replace(from.row, to.row+1, []TextLine{joined})
 	a.row, a.goal = from.row, -1
-	a.col = a.lines[a.row].character(at)
+	a.Col = a.lines[a.row].character(at)
 }
 
 // deleteBefore removes some bytes of the cursor's line before the cursor.
-func (a *area) deleteBefore(bytes int) {
+func (a *TextArea) DeleteBefore(bytes int) {
 	line := &a.lines[a.row]
-	a.delete(position{a.row, line.character(max(0, line.offset(a.col)-bytes))}, a.cursor())
+	a.delete(position{a.row, line.character(max(0, line.offset(a.Col)-bytes))}, a.cursor())
 }
 
 // motions are the places that editing actions move to, or delete up to.
-var motions = map[keys.ID]func(a *area) position{
-	keys.CharLeft: (*area).left, keys.CharRight: (*area).right,
-	keys.WordLeft: (*area).wordLeft, keys.WordRight: (*area).wordRight,
-	keys.LineStart: (*area).lineStart, keys.LineEnd: (*area).lineEnd,
+var motions = map[keys.ID]func(a *TextArea) position{
+	keys.CharLeft: (*TextArea).left, keys.CharRight: (*TextArea).right,
+	keys.WordLeft: (*TextArea).wordLeft, keys.WordRight: (*TextArea).wordRight,
+	keys.LineStart: (*TextArea).lineStart, keys.LineEnd: (*TextArea).lineEnd,
 }
 
-var deletions = map[keys.ID]func(a *area) position{
-	keys.DeleteLeft: (*area).left, keys.DeleteRight: (*area).right,
-	keys.DeleteWord: (*area).wordLeft, keys.DeleteWordNext: (*area).wordRight,
-	keys.DeleteToStart: (*area).lineStart, keys.DeleteToEnd: (*area).lineEnd,
+var deletions = map[keys.ID]func(a *TextArea) position{
+	keys.DeleteLeft: (*TextArea).left, keys.DeleteRight: (*TextArea).right,
+	keys.DeleteWord: (*TextArea).wordLeft, keys.DeleteWordNext: (*TextArea).wordRight,
+	keys.DeleteToStart: (*TextArea).lineStart, keys.DeleteToEnd: (*TextArea).lineEnd,
 }
 
 // edits reports whether an action is one of text editing.
-func edits(id keys.ID) bool { return motions[id] != nil || deletions[id] != nil }
+func IsEdit(id keys.ID) bool { return motions[id] != nil || deletions[id] != nil }
 
 // edit carries out an editing action; it reports false for any other.
-func (a *area) edit(id keys.ID) bool {
+func (a *TextArea) Edit(id keys.ID) bool {
 	if to, ok := motions[id]; ok {
 		p := to(a)
-		a.row, a.col, a.goal = p.row, p.col, -1
+		a.row, a.Col, a.goal = p.row, p.col, -1
 		return true
 	}
 	to, ok := deletions[id]
@@ -170,28 +176,28 @@ func (a *area) edit(id keys.ID) bool {
 	return ok
 }
 
-func (a *area) left() position {
+func (a *TextArea) left() position {
 	switch {
-	case a.col > 0:
-		return position{a.row, a.col - 1}
+	case a.Col > 0:
+		return position{a.row, a.Col - 1}
 	case a.row > 0:
 		return position{a.row - 1, a.lines[a.row-1].len()}
 	}
 	return a.cursor()
 }
 
-func (a *area) right() position {
+func (a *TextArea) right() position {
 	switch {
-	case a.col < a.lines[a.row].len():
-		return position{a.row, a.col + 1}
+	case a.Col < a.lines[a.row].len():
+		return position{a.row, a.Col + 1}
 	case a.row < len(a.lines)-1:
 		return position{a.row + 1, 0}
 	}
 	return a.cursor()
 }
 
-func (a *area) wordLeft() position {
-	line, col := &a.lines[a.row], a.col
+func (a *TextArea) wordLeft() position {
+	line, col := &a.lines[a.row], a.Col
 	if col == 0 {
 		return a.left()
 	}
@@ -204,8 +210,8 @@ func (a *area) wordLeft() position {
 	return position{a.row, col}
 }
 
-func (a *area) wordRight() position {
-	line, col := &a.lines[a.row], a.col
+func (a *TextArea) wordRight() position {
+	line, col := &a.lines[a.row], a.Col
 	if col == line.len() {
 		return a.right()
 	}
@@ -218,20 +224,20 @@ func (a *area) wordRight() position {
 	return position{a.row, col}
 }
 
-func (a *area) lineStart() position { return position{a.row, 0} }
-func (a *area) lineEnd() position   { return position{a.row, a.lines[a.row].len()} }
+func (a *TextArea) lineStart() position { return position{a.row, 0} }
+func (a *TextArea) lineEnd() position   { return position{a.row, a.lines[a.row].len()} }
 
 // up moves the cursor up a row of the screen; it reports false on the first.
-func (a *area) up() bool { return a.vertical(-1) }
+func (a *TextArea) Up() bool { return a.vertical(-1) }
 
 // down is up's other direction.
-func (a *area) down() bool { return a.vertical(1) }
+func (a *TextArea) Down() bool { return a.vertical(1) }
 
-func (a *area) vertical(by int) bool {
+func (a *TextArea) vertical(by int) bool {
 	line := &a.lines[a.row]
-	row := line.rowOf(a.col)
+	row := line.rowOf(a.Col)
 	if a.goal < 0 {
-		a.goal = line.cell(row, a.col)
+		a.goal = line.cell(row, a.Col)
 	}
 	to := row + by
 	switch {
@@ -244,12 +250,12 @@ func (a *area) vertical(by int) bool {
 		a.row++
 		to = 0
 	}
-	a.col = a.lines[a.row].at(to, a.goal)
+	a.Col = a.lines[a.row].at(to, a.goal)
 	return true
 }
 
 // rows is how many rows the text takes on the screen.
-func (a *area) rows() int {
+func (a *TextArea) Rows() int {
 	n := 0
 	for i := range a.lines {
 		n += len(a.lines[i].rows)
@@ -258,26 +264,26 @@ func (a *area) rows() int {
 }
 
 // place is the cursor's row and cell in the whole text.
-func (a *area) place() (row, cell int) {
+func (a *TextArea) place() (row, cell int) {
 	for i := range a.row {
 		row += len(a.lines[i].rows)
 	}
-	r := a.lines[a.row].rowOf(a.col)
-	return row + r, a.lines[a.row].cell(r, a.col)
+	r := a.lines[a.row].rowOf(a.Col)
+	return row + r, a.lines[a.row].cell(r, a.Col)
 }
 
 // scroll moves the window so that the cursor is in it.
-func (a *area) scroll(height int) {
+func (a *TextArea) Scroll(height int) {
 	row, _ := a.place()
 	a.top = max(min(a.top, row), row-height+1)
-	a.top = max(0, min(a.top, a.rows()-height))
+	a.top = max(0, min(a.top, a.Rows()-height))
 }
 
 // draw returns the rows in the window, at most height, and where the cursor is
 // in it. Call scroll before, when the text or the height may have changed.
-func (a *area) draw(height int) (lines []string, x, y int) {
-	if a.empty() {
-		return []string{a.faint.Render(fit(a.placeholder, a.width))}, 0, 0
+func (a *TextArea) Draw(height int) (lines []string, x, y int) {
+	if a.Empty() {
+		return []string{a.faint.Render(Fit(a.placeholder, a.width))}, 0, 0
 	}
 	n := 0
 	for i := range a.lines {

@@ -1,4 +1,4 @@
-package ui
+package kit
 
 import (
 	"github.com/charmbracelet/x/ansi"
@@ -9,12 +9,12 @@ import (
 )
 
 // A chooser is a list that is narrowed by typing.
-type chooser struct {
-	title   string
-	empty   string // said when there is nothing
-	entries []entry
+type Chooser struct {
+	Title   string
+	Empty   string // said when there is nothing
+	entries []Entry
 	verb    string // what enter does
-	query   area
+	query   TextArea
 	asked   int // change of query that shown is for
 
 	shown         []int // entries that match, best first
@@ -23,34 +23,34 @@ type chooser struct {
 }
 
 // An entry is a row of a chooser. remove, rename and inspect may be nil.
-type entry struct {
-	title, detail  string
-	current        bool
-	choose         intent
-	remove, rename intent
-	inspect        intent
+type Entry struct {
+	Title, Detail  string
+	Current        bool
+	Choose         Action
+	Remove, Rename Action
+	Inspect        Action
 }
 
 // A chooser is as wide as its entries need, within these bounds.
 const (
 	chooserWidth = 76
-	chooserMost  = 116
+	ChooserMost  = 116
 )
 
-func newChooser(th theme.Theme, title, verb, empty string, entries []entry) *chooser {
-	c := &chooser{title: title, verb: verb, empty: empty, entries: entries, query: field(th, "type to search", "")}
-	c.fill(entries)
+func NewChooser(th theme.Theme, title, verb, empty string, entries []Entry) *Chooser {
+	c := &Chooser{Title: title, verb: verb, Empty: empty, entries: entries, query: NewField(th, "type to search", "")}
+	c.Fill(entries)
 	return c
 }
 
 // fill replaces the entries. The current one is selected unless something has
 // been typed.
-func (c *chooser) fill(entries []entry) {
+func (c *Chooser) Fill(entries []Entry) {
 	c.entries = entries
-	c.query.setWidth(c.inner() - 2)
+	c.query.SetWidth(c.inner() - 2)
 	c.filter()
 	for i, e := range entries {
-		if e.current && c.query.empty() {
+		if e.Current && c.query.Empty() {
 			c.selected = i
 		}
 	}
@@ -60,35 +60,35 @@ func (c *chooser) fill(entries []entry) {
 }
 
 // String and Len make the entries a source of the fuzzy search.
-func (c *chooser) String(i int) string { return c.entries[i].title + " " + c.entries[i].detail }
-func (c *chooser) Len() int            { return len(c.entries) }
+func (c *Chooser) String(i int) string { return c.entries[i].Title + " " + c.entries[i].Detail }
+func (c *Chooser) Len() int            { return len(c.entries) }
 
-func (c *chooser) filter() {
-	c.asked, c.selected, c.top = c.query.changes, 0, 0
+func (c *Chooser) filter() {
+	c.asked, c.selected, c.top = c.query.Changes(), 0, 0
 	c.shown = c.shown[:0]
-	if c.query.empty() {
+	if c.query.Empty() {
 		for i := range c.entries {
 			c.shown = append(c.shown, i)
 		}
 		return
 	}
-	for _, m := range fuzzy.FindFrom(c.query.value(), c) {
+	for _, m := range fuzzy.FindFrom(c.query.Value(), c) {
 		c.shown = append(c.shown, m.Index)
 	}
 }
 
-func (c *chooser) press(id keys.ID, text string) intent {
+func (c *Chooser) Press(id keys.ID, text string) Action {
 	switch id {
 	case keys.ListCancel:
-		return done{}
+		return Close
 	case keys.ListAccept:
-		return c.pick(func(e entry) intent { return e.choose })
+		return c.pick(func(e Entry) Action { return e.Choose })
 	case keys.ListDelete:
-		return c.pick(func(e entry) intent { return e.remove })
+		return c.pick(func(e Entry) Action { return e.Remove })
 	case keys.ListRename:
-		return c.pick(func(e entry) intent { return e.rename })
+		return c.pick(func(e Entry) Action { return e.Rename })
 	case keys.ListInspect:
-		return c.pick(func(e entry) intent { return e.inspect })
+		return c.pick(func(e Entry) Action { return e.Inspect })
 	case keys.ListUp:
 		c.move(-1)
 	case keys.ListDown:
@@ -98,102 +98,102 @@ func (c *chooser) press(id keys.ID, text string) intent {
 	case keys.ListPageDown:
 		c.move(c.rows())
 	case "":
-		typed(&c.query, text, false)
+		TypeInto(&c.query, text, false)
 	default:
-		c.query.edit(id)
+		c.query.Edit(id)
 	}
-	if c.asked != c.query.changes {
+	if c.asked != c.query.Changes() {
 		c.filter()
 	}
 	return nil
 }
 
 // pick returns the selected entry's intent, nil if there is no entry.
-func (c *chooser) pick(what func(entry) intent) intent {
+func (c *Chooser) pick(what func(Entry) Action) Action {
 	if c.selected >= len(c.shown) {
 		return nil
 	}
 	return what(c.entries[c.shown[c.selected]])
 }
 
-func (c *chooser) move(by int) {
+func (c *Chooser) move(by int) {
 	c.selected = max(0, min(c.selected+by, len(c.shown)-1))
 	c.scroll()
 }
 
-func (c *chooser) scroll() {
+func (c *Chooser) scroll() {
 	c.top = max(min(c.top, c.selected), c.selected-c.rows()+1)
 }
 
-func (c *chooser) wheel(by int) intent {
+func (c *Chooser) Wheel(by, _, _ int) Action {
 	c.move(by)
 	return nil
 }
 
-func (c *chooser) click(_, y int) intent {
+func (c *Chooser) Click(_, y int) Action {
 	i := c.top + y - 3 // border, field, blank
 	if y < 3 || i >= len(c.shown) {
 		return nil
 	}
 	c.selected = i
-	return c.pick(func(e entry) intent { return e.choose })
+	return c.pick(func(e Entry) Action { return e.Choose })
 }
 
-func (c *chooser) resize(width, height int) {
+func (c *Chooser) Resize(width, height int) {
 	c.width, c.height = width, height
-	c.query.setWidth(c.inner() - 2)
+	c.query.SetWidth(c.inner() - 2)
 	c.scroll()
 }
 
 // inner is the width of the content.
-func (c *chooser) inner() int {
+func (c *Chooser) inner() int {
 	want := chooserWidth
 	for _, e := range c.entries {
-		want = max(want, min(ansi.StringWidth(e.title)+ansi.StringWidth(e.detail)+4, chooserMost))
+		want = max(want, min(ansi.StringWidth(e.Title)+ansi.StringWidth(e.Detail)+4, ChooserMost))
 	}
-	return innerWidth(want, c.width)
+	return InnerWidth(want, c.width)
 }
 
 // rows is how many entries are seen at once.
-func (c *chooser) rows() int { return max(1, min(max(16, c.height/2), c.height-8)) }
+func (c *Chooser) rows() int { return max(1, min(max(16, c.height/2), c.height-8)) }
 
-func (c *chooser) draw(th theme.Theme, m keys.Map) box {
+func (c *Chooser) Draw(th theme.Theme, m keys.Map) Box {
 	inner := c.inner()
-	c.query.scroll(1)
-	input, x, _ := c.query.draw(1)
+	c.query.Scroll(1)
+	input, x, _ := c.query.Draw(1)
 	content := []string{th.Accent.Render(th.Glyphs.Cursor) + " " + input[0], ""}
 	for i := c.top; i < min(len(c.shown), c.top+c.rows()); i++ {
 		e := c.entries[c.shown[i]]
 		mark := "  "
-		if e.current {
+		if e.Current {
 			mark = "* "
 		}
-		detail := besides(mark+e.title, e.detail, inner)
+		detail := besides(mark+e.Title, e.Detail, inner)
 		if i == c.selected {
-			content = append(content, th.Selected.Render(pad(spread(mark+e.title, detail, inner), inner)))
+			content = append(content, th.Selected.Render(Pad(Spread(mark+e.Title, detail, inner), inner)))
 			continue
 		}
-		content = append(content, spread(mark+e.title, th.Muted.Render(detail), inner))
+		content = append(content, Spread(mark+e.Title, th.Muted.Render(detail), inner))
 	}
 	if len(c.shown) == 0 {
-		say := c.empty
+		say := c.Empty
 		if len(c.entries) > 0 {
 			say = "Nothing matches."
 		}
 		content = append(content, th.Muted.Render("  "+say))
 	}
 	if below := len(c.shown) - c.top - c.rows(); below > 0 {
-		content = append(content, th.Muted.Render("  "+count(below)+" more "+th.Glyphs.Down))
+		content = append(content, th.Muted.Render("  "+FormatCount(below)+" more "+th.Glyphs.Down))
 	}
 	hints := []string{m.Hint(keys.List, keys.ListAccept), c.verb, m.Hint(keys.List, keys.ListCancel), "close"}
-	if c.pick(func(e entry) intent { return e.rename }) != nil {
+	if c.pick(func(e Entry) Action { return e.Rename }) != nil {
 		hints = append(hints, m.Hint(keys.List, keys.ListRename), "rename")
 	}
-	if c.pick(func(e entry) intent { return e.remove }) != nil {
+	if c.pick(func(e Entry) Action { return e.Remove }) != nil {
 		hints = append(hints, m.Hint(keys.List, keys.ListDelete), "delete")
 	}
-	if c.pick(func(e entry) intent { return e.inspect }) != nil {
+	if c.pick(func(e Entry) Action { return e.Inspect }) != nil {
 		hints = append(hints, m.Hint(keys.List, keys.ListInspect), "inspect")
 	}
-	return framed(th, c.title, content, hintLine(th, inner-2, hints...), inner, c.width, c.height).withCursor(x+2, 0)
+	return Frame(th, c.Title, content, HintLine(th, inner-2, hints...), inner, c.width, c.height).WithCursor(x+2, 0)
 }
