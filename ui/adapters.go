@@ -99,7 +99,7 @@ func (m *Model) adapter(arg string) tea.Cmd {
 		m.panel.adapters.ChooseNone()
 		return m.onAdapter(adapterMsg{d: m.tab().d, said: saidAdapter(turn.Adapter{})})
 	}
-	return m.loadAdapter(m.tab().d, expandHome(arg), adapter.Options{})
+	return m.loadAdapter(m.tab().d, kit.ExpandHome(arg), adapter.Options{})
 }
 
 // saidAdapter says what a change of the adapter does.
@@ -251,7 +251,7 @@ func (i answerAdapter) do(h kit.Host) tea.Cmd {
 		}
 		o.Alpha = float32(alpha)
 	default:
-		o.Init = expandHome(i.answer)
+		o.Init = kit.ExpandHome(i.answer)
 	}
 	m.CloseDialog()
 	return m.loadAdapter(i.of.d, i.of.file, o)
@@ -263,7 +263,7 @@ func (i loadAdapterFile) do(h kit.Host) tea.Cmd {
 	if i.path == "" {
 		return nil
 	}
-	return m.loadAdapter(m.tab().d, expandHome(i.path), adapter.Options{})
+	return m.loadAdapter(m.tab().d, kit.ExpandHome(i.path), adapter.Options{})
 }
 
 func (i forgetAdapter) do(h kit.Host) tea.Cmd {

@@ -72,7 +72,7 @@ func (i askBatchOut) do(h kit.Host) tea.Cmd {
 		if path = strings.TrimSpace(path); path == "" {
 			return kit.Close(h)
 		}
-		return batchNow{compareNow{s: i.s, batch: &batchFiles{expandHome(i.prompts), expandHome(path)}}}.do(h)
+		return batchNow{compareNow{s: i.s, batch: &batchFiles{kit.ExpandHome(i.prompts), kit.ExpandHome(path)}}}.do(h)
 	}))
 	return nil
 }
@@ -123,7 +123,7 @@ func (m *Model) startBatch(files batchFiles, variants []chat.Variant) tea.Cmd {
 		}})
 		return batchedMsg{b, table, err}
 	}
-	return tea.Batch(work, m.after(bakeEvery, batchTickMsg{b}))
+	return tea.Batch(work, m.after(progressEvery, batchTickMsg{b}))
 }
 
 func (msg batchTickMsg) take(m *Model) tea.Cmd {
@@ -134,7 +134,7 @@ func (msg batchTickMsg) take(m *Model) tea.Cmd {
 	if msg.b.ended {
 		return m.tick()
 	}
-	return m.after(bakeEvery, msg)
+	return m.after(progressEvery, msg)
 }
 
 func (msg batchedMsg) take(m *Model) tea.Cmd {
@@ -247,7 +247,7 @@ func (p *plain) batch(drafts []draft, file string) error {
 		return err
 	}
 	defer releaseModels(variants)
-	file = expandHome(file)
+	file = kit.ExpandHome(file)
 	total := 0
 	table, err := p.options.Batch(p.ctx, Batch{Prompts: file, Out: answersFile(file), Variants: variants, Progress: func(_, of int) { total = of }})
 	if err != nil {

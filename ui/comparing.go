@@ -170,7 +170,7 @@ func (i compareNow) do(h kit.Host) tea.Cmd {
 		variants, err := prepared(ctx, m.workspace, drafts, func(said string) { s.loading.Store(&said) })
 		return preparedMsg{i, variants, err}
 	}
-	return tea.Batch(load, m.after(bakeEvery, loadTickMsg{s}))
+	return tea.Batch(load, m.after(progressEvery, loadTickMsg{s}))
 }
 
 // prepared makes variants of drafts: it loads their models, which the caller

@@ -10,7 +10,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
 	"rookery/infer"
 )
 
@@ -296,39 +295,6 @@ func TestQuitting(t *testing.T) {
 	}
 	if b.m.ctx.Err() == nil {
 		t.Error("commands that wait are not told")
-	}
-}
-
-func TestExport(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 120, 24)
-	path := filepath.Join(t.TempDir(), "out.md")
-	for range 2 {
-		b.send(tea.PasteMsg{Content: "/export " + path})
-		b.press("enter")
-	}
-	b.sees("is there already; choose another name")
-	data, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(data), "How do I feed a rook?") {
-		t.Errorf("exported %q, %v", data, err)
-	}
-	for _, c := range []struct {
-		arg    string
-		format chat.Format
-		path   string
-	}{
-		{"", chat.Markdown, "a-title-文.md"},
-		{"md", chat.Markdown, "a-title-文.md"},
-		{"json", chat.JSON, "a-title-文.json"},
-		{"json /x/y z", chat.JSON, "/x/y z"},
-		{"/x/y.JSON", chat.JSON, "/x/y.JSON"},
-		{"notes", chat.Markdown, "notes"},
-		{"bundle", chat.Bundle, "a-title-文.rookery"},
-		{"x.rookery", chat.Bundle, "x.rookery"},
-		{"tree", chat.WholeTree, "a-title-文.json"},
-	} {
-		if e := exportTarget(c.arg, "A Title: 文!"); e.format != c.format || e.path != c.path {
-			t.Errorf("export %q: %s to %q", c.arg, e.format, e.path)
-		}
 	}
 }
 

@@ -22,7 +22,7 @@ func (m *Model) openPalette(string) tea.Cmd {
 			e.Detail = "/" + a.Slash
 		}
 		if a.NeedsArgument() {
-			e.Choose = fillPrompt("/" + a.Slash + " ")
+			e.Choose = kit.FillPrompt("/" + a.Slash + " ")
 		}
 		entries = append(entries, e)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
 	"rookery/ui/kit"
 )
 
@@ -50,7 +51,7 @@ func (m *Model) searchHistory(string) tea.Cmd {
 	for _, p := range slices.Backward(m.prompts) {
 		if !seen[p] {
 			seen[p] = true
-			entries = append(entries, kit.Entry{Title: kit.OneLine(strings.ToValidUTF8(p[:min(len(p), longest)], "")), Choose: fillPrompt(p)})
+			entries = append(entries, kit.Entry{Title: kit.OneLine(strings.ToValidUTF8(p[:min(len(p), longest)], "")), Choose: kit.FillPrompt(p)})
 		}
 	}
 	m.OpenDialog(kit.NewChooser(m.th, "Prompt history", "use", "No prompt has been sent yet.", entries))

@@ -19,6 +19,7 @@ import (
 // A mixWorkspace is what the interface needs of mixes. It blocks and is called in
 // commands only.
 type mixWorkspace interface {
+	States(ctx context.Context) ([]turn.State, error)
 	ParseMix(ctx context.Context, text string) (turn.Mix, error)
 	Mixes(ctx context.Context) ([]turn.NamedMix, error)
 	FindMix(ctx context.Context, name string) (turn.Mix, error)
@@ -31,6 +32,10 @@ type mixDialogue interface {
 	SetMix(m turn.Mix) error
 	// Drawn is an answer's tokens as they were drawn, or nil.
 	Drawn(id turn.ID) []infer.Token
+}
+
+func (k chatWorkspace) States(ctx context.Context) ([]turn.State, error) {
+	return k.Library().List(ctx)
 }
 
 func (opening) SetMix(turn.Mix) error       { return errOpening }
@@ -172,7 +177,7 @@ func (m *Model) onMixStates(msg mixStatesMsg) tea.Cmd {
 	var entries []kit.Entry
 	for _, s := range list {
 		if !mix.Has(s.ID) {
-			entries = append(entries, kit.Entry{Title: kit.OneLine(s.Name), Detail: aboutState(s), Choose: addState{s}.do})
+			entries = append(entries, kit.Entry{Title: kit.OneLine(s.Name), Detail: kit.AboutState(s), Choose: addState{s}.do})
 		}
 	}
 	msg.dialog.Fill(entries)

@@ -75,7 +75,7 @@ func (m *Model) onModel(msg modelMsg) tea.Cmd {
 
 // modelNamed is the model of a name on the list, or of a file.
 func modelNamed(list []ModelFile, name string) (ModelFile, error) {
-	path := expandHome(name)
+	path := kit.ExpandHome(name)
 	for _, f := range list {
 		if f.Name == name || f.Path == path {
 			return f, nil

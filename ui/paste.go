@@ -2,8 +2,9 @@ package ui
 
 import (
 	"fmt"
-	"rookery/ui/kit"
 	"strings"
+
+	"rookery/ui/kit"
 )
 
 // A pasted text that is too large to be read in a few lines is held aside;

@@ -195,7 +195,7 @@ func (p *plain) welcome(version string) {
 		}
 		return
 	}
-	p.say(fmt.Sprintf("Conversation: %s, %d messages.", titleOf(v.Conversation), len(v.Turns)))
+	p.say(fmt.Sprintf("Conversation: %s, %d messages.", kit.TitleOf(v.Conversation), len(v.Turns)))
 	last := v.Turns[len(v.Turns)-1]
 	if last.Role == turn.RoleAssistant {
 		_, answer, _ := chat.SplitThought(last.Text)

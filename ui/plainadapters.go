@@ -25,7 +25,7 @@ func (p *plain) adapter(arg string) error {
 	if err != nil {
 		return err
 	}
-	a, err := p.workspace.TakeAdapter(p.ctx, expandHome(name), o)
+	a, err := p.workspace.TakeAdapter(p.ctx, kit.ExpandHome(name), o)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func adapterWords(arg string) (name string, o adapter.Options, err error) {
 		case "blocks":
 			o.Blocks = value
 		case "init":
-			o.Init = expandHome(value)
+			o.Init = kit.ExpandHome(value)
 		default:
 			return arg, adapter.Options{}, nil
 		}

@@ -7,6 +7,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/library"
 )
 
 // command runs a slash command of the line interface.
@@ -152,11 +153,11 @@ func (p *plain) export(arg string) error {
 	if len(v.Turns) == 0 {
 		return errors.New("there is nothing to export yet")
 	}
-	e := exportTarget(arg, titleOf(v.Conversation))
-	if err := e.write(p.ctx, p.workspace, v.Conversation, v.Turns); err != nil {
+	e := library.NewExport(arg, kit.TitleOf(v.Conversation))
+	if err := e.Write(p.ctx, p.options.Workspace, v.Conversation, v.Turns); err != nil {
 		return err
 	}
-	p.say("Exported to " + e.path + ".")
+	p.say("Exported to " + e.Path + ".")
 	return nil
 }
 

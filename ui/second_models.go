@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -112,6 +113,9 @@ func (i loadNow) do(h kit.Host) tea.Cmd {
 	return i.now.do(m)
 }
 
+// progressEvery is how often a dialog looks at how far something is.
+const progressEvery = 100 * time.Millisecond
+
 // loadTickMsg lets a setup look at how far loading is.
 type loadTickMsg struct{ s *setup }
 
@@ -122,7 +126,7 @@ func (msg loadTickMsg) take(m *Model) tea.Cmd {
 	if said := msg.s.loading.Load(); said != nil {
 		msg.s.said = *said
 	}
-	return m.after(bakeEvery, msg)
+	return m.after(progressEvery, msg)
 }
 
 // loadModels loads the models that variants need, one after the other. The

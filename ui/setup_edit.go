@@ -138,7 +138,7 @@ func (s *setup) stateEntries() []kit.Entry {
 	list := []kit.Entry{{Title: "none", Detail: "the bare model", Current: now == 0, Choose: s.choose(func(d *draft) { d.Base = turn.State{} })}}
 	for _, state := range s.states {
 		list = append(list, kit.Entry{
-			Title: kit.OneLine(state.Name), Detail: aboutState(state), Current: now == state.ID,
+			Title: kit.OneLine(state.Name), Detail: kit.AboutState(state), Current: now == state.ID,
 			Choose: s.choose(func(d *draft) { d.Base = state }),
 		})
 	}
@@ -292,7 +292,7 @@ func (s *setup) stateItems() ([]kit.Item, func(d *draft, item int)) {
 			items = append(items, kit.Item{Title: "none", Detail: "the bare model", Checked: used})
 			continue
 		}
-		items = append(items, kit.Item{Title: kit.OneLine(state.Name), Detail: aboutState(state), Checked: used})
+		items = append(items, kit.Item{Title: kit.OneLine(state.Name), Detail: kit.AboutState(state), Checked: used})
 	}
 	return items, func(d *draft, i int) { d.Base = all[i] }
 }

@@ -31,13 +31,19 @@ func newTab(d dialogue, th theme.Theme, modelName string) *tab {
 func (t *tab) title() string {
 	switch {
 	case t.view.Conversation.Title != "":
-		return titleOf(t.view.Conversation)
+		return kit.TitleOf(t.view.Conversation)
 	case t.view.Loading:
 		return "Opening"
 	case t.view.Base != "":
 		return kit.OneLine(t.view.Base)
 	}
 	return "New chat"
+}
+
+// opening says that the conversations are still being opened.
+func (t *tab) opening() bool {
+	_, standIn := t.d.(opening)
+	return standIn
 }
 
 // generating reports whether an answer is running.

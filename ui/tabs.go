@@ -166,19 +166,6 @@ func (m *Model) moveTab(by int) {
 	m.saveLayout()
 }
 
-func (m *Model) renameTab(arg string) tea.Cmd {
-	t := m.tab()
-	if arg != "" {
-		return m.report("", t.d.SetTitle(kit.OneLine(arg)))
-	}
-	id := t.d.ID()
-	m.OpenDialog(kit.NewQuestion(m.th, "Rename the conversation", "", "rename", t.view.Conversation.Title, false, func(h kit.Host, text string) tea.Cmd {
-		h.CloseDialog()
-		return m.rename(id, kit.OneLine(text))
-	}))
-	return nil
-}
-
 // saveLayout remembers which conversations are open.
 func (m *Model) saveLayout() {
 	open := make([]dialogue, 0, len(m.tabs))
@@ -198,4 +185,17 @@ func (m *Model) hintFor(id keys.ID) string {
 	}
 	a, _ := keys.Find(id)
 	return "/" + a.Slash
+}
+
+// dropTab takes a tab away without shutting its dialogue.
+func (m *Model) dropTab(i int) {
+	m.tabs = slices.Delete(m.tabs, i, i+1)
+	if len(m.tabs) == 0 {
+		m.tabs = append(m.tabs, m.openTab(m.workspace.New()))
+	}
+	active := m.active
+	if i < active {
+		active--
+	}
+	m.goTo(min(active, len(m.tabs)-1))
 }

@@ -114,10 +114,7 @@ func voteCount(n int) string {
 
 // write makes a new file; it never replaces one. It blocks.
 func (i writeVotes) write(votes []turn.Vote) error {
-	path, err := fromHome(i.path)
-	if err != nil {
-		return fmt.Errorf("exporting to %s: %w", i.path, err)
-	}
+	path := kit.ExpandHome(i.path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already; choose another name", path)

@@ -98,18 +98,6 @@ func TestPasteIntoADialog(t *testing.T) {
 	if len(b.m.tab().transcript.find.matches) == 0 {
 		t.Errorf("nothing is found:\n%s", b.screen())
 	}
-	b.press("esc", "ctrl+o")
-	b.send(tea.PasteMsg{Content: "dog"})
-	b.pause()
-	if q := b.k.queries; len(q) == 0 || q[len(q)-1] != "dog" {
-		t.Errorf("the messages were searched for %q", q)
-	}
-	b.press("ctrl+x")
-	before := len(b.k.deleted)
-	b.send(tea.PasteMsg{Content: "y"}) // is no answer to a question
-	if len(b.k.deleted) != before {
-		t.Error("a paste has answered a question")
-	}
 }
 
 // A prompt that was written for a comparison is not lost with the setup.

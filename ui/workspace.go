@@ -35,7 +35,6 @@ type workspace interface {
 	Delete(ctx context.Context, id turn.ID) error
 	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)
-	library
 	mixWorkspace
 	compareWorkspace
 	adapterWorkspace
@@ -54,7 +53,6 @@ type dialogue interface {
 	ShowTurn(id turn.ID) error
 	treeDialogue
 	compareDialogue
-	stateDialogue
 	mixDialogue
 	outlookDialogue
 	adapterDialogue

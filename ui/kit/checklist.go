@@ -9,7 +9,7 @@ import (
 	"rookery/ui/theme"
 )
 
-// A checklist is a list of which several entries are chosen.
+// A Checklist is a list of which several entries are chosen.
 type Checklist struct {
 	Title  string
 	Items  []Item
@@ -19,12 +19,13 @@ type Checklist struct {
 	width, height int
 }
 
-// An item is a row of a checklist.
+// An Item is a row of a checklist.
 type Item struct {
 	Title, Detail string
 	Checked       bool
 }
 
+// Press takes a key.
 func (c *Checklist) Press(id keys.ID, text string) Action {
 	switch {
 	case id == keys.ListCancel:
@@ -67,11 +68,13 @@ func (c *Checklist) move(by int) {
 	c.top = max(min(c.top, c.selected), c.selected-c.rows()+1)
 }
 
+// Wheel scrolls.
 func (c *Checklist) Wheel(by, _, _ int) Action {
 	c.move(by)
 	return nil
 }
 
+// Click takes a click inside the box.
 func (c *Checklist) Click(_, y int) Action {
 	if i := c.top + y - 1; y >= 1 && i < len(c.Items) {
 		c.selected = i
@@ -80,6 +83,7 @@ func (c *Checklist) Click(_, y int) Action {
 	return nil
 }
 
+// Resize tells the size of the screen.
 func (c *Checklist) Resize(width, height int) {
 	c.width, c.height = width, height
 	c.move(0)
@@ -87,6 +91,7 @@ func (c *Checklist) Resize(width, height int) {
 
 func (c *Checklist) rows() int { return max(1, min(len(c.Items), c.height-6)) }
 
+// Draw returns the box.
 func (c *Checklist) Draw(th theme.Theme, m keys.Map) Box {
 	inner := InnerWidth(chooserWidth, c.width)
 	var content []string

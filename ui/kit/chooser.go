@@ -8,7 +8,7 @@ import (
 	"rookery/ui/theme"
 )
 
-// A chooser is a list that is narrowed by typing.
+// A Chooser is a list that is narrowed by typing.
 type Chooser struct {
 	Title   string
 	Empty   string // said when there is nothing
@@ -22,7 +22,7 @@ type Chooser struct {
 	width, height int
 }
 
-// An entry is a row of a chooser. remove, rename and inspect may be nil.
+// An Entry is a row of a chooser. Remove, Rename and Inspect may be nil.
 type Entry struct {
 	Title, Detail  string
 	Current        bool
@@ -37,13 +37,15 @@ const (
 	ChooserMost  = 116
 )
 
+// NewChooser makes a list of entries; empty is said when there are none, and verb is
+// what choosing one does.
 func NewChooser(th theme.Theme, title, verb, empty string, entries []Entry) *Chooser {
 	c := &Chooser{Title: title, verb: verb, Empty: empty, entries: entries, query: NewField(th, "type to search", "")}
 	c.Fill(entries)
 	return c
 }
 
-// fill replaces the entries. The current one is selected unless something has
+// Fill replaces the entries. The current one is selected unless something has
 // been typed.
 func (c *Chooser) Fill(entries []Entry) {
 	c.entries = entries
@@ -77,6 +79,7 @@ func (c *Chooser) filter() {
 	}
 }
 
+// Press takes a key.
 func (c *Chooser) Press(id keys.ID, text string) Action {
 	switch id {
 	case keys.ListCancel:
@@ -125,11 +128,13 @@ func (c *Chooser) scroll() {
 	c.top = max(min(c.top, c.selected), c.selected-c.rows()+1)
 }
 
+// Wheel scrolls.
 func (c *Chooser) Wheel(by, _, _ int) Action {
 	c.move(by)
 	return nil
 }
 
+// Click takes a click inside the box.
 func (c *Chooser) Click(_, y int) Action {
 	i := c.top + y - 3 // border, field, blank
 	if y < 3 || i >= len(c.shown) {
@@ -139,6 +144,7 @@ func (c *Chooser) Click(_, y int) Action {
 	return c.pick(func(e Entry) Action { return e.Choose })
 }
 
+// Resize tells the size of the screen.
 func (c *Chooser) Resize(width, height int) {
 	c.width, c.height = width, height
 	c.query.SetWidth(c.inner() - 2)
@@ -157,6 +163,7 @@ func (c *Chooser) inner() int {
 // rows is how many entries are seen at once.
 func (c *Chooser) rows() int { return max(1, min(max(16, c.height/2), c.height-8)) }
 
+// Draw returns the box.
 func (c *Chooser) Draw(th theme.Theme, m keys.Map) Box {
 	inner := c.inner()
 	c.query.Scroll(1)

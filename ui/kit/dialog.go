@@ -12,7 +12,7 @@ import (
 	"rookery/ui/theme"
 )
 
-// A dialog is modal: while it is open it gets every key. A nil intent means
+// A Dialog is modal: while it is open it gets every key. A nil action means
 // that it stays open and nothing is to be done.
 type Dialog interface {
 	// Press takes an action of the list context, or "" and typed text.
@@ -27,22 +27,22 @@ type Dialog interface {
 	Draw(th theme.Theme, m keys.Map) Box
 }
 
-// A placed dialog has keys of its own, before those of all dialogs.
+// A Keyed dialog has keys of its own, before those of all dialogs.
 type Keyed interface{ Context() keys.Context }
 
-// A holder is a dialog with work in it, which a slip of the hand would end: a
+// A Holder is a dialog with work in it, which a slip of the hand would end: a
 // click beside it does not close it.
 type Holder interface{ HoldsWork() bool }
 
-// A looker is a dialog that follows what happens: while it is the topmost it
+// A Looker is a dialog that follows what happens: while it is the topmost it
 // looks after each look at the dialogues.
 type Looker interface{ Look(h Host) tea.Cmd }
 
-// A helped dialog has a part of the help about it: the help opens at it.
+// A Helped dialog has a part of the help about it: the help opens at it.
 type Helped interface{ HelpPart() string }
 
 // Find is the open dialog of a type, the topmost of several.
-func findDialog[D Dialog](h Host) (d D, ok bool) {
+func Find[D Dialog](h Host) (d D, ok bool) {
 	for _, open := range slices.Backward(h.Dialogs()) {
 		if d, ok = open.(D); ok {
 			return d, true
@@ -51,20 +51,20 @@ func findDialog[D Dialog](h Host) (d D, ok bool) {
 	return d, false
 }
 
-// onTop says that a dialog is the topmost one.
+// OnTop says that a dialog is the topmost one.
 func OnTop(h Host, d Dialog) bool {
 	dialogs := h.Dialogs()
 	return len(dialogs) > 0 && dialogs[len(dialogs)-1] == d
 }
 
-// A box is drawn over the screen, with its upper left corner at x and y.
+// A Box is drawn over the screen, with its upper left corner at x and y.
 type Box struct {
 	Lines            []string
 	X, Y             int
 	CursorX, CursorY int // on the screen; negative for none
 }
 
-// frameBox puts content into a border with a title and hints, in the middle of
+// Frame puts content into a border with a title and hints, in the middle of
 // the screen. content lines are fit to the width.
 func Frame(th theme.Theme, title string, content []string, hints string, inner, screenW, screenH int) Box {
 	edge := lipgloss.RoundedBorder()
@@ -90,16 +90,16 @@ func Frame(th theme.Theme, title string, content []string, hints string, inner, 
 	}
 }
 
-// withCursor puts the cursor at a place of the content.
+// WithCursor puts the cursor at a place of the content.
 func (b Box) WithCursor(x, y int) Box {
 	b.CursorX, b.CursorY = b.X+2+x, b.Y+1+y
 	return b
 }
 
-// innerWidth is the content width of a box that would like to be want wide.
+// InnerWidth is the content width of a box that would like to be want wide.
 func InnerWidth(want, screen int) int { return max(8, min(want, screen-6)) }
 
-// hintLine joins "key what it does" pairs, as many as fit.
+// HintLine joins "key what it does" pairs, as many as fit.
 func HintLine(th theme.Theme, width int, pairs ...string) string {
 	line, used := "", 0
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -123,7 +123,7 @@ func HintLine(th theme.Theme, width int, pairs ...string) string {
 	return line
 }
 
-// field prepares the text of a one-line input.
+// NewField prepares the text of a one-line input.
 func NewField(th theme.Theme, placeholder, text string) TextArea {
 	a := NewTextArea(th, placeholder)
 	if text != "" {
@@ -132,7 +132,7 @@ func NewField(th theme.Theme, placeholder, text string) TextArea {
 	return a
 }
 
-// typeInto carries out an editing key or inserts text in a field; a one-line
+// TypeInto carries out an editing key or inserts text in a field; a one-line
 // field turns line ends into spaces.
 func TypeInto(a *TextArea, text string, multi bool) {
 	text = NormalizeLineEnds(text)

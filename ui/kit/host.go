@@ -13,7 +13,7 @@ import (
 	"rookery/ui/theme"
 )
 
-// A host is the program around the features. Its methods are called in Update
+// A Host is the program around the features. Its methods are called in Update
 // only, on the goroutine that runs it.
 type Host interface {
 	// Context ends with the program.
@@ -50,9 +50,11 @@ type Host interface {
 	DropTab(id turn.ID) Action
 
 	OpenDialog(d Dialog)
-	// CloseDialog takes the topmost dialog away, CloseDialogs all of them.
+	// CloseDialog takes the topmost dialog away, CloseDialogs all of them and
+	// RemoveDialog one, wherever it lies.
 	CloseDialog()
 	CloseDialogs()
+	RemoveDialog(d Dialog)
 	// Dialogs are the open ones, the topmost last.
 	Dialogs() []Dialog
 
@@ -69,7 +71,7 @@ type Host interface {
 	Refresh() tea.Cmd
 }
 
-// A tabber is one tab of the program.
+// A Tab is one tab of the program.
 type Tab interface {
 	// Dialogue is nil while the program still opens its conversations. No
 	// action on a conversation runs before.
@@ -96,7 +98,7 @@ type Tab interface {
 	Preview(n int)
 }
 
-// A prompter is where the prompt of a tab is written.
+// A Prompt is where the prompt of a tab is written.
 type Prompt interface {
 	// Text is what would be sent.
 	Text() string
@@ -105,43 +107,4 @@ type Prompt interface {
 	// Fill replaces the text, Clear takes it away.
 	Fill(text string)
 	Clear()
-}
-
-// An intent is something to be done in the program: what a key in a dialog
-// asks for, what a command brings back, what a timer was set for. It takes the
-// host and carries itself out, in Update. nil is nothing.
-type Action func(h Host) tea.Cmd
-
-// await does work in a command, which may block and touches nothing of the
-// interface, and carries out then with its result.
-func await[T any](work func() (T, error), then func(h Host, v T, err error) tea.Cmd) tea.Cmd {
-	return func() tea.Msg {
-		v, err := work()
-		return Action(func(h Host) tea.Cmd { return then(h, v, err) })
-	}
-}
-
-// closeTop takes the topmost dialog away.
-func Close(h Host) tea.Cmd {
-	h.CloseDialog()
-	return nil
-}
-
-// run takes the topmost dialog away and runs an action.
-func Run(id keys.ID, arg string) Action {
-	return func(h Host) tea.Cmd {
-		h.CloseDialog()
-		return h.Run(id, arg)
-	}
-}
-
-// report shows an error or, if there is none, what was said, if anything.
-func Report(h Host, said string, err error) tea.Cmd {
-	switch {
-	case err != nil:
-		return h.Fail(err)
-	case said != "":
-		return h.Say(said)
-	}
-	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"rookery/ui/theme"
 )
 
-// A question asks for a text of one or several lines.
+// A Question asks for a text of one or several lines.
 type Question struct {
 	title, about  string
 	wrong         string // why the text was not taken; said instead of what it is about
@@ -22,10 +22,13 @@ type Question struct {
 
 const questionWidth = 70
 
+// NewQuestion asks for a text; verb is what accept does with it. The question stays
+// open until accept closes it: see Refuse.
 func NewQuestion(th theme.Theme, title, about, verb, text string, multi bool, accept func(h Host, text string) tea.Cmd) *Question {
 	return &Question{title: title, about: about, verb: verb, multi: multi, accept: accept, input: NewField(th, "", text)}
 }
 
+// Press takes a key.
 func (q *Question) Press(id keys.ID, text string) Action {
 	q.wrong = ""
 	switch id {
@@ -50,6 +53,7 @@ func (q *Question) Press(id keys.ID, text string) Action {
 	return nil
 }
 
+// Wheel scrolls.
 func (q *Question) Wheel(by, _, _ int) Action {
 	for range max(by, -by) {
 		if by < 0 {
@@ -61,13 +65,16 @@ func (q *Question) Wheel(by, _, _ int) Action {
 	return nil
 }
 
+// Click takes a click inside the box.
 func (q *Question) Click(int, int) Action { return nil }
 
+// Resize tells the size of the screen.
 func (q *Question) Resize(width, height int) {
 	q.width, q.height = width, height
 	q.input.SetWidth(InnerWidth(questionWidth, width) - 1) // the cursor may stand behind the text
 }
 
+// Draw returns the box.
 func (q *Question) Draw(th theme.Theme, m keys.Map) Box {
 	inner := InnerWidth(questionWidth, q.width)
 	var content []string
@@ -105,7 +112,7 @@ func (q *Question) Draw(th theme.Theme, m keys.Map) Box {
 	return Frame(th, q.title, content, HintLine(th, inner-2, hints...), inner, q.width, q.height).WithCursor(x, head+y)
 }
 
-// A confirmation asks before something that cannot be undone.
+// A Confirmation asks before something that cannot be undone.
 type Confirmation struct {
 	Title, Text   string
 	Verb          string // what enter does
@@ -114,6 +121,7 @@ type Confirmation struct {
 	width, height int
 }
 
+// Press takes a key.
 func (c *Confirmation) Press(id keys.ID, text string) Action {
 	switch {
 	case id == keys.ListAccept || text == "y":
@@ -124,17 +132,23 @@ func (c *Confirmation) Press(id keys.ID, text string) Action {
 	return nil
 }
 
+// Wheel scrolls.
 func (c *Confirmation) Wheel(int, int, int) Action { return nil }
-func (c *Confirmation) Click(int, int) Action      { return nil }
-func (c *Confirmation) Resize(width, height int)   { c.width, c.height = width, height }
 
+// Click takes a click inside the box.
+func (c *Confirmation) Click(int, int) Action { return nil }
+
+// Resize tells the size of the screen.
+func (c *Confirmation) Resize(width, height int) { c.width, c.height = width, height }
+
+// Draw returns the box.
 func (c *Confirmation) Draw(th theme.Theme, m keys.Map) Box {
 	inner := InnerWidth(50, c.width)
 	hints := HintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), c.Verb, m.Hint(keys.List, keys.ListCancel), cmp.Or(c.Refuse, "keep"))
 	return Frame(th, c.Title, Wrap(c.Text, inner), hints, inner, c.width, c.height)
 }
 
-// refuse says why a text is not taken in its question, which stays open so that
+// Refuse says why a text is not taken in its question, which stays open so that
 // it can be put right. It reports whether a question is what is asked now.
 func Refuse(h Host, err error) bool {
 	dialogs := h.Dialogs()

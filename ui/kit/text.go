@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// fit cuts a styled line to at most width cells.
+// Fit cuts a styled line to at most width cells.
 func Fit(line string, width int) string {
 	if width <= 0 {
 		return ""
@@ -19,13 +19,13 @@ func Fit(line string, width int) string {
 	return ansi.Truncate(line, width, "…")
 }
 
-// pad makes a styled line exactly width cells wide.
+// Pad makes a styled line exactly width cells wide.
 func Pad(line string, width int) string {
 	line = Fit(line, width)
 	return line + strings.Repeat(" ", max(0, width-ansi.StringWidth(line)))
 }
 
-// spread puts left and right at the ends of a line; right goes first when
+// Spread puts left and right at the ends of a line; right goes first when
 // there is no room for both.
 func Spread(left, right string, width int) string {
 	gap := width - ansi.StringWidth(left) - ansi.StringWidth(right)
@@ -35,7 +35,7 @@ func Spread(left, right string, width int) string {
 	return left + strings.Repeat(" ", gap) + right
 }
 
-// fitEnd cuts a text to a width and leaves its end, where names of one kind
+// FitEnd cuts a text to a width and leaves its end, where names of one kind
 // differ.
 func FitEnd(text string, width int) string {
 	if over := ansi.StringWidth(text) - width; over > 0 && width > 0 {
@@ -58,7 +58,7 @@ func besides(title, detail string, width int) string {
 	return Fit(detail, room-1)
 }
 
-// overlay draws a box of lines over a screen, in place.
+// Overlay draws a box of lines over a screen, in place.
 func Overlay(screen []string, width int, box []string, x, y int) {
 	for i, line := range box {
 		if row := y + i; row >= 0 && row < len(screen) {
@@ -79,7 +79,7 @@ func rightOf(line string, width, from int) string {
 	return right
 }
 
-// clean makes text from outside safe to draw: no control characters but line
+// Clean makes text from outside safe to draw: no control characters but line
 // ends, tabs as spaces.
 func Clean(text string) string {
 	if !strings.ContainsFunc(text, unsafeRune) {
@@ -101,15 +101,15 @@ func unsafeRune(r rune) bool {
 	return r != '\n' && (unicode.IsControl(r) || r == '\u2028' || r == '\u2029')
 }
 
-// oneLine is text on a single line, safe to draw.
+// OneLine is text on a single line, safe to draw.
 func OneLine(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
 
-// wrapped breaks plain text into lines of at most width cells.
+// Wrap breaks plain text into lines of at most width cells.
 func Wrap(text string, width int) []string {
 	return strings.Split(ansi.Wrap(Clean(text), max(width, 1), ""), "\n")
 }
 
-// count writes a number with its thousands apart: 14,000.
+// FormatCount writes a number with its thousands apart: 14,000.
 func FormatCount[N int | int64 | uint64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -118,7 +118,7 @@ func FormatCount[N int | int64 | uint64](n N) string {
 	return s
 }
 
-// size writes a number of bytes, in powers of 1000 as the command line and the
+// FormatSize writes a number of bytes, in powers of 1000 as the command line and the
 // configuration do: 1.2 MB.
 func FormatSize(n int64) string {
 	switch {
@@ -132,7 +132,7 @@ func FormatSize(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// rate writes tokens a second: 42.1, 1,234.
+// FormatRate writes tokens a second: 42.1, 1,234.
 func FormatRate(r float64) string {
 	if r >= 100 {
 		return FormatCount(int(r + 0.5))

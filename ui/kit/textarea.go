@@ -10,13 +10,13 @@ import (
 	"rookery/ui/theme"
 )
 
-// An area is editable text of one or several lines. Its cursor moves by what a
+// A TextArea is editable text of one or several lines. Its cursor moves by what a
 // person sees as a character, and a key costs the line it is typed in, not
 // the text: the text area of the Bubbles library lays out everything again
 // with each key.
 type TextArea struct {
 	lines       []TextLine // at least one
-	row, Col    int        // the cursor: a line, and a character of it
+	row, col    int        // the cursor: a line, and a character of it
 	goal        int        // cell that moving up and down aims at, -1: the cursor's
 	width       int
 	top         int // first visible row of the window
@@ -25,15 +25,17 @@ type TextArea struct {
 	ink, faint  lipgloss.Style
 }
 
+// NewTextArea is an empty text.
 func NewTextArea(th theme.Theme, placeholder string) TextArea {
 	a := TextArea{lines: []TextLine{NewTextLine("", 1)}, goal: -1, width: 1, placeholder: placeholder}
 	a.SetTheme(th)
 	return a
 }
 
+// SetTheme changes the looks.
 func (a *TextArea) SetTheme(th theme.Theme) { a.ink, a.faint = th.Text, th.Muted }
 
-// setWidth sets where lines are broken; the cursor may stand one cell behind.
+// SetWidth sets where lines are broken; the cursor may stand one cell behind.
 func (a *TextArea) SetWidth(width int) {
 	width = max(width, 1)
 	if width == a.width {
@@ -51,7 +53,7 @@ func (a *TextArea) Changes() int { return a.edits }
 // LineCount is how many lines the text has.
 func (a *TextArea) LineCount() int { return len(a.lines) }
 
-// value is the whole text.
+// Value is the whole text.
 func (a *TextArea) Value() string {
 	all := make([]string, len(a.lines))
 	for i, l := range a.lines {
@@ -60,19 +62,20 @@ func (a *TextArea) Value() string {
 	return strings.Join(all, "\n")
 }
 
+// Empty says that there is no text.
 func (a *TextArea) Empty() bool { return len(a.lines) == 1 && a.lines[0].text == "" }
 
-// set replaces the text and puts the cursor at its end.
+// Set replaces the text and puts the cursor at its end.
 func (a *TextArea) Set(text string) {
-	a.lines, a.row, a.Col, a.top = []TextLine{NewTextLine("", a.width)}, 0, 0, 0
+	a.lines, a.row, a.col, a.top = []TextLine{NewTextLine("", a.width)}, 0, 0, 0
 	a.Insert(text)
 }
 
-// insert puts text before the cursor.
+// Insert puts text before the cursor.
 func (a *TextArea) Insert(text string) {
 	parts := strings.Split(Clean(text), "\n")
 	line := a.lines[a.row]
-	before, after := line.text[:line.offset(a.Col)], line.text[line.offset(a.Col):]
+	before, after := line.text[:line.offset(a.col)], line.text[line.offset(a.col):]
 	parts[0] = before + parts[0]
 	last := len(parts) - 1
 	end := len(parts[last])
@@ -83,7 +86,7 @@ func (a *TextArea) Insert(text string) {
 	}
 	a.replace(a.row, a.row+1, fresh)
 	a.row += last
-	a.Col = a.lines[a.row].character(end)
+	a.col = a.lines[a.row].character(end)
 	a.goal = -1
 }
 
@@ -97,13 +100,13 @@ func (a *TextArea) replace(first, end int, fresh []TextLine) {
 	a.lines = append(a.lines[:first:first], append(fresh, a.lines[end:]...)...)
 }
 
-// before is the text of the cursor's line up to the cursor.
+// Before is the text of the cursor's line up to the cursor.
 func (a *TextArea) Before() string {
 	line := &a.lines[a.row]
-	return line.text[:line.offset(a.Col)]
+	return line.text[:line.offset(a.col)]
 }
 
-// upToCursor is the text before the cursor.
+// UpToCursor is the text before the cursor.
 func (a *TextArea) UpToCursor() string {
 	var b strings.Builder
 	for _, l := range a.lines[:a.row] {
@@ -115,7 +118,7 @@ func (a *TextArea) UpToCursor() string {
 // A position is a place between two characters.
 type position struct{ row, col int }
 
-func (a *TextArea) cursor() position { return position{a.row, a.Col} }
+func (a *TextArea) cursor() position { return position{a.row, a.col} }
 
 // delete removes what lies between two positions, in any order.
 func (a *TextArea) delete(from, to position) {
@@ -130,13 +133,13 @@ func (a *TextArea) delete(from, to position) {
 	joined := NewTextLine(first.text[:at]+last.text[last.offset(to.col):], a.width)
 	a.replace(from.row, to.row+1, []TextLine{joined})
 	a.row, a.goal = from.row, -1
-	a.Col = a.lines[a.row].character(at)
+	a.col = a.lines[a.row].character(at)
 }
 
-// deleteBefore removes some bytes of the cursor's line before the cursor.
+// DeleteBefore removes some bytes of the cursor's line before the cursor.
 func (a *TextArea) DeleteBefore(bytes int) {
 	line := &a.lines[a.row]
-	a.delete(position{a.row, line.character(max(0, line.offset(a.Col)-bytes))}, a.cursor())
+	a.delete(position{a.row, line.character(max(0, line.offset(a.col)-bytes))}, a.cursor())
 }
 
 // motions are the places that editing actions move to, or delete up to.
@@ -155,11 +158,11 @@ var deletions = map[keys.ID]func(a *TextArea) position{
 // edits reports whether an action is one of text editing.
 func IsEdit(id keys.ID) bool { return motions[id] != nil || deletions[id] != nil }
 
-// edit carries out an editing action; it reports false for any other.
+// Edit carries out an editing action; it reports false for any other.
 func (a *TextArea) Edit(id keys.ID) bool {
 	if to, ok := motions[id]; ok {
 		p := to(a)
-		a.row, a.Col, a.goal = p.row, p.col, -1
+		a.row, a.col, a.goal = p.row, p.col, -1
 		return true
 	}
 	to, ok := deletions[id]
@@ -178,8 +181,8 @@ func (a *TextArea) Edit(id keys.ID) bool {
 
 func (a *TextArea) left() position {
 	switch {
-	case a.Col > 0:
-		return position{a.row, a.Col - 1}
+	case a.col > 0:
+		return position{a.row, a.col - 1}
 	case a.row > 0:
 		return position{a.row - 1, a.lines[a.row-1].len()}
 	}
@@ -188,8 +191,8 @@ func (a *TextArea) left() position {
 
 func (a *TextArea) right() position {
 	switch {
-	case a.Col < a.lines[a.row].len():
-		return position{a.row, a.Col + 1}
+	case a.col < a.lines[a.row].len():
+		return position{a.row, a.col + 1}
 	case a.row < len(a.lines)-1:
 		return position{a.row + 1, 0}
 	}
@@ -197,7 +200,7 @@ func (a *TextArea) right() position {
 }
 
 func (a *TextArea) wordLeft() position {
-	line, col := &a.lines[a.row], a.Col
+	line, col := &a.lines[a.row], a.col
 	if col == 0 {
 		return a.left()
 	}
@@ -211,7 +214,7 @@ func (a *TextArea) wordLeft() position {
 }
 
 func (a *TextArea) wordRight() position {
-	line, col := &a.lines[a.row], a.Col
+	line, col := &a.lines[a.row], a.col
 	if col == line.len() {
 		return a.right()
 	}
@@ -227,17 +230,17 @@ func (a *TextArea) wordRight() position {
 func (a *TextArea) lineStart() position { return position{a.row, 0} }
 func (a *TextArea) lineEnd() position   { return position{a.row, a.lines[a.row].len()} }
 
-// up moves the cursor up a row of the screen; it reports false on the first.
+// Up moves the cursor up a row of the screen; it reports false on the first.
 func (a *TextArea) Up() bool { return a.vertical(-1) }
 
-// down is up's other direction.
+// Down is up's other direction.
 func (a *TextArea) Down() bool { return a.vertical(1) }
 
 func (a *TextArea) vertical(by int) bool {
 	line := &a.lines[a.row]
-	row := line.rowOf(a.Col)
+	row := line.rowOf(a.col)
 	if a.goal < 0 {
-		a.goal = line.cell(row, a.Col)
+		a.goal = line.cell(row, a.col)
 	}
 	to := row + by
 	switch {
@@ -250,11 +253,11 @@ func (a *TextArea) vertical(by int) bool {
 		a.row++
 		to = 0
 	}
-	a.Col = a.lines[a.row].at(to, a.goal)
+	a.col = a.lines[a.row].at(to, a.goal)
 	return true
 }
 
-// rows is how many rows the text takes on the screen.
+// Rows is how many rows the text takes on the screen.
 func (a *TextArea) Rows() int {
 	n := 0
 	for i := range a.lines {
@@ -268,18 +271,18 @@ func (a *TextArea) place() (row, cell int) {
 	for i := range a.row {
 		row += len(a.lines[i].rows)
 	}
-	r := a.lines[a.row].rowOf(a.Col)
-	return row + r, a.lines[a.row].cell(r, a.Col)
+	r := a.lines[a.row].rowOf(a.col)
+	return row + r, a.lines[a.row].cell(r, a.col)
 }
 
-// scroll moves the window so that the cursor is in it.
+// Scroll moves the window so that the cursor is in it.
 func (a *TextArea) Scroll(height int) {
 	row, _ := a.place()
 	a.top = max(min(a.top, row), row-height+1)
 	a.top = max(0, min(a.top, a.Rows()-height))
 }
 
-// draw returns the rows in the window, at most height, and where the cursor is
+// Draw returns the rows in the window, at most height, and where the cursor is
 // in it. Call scroll before, when the text or the height may have changed.
 func (a *TextArea) Draw(height int) (lines []string, x, y int) {
 	if a.Empty() {

@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// A textLine is a line of an area: its characters as a person sees them
+// A TextLine is a line of an area: its characters as a person sees them
 // (grapheme clusters), and where it is broken to fit the width.
 type TextLine struct {
 	text  string
@@ -23,7 +23,7 @@ type character struct {
 	cells int
 }
 
-// newTextLine breaks a text without line ends into rows of a width.
+// NewTextLine breaks a text without line ends into rows of a width.
 func NewTextLine(text string, width int) TextLine {
 	l := TextLine{text: text, chars: make([]character, 0, len(text))}
 	for at := 0; at < len(text); {
@@ -118,14 +118,14 @@ func (l *TextLine) at(row, cell int) int {
 	return end
 }
 
-// rowCount is how many rows the line is broken into.
+// RowCount is how many rows the line is broken into.
 func (l *TextLine) RowCount() int { return len(l.rows) }
 
-// rowStart and rowEnd are where a row begins and ends, in bytes.
+// RowStart and rowEnd are where a row begins and ends, in bytes.
 func (l *TextLine) RowStart(row int) int { return l.offset(l.rows[row]) }
 func (l *TextLine) RowEnd(row int) int   { return l.offset(l.end(row)) }
 
-// keepRows cuts off what is behind the first n rows.
+// KeepRows cuts off what is behind the first n rows.
 func (l *TextLine) KeepRows(n int) {
 	char := l.rows[n]
 	l.text, l.chars, l.rows = l.text[:l.offset(char)], l.chars[:char], l.rows[:n]

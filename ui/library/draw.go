@@ -1,4 +1,4 @@
-package ui
+package library
 
 import (
 	"fmt"
@@ -13,19 +13,19 @@ import (
 	"rookery/ui/theme"
 )
 
-// shelfHead is how many rows of the box stand above the list: border, field, blank.
-const shelfHead = 3
+// listHead is how many rows of the box stand above the list: border, field, blank.
+const listHead = 3
 
-// shelfHints is how many rows of hints the box has room for.
-const shelfHints = 4
+// listHints is how many rows of hints the box has room for.
+const listHints = 4
 
 // lines is how many lines of the list are seen at once.
-func (s *conversationList) lines() int {
-	return max(1, min(max(16, s.height/2), s.height-shelfHead-shelfHints-2))
+func (s *list) lines() int {
+	return max(1, min(max(16, s.Height/2), s.Height-listHead-listHints-2))
 }
 
 // scroll keeps the selected row, and a heading right above it, in sight.
-func (s *conversationList) scroll() {
+func (s *list) scroll() {
 	first, last := 0, 0
 	for i, r := range s.rows {
 		last = first + r.height()
@@ -40,8 +40,9 @@ func (s *conversationList) scroll() {
 	s.top = max(min(s.top, first), last-s.lines(), 0)
 }
 
-func (s *conversationList) Draw(th theme.Theme, m keys.Map) kit.Box {
-	inner := kit.InnerWidth(shelfWidth, s.width)
+// Draw shows the list, with what can be done about the selected conversation.
+func (s *list) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(listWidth, s.Width)
 	s.query.Scroll(1)
 	input, x, _ := s.query.Draw(1)
 	content := []string{th.Accent.Render(th.Glyphs.Cursor) + " " + input[0], ""}
@@ -57,27 +58,27 @@ func (s *conversationList) Draw(th theme.Theme, m keys.Map) kit.Box {
 		content = append(content, "")
 		content = append(content, hints[:last]...)
 	}
-	return kit.Frame(th, s.heading(), content, hints[len(hints)-1], inner, s.width, s.height).WithCursor(x+2, 0)
+	return kit.Frame(th, s.heading(), content, hints[len(hints)-1], inner, s.Width, s.Height).WithCursor(x+2, 0)
 }
 
-func (s *conversationList) heading() string {
-	title := shelfTitles[s.stands]
+func (s *list) heading() string {
+	title := listingTitles[s.shows]
 	if s.read {
-		title += fmt.Sprintf(" (%d)", s.count(s.stands))
+		title += fmt.Sprintf(" (%d)", s.count(s.shows))
 	}
 	return title
 }
 
 // hints are pairs of a key and what it does there.
-func (s *conversationList) hints(m keys.Map) []string {
+func (s *list) hints(m keys.Map) []string {
 	key := func(id keys.ID) string { return m.Hint(keys.List, id) }
-	next := (s.stands + 1) % listPosition(len(shelfTitles))
-	view := []string{key(keys.ListView), strings.ToLower(shelfTitles[next])}
-	if s.read && next != shelfListed {
+	next := (s.shows + 1) % listing(len(listingTitles))
+	view := []string{key(keys.ListView), strings.ToLower(listingTitles[next])}
+	if s.read && next != listed {
 		view[1] += fmt.Sprintf(" (%d)", s.count(next))
 	}
 	var pairs []string
-	if r, ok := s.row(); ok && s.stands == shelfBin {
+	if r, ok := s.row(); ok && s.shows == inBin {
 		pairs = append(pairs, key(keys.ListAccept), "take back", key(keys.ListDelete), "delete for good", key(keys.ListEmpty), "empty the bin")
 	} else if ok {
 		pin, archive := "pin", "archive"
@@ -90,7 +91,7 @@ func (s *conversationList) hints(m keys.Map) []string {
 		pairs = append(pairs, key(keys.ListAccept), "open", key(keys.ListRename), "rename", key(keys.ListPin), pin,
 			key(keys.ListArchive), archive, key(keys.ListDelete), "delete")
 	}
-	if s.undo {
+	if len(s.library.binned) > 0 {
 		pairs = append(pairs, key(keys.ListUndo), "undo delete")
 	}
 	pairs = append(pairs, view...)
@@ -98,7 +99,7 @@ func (s *conversationList) hints(m keys.Map) []string {
 }
 
 // state says what there is to say where rows are missing.
-func (s *conversationList) state(th theme.Theme, inner int) []string {
+func (s *list) state(th theme.Theme, inner int) []string {
 	muted := func(text string) []string { return []string{th.Muted.Render(kit.Fit("  "+text, inner))} }
 	switch {
 	case s.failed != "":
@@ -109,41 +110,41 @@ func (s *conversationList) state(th theme.Theme, inner int) []string {
 		return lines
 	case !s.read:
 		return muted("Reading the conversations …")
-	case s.unsought != "":
-		return []string{th.Warning.Render(kit.Fit("  The messages were not searched: "+s.unsought, inner))}
+	case s.unsearched != "":
+		return []string{th.Warning.Render(kit.Fit("  The messages were not searched: "+s.unsearched, inner))}
 	case s.searching:
 		return muted("Searching the messages …")
 	case len(s.rows) > 0:
 		return nil
 	case !s.query.Empty():
 		return muted("Nothing matches." + s.elsewhere())
-	case s.stands == shelfArchive:
+	case s.shows == archived:
 		return muted("Nothing is archived.")
-	case s.stands == shelfBin:
+	case s.shows == inBin:
 		return muted("The bin is empty.")
-	case s.count(shelfArchive)+s.count(shelfBin) > 0:
+	case s.count(archived)+s.count(inBin) > 0:
 		return muted("All that is stored is in the archive or in the bin.")
 	}
 	return muted("Nothing is stored yet: a conversation is kept from its first prompt on.")
 }
 
 // elsewhere says that the other lists have what was looked for.
-func (s *conversationList) elsewhere() string {
-	for stand := range listPosition(len(shelfTitles)) {
-		if stand == s.stands {
+func (s *list) elsewhere() string {
+	for other := range listing(len(listingTitles)) {
+		if other == s.shows {
 			continue
 		}
-		other := conversationList{stands: stand, query: s.query, list: s.list, found: s.found, height: s.height}
-		other.fill(0)
-		if len(other.rows) > 0 {
-			return " There is something in: " + strings.ToLower(shelfTitles[stand]) + "."
+		there := list{Window: s.Window, shows: other, query: s.query, all: s.all, found: s.found}
+		there.fill(0)
+		if len(there.rows) > 0 {
+			return " There is something in: " + strings.ToLower(listingTitles[other]) + "."
 		}
 	}
 	return ""
 }
 
 // listLines are all lines of the list.
-func (s *conversationList) listLines(th theme.Theme, inner int) []string {
+func (s *list) listLines(th theme.Theme, inner int) []string {
 	var lines []string
 	for i, r := range s.rows {
 		style := lipgloss.NewStyle()
@@ -157,24 +158,24 @@ func (s *conversationList) listLines(th theme.Theme, inner int) []string {
 			continue
 		case r.found == nil || r.titled:
 			when := r.c.Updated
-			if s.stands == shelfBin {
+			if s.shows == inBin {
 				when = r.c.Deleted
 			}
-			title := style.Render(s.mark(th, r.c) + titleOf(r.c))
-			lines = append(lines, spreadWith(style, title, detail.Render(ago(s.now, when)), inner))
+			title := style.Render(s.mark(th, r.c) + kit.TitleOf(r.c))
+			lines = append(lines, spreadIn(style, title, detail.Render(kit.FormatAge(s.now, when)), inner))
 		}
 		if r.found != nil {
-			when := ago(s.now, r.found.When)
+			when := kit.FormatAge(s.now, r.found.When)
 			width := max(8, inner-6-ansi.StringWidth(when))
 			text := style.Render("    ") + snippet(*r.found, th, style, width)
-			lines = append(lines, spreadWith(style, text, detail.Render(when), inner))
+			lines = append(lines, spreadIn(style, text, detail.Render(when), inner))
 		}
 	}
 	return lines
 }
 
 // mark says what is special about a conversation: it is open, or pinned.
-func (s *conversationList) mark(th theme.Theme, c turn.Conversation) string {
+func (s *list) mark(th theme.Theme, c turn.Conversation) string {
 	switch {
 	case s.open[c.ID]:
 		return "* "
@@ -185,7 +186,7 @@ func (s *conversationList) mark(th theme.Theme, c turn.Conversation) string {
 }
 
 // spreadWith is spread with the space between, or after, in a style.
-func spreadWith(style lipgloss.Style, left, right string, width int) string {
+func spreadIn(style lipgloss.Style, left, right string, width int) string {
 	gap := width - ansi.StringWidth(left) - ansi.StringWidth(right)
 	if gap < 1 || right == "" {
 		left, right = kit.Fit(left, width), ""

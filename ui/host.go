@@ -12,6 +12,8 @@ import (
 	"rookery/infer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/library"
+	"rookery/ui/states"
 	"rookery/ui/theme"
 )
 
@@ -70,7 +72,7 @@ func (m *Model) OpenTab(dialogues ...*chat.Dialogue) tea.Cmd {
 // BeginTab shows a new conversation in the active tab if nothing was said there.
 func (m *Model) BeginTab(d *chat.Dialogue) tea.Cmd {
 	t := m.tab()
-	if !t.Empty() {
+	if !t.Empty() || t.generating() || t.view.Loading {
 		return m.OpenTab(d)
 	}
 	typed := t.composer
@@ -113,6 +115,11 @@ func (m *Model) CloseDialog() {
 // CloseDialogs takes all dialogs away.
 func (m *Model) CloseDialogs() { m.dialogs = nil }
 
+// RemoveDialog takes a dialog away, wherever it lies.
+func (m *Model) RemoveDialog(d kit.Dialog) {
+	m.dialogs = slices.DeleteFunc(m.dialogs, func(o kit.Dialog) bool { return o == d })
+}
+
 // Dialogs are the open ones, the topmost last.
 func (m *Model) Dialogs() []kit.Dialog { return m.dialogs }
 
@@ -137,4 +144,9 @@ func (m *Model) carry(a kit.Action) tea.Cmd {
 		return nil
 	}
 	return a(m)
+}
+
+// features is the table of what the rooms add to the program.
+func features() []kit.Feature {
+	return []kit.Feature{states.Feature(), library.Feature()}
 }

@@ -1,4 +1,4 @@
-package ui
+package library
 
 import (
 	"slices"
@@ -7,10 +7,11 @@ import (
 	"github.com/sahilm/fuzzy"
 
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
-// A listRow is a heading, a conversation, or a turn of one that was found.
-type listRow struct {
+// A row is a heading, a conversation, or a turn of one that was found.
+type row struct {
 	heading string
 	c       turn.Conversation
 	found   *turn.SearchHit
@@ -18,14 +19,14 @@ type listRow struct {
 }
 
 // height is in lines.
-func (r listRow) height() int {
+func (r row) height() int {
 	if r.found != nil && r.titled {
 		return 2
 	}
 	return 1
 }
 
-func (r listRow) same(as listRow) bool {
+func (r row) same(as row) bool {
 	if r.heading != "" || r.c.ID != as.c.ID || (r.found == nil) != (as.found == nil) {
 		return false
 	}
@@ -34,10 +35,10 @@ func (r listRow) same(as listRow) bool {
 
 // fill makes the rows for the query and selects the conversation at or after
 // a row.
-func (s *conversationList) fill(selected int) {
+func (s *list) fill(selected int) {
 	var here []turn.Conversation
-	for _, c := range s.list {
-		if s.stands.holds(c) {
+	for _, c := range s.all {
+		if s.shows.holds(c) {
 			here = append(here, c)
 		}
 	}
@@ -56,29 +57,29 @@ func (s *conversationList) fill(selected int) {
 }
 
 // group puts a heading before each stretch of time.
-func (s *conversationList) group(here []turn.Conversation) {
+func (s *list) group(here []turn.Conversation) {
 	last := ""
 	for _, c := range here {
 		heading := since(s.now, c.Updated)
 		switch {
-		case s.stands == shelfBin:
+		case s.shows == inBin:
 			heading = ""
 		case c.Pinned:
 			heading = "Pinned"
 		}
 		if heading != last {
-			s.rows = append(s.rows, listRow{heading: heading})
+			s.rows = append(s.rows, row{heading: heading})
 			last = heading
 		}
-		s.rows = append(s.rows, listRow{c: c})
+		s.rows = append(s.rows, row{c: c})
 	}
 }
 
 // match has the titles that fit, best first, and below them what was found in
 // the messages, conversation by conversation.
-func (s *conversationList) match(here []turn.Conversation) {
+func (s *list) match(here []turn.Conversation) {
 	for _, m := range fuzzy.FindFrom(s.query.Value(), titles(here)) {
-		s.rows = append(s.rows, listRow{c: here[m.Index]})
+		s.rows = append(s.rows, row{c: here[m.Index]})
 	}
 	at := make(map[turn.ID]int, len(here))
 	for i, c := range here {
@@ -97,11 +98,11 @@ func (s *conversationList) match(here []turn.Conversation) {
 		turns[f.Conversation] = append(turns[f.Conversation], f)
 	}
 	if len(order) > 0 {
-		s.rows = append(s.rows, listRow{heading: "In the messages"})
+		s.rows = append(s.rows, row{heading: "In the messages"})
 	}
 	for _, id := range order {
 		for i, f := range turns[id] {
-			s.rows = append(s.rows, listRow{c: here[at[id]], found: f, titled: i == 0})
+			s.rows = append(s.rows, row{c: here[at[id]], found: f, titled: i == 0})
 		}
 	}
 }
@@ -109,7 +110,7 @@ func (s *conversationList) match(here []turn.Conversation) {
 // titles are a source of the fuzzy search.
 type titles []turn.Conversation
 
-func (t titles) String(i int) string { return titleOf(t[i]) }
+func (t titles) String(i int) string { return kit.TitleOf(t[i]) }
 func (t titles) Len() int            { return len(t) }
 
 // since names the stretch of time in which something was.
@@ -130,8 +131,8 @@ func since(now, then time.Time) string {
 	return "Older"
 }
 
-// shelved puts pinned conversations first and keeps the order otherwise.
-func shelved(list []turn.Conversation) []turn.Conversation {
+// Sort puts pinned conversations first and keeps the order otherwise.
+func Sort(list []turn.Conversation) []turn.Conversation {
 	slices.SortStableFunc(list, func(a, b turn.Conversation) int {
 		switch {
 		case a.Pinned == b.Pinned:

@@ -1,4 +1,4 @@
-package ui
+package library
 
 import (
 	"context"
@@ -11,64 +11,59 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
-	"rookery/ui/keys"
 	"rookery/ui/kit"
 )
 
 // importFiles stores the conversations of files. It asks for them when none
 // are given.
-func (m *Model) importFiles(arg string) tea.Cmd {
-	if arg == "" {
+func (l *library) importFiles(h kit.Host, pattern string) tea.Cmd {
+	if pattern == "" {
 		about := "A bundle, a JSON export, or a ShareGPT or OpenAI file; * stands for any characters."
-		m.OpenDialog(kit.NewQuestion(m.th, "Import conversations", about, "import", "", false, func(h kit.Host, text string) tea.Cmd {
-			if strings.TrimSpace(text) == "" {
-				return kit.Close(h)
+		h.OpenDialog(kit.NewQuestion(h.Theme(), "Import conversations", about, "import", "", false, func(h kit.Host, text string) tea.Cmd {
+			h.CloseDialog()
+			if text = strings.TrimSpace(text); text == "" {
+				return nil
 			}
-			return kit.Run(keys.Import, strings.TrimSpace(text))(h)
+			return l.importFiles(h, text)
 		}))
 		return nil
 	}
-	return func() tea.Msg {
-		arrivals, err := bringIn(m.ctx, m.workspace, arg)
-		return importedMsg{arrivals, err}
-	}
+	ctx, w := h.Context(), h.Workspace()
+	return kit.Await(func() ([]chat.ImportResult, error) { return Import(ctx, w, pattern) }, l.imported)
 }
 
-// onImported says what has come, and shows a conversation that came alone.
-func (m *Model) onImported(msg importedMsg) tea.Cmd {
-	if msg.err != nil {
-		return m.fail(msg.err)
-	}
-	said := m.say(arrived(msg.arrivals))
-	if len(msg.arrivals) == 1 && msg.arrivals[0].ID != 0 && msg.arrivals[0].Note == "" {
-		return tea.Batch(said, m.openStored(msg.arrivals[0].ID, m.active+1))
-	}
-	return tea.Batch(said, m.readConversationList())
-}
-
-// bringIn imports the files of a pattern, each of them whole or not at all.
-// It blocks.
-func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.ImportResult, error) {
-	pattern, err := fromHome(pattern)
+// imported says what has come, and shows a conversation that came alone.
+func (l *library) imported(h kit.Host, results []chat.ImportResult, err error) tea.Cmd {
 	if err != nil {
-		return nil, fmt.Errorf("importing: %w", err)
+		return h.Fail(err)
 	}
+	said := h.Say(AboutImport(results))
+	if len(results) == 1 && results[0].ID != 0 && results[0].Note == "" {
+		return tea.Batch(said, h.OpenStored(results[0].ID))
+	}
+	return tea.Batch(said, l.readList(h))
+}
+
+// Import imports the files of a pattern, each of them whole or not at all.
+// It blocks.
+func Import(ctx context.Context, w *chat.Workspace, pattern string) ([]chat.ImportResult, error) {
+	pattern = kit.ExpandHome(pattern)
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
 		paths = []string{pattern}
 	}
 	var all []chat.ImportResult
 	for _, path := range paths {
-		arrivals, err := bringInFile(ctx, k, path)
+		results, err := importFile(ctx, w, path)
 		if err != nil {
 			return nil, fmt.Errorf("importing %s: %w", path, err)
 		}
-		all = append(all, arrivals...)
+		all = append(all, results...)
 	}
 	return all, nil
 }
 
-func bringInFile(ctx context.Context, k workspace, path string) ([]chat.ImportResult, error) {
+func importFile(ctx context.Context, w *chat.Workspace, path string) ([]chat.ImportResult, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -81,14 +76,14 @@ func bringInFile(ctx context.Context, k workspace, path string) ([]chat.ImportRe
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is no file")
 	}
-	return k.Import(ctx, f, info.Size())
+	return w.Import(ctx, f, info.Size())
 }
 
-// arrived says in a line what has come.
-func arrived(arrivals []chat.ImportResult) string {
+// AboutImport says in a line what has come.
+func AboutImport(results []chat.ImportResult) string {
 	n := map[chat.ImportOutcome]int{}
 	note := ""
-	for _, a := range arrivals {
+	for _, a := range results {
 		n[a.Fate]++
 		if a.Fate == chat.FateRefused && note == "" {
 			note = ": " + a.Note

@@ -1,4 +1,4 @@
-package ui
+package library
 
 import (
 	"context"
@@ -14,49 +14,46 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
-	"rookery/ui/keys"
 	"rookery/ui/kit"
 )
 
-// An exporting is what to write, and where.
-type exporting struct {
+// An Export is what to write of a conversation, and where.
+type Export struct {
+	Path   string
 	format chat.Format
 	states bool // in a bundle
-	path   string
 }
 
-// export writes the conversation to a file; see exportTarget. It asks for the
-// path when nothing is given.
-func (m *Model) export(arg string) tea.Cmd {
-	t := m.tab()
-	if len(t.view.Turns) == 0 {
-		return m.fail(errors.New("there is nothing to export yet"))
+// export writes the conversation to a file; see NewExport. It asks for the path
+// when nothing is given.
+func export(h kit.Host, arg string) tea.Cmd {
+	v := h.Tab().View()
+	if len(v.Turns) == 0 {
+		return h.Fail(errors.New("there is nothing to export yet"))
 	}
-	e := exportTarget(arg, t.title())
+	e := NewExport(arg, h.Tab().Title())
 	if arg == "" {
 		about := "A file that ends in .md or .json, or in " + chat.BundleExt + " for a bundle with all versions."
-		m.OpenDialog(kit.NewQuestion(m.th, "Export the conversation", about, "write", e.path, false, func(h kit.Host, text string) tea.Cmd {
-			if strings.TrimSpace(text) == "" {
-				return kit.Close(h)
+		h.OpenDialog(kit.NewQuestion(h.Theme(), "Export the conversation", about, "write", e.Path, false, func(h kit.Host, text string) tea.Cmd {
+			h.CloseDialog()
+			if text = strings.TrimSpace(text); text == "" {
+				return nil
 			}
-			return kit.Run(keys.Export, strings.TrimSpace(text))(h)
+			return export(h, text)
 		}))
 		return nil
 	}
-	c, line := t.view.Conversation, t.view.Turns
-	return func() tea.Msg {
-		if err := e.write(m.ctx, m.workspace, c, line); err != nil {
-			return noticeMsg{err: err}
-		}
-		return noticeMsg{text: "exported to " + e.path}
-	}
+	ctx, w := h.Context(), h.Workspace()
+	return kit.Await(func() (string, error) {
+		return "exported to " + e.Path, e.Write(ctx, w, v.Conversation, v.Turns)
+	}, kit.Report)
 }
 
-// exportTarget reads "[md|json|tree|bundle|states] [path]". Without a word the
+// NewExport reads "[md|json|tree|bundle|states] [path]". Without a word the
 // path's ending says what is written; "tree" is JSON of all versions and
 // "states" a bundle with the states that are kept.
-func exportTarget(arg, title string) exporting {
-	e, ext := exporting{format: chat.Markdown}, ".md"
+func NewExport(arg, title string) Export {
+	e, ext := Export{format: chat.Markdown}, ".md"
 	word, path, _ := strings.Cut(strings.TrimSpace(arg), " ")
 	switch word {
 	case "md", "markdown":
@@ -75,8 +72,8 @@ func exportTarget(arg, title string) exporting {
 			e.format = chat.Bundle
 		}
 	}
-	if e.path = strings.TrimSpace(path); e.path == "" {
-		e.path = fileName(title) + ext
+	if e.Path = strings.TrimSpace(path); e.Path == "" {
+		e.Path = fileName(title) + ext
 	}
 	return e
 }
@@ -97,12 +94,9 @@ func fileName(title string) string {
 	return name
 }
 
-// write makes a new file; it never replaces one. It blocks.
-func (e exporting) write(ctx context.Context, k workspace, c turn.Conversation, line []turn.Turn) error {
-	path, err := fromHome(e.path)
-	if err != nil {
-		return fmt.Errorf("exporting to %s: %w", e.path, err)
-	}
+// Write makes a new file; it never replaces one. It blocks.
+func (e Export) Write(ctx context.Context, w *chat.Workspace, c turn.Conversation, line []turn.Turn) error {
+	path := kit.ExpandHome(e.Path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already; choose another name", path)
@@ -112,7 +106,7 @@ func (e exporting) write(ctx context.Context, k workspace, c turn.Conversation, 
 	}
 	switch e.format {
 	case chat.Bundle, chat.WholeTree:
-		err = k.ExportTree(ctx, f, c.ID, e.format, e.states)
+		err = w.ExportTree(ctx, f, c.ID, e.format, e.states)
 	default:
 		err = chat.Export(f, e.format, c, line)
 	}
@@ -123,14 +117,4 @@ func (e exporting) write(ctx context.Context, k workspace, c turn.Conversation, 
 		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
 	}
 	return nil
-}
-
-// fromHome puts the home directory in the place of a leading ~.
-func fromHome(path string) (string, error) {
-	rest, home := strings.CutPrefix(path, "~/")
-	if !home {
-		return path, nil
-	}
-	dir, err := os.UserHomeDir()
-	return filepath.Join(dir, rest), err
 }
