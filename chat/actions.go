@@ -271,3 +271,19 @@ func (d *Dialogue) nextSeed(prompt *node) uint64 {
 	}
 	return last + 1
 }
+
+// retitle gives a conversation that no person has named the title of its
+// first prompt, or of the next one that says more than a word if the first
+// was no more than a greeting.
+func (d *Dialogue) retitle(parent turn.ID, text string) {
+	if d.conv.Named {
+		return
+	}
+	if parent != 0 {
+		first := d.tree.line(parent)[0].turn.Text
+		if !isGreeting(first) || d.conv.Title != titleFrom(first) || !saysMore(text) {
+			return
+		}
+	}
+	d.conv.Title = titleFrom(text)
+}

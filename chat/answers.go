@@ -118,8 +118,16 @@ func (k *Workspace) asking(ctx context.Context, q Question, v Variant) (r infer.
 	if err != nil {
 		return r, "", err
 	}
-	tokens, header := q.tokens(a.model(), k.settings(), baseOf(&v.Base))
-	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, header, nil
+	settings, begins := k.settings(), baseOf(&v.Base).beginning()
+	read := rendering{system: settings.System, begins: begins, blankLines: settings.KeepBlankLines}
+	if q.System != nil {
+		read.system = *q.System
+	}
+	if begins == afterText {
+		read.system = "" // as for conversations that begin from it, see setBase
+	}
+	tokens, header := templateOf(a.model()).encodeQuestion(q, read, settings.Think)
+	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, strings.TrimLeft(header, " "), nil
 }
 
 // read reads what a request says, and makes it one that goes on from there.

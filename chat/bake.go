@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"rookery/chat/turn"
@@ -29,7 +28,11 @@ var ErrNoText = errors.New("there is no text to read")
 // ends the reading is stopped and nothing is kept.
 func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (turn.State, error) {
 	t := templateOf(e.Model())
-	tokens := t.recipe(r)
+	encode := t.encodeDocument
+	if r.System {
+		encode = t.encodeSystem
+	}
+	tokens := encode(r.Text)
 	if len(tokens) == 0 {
 		return turn.State{}, ErrNoText
 	}
@@ -45,18 +48,6 @@ func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(in
 		Name: name, Kind: statefile.Baked, Source: r.Source, Model: snap.Model, ModelName: t.name,
 		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: snap,
 	})
-}
-
-// recipe is the tokens of a text to be baked, without the separator after it:
-// the first prompt of a conversation brings that.
-func (t template) recipe(r Recipe) []int32 {
-	if r.System {
-		if text := cleanText(r.Text); text != "" {
-			return t.tok.Encode(nil, systemSays+text)
-		}
-		return nil
-	}
-	return t.tok.Encode(nil, strings.TrimSpace(unixLines(r.Text)))
 }
 
 // read reads the tokens of a request, draws nothing, and returns the state

@@ -10,7 +10,7 @@ import (
 // folded, and the text itself as it is, so that code stays code.
 func markdownOf(c turn.Conversation, line []turn.Turn) string {
 	var b strings.Builder
-	title := oneLine(c.Title)
+	title := joinLines(c.Title)
 	if title == "" {
 		title = "Untitled conversation"
 	}
@@ -34,7 +34,7 @@ func writeMarkdownTurn(b *strings.Builder, t turn.Turn) {
 		writeBlock(b, t.Text)
 		return
 	}
-	fmt.Fprintf(b, "\n## Assistant\n\n*%s, %s*\n", oneLine(t.ModelName), date)
+	fmt.Fprintf(b, "\n## Assistant\n\n*%s, %s*\n", joinLines(t.ModelName), date)
 	thought, answer, open := SplitThought(t.Text)
 	if thought != "" {
 		b.WriteString("\n<details><summary>Thought</summary>\n")
@@ -58,31 +58,3 @@ func writeBlock(b *strings.Builder, text string) {
 		b.WriteString(fence + "\n")
 	}
 }
-
-// openFence is what closes a code fence that an interrupted text leaves open,
-// or "".
-func openFence(text string) string {
-	fence := ""
-	for _, l := range strings.Split(text, "\n") {
-		rest := strings.TrimLeft(l, " ")
-		run := fenceRun(rest)
-		switch {
-		case len(l)-len(rest) > 3 || len(run) < 3:
-		case fence == "":
-			fence = run
-		case run[0] == fence[0] && len(run) >= len(fence) && strings.TrimSpace(rest[len(run):]) == "":
-			fence = ""
-		}
-	}
-	return fence
-}
-
-// fenceRun is the run of backticks or tildes a line begins with.
-func fenceRun(l string) string {
-	if l == "" || l[0] != '`' && l[0] != '~' {
-		return ""
-	}
-	return l[:len(l)-len(strings.TrimLeft(l, l[:1]))]
-}
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

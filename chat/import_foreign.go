@@ -226,7 +226,7 @@ func (f *foreignFile) take(c foreignConversation) error {
 // when it comes again.
 func (c foreignConversation) tree() (turn.Tree, error) {
 	t := turn.Tree{Conversation: turn.Conversation{
-		System: c.System, Think: turn.ThinkOff, Sampling: worldPresets()[0].Sampling,
+		System: c.System, Think: turn.ThinkOff, Sampling: FamilyPresets(FamilyWorld)[0].Sampling,
 		Created: time.Now().UTC(), Updated: time.Now().UTC(),
 	}}
 	for _, talk := range []foreignTalk{c.Conversations, c.Conversation, c.Messages} {

@@ -20,13 +20,18 @@ type Preset struct {
 
 // Presets are those for a model, the default one first, and a person's own.
 func Presets(m *infer.Model, own ...Preset) []Preset {
-	switch FamilyOf(m) {
+	return append(FamilyPresets(FamilyOf(m)), own...)
+}
+
+// FamilyPresets are those of a family of models, the default one first.
+func FamilyPresets(f Family) []Preset {
+	switch f {
 	case FamilyDemo:
-		return append(demoPresets(), own...)
+		return demoPresets()
 	case FamilyG1:
-		return append(g1Presets(), own...)
+		return g1Presets()
 	default:
-		return append(worldPresets(), own...)
+		return worldPresets()
 	}
 }
 

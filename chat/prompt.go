@@ -4,7 +4,6 @@ import (
 	"rookery/chat/turn"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 const (
@@ -120,23 +119,16 @@ func (t template) decode(tokens []int32) string {
 	return b.String()
 }
 
-// cleanText prepares what a person wrote for a prompt: line ends become \n,
-// blank lines, which would end the turn, are removed, and space around the
-// whole is dropped. Indentation stays, that of a first line of several too.
-func cleanText(s string) string {
-	lines := strings.Split(unixLines(s), "\n")
-	lines = slices.DeleteFunc(lines, func(l string) bool { return strings.TrimSpace(l) == "" })
-	if len(lines) == 1 {
-		return strings.TrimSpace(lines[0])
+// encodeSystem is a system prompt as a text that a state is baked from: without
+// the separator after it, which the first prompt of a conversation brings.
+func (t template) encodeSystem(text string) []int32 {
+	if text = cleanText(text); text == "" {
+		return nil
 	}
-	return strings.TrimRightFunc(strings.Join(lines, "\n"), unicode.IsSpace)
+	return t.tok.Encode(nil, systemSays+text)
 }
 
-var unixEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
-
-func unixLines(s string) string {
-	if !strings.Contains(s, "\r") {
-		return s
-	}
-	return unixEnds.Replace(s)
+// encodeDocument is a document in place of a system prompt.
+func (t template) encodeDocument(text string) []int32 {
+	return t.tok.Encode(nil, strings.TrimSpace(unixLines(text)))
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"rookery/chat/turn"
-	"rookery/infer"
 )
 
 // A Question is a prompt without a conversation in the store: what was said
@@ -50,27 +49,20 @@ func (q *Question) Check() error {
 	return nil
 }
 
-// tokens is what is read of the question from a base, and the beginning of
-// the answer that it gives.
-func (q *Question) tokens(m *infer.Model, d Defaults, from base) (tokens []int32, header string) {
-	t := templateOf(m)
-	p := prompting{first: true, begins: from.beginning(), system: d.System, think: turn.ThinkOff, blankLines: d.KeepBlankLines}
-	if q.System != nil {
-		p.system = *q.System
-	}
-	if p.begins == afterText {
-		p.system = "" // as for conversations that begin from it, see setBase
-	}
+// encodeQuestion is what the state reads of a question, and the beginning of
+// the answer that it gives. The thinking mode is that of the last prompt.
+func (t template) encodeQuestion(q Question, r rendering, think turn.ThinkMode) (tokens []int32, header string) {
+	p := prompting{first: true, begins: r.begins, system: r.system, think: turn.ThinkOff, blankLines: r.blankLines}
 	for i, msg := range q.Messages {
 		if msg.Role == turn.RoleAssistant {
 			tokens = slices.Concat(tokens, t.spoken(msg.Text))
 			continue
 		}
-		if p.text = msg.Text; i == len(q.Messages)-1 && d.Think != "" {
-			p.think = d.Think
+		if p.text = msg.Text; i == len(q.Messages)-1 && think != "" {
+			p.think = think
 		}
 		tokens = slices.Concat(tokens, t.prompt(p))
 		p.first = false
 	}
-	return tokens, strings.TrimLeft(t.header(p.think), " ")
+	return tokens, t.header(p.think)
 }

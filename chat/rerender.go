@@ -2,6 +2,7 @@ package chat
 
 import (
 	"rookery/chat/turn"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -68,4 +69,16 @@ func squeeze(s string) string {
 		}
 		return r
 	}, s)
+}
+
+// opened is a first turn with the opening of another rendering.
+func (t template) opened(first turn.Turn, was, now rendering) turn.Turn {
+	old := t.opening(was.system, was.begins)
+	if t.knows(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
+		first.Tokens = slices.Concat(t.opening(now.system, now.begins), first.Tokens[len(old):])
+		return first
+	}
+	first.Tokens = t.rerender(first, now)
+	first.Model, first.ModelName = t.model, t.name
+	return first
 }

@@ -19,15 +19,6 @@ type base struct {
 // asBase is what is known of a state that a conversation begins from.
 func baseOf(s *turn.State) base { return base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
 
-// beginning says what comes before the first prompt of a conversation.
-type beginning uint8
-
-const (
-	fromZero  beginning = iota // nothing: the zero state
-	tuned                      // a state that was trained and has read nothing
-	afterText                  // a state that has read a text, without the separator after it
-)
-
 func (b base) beginning() beginning {
 	switch b.kind {
 	case "":

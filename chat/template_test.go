@@ -7,6 +7,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/infer"
 	"rookery/infer/scripted"
 	"rookery/infer/tokenizer"
 )
@@ -34,7 +35,7 @@ func TestFamilyOf(t *testing.T) {
 func TestWorldTokens(t *testing.T) {
 	world := tokenizer.World()
 	m := scripted.ModelWith(g1, world, world.Size())
-	req, _ := chat.Ask(m, chat.Defaults{}, "hi")
+	req, _ := request(t, m, chat.Defaults{}, "hi")
 	if want := []int32{24281, 59, 4571, 261, 5585, 41693, 59}; !slices.Equal(req.Tokens, want) {
 		t.Errorf("tokens %v, want %v", req.Tokens, want)
 	}
@@ -72,7 +73,7 @@ func TestPromptText(t *testing.T) {
 				c.model = "rookery-demo"
 			}
 			m := modelNamed(c.model)
-			req, _ := chat.Ask(m, chat.Defaults{System: c.system, KeepBlankLines: c.blankLines}, c.text)
+			req, _ := request(t, m, chat.Defaults{System: c.system, KeepBlankLines: c.blankLines}, c.text)
 			if got := string(m.Tokenizer.Decode(nil, req.Tokens)); got != c.want {
 				t.Errorf("prompt %q, want %q", got, c.want)
 			}
@@ -98,11 +99,11 @@ func TestStopsAndPresets(t *testing.T) {
 
 // World models end their turns with a blank line and never with token 0.
 func TestWorldBansTheEndOfText(t *testing.T) {
-	req, _ := chat.Ask(modelNamed("world"), chat.Defaults{}, "hi")
+	req, _ := request(t, modelNamed("world"), chat.Defaults{}, "hi")
 	if !slices.Contains(req.Sampling.Ban, 0) {
 		t.Errorf("banned: %v", req.Sampling.Ban)
 	}
-	req, _ = chat.Ask(modelNamed(g1), chat.Defaults{}, "hi")
+	req, _ = request(t, modelNamed(g1), chat.Defaults{}, "hi")
 	if slices.Contains(req.Sampling.Ban, 0) {
 		t.Errorf("banned: %v", req.Sampling.Ban)
 	}
@@ -151,4 +152,14 @@ func TestIDs(t *testing.T) {
 		}
 		before = id
 	}
+}
+
+// request is the request for an answer to one prompt.
+func request(t *testing.T, m *infer.Model, d chat.Defaults, text string) (infer.Request, string) {
+	t.Helper()
+	r, header, err := d.Request(m, chat.QuestionOf(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, header
 }

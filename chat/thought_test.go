@@ -132,7 +132,7 @@ func TestThinkPrompts(t *testing.T) {
 		{"rookery-demo", turn.ThinkLong, "User: q\n\nAssistant:"},
 	} {
 		m := modelNamed(c.model)
-		req, header := chat.Ask(m, chat.Defaults{Think: c.mode}, "q")
+		req, header := request(t, m, chat.Defaults{Think: c.mode}, "q")
 		got := string(m.Tokenizer.Decode(nil, req.Tokens))
 		if got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.model, c.mode, got, c.want)

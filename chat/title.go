@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-	"rookery/chat/turn"
 )
 
 const (
@@ -27,7 +26,7 @@ func titleFrom(text string) string {
 	if prose := withoutCode(text); strings.TrimSpace(prose) != "" {
 		text = prose
 	}
-	return shortened(asked(oneLine(givenTitle(strings.ReplaceAll(text, "\n", " ")))))
+	return shortened(asked(joinLines(givenTitle(strings.ReplaceAll(text, "\n", " ")))))
 }
 
 // givenTitle is a title of another program on one line.
@@ -40,44 +39,7 @@ func givenTitle(title string) string {
 			return -1
 		}
 		return r
-	}, ansi.Strip(oneLine(strings.ToValidUTF8(title, ""))))
-}
-
-// retitle gives a conversation that no person has named the title of its
-// first prompt, or of the next one that says more than a word if the first
-// was no more than a greeting.
-func (d *Dialogue) retitle(parent turn.ID, text string) {
-	if d.conv.Named {
-		return
-	}
-	if parent != 0 {
-		first := d.tree.line(parent)[0].turn.Text
-		if !isGreeting(oneLine(first)) || d.conv.Title != titleFrom(first) || ansi.StringWidth(titleFrom(text)) < titleCells/5 {
-			return
-		}
-	}
-	d.conv.Title = titleFrom(text)
-}
-
-// withoutCode leaves out fenced blocks of code.
-func withoutCode(text string) string {
-	if !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
-		return text
-	}
-	var kept []string
-	fence := ""
-	for _, line := range strings.Split(text, "\n") {
-		run := fenceRun(strings.TrimLeft(line, " "))
-		switch {
-		case fence == "" && len(run) >= 3:
-			fence = run
-		case fence == "":
-			kept = append(kept, line)
-		case len(run) >= len(fence) && run[0] == fence[0]:
-			fence = ""
-		}
-	}
-	return strings.Join(kept, "\n")
+	}, ansi.Strip(joinLines(strings.ToValidUTF8(title, ""))))
 }
 
 // greetings are what people say before they say what they want.
@@ -118,8 +80,12 @@ func asked(text string) string {
 	return rest
 }
 
+// saysMore says that a prompt's title has more than a word.
+func saysMore(text string) bool { return ansi.StringWidth(titleFrom(text)) >= titleCells/5 }
+
+// isGreeting says that a prompt is no more than a greeting.
 func isGreeting(text string) bool {
-	rest, ok := cutGreeting(text)
+	rest, ok := cutGreeting(joinLines(text))
 	return ok && rest == ""
 }
 

@@ -2,7 +2,6 @@ package chat
 
 import (
 	"fmt"
-	"rookery/chat/turn"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -33,23 +32,4 @@ func TokenText(token []byte) string {
 		token = token[n:]
 	}
 	return b.String()
-}
-
-// Tokens are an answer's tokens as TokenText writes them.
-func (d *Dialogue) Tokens(turnID turn.ID) ([]string, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n, err := d.answerNode(turnID)
-	if err != nil {
-		return nil, err
-	}
-	t := d.template()
-	if !t.knows(n.turn) {
-		return nil, otherTokens(n.turn)
-	}
-	texts := make([]string, len(n.turn.Tokens))
-	for i, id := range n.turn.Tokens {
-		texts[i] = TokenText(t.tok.Bytes(id))
-	}
-	return texts, nil
 }

@@ -82,18 +82,6 @@ func (a *answer) reopen() {
 	a.path[0] = a.template.opened(a.path[0], was, a.rendering)
 }
 
-// opened is a first turn with the opening of another rendering.
-func (t template) opened(first turn.Turn, was, now rendering) turn.Turn {
-	old := t.opening(was.system, was.begins)
-	if t.knows(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
-		first.Tokens = slices.Concat(t.opening(now.system, now.begins), first.Tokens[len(old):])
-		return first
-	}
-	first.Tokens = t.rerender(first, now)
-	first.Model, first.ModelName = t.model, t.name
-	return first
-}
-
 // looker is what finds the states along the line to a turn, of the
 // conversation's own run alone. The caller holds mu.
 func (d *Dialogue) looker(to turn.ID) *answer {

@@ -168,7 +168,8 @@ func (c crowd) checkWhole(t *testing.T, e *infer.Engine, d *chat.Dialogue) {
 	if c.full && len(answer.Tokens) == tokensOfTiers {
 		return // it was never switched to
 	}
-	asked, _ := chat.Ask(e.Model(), chat.Defaults{}, "x")
+	asked, _, err := chat.Defaults{}.Request(e.Model(), chat.QuestionOf("x"), nil)
+	must(t, err)
 	request := infer.Request{Tokens: v.Turns[0].Tokens, Sampling: answer.Sampling, MaxTokens: len(answer.Tokens)}
 	request.Sampling.Ban = asked.Sampling.Ban
 	s, err := e.Submit(request)

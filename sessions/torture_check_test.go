@@ -47,7 +47,8 @@ func newInquest(t *testing.T) *inquest {
 		must(t, err)
 		must(t, e.LoadAdapter(t.Context(), a, false))
 	}
-	asked, _ := chat.Ask(e.Model(), tortureDefaults(0), "x")
+	asked, _, err := tortureDefaults(0).Request(e.Model(), chat.QuestionOf("x"), nil)
+	must(t, err)
 	return &inquest{
 		t: t, engine: e, ban: asked.Sampling.Ban, schemas: len(scripts),
 		checked: map[turn.ID]int{}, during: map[string]int{},
@@ -366,7 +367,8 @@ func (r *inquest) makeOld(dir string, version int, w *testimony) {
 		exec(script)
 	}
 	m := r.engine.Model()
-	asked, _ := chat.Ask(m, tortureDefaults(0), "an old one")
+	asked, _, err := tortureDefaults(0).Request(m, chat.QuestionOf("an old one"), nil)
+	must(t, err)
 	asked.Sampling.Seed = uint64(version)
 	end := r.run(asked)
 	params := *tortureDefaults(0).Sampling

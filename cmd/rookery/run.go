@@ -161,11 +161,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 
 // ask makes the request, from the zero state or from one of the library.
 func ask(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw bool) (infer.Request, string, error) {
-	req, header := chat.Ask(m, d, prompt)
-	var err error
-	if from != nil {
-		req, header, err = chat.AskFrom(m, d, *from, prompt)
-	}
+	req, header, err := d.Request(m, chat.QuestionOf(prompt), from)
 	if !raw || err != nil {
 		return req, header, err
 	}

@@ -1,0 +1,36 @@
+package chat
+
+import (
+	"slices"
+
+	"rookery/chat/turn"
+	"rookery/infer"
+)
+
+// Request makes the request for one answer to a question, without a
+// conversation. The answer begins from a state of the library, or with nil
+// from the zero state. header is the beginning of the answer that the prompt
+// gives, such as "<think"; it belongs before what is generated.
+func (d Defaults) Request(m *infer.Model, q Question, from *turn.State) (r infer.Request, header string, err error) {
+	t, read := templateOf(m), rendering{system: d.System, blankLines: d.KeepBlankLines}
+	var text []int32
+	if from != nil {
+		if r.From, text, err = BeginFrom(*from, m); err != nil {
+			return r, "", err
+		}
+		read.begins = baseOf(from).beginning()
+	}
+	if q.System != nil {
+		read.system = *q.System
+	}
+	tokens, header := t.encodeQuestion(q, read, d.Think)
+	r.Tokens, r.MaxTokens, r.Stops = slices.Concat(text, tokens), d.MaxTokens, d.Stops
+	if r.Sampling = presetNamed(m, d.Preset, d.Presets).Sampling; d.Sampling != nil {
+		r.Sampling = *d.Sampling
+	}
+	if r.Stops == nil {
+		r.Stops = Stops(m)
+	}
+	r.Sampling.Ban = slices.Concat(r.Sampling.Ban, t.banned())
+	return r, header, nil
+}
