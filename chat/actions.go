@@ -228,7 +228,7 @@ func (d *Dialogue) SetTitle(title string) error {
 	title = strings.Join(strings.Fields(title), " ")
 	d.conv.Named = title != ""
 	if d.conv.Title = title; title == "" && len(d.turns) > 0 {
-		d.conv.Title = titleFrom(d.turns[0].Text)
+		d.conv.Title = MakeTitle(d.turns[0].Text)
 	}
 	d.saveHead()
 	d.publish()
@@ -281,9 +281,9 @@ func (d *Dialogue) retitle(parent turn.ID, text string) {
 	}
 	if parent != 0 {
 		first := d.tree.line(parent)[0].turn.Text
-		if !isGreeting(first) || d.conv.Title != titleFrom(first) || !saysMore(text) {
+		if !IsGreeting(first) || d.conv.Title != MakeTitle(first) || !SaysMore(text) {
 			return
 		}
 	}
-	d.conv.Title = titleFrom(text)
+	d.conv.Title = MakeTitle(text)
 }

@@ -70,14 +70,14 @@ func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Vari
 		}
 	}
 	settings, m := k.settings(), h.engine.Model()
-	t := templateOf(m)
+	t := TemplateOf(m)
 	streams := make([]*infer.Stream, 0, len(places))
 	for _, i := range places {
 		own := answer{way: variants[i].way()}
 		row := r
 		row.From = own.fits(r.From) // of a mix: its own weights
 		row.MaxTokens, row.Stops, row.Sampling = settings.MaxTokens, k.stops(m), variants[i].Sampling
-		row.Sampling.Ban = slices.Concat(row.Sampling.Ban, t.banned())
+		row.Sampling.Ban = slices.Concat(row.Sampling.Ban, t.BannedTokens())
 		var s *infer.Stream
 		if s, err = h.engine.Submit(row); err != nil {
 			break
@@ -119,14 +119,14 @@ func (k *Workspace) asking(ctx context.Context, q Question, v Variant) (r infer.
 		return r, "", err
 	}
 	settings, begins := k.settings(), baseOf(&v.Base).beginning()
-	read := rendering{system: settings.System, begins: begins, blankLines: settings.KeepBlankLines}
+	read := Rendering{System: settings.System, Begins: begins, BlankLines: settings.KeepBlankLines}
 	if q.System != nil {
-		read.system = *q.System
+		read.System = *q.System
 	}
-	if begins == afterText {
-		read.system = "" // as for conversations that begin from it, see setBase
+	if begins == AfterText {
+		read.System = "" // as for conversations that begin from it, see setBase
 	}
-	tokens, header := templateOf(a.model()).encodeQuestion(q, read, settings.Think)
+	tokens, header := TemplateOf(a.model()).EncodeQuestion(q, read, settings.Think)
 	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, strings.TrimLeft(header, " "), nil
 }
 
@@ -154,11 +154,11 @@ func (k *Workspace) ScoreAnswers(ctx context.Context, q Question, reference Vari
 	if r, _, err = h.read(ctx, r); err != nil {
 		return nil, err
 	}
-	t := templateOf(h.engine.Model())
+	t := TemplateOf(h.engine.Model())
 	texts := make([][]int32, len(answers))
 	for i, a := range answers {
 		if texts[i] = a.Tokens; !sameTokenizer(a.model, h.engine.Model()) {
-			texts[i] = t.spoken(a.Text)
+			texts[i] = t.EncodeAnswer(a.Text)
 		}
 	}
 	return judge(ctx, h.engine, r, texts)

@@ -27,10 +27,10 @@ var ErrNoText = errors.New("there is no text to read")
 // what else runs, and keeps the state after it. progress may be nil. When ctx
 // ends the reading is stopped and nothing is kept.
 func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (turn.State, error) {
-	t := templateOf(e.Model())
-	encode := t.encodeDocument
+	t := TemplateOf(e.Model())
+	encode := t.EncodeDocument
 	if r.System {
-		encode = t.encodeSystem
+		encode = t.EncodeSystem
 	}
 	tokens := encode(r.Text)
 	if len(tokens) == 0 {
@@ -45,7 +45,7 @@ func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(in
 		return turn.State{}, fmt.Errorf("baking %q: %w", name, err)
 	}
 	return l.Add(ctx, statefile.State{
-		Name: name, Kind: statefile.Baked, Source: r.Source, Model: snap.Model, ModelName: t.name,
+		Name: name, Kind: statefile.Baked, Source: r.Source, Model: snap.Model, ModelName: t.ModelName,
 		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: snap,
 	})
 }
@@ -118,10 +118,10 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 	}
 	tokens := []int32{}
 	for _, r := range a.path {
-		tokens = slices.Concat(tokens, a.template.reads(r, a.rendering))
+		tokens = slices.Concat(tokens, a.template.TurnTokens(r, a.rendering))
 	}
 	return l.Add(ctx, statefile.State{
-		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.name,
+		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.ModelName,
 		Adapter: snap.Adapter, AdapterName: d.workspace.adapters.name(ctx, snap.Adapter),
 		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: bare(snap),
 	})

@@ -23,9 +23,9 @@ func withoutCode(text string) string {
 	return strings.Join(kept, "\n")
 }
 
-// openFence is what closes a code fence that an interrupted text leaves open,
+// OpenFence is what closes a code fence that an interrupted text leaves open,
 // or "".
-func openFence(text string) string {
+func OpenFence(text string) string {
 	fence := ""
 	for _, l := range strings.Split(text, "\n") {
 		rest := strings.TrimLeft(l, " ")

@@ -39,7 +39,7 @@ type forking struct {
 	conversation turn.Conversation
 	base         base
 	adapter      string
-	rendering    rendering // of its first turn
+	rendering    Rendering // of its first turn
 	turns        []turn.Turn
 	of           []turn.ID         // of each turn, the stored one that it is or will be a copy of
 	held         []*infer.Snapshot // of each turn, what is in memory
@@ -52,7 +52,7 @@ func (d *Dialogue) lineTo(id turn.ID) (forking, error) {
 	f, err := d.lineAsIs(id)
 	t := d.template()
 	for i := range f.turns {
-		f.turns[i] = t.tokenised(f.turns[i], f.rendering, f.conversation.Think)
+		f.turns[i] = t.FillTokens(f.turns[i], f.rendering, f.conversation.Think)
 	}
 	return f, err
 }

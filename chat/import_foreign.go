@@ -208,7 +208,7 @@ func (f *foreignFile) take(c foreignConversation) error {
 		if title == "" {
 			title = fmt.Sprintf("conversation %d", f.n)
 		}
-		f.p.arrivals = append(f.p.arrivals, ImportResult{Title: givenTitle(title), Fate: FateRefused, Note: err.Error()})
+		f.p.arrivals = append(f.p.arrivals, ImportResult{Title: CleanTitle(title), Fate: FateRefused, Note: err.Error()})
 		return nil
 	}
 	for _, tn := range t.Turns {
@@ -240,9 +240,9 @@ func (c foreignConversation) tree() (turn.Tree, error) {
 		return t, errors.New("it has no messages")
 	}
 	numberTurns(&t)
-	t.Conversation.Title = titleFrom(t.Turns[0].Text)
+	t.Conversation.Title = MakeTitle(t.Turns[0].Text)
 	if c.Title != "" {
-		t.Conversation.Title, t.Conversation.Named = givenTitle(c.Title), true
+		t.Conversation.Title, t.Conversation.Named = CleanTitle(c.Title), true
 	}
 	var check treeCheck
 	for i, tn := range t.Turns {

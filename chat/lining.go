@@ -17,7 +17,7 @@ func (a *answer) lining() *lining {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	now := turn.Span{Adapter: a.way.adapter, Name: a.way.adapterName}
-	l := &lining{model: a.template.model, force: a.forced, next: now, now: now.Adapter}
+	l := &lining{model: a.template.Model, force: a.forced, next: now, now: now.Adapter}
 	if a.anew != nil {
 		l.anew = *a.anew
 	}

@@ -70,7 +70,7 @@ func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]
 		a.strange, a.anew = 0, nil // the turn says itself how its line was read
 	}
 	d.mu.Unlock()
-	if !a.template.knows(t) {
+	if !a.template.OwnsTokens(t) {
 		return nil, otherTokens(t)
 	}
 	if err := d.workspace.adapters.Need(ctx, a.way.adapter); err != nil {
@@ -174,12 +174,12 @@ func (d *Dialogue) Tokens(turnID turn.ID) ([]string, error) {
 		return nil, err
 	}
 	t := d.template()
-	if !t.knows(n.turn) {
+	if !t.OwnsTokens(n.turn) {
 		return nil, otherTokens(n.turn)
 	}
 	texts := make([]string, len(n.turn.Tokens))
 	for i, id := range n.turn.Tokens {
-		texts[i] = TokenText(t.tok.Bytes(id))
+		texts[i] = TokenText(t.Tokenizer.Bytes(id))
 	}
 	return texts, nil
 }

@@ -103,8 +103,8 @@ func greedyPreset() Preset {
 	return Preset{"greedy", "Always the likeliest token", params(0, 1, 0, 0, 0.996)}
 }
 
-// presetNamed finds a preset, or gives the first, which is the default.
-func presetNamed(m *infer.Model, name string, own []Preset) Preset {
+// FindPreset finds a preset, or gives the first, which is the default.
+func FindPreset(m *infer.Model, name string, own []Preset) Preset {
 	presets := Presets(m, own...)
 	for _, p := range presets {
 		if p.Name == name {

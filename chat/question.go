@@ -49,19 +49,19 @@ func (q *Question) Check() error {
 	return nil
 }
 
-// encodeQuestion is what the state reads of a question, and the beginning of
+// EncodeQuestion is what the state reads of a question, and the beginning of
 // the answer that it gives. The thinking mode is that of the last prompt.
-func (t template) encodeQuestion(q Question, r rendering, think turn.ThinkMode) (tokens []int32, header string) {
-	p := prompting{first: true, begins: r.begins, system: r.system, think: turn.ThinkOff, blankLines: r.blankLines}
+func (t Template) EncodeQuestion(q Question, r Rendering, think turn.ThinkMode) (tokens []int32, header string) {
+	p := userTurn{first: true, begins: r.Begins, system: r.System, think: turn.ThinkOff, blankLines: r.BlankLines}
 	for i, msg := range q.Messages {
 		if msg.Role == turn.RoleAssistant {
-			tokens = slices.Concat(tokens, t.spoken(msg.Text))
+			tokens = slices.Concat(tokens, t.EncodeAnswer(msg.Text))
 			continue
 		}
 		if p.text = msg.Text; i == len(q.Messages)-1 && think != "" {
 			p.think = think
 		}
-		tokens = slices.Concat(tokens, t.prompt(p))
+		tokens = slices.Concat(tokens, t.encodeUser(p))
 		p.first = false
 	}
 	return tokens, t.header(p.think)

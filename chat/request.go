@@ -12,25 +12,25 @@ import (
 // from the zero state. header is the beginning of the answer that the prompt
 // gives, such as "<think"; it belongs before what is generated.
 func (d Defaults) Request(m *infer.Model, q Question, from *turn.State) (r infer.Request, header string, err error) {
-	t, read := templateOf(m), rendering{system: d.System, blankLines: d.KeepBlankLines}
+	t, read := TemplateOf(m), Rendering{System: d.System, BlankLines: d.KeepBlankLines}
 	var text []int32
 	if from != nil {
 		if r.From, text, err = BeginFrom(*from, m); err != nil {
 			return r, "", err
 		}
-		read.begins = baseOf(from).beginning()
+		read.Begins = baseOf(from).beginning()
 	}
 	if q.System != nil {
-		read.system = *q.System
+		read.System = *q.System
 	}
-	tokens, header := t.encodeQuestion(q, read, d.Think)
+	tokens, header := t.EncodeQuestion(q, read, d.Think)
 	r.Tokens, r.MaxTokens, r.Stops = slices.Concat(text, tokens), d.MaxTokens, d.Stops
-	if r.Sampling = presetNamed(m, d.Preset, d.Presets).Sampling; d.Sampling != nil {
+	if r.Sampling = FindPreset(m, d.Preset, d.Presets).Sampling; d.Sampling != nil {
 		r.Sampling = *d.Sampling
 	}
 	if r.Stops == nil {
 		r.Stops = Stops(m)
 	}
-	r.Sampling.Ban = slices.Concat(r.Sampling.Ban, t.banned())
+	r.Sampling.Ban = slices.Concat(r.Sampling.Ban, t.BannedTokens())
 	return r, header, nil
 }

@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// reads is what the state reads for a turn on the way to one below it: its
+// TurnTokens is what the state reads for a turn on the way to one below it: its
 // own tokens if they are this tokenizer's, otherwise its text again.
-func (t template) reads(tn turn.Turn, r rendering) []int32 {
+func (t Template) TurnTokens(tn turn.Turn, r Rendering) []int32 {
 	switch {
-	case !t.knows(tn):
-		return t.rerender(tn, r)
+	case !t.OwnsTokens(tn):
+		return t.EncodeTurn(tn, r)
 	case tn.Recall != nil:
 		return tn.Recall
 	default:
@@ -20,41 +20,41 @@ func (t template) reads(tn turn.Turn, r rendering) []int32 {
 	}
 }
 
-// A rendering is what text is rendered with.
-type rendering struct {
-	system     string
-	begins     beginning
-	blankLines bool
+// A Rendering is what text is rendered with.
+type Rendering struct {
+	System     string
+	Begins     Beginning
+	BlankLines bool
 }
 
-// rerender is a turn as tokens of this template's tokenizer, from the text
+// EncodeTurn is a turn as tokens of this template's tokenizer, from the text
 // that people read.
-func (t template) rerender(tn turn.Turn, r rendering) []int32 {
+func (t Template) EncodeTurn(tn turn.Turn, r Rendering) []int32 {
 	if tn.Role == turn.RoleUser {
-		return t.prompt(prompting{
-			first: tn.Parent == 0, begins: r.begins, system: r.system, text: tn.Text, think: turn.ThinkOff, blankLines: r.blankLines,
+		return t.encodeUser(userTurn{
+			first: tn.Parent == 0, begins: r.Begins, system: r.System, text: tn.Text, think: turn.ThinkOff, blankLines: r.BlankLines,
 		})
 	}
 	text := tn.Text
 	if tn.Recall != nil {
 		_, text, _ = SplitThought(text)
-		text = cleanText(text)
+		text = CleanText(text)
 	}
-	return t.spoken(text)
+	return t.EncodeAnswer(text)
 }
 
-// spoken is a whole answer as the model would have drawn it.
-func (t template) spoken(text string) []int32 {
-	return t.tok.Encode(nil, " "+strings.TrimLeft(text, " "))
+// EncodeAnswer is a whole answer as the model would have drawn it.
+func (t Template) EncodeAnswer(text string) []int32 {
+	return t.Tokenizer.Encode(nil, " "+strings.TrimLeft(text, " "))
 }
 
-// knows says that a turn's tokens are of this tokenizer. Those of the same
+// OwnsTokens says that a turn's tokens are of this tokenizer. Those of the same
 // weights are; others must spell the turn's text, white space aside.
-func (t template) knows(tn turn.Turn) bool {
-	if tn.Model == t.model {
+func (t Template) OwnsTokens(tn turn.Turn) bool {
+	if tn.Model == t.Model {
 		return true
 	}
-	spelt := squeeze(t.decode(tn.Tokens))
+	spelt := squeeze(t.Decode(tn.Tokens))
 	if tn.Role == turn.RoleUser {
 		return strings.Contains(spelt, squeeze(userSays+tn.Text))
 	}
@@ -71,14 +71,14 @@ func squeeze(s string) string {
 	}, s)
 }
 
-// opened is a first turn with the opening of another rendering.
-func (t template) opened(first turn.Turn, was, now rendering) turn.Turn {
-	old := t.opening(was.system, was.begins)
-	if t.knows(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
-		first.Tokens = slices.Concat(t.opening(now.system, now.begins), first.Tokens[len(old):])
+// ReopenTurn is a first turn with the opening of another rendering.
+func (t Template) ReopenTurn(first turn.Turn, was, now Rendering) turn.Turn {
+	old := t.encodeOpening(was.System, was.Begins)
+	if t.OwnsTokens(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
+		first.Tokens = slices.Concat(t.encodeOpening(now.System, now.Begins), first.Tokens[len(old):])
 		return first
 	}
-	first.Tokens = t.rerender(first, now)
-	first.Model, first.ModelName = t.model, t.name
+	first.Tokens = t.EncodeTurn(first, now)
+	first.Model, first.ModelName = t.Model, t.ModelName
 	return first
 }

@@ -28,7 +28,7 @@ type start struct {
 func (d *Dialogue) path(to turn.ID) []turn.Turn {
 	line := d.tree.line(to)
 	path := make([]turn.Turn, len(line))
-	model := d.template().model
+	model := d.template().Model
 	for i, n := range line {
 		path[i] = n.turn
 		if _, known := n.turn.ReadingBy(model); !known && n.turn.Role == turn.RoleUser {
@@ -111,7 +111,7 @@ func (a *answer) below(ctx context.Context, own []int32) (start, error) {
 				return start{}, err
 			}
 		}
-		l.turn(i, t, a.template.reads(*t, a.rendering), false)
+		l.turn(i, t, a.template.TurnTokens(*t, a.rendering), false)
 	}
 	return a.fromTheBeginning(ctx, l.stretches(), l.now)
 }
@@ -203,7 +203,7 @@ func (a *answer) noteSwap(s start) {
 	if n := len(a.path); last == nil && n > 1 {
 		last = &a.path[n-2]
 	}
-	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.model || s.anew == 0 {
+	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.Model || s.anew == 0 {
 		return
 	}
 	a.d.mu.Lock()

@@ -19,14 +19,14 @@ type base struct {
 // asBase is what is known of a state that a conversation begins from.
 func baseOf(s *turn.State) base { return base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
 
-func (b base) beginning() beginning {
+func (b base) beginning() Beginning {
 	switch b.kind {
 	case "":
-		return fromZero
+		return FromZero
 	case statefile.Tuned:
-		return tuned
+		return Tuned
 	default:
-		return afterText
+		return AfterText
 	}
 }
 

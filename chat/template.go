@@ -45,28 +45,28 @@ func FamilyOf(m *infer.Model) Family {
 	}
 }
 
-// A template says how one model is spoken to.
-type template struct {
-	family      Family
-	thinkLength bool // honours a request for how long to think
-	tok         *tokenizer.Tokenizer
-	model, name string // fingerprint and name of the weights
+// A Template says how one model is spoken to.
+type Template struct {
+	family           Family
+	thinkLength      bool // honours a request for how long to think
+	Tokenizer        *tokenizer.Tokenizer
+	Model, ModelName string // fingerprint and name of the weights
 }
 
-func templateOf(m *infer.Model) template {
+func TemplateOf(m *infer.Model) Template {
 	date := dateName.FindStringSubmatch(m.Name)
-	return template{
+	return Template{
 		family:      FamilyOf(m),
 		thinkLength: date != nil && date[1] >= thinkLengthSince,
-		tok:         m.Tokenizer,
-		model:       m.Fingerprint,
-		name:        m.Name,
+		Tokenizer:   m.Tokenizer,
+		Model:       m.Fingerprint,
+		ModelName:   m.Name,
 	}
 }
 
 // ThinkModes are the thinking modes that a model was trained for, ThinkOff first.
 func ThinkModes(m *infer.Model) []turn.ThinkMode {
-	t := templateOf(m)
+	t := TemplateOf(m)
 	switch {
 	case t.family != FamilyG1:
 		return []turn.ThinkMode{turn.ThinkOff}
@@ -87,22 +87,22 @@ func Stops(m *infer.Model) []string {
 	return []string{separator}
 }
 
-// banned are tokens that the family should never draw. World chat models end
+// BannedTokens are tokens that the family should never draw. World chat models end
 // their turns with a blank line; they draw token 0 where a document would end.
-func (t template) banned() []int32 {
+func (t Template) BannedTokens() []int32 {
 	if t.family == FamilyWorld {
 		return []int32{0}
 	}
 	return nil
 }
 
-// stopping are the tokens that end an answer or begin to: of a stop, a token
+// StopTokens are the tokens that end an answer or begin to: of a stop, a token
 // may hold all of it or be its first bytes, one byte aside, which is as likely
 // to begin something else.
-func (t template) stopping(stops []string) []int32 {
+func (t Template) StopTokens(stops []string) []int32 {
 	ids := []int32{0}
-	for id := int32(1); int(id) < t.tok.Size(); id++ {
-		text := string(t.tok.Bytes(id))
+	for id := int32(1); int(id) < t.Tokenizer.Size(); id++ {
+		text := string(t.Tokenizer.Bytes(id))
 		if slices.ContainsFunc(stops, func(stop string) bool {
 			return strings.Contains(text, stop) || len(text) > 1 && strings.HasPrefix(stop, text)
 		}) {
@@ -115,7 +115,7 @@ func (t template) stopping(stops []string) []int32 {
 // header is the beginning of an answer that the prompt gives, as a
 // thinking mode asks. Released prompts end inside a tag because "><" and "></"
 // are single tokens.
-func (t template) header(m turn.ThinkMode) string {
+func (t Template) header(m turn.ThinkMode) string {
 	if t.family != FamilyG1 {
 		return ""
 	}
@@ -134,8 +134,8 @@ func (t template) header(m turn.ThinkMode) string {
 	}
 }
 
-// request is what a thinking mode adds to the end of the user's text.
-func (t template) request(m turn.ThinkMode) string {
+// lengthRequest is what a thinking mode adds to the end of the user's text.
+func (t Template) lengthRequest(m turn.ThinkMode) string {
 	if t.family != FamilyG1 || !t.thinkLength {
 		return ""
 	}

@@ -37,16 +37,16 @@ func cutPartial(s, tag string) string {
 	return s
 }
 
-// recallText is what a state reads after a prompt with this header in place
+// ForgetThought is what a state reads after a prompt with this header in place
 // of an answer whose thought is to be forgotten: an empty thought where the
 // header began one, then the answer without blank lines. ok is false when
 // there is no finished thought to forget.
-func recallText(header, text string) (recall string, ok bool) {
+func ForgetThought(header, text string) (recall string, ok bool) {
 	thought, answer, open := SplitThought(text)
 	if open || thought == "" {
 		return "", false
 	}
-	answer = cleanText(answer)
+	answer = CleanText(answer)
 	switch h := strings.TrimLeft(header, " "); {
 	case h == "":
 		return " " + answer, true

@@ -16,21 +16,21 @@ const (
 	titleBytes = 4 << 10
 )
 
-// titleFrom makes a title from a prompt: what it asks for, without greetings,
+// MakeTitle makes a title from a prompt: what it asks for, without greetings,
 // polite phrases and code, in a few words on one line.
-func titleFrom(text string) string {
+func MakeTitle(text string) string {
 	if len(text) > titleBytes {
 		text = strings.ToValidUTF8(text[:titleBytes], "")
 	}
-	text = ansi.Strip(unixLines(text))
+	text = ansi.Strip(NormalizeLines(text))
 	if prose := withoutCode(text); strings.TrimSpace(prose) != "" {
 		text = prose
 	}
-	return shortened(asked(joinLines(givenTitle(strings.ReplaceAll(text, "\n", " ")))))
+	return shortened(asked(JoinLines(CleanTitle(strings.ReplaceAll(text, "\n", " ")))))
 }
 
-// givenTitle is a title of another program on one line.
-func givenTitle(title string) string {
+// CleanTitle is a title of another program on one line.
+func CleanTitle(title string) string {
 	if len(title) > titleBytes {
 		title = title[:titleBytes]
 	}
@@ -39,7 +39,7 @@ func givenTitle(title string) string {
 			return -1
 		}
 		return r
-	}, ansi.Strip(joinLines(strings.ToValidUTF8(title, ""))))
+	}, ansi.Strip(JoinLines(strings.ToValidUTF8(title, ""))))
 }
 
 // greetings are what people say before they say what they want.
@@ -80,12 +80,12 @@ func asked(text string) string {
 	return rest
 }
 
-// saysMore says that a prompt's title has more than a word.
-func saysMore(text string) bool { return ansi.StringWidth(titleFrom(text)) >= titleCells/5 }
+// SaysMore says that a prompt's title has more than a word.
+func SaysMore(text string) bool { return ansi.StringWidth(MakeTitle(text)) >= titleCells/5 }
 
-// isGreeting says that a prompt is no more than a greeting.
-func isGreeting(text string) bool {
-	rest, ok := cutGreeting(joinLines(text))
+// IsGreeting says that a prompt is no more than a greeting.
+func IsGreeting(text string) bool {
+	rest, ok := cutGreeting(JoinLines(text))
 	return ok && rest == ""
 }
 

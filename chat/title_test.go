@@ -28,7 +28,7 @@ func TestTitles(t *testing.T) {
 		"  \x1b[31mred\x1b[m\tone ":                                                     "red one",
 	}
 	for prompt, want := range cases {
-		if got := titleFrom(prompt); got != want {
+		if got := MakeTitle(prompt); got != want {
 			t.Errorf("%q has the title %q, want %q", prompt, got, want)
 		}
 	}
@@ -38,7 +38,7 @@ func FuzzTitle(f *testing.F) {
 	f.Add("Hi, please, 请问 ```\ncode. More! ")
 	f.Add(strings.Repeat("长", 2000))
 	f.Fuzz(func(t *testing.T, prompt string) {
-		title := titleFrom(prompt)
+		title := MakeTitle(prompt)
 		if w := ansi.StringWidth(title); w > 40 || utf8.ValidString(prompt) && !utf8.ValidString(title) || strings.ContainsAny(title, "\n\r") {
 			t.Errorf("%q is %d wide", title, w)
 		}

@@ -108,6 +108,6 @@ func (k *Workspace) Votes(ctx context.Context) ([]turn.Vote, error) {
 
 // HashPrompt names a prompt in votes, which do not keep what people wrote.
 func HashPrompt(text string) string {
-	sum := sha256.Sum256([]byte(cleanText(text)))
+	sum := sha256.Sum256([]byte(CleanText(text)))
 	return hex.EncodeToString(sum[:])
 }

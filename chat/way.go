@@ -44,8 +44,8 @@ func (a *answer) on(w, own way) {
 	a.way, a.based, a.anew = w, w.base != own.base, nil
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
 	if w.second != own.second {
-		a.template = templateOf(a.model())
-		a.turn.ModelName = a.template.name
+		a.template = TemplateOf(a.model())
+		a.turn.ModelName = a.template.ModelName
 		if !slices.Contains(ThinkModes(a.model()), a.think) {
 			a.think = turn.ThinkOff
 		}
@@ -74,12 +74,12 @@ func (a *answer) open() {
 // reopen renders the beginning of the line for the base of the answer's way.
 func (a *answer) reopen() {
 	was := a.rendering
-	a.rendering.begins = base{name: a.way.baseName, kind: a.way.baseKind}.beginning()
-	if a.rendering.begins == afterText {
-		a.rendering.system = "" // as for conversations that begin from it, see setBase
+	a.rendering.Begins = base{name: a.way.baseName, kind: a.way.baseKind}.beginning()
+	if a.rendering.Begins == AfterText {
+		a.rendering.System = "" // as for conversations that begin from it, see setBase
 	}
 	a.path = slices.Clone(a.path)
-	a.path[0] = a.template.opened(a.path[0], was, a.rendering)
+	a.path[0] = a.template.ReopenTurn(a.path[0], was, a.rendering)
 }
 
 // looker is what finds the states along the line to a turn, of the

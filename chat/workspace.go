@@ -128,7 +128,7 @@ func (k *Workspace) NewFrom(s turn.State) (*Dialogue, error) {
 // blank is a dialogue with the settings of a new conversation.
 func (k *Workspace) blank() *Dialogue {
 	s := k.settings()
-	preset := presetNamed(k.engine.Model(), s.Preset, s.Presets)
+	preset := FindPreset(k.engine.Model(), s.Preset, s.Presets)
 	now := time.Now()
 	c := turn.Conversation{
 		ID: turn.NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
