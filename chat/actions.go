@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer/sampler"
 )
@@ -228,7 +229,7 @@ func (d *Dialogue) SetTitle(title string) error {
 	title = strings.Join(strings.Fields(title), " ")
 	d.conv.Named = title != ""
 	if d.conv.Title = title; title == "" && len(d.turns) > 0 {
-		d.conv.Title = MakeTitle(d.turns[0].Text)
+		d.conv.Title = prompt.MakeTitle(d.turns[0].Text)
 	}
 	d.saveHead()
 	d.publish()
@@ -281,9 +282,9 @@ func (d *Dialogue) retitle(parent turn.ID, text string) {
 	}
 	if parent != 0 {
 		first := d.tree.line(parent)[0].turn.Text
-		if !IsGreeting(first) || d.conv.Title != MakeTitle(first) || !SaysMore(text) {
+		if !prompt.IsGreeting(first) || d.conv.Title != prompt.MakeTitle(first) || !prompt.SaysMore(text) {
 			return
 		}
 	}
-	d.conv.Title = MakeTitle(text)
+	d.conv.Title = prompt.MakeTitle(text)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -17,8 +18,8 @@ import (
 // the dialogue. Fields below mu belong to the dialogue's mutex.
 type answer struct {
 	d         *Dialogue
-	template  Template
-	rendering Rendering
+	template  prompt.Template
+	rendering prompt.Rendering
 	think     turn.ThinkMode
 	path      []turn.Turn // the line up to the prompt
 	resumed   *turn.Turn  // the answer that goes on; nil for a new one
@@ -207,7 +208,7 @@ func (a *answer) prepare() {
 }
 
 // spell makes the prompt's tokens for a template.
-func (a *answer) spell(prompt *turn.Turn, t Template) {
+func (a *answer) spell(prompt *turn.Turn, t prompt.Template) {
 	prompt.Tokens = nil
 	*prompt = t.FillTokens(*prompt, a.rendering, a.think)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
@@ -27,7 +28,7 @@ var ErrNoText = errors.New("there is no text to read")
 // what else runs, and keeps the state after it. progress may be nil. When ctx
 // ends the reading is stopped and nothing is kept.
 func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (turn.State, error) {
-	t := TemplateOf(e.Model())
+	t := prompt.TemplateOf(e.Model())
 	encode := t.EncodeDocument
 	if r.System {
 		encode = t.EncodeSystem

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -47,7 +48,7 @@ func under(m *infer.Model, o *infer.Distribution, p sampler.Params, k int) []Can
 	list := make([]Candidate, len(top))
 	for i, c := range top {
 		list[i] = Candidate{
-			Token: c.Token, Text: TokenText(m.Tokenizer.Bytes(c.Token)), Taken: is(c),
+			Token: c.Token, Text: prompt.TokenText(m.Tokenizer.Bytes(c.Token)), Taken: is(c),
 			Model: math.Exp(float64(c.LogProb)), Drawn: float64(c.Prob),
 		}
 	}

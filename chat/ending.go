@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -92,7 +93,7 @@ func (d *Dialogue) recall(header, text string) []int32 {
 	if d.workspace.settings().KeepThoughts {
 		return nil
 	}
-	recall, ok := ForgetThought(header, text)
+	recall, ok := prompt.ForgetThought(header, text)
 	if !ok {
 		return nil
 	}

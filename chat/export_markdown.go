@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"strings"
 )
@@ -10,14 +11,14 @@ import (
 // folded, and the text itself as it is, so that code stays code.
 func markdownOf(c turn.Conversation, line []turn.Turn) string {
 	var b strings.Builder
-	title := JoinLines(c.Title)
+	title := prompt.JoinLines(c.Title)
 	if title == "" {
 		title = "Untitled conversation"
 	}
 	fmt.Fprintf(&b, "# %s\n", title)
 	if c.System != "" {
 		b.WriteString("\n> **System**\n>\n")
-		for _, l := range strings.Split(strings.TrimSpace(NormalizeLines(c.System)), "\n") {
+		for _, l := range strings.Split(strings.TrimSpace(prompt.NormalizeLines(c.System)), "\n") {
 			b.WriteString(strings.TrimRight("> "+l, " ") + "\n")
 		}
 	}
@@ -34,8 +35,8 @@ func writeMarkdownTurn(b *strings.Builder, t turn.Turn) {
 		writeBlock(b, t.Text)
 		return
 	}
-	fmt.Fprintf(b, "\n## Assistant\n\n*%s, %s*\n", JoinLines(t.ModelName), date)
-	thought, answer, open := SplitThought(t.Text)
+	fmt.Fprintf(b, "\n## Assistant\n\n*%s, %s*\n", prompt.JoinLines(t.ModelName), date)
+	thought, answer, open := prompt.SplitThought(t.Text)
 	if thought != "" {
 		b.WriteString("\n<details><summary>Thought</summary>\n")
 		writeBlock(b, thought)
@@ -49,12 +50,12 @@ func writeMarkdownTurn(b *strings.Builder, t turn.Turn) {
 
 // writeBlock writes a turn's text as blocks of its own.
 func writeBlock(b *strings.Builder, text string) {
-	text = strings.Trim(NormalizeLines(text), "\n")
+	text = strings.Trim(prompt.NormalizeLines(text), "\n")
 	if strings.TrimSpace(text) == "" {
 		return
 	}
 	fmt.Fprintf(b, "\n%s\n", text)
-	if fence := OpenFence(text); fence != "" {
+	if fence := prompt.OpenFence(text); fence != "" {
 		b.WriteString(fence + "\n")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -39,7 +40,7 @@ type forking struct {
 	conversation turn.Conversation
 	base         base
 	adapter      string
-	rendering    Rendering // of its first turn
+	rendering    prompt.Rendering // of its first turn
 	turns        []turn.Turn
 	of           []turn.ID         // of each turn, the stored one that it is or will be a copy of
 	held         []*infer.Snapshot // of each turn, what is in memory

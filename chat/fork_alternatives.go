@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -29,7 +30,7 @@ func (k *Workspace) ForkAlternatives(from *Dialogue, only ...turn.ID) ([]*Dialog
 			return nil, err
 		}
 		if variants[i].Model == nil {
-			line.take(variants[i], TemplateOf(k.engine.Model()))
+			line.take(variants[i], prompt.TemplateOf(k.engine.Model()))
 		}
 		f := k.fork(line, i)
 		if name := variants[i].Name; name != "" {
@@ -62,7 +63,7 @@ var errNoChoice = errors.New("there are no answers to choose from")
 
 // take makes the line that of a conversation that has always answered in the
 // way of a variant.
-func (f *forking) take(v Variant, t Template) {
+func (f *forking) take(v Variant, t prompt.Template) {
 	c := &f.conversation
 	own := c.Base
 	c.Base, c.Adapter, c.Mix = v.Base.ID, v.Adapter.Fingerprint, v.Mix
@@ -74,7 +75,7 @@ func (f *forking) take(v Variant, t Template) {
 		return
 	}
 	now := f.rendering
-	if now.Begins = f.base.beginning(); now.Begins == AfterText {
+	if now.Begins = f.base.beginning(); now.Begins == prompt.AfterText {
 		now.System, c.System = "", ""
 	}
 	f.turns[0] = t.ReopenTurn(f.turns[0], f.rendering, now)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"strings"
 	"time"
@@ -208,7 +209,7 @@ func (f *foreignFile) take(c foreignConversation) error {
 		if title == "" {
 			title = fmt.Sprintf("conversation %d", f.n)
 		}
-		f.p.arrivals = append(f.p.arrivals, ImportResult{Title: CleanTitle(title), Fate: FateRefused, Note: err.Error()})
+		f.p.arrivals = append(f.p.arrivals, ImportResult{Title: prompt.CleanTitle(title), Fate: FateRefused, Note: err.Error()})
 		return nil
 	}
 	for _, tn := range t.Turns {
@@ -226,7 +227,7 @@ func (f *foreignFile) take(c foreignConversation) error {
 // when it comes again.
 func (c foreignConversation) tree() (turn.Tree, error) {
 	t := turn.Tree{Conversation: turn.Conversation{
-		System: c.System, Think: turn.ThinkOff, Sampling: FamilyPresets(FamilyWorld)[0].Sampling,
+		System: c.System, Think: turn.ThinkOff, Sampling: prompt.FamilyPresets(prompt.FamilyWorld)[0].Sampling,
 		Created: time.Now().UTC(), Updated: time.Now().UTC(),
 	}}
 	for _, talk := range []foreignTalk{c.Conversations, c.Conversation, c.Messages} {
@@ -240,9 +241,9 @@ func (c foreignConversation) tree() (turn.Tree, error) {
 		return t, errors.New("it has no messages")
 	}
 	numberTurns(&t)
-	t.Conversation.Title = MakeTitle(t.Turns[0].Text)
+	t.Conversation.Title = prompt.MakeTitle(t.Turns[0].Text)
 	if c.Title != "" {
-		t.Conversation.Title, t.Conversation.Named = CleanTitle(c.Title), true
+		t.Conversation.Title, t.Conversation.Named = prompt.CleanTitle(c.Title), true
 	}
 	var check treeCheck
 	for i, tn := range t.Turns {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -179,7 +180,7 @@ func (d *Dialogue) Tokens(turnID turn.ID) ([]string, error) {
 	}
 	texts := make([]string, len(n.turn.Tokens))
 	for i, id := range n.turn.Tokens {
-		texts[i] = TokenText(t.Tokenizer.Bytes(id))
+		texts[i] = prompt.TokenText(t.Tokenizer.Bytes(id))
 	}
 	return texts, nil
 }

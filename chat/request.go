@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -11,8 +12,8 @@ import (
 // conversation. The answer begins from a state of the library, or with nil
 // from the zero state. header is the beginning of the answer that the prompt
 // gives, such as "<think"; it belongs before what is generated.
-func (d Defaults) Request(m *infer.Model, q Question, from *turn.State) (r infer.Request, header string, err error) {
-	t, read := TemplateOf(m), Rendering{System: d.System, BlankLines: d.KeepBlankLines}
+func (d Defaults) Request(m *infer.Model, q prompt.Question, from *turn.State) (r infer.Request, header string, err error) {
+	t, read := prompt.TemplateOf(m), prompt.Rendering{System: d.System, BlankLines: d.KeepBlankLines}
 	var text []int32
 	if from != nil {
 		if r.From, text, err = BeginFrom(*from, m); err != nil {
@@ -25,11 +26,11 @@ func (d Defaults) Request(m *infer.Model, q Question, from *turn.State) (r infer
 	}
 	tokens, header := t.EncodeQuestion(q, read, d.Think)
 	r.Tokens, r.MaxTokens, r.Stops = slices.Concat(text, tokens), d.MaxTokens, d.Stops
-	if r.Sampling = FindPreset(m, d.Preset, d.Presets).Sampling; d.Sampling != nil {
+	if r.Sampling = prompt.FindPreset(m, d.Preset, d.Presets).Sampling; d.Sampling != nil {
 		r.Sampling = *d.Sampling
 	}
 	if r.Stops == nil {
-		r.Stops = Stops(m)
+		r.Stops = prompt.Stops(m)
 	}
 	r.Sampling.Ban = slices.Concat(r.Sampling.Ban, t.BannedTokens())
 	return r, header, nil

@@ -3,6 +3,7 @@ package chat
 import (
 	"errors"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
@@ -19,14 +20,14 @@ type base struct {
 // asBase is what is known of a state that a conversation begins from.
 func baseOf(s *turn.State) base { return base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
 
-func (b base) beginning() Beginning {
+func (b base) beginning() prompt.Beginning {
 	switch b.kind {
 	case "":
-		return FromZero
+		return prompt.FromZero
 	case statefile.Tuned:
-		return Tuned
+		return prompt.Tuned
 	default:
-		return AfterText
+		return prompt.AfterText
 	}
 }
 

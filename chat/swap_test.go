@@ -9,6 +9,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -164,7 +165,7 @@ func (s *swap) check(t *testing.T, workspace *chat.Workspace, e *infer.Engine, g
 func (s *swap) run(t *testing.T, e *infer.Engine, r infer.Request, before bool) infer.Ending {
 	t.Helper()
 	r.Sampling = sampler.Params{Temperature: 0.9, TopP: 0.95, Seed: 3}
-	r.Stops, r.AnyAdapter = chat.Stops(e.Model()), true
+	r.Stops, r.AnyAdapter = prompt.Stops(e.Model()), true
 	s.first(&r)
 	if !before {
 		r.Members, r.Weight = nil, 0 // the snapshot has them

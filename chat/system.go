@@ -3,6 +3,7 @@ package chat
 import (
 	"rookery/infer"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 )
 
@@ -17,7 +18,7 @@ func (d *Dialogue) SetSystem(text string) error {
 	}
 	was := d.conv
 	d.conv.System = text
-	if CleanText(was.System) != CleanText(text) {
+	if prompt.CleanText(was.System) != prompt.CleanText(text) {
 		d.reopen(was)
 	}
 	d.saveHead()
@@ -44,7 +45,7 @@ func (d *Dialogue) reopen(was turn.Conversation) {
 	}
 }
 
-func (d *Dialogue) reopened(t Template, tn turn.Turn, was string) turn.Turn {
+func (d *Dialogue) reopened(t prompt.Template, tn turn.Turn, was string) turn.Turn {
 	tokens, ok := t.ReplaceOpening(tn.Tokens, was, d.conv.System, d.base.beginning())
 	if !ok {
 		tokens = t.EncodeTurn(tn, d.rendering())
@@ -55,10 +56,10 @@ func (d *Dialogue) reopened(t Template, tn turn.Turn, was string) turn.Turn {
 }
 
 // template is how the engine's model is spoken to.
-func (d *Dialogue) template() Template { return TemplateOf(d.workspace.engine.Model()) }
+func (d *Dialogue) template() prompt.Template { return prompt.TemplateOf(d.workspace.engine.Model()) }
 
-func (d *Dialogue) rendering() Rendering {
-	return Rendering{System: d.conv.System, Begins: d.base.beginning(), BlankLines: d.workspace.settings().KeepBlankLines}
+func (d *Dialogue) rendering() prompt.Rendering {
+	return prompt.Rendering{System: d.conv.System, Begins: d.base.beginning(), BlankLines: d.workspace.settings().KeepBlankLines}
 }
 
 // usable says that a snapshot is of this model.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
@@ -44,9 +45,9 @@ func (a *answer) on(w, own way) {
 	a.way, a.based, a.anew = w, w.base != own.base, nil
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
 	if w.second != own.second {
-		a.template = TemplateOf(a.model())
+		a.template = prompt.TemplateOf(a.model())
 		a.turn.ModelName = a.template.ModelName
-		if !slices.Contains(ThinkModes(a.model()), a.think) {
+		if !slices.Contains(prompt.ThinkModes(a.model()), a.think) {
 			a.think = turn.ThinkOff
 		}
 	}
@@ -75,7 +76,7 @@ func (a *answer) open() {
 func (a *answer) reopen() {
 	was := a.rendering
 	a.rendering.Begins = base{name: a.way.baseName, kind: a.way.baseKind}.beginning()
-	if a.rendering.Begins == AfterText {
+	if a.rendering.Begins == prompt.AfterText {
 		a.rendering.System = "" // as for conversations that begin from it, see setBase
 	}
 	a.path = slices.Clone(a.path)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -24,7 +25,7 @@ type Engine interface {
 type Defaults struct {
 	System    string
 	Preset    string          // "" chooses by model family
-	Presets   []Preset        // a person's own
+	Presets   []prompt.Preset // a person's own
 	Sampling  *sampler.Params // overrides the preset
 	Think     turn.ThinkMode
 	MaxTokens int
@@ -108,7 +109,7 @@ func (k *Workspace) stops(m *infer.Model) []string {
 	if stops := k.settings().Stops; stops != nil {
 		return stops
 	}
-	return Stops(m)
+	return prompt.Stops(m)
 }
 
 // New opens a new, empty conversation. It is stored with its first turn.
@@ -128,7 +129,7 @@ func (k *Workspace) NewFrom(s turn.State) (*Dialogue, error) {
 // blank is a dialogue with the settings of a new conversation.
 func (k *Workspace) blank() *Dialogue {
 	s := k.settings()
-	preset := FindPreset(k.engine.Model(), s.Preset, s.Presets)
+	preset := prompt.FindPreset(k.engine.Model(), s.Preset, s.Presets)
 	now := time.Now()
 	c := turn.Conversation{
 		ID: turn.NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,

@@ -14,6 +14,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/chattest"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -47,7 +48,7 @@ func newInquest(t *testing.T) *inquest {
 		must(t, err)
 		must(t, e.LoadAdapter(t.Context(), a, false))
 	}
-	asked, _, err := tortureDefaults(0).Request(e.Model(), chat.QuestionOf("x"), nil)
+	asked, _, err := tortureDefaults(0).Request(e.Model(), prompt.QuestionOf("x"), nil)
 	must(t, err)
 	return &inquest{
 		t: t, engine: e, ban: asked.Sampling.Ban, schemas: len(scripts),
@@ -367,7 +368,7 @@ func (r *inquest) makeOld(dir string, version int, w *testimony) {
 		exec(script)
 	}
 	m := r.engine.Model()
-	asked, _, err := tortureDefaults(0).Request(m, chat.QuestionOf("an old one"), nil)
+	asked, _, err := tortureDefaults(0).Request(m, prompt.QuestionOf("an old one"), nil)
 	must(t, err)
 	asked.Sampling.Seed = uint64(version)
 	end := r.run(asked)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -173,7 +174,7 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *ch
 		name = v.Preset
 	}
 	m := workspace.Engine().Model()
-	preset, err := findPreset(chat.Presets(m, ownPresets(c)...), m, name)
+	preset, err := findPreset(prompt.Presets(m, ownPresets(c)...), m, name)
 	if err != nil {
 		return out, err
 	}

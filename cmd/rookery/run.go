@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
@@ -160,8 +161,8 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 }
 
 // ask makes the request, from the zero state or from one of the library.
-func ask(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw bool) (infer.Request, string, error) {
-	req, header, err := d.Request(m, chat.QuestionOf(prompt), from)
+func ask(m *infer.Model, d chat.Defaults, from *turn.State, text string, raw bool) (infer.Request, string, error) {
+	req, header, err := d.Request(m, prompt.QuestionOf(text), from)
 	if !raw || err != nil {
 		return req, header, err
 	}
@@ -169,7 +170,7 @@ func ask(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw b
 	if from != nil {
 		req.From, req.Tokens, err = chat.BeginFrom(*from, m)
 	}
-	req.Tokens = m.Tokenizer.Encode(req.Tokens, prompt)
+	req.Tokens = m.Tokenizer.Encode(req.Tokens, text)
 	return req, "", err
 }
 
