@@ -27,7 +27,7 @@ type adapterEngine interface {
 // concurrent use.
 type AdapterRegistry struct {
 	store   turn.Store
-	engine  Engine
+	engine  reader
 	open    AdapterOpener
 	builtIn []string
 
@@ -40,30 +40,23 @@ type AdapterRegistry struct {
 // an empty path, one that comes with the program, by its name.
 type AdapterOpener func(ctx context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error)
 
-// Adapters is the adapters that conversations can use.
-func (k *Workspace) Adapters() *AdapterRegistry { return k.adapters }
-
-// UseAdapters says how adapters are read, and which come with the program. It
-// is called before anything is opened.
-func (k *Workspace) UseAdapters(open AdapterOpener, builtIn []string) {
-	k.adapters.open, k.adapters.builtIn = open, builtIn
-}
-
-// NewAdapterRegistry is the adapters of a store; engine may be nil where none is loaded.
-// See Workspace.UseAdapters.
-func NewAdapterRegistry(e Engine, s turn.Store, open AdapterOpener, builtIn []string) *AdapterRegistry {
-	r := newAdapterRegistry(e, s)
-	r.open, r.builtIn = open, builtIn
+// NewAdapterRegistry is the adapters of a store; engine may be nil where none
+// is loaded, and open where none can be read.
+func NewAdapterRegistry(e reader, s turn.Store, open AdapterOpener, builtIn []string) *AdapterRegistry {
+	r := &AdapterRegistry{store: s, engine: e, known: map[string]turn.Adapter{}}
+	r.Use(open, builtIn)
 	return r
 }
 
-func newAdapterRegistry(e Engine, s turn.Store) *AdapterRegistry {
-	return &AdapterRegistry{
-		store: s, engine: e, known: map[string]turn.Adapter{},
-		open: func(_ context.Context, path, _ string, _ adapter.Options) (*adapter.Adapter, error) {
+// Use says how adapters are read, and which come with the program. It is
+// called before any is looked for.
+func (r *AdapterRegistry) Use(open AdapterOpener, builtIn []string) {
+	if open == nil {
+		open = func(_ context.Context, path, _ string, _ adapter.Options) (*adapter.Adapter, error) {
 			return nil, fmt.Errorf("%s: %w", path, infer.ErrNoAdapters)
-		},
+		}
 	}
+	r.open, r.builtIn = open, builtIn
 }
 
 // List is all adapters that are known, by name and strength: loaded ones,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"rookery/chat/prompt"
@@ -12,6 +11,12 @@ import (
 	"rookery/infer"
 	"rookery/infer/statefile"
 )
+
+// An reader is what a library needs of an engine.
+type reader interface {
+	Model() *infer.Model
+	Submit(infer.Request) (*infer.Stream, error)
+}
 
 // A Recipe is a text that becomes a state.
 type Recipe struct {
@@ -27,7 +32,7 @@ var ErrNoText = errors.New("there is no text to read")
 // Bake reads a text from the zero state, in chunks between the tokens of
 // what else runs, and keeps the state after it. progress may be nil. When ctx
 // ends the reading is stopped and nothing is kept.
-func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (turn.State, error) {
+func (l *Library) Bake(ctx context.Context, e reader, r Recipe, progress func(infer.Progress)) (turn.State, error) {
 	t := prompt.TemplateOf(e.Model())
 	encode := t.EncodeDocument
 	if r.System {
@@ -53,7 +58,7 @@ func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(in
 
 // read reads the tokens of a request, draws nothing, and returns the state
 // after them as a library keeps it: without what only an answer needs.
-func read(ctx context.Context, e Engine, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
+func read(ctx context.Context, e reader, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
 	r.Logits = true
 	stream, err := e.Submit(r)
 	if err != nil {
@@ -88,60 +93,4 @@ func read(ctx context.Context, e Engine, r infer.Request, progress func(infer.Pr
 // bare is a snapshot with the state alone.
 func bare(s *infer.Snapshot) *infer.Snapshot {
 	return &infer.Snapshot{Model: s.Model, Tokenizer: s.Tokenizer, Adapter: s.Adapter, Position: s.Position, State: s.State}
-}
-
-// SaveState keeps the state after an answer in the library, as the
-// conversation would go on from it. It blocks.
-func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn.State, error) {
-	a, title, err := d.reader(id)
-	if err != nil {
-		return turn.State{}, err
-	}
-	l, e := d.workspace.library, d.workspace.engine
-	if name, err = l.free(ctx, name); err != nil {
-		return turn.State{}, err
-	}
-	s, err := a.found(ctx, func(ctx context.Context) (start, error) { return a.below(ctx, nil) })
-	if err != nil {
-		return turn.State{}, err
-	}
-	if err := d.workspace.adapters.Need(ctx, a.way.adapter); err != nil {
-		return turn.State{}, err
-	}
-	if s, err = a.readBefore(ctx, s); err != nil {
-		return turn.State{}, err
-	}
-	snap := s.from
-	if snap == nil || len(s.tokens) > 0 {
-		if snap, err = read(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
-			return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
-		}
-	}
-	tokens := []int32{}
-	for _, r := range a.path {
-		tokens = slices.Concat(tokens, a.template.TurnTokens(r, a.rendering))
-	}
-	return l.Add(ctx, statefile.State{
-		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.ModelName,
-		Adapter: snap.Adapter, AdapterName: d.workspace.adapters.name(ctx, snap.Adapter),
-		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: bare(snap),
-	})
-}
-
-// reader is what finds the state after an answer, and the conversation's title.
-func (d *Dialogue) reader(id turn.ID) (*answer, string, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	n := d.tree.nodes[id]
-	switch {
-	case d.loading:
-		return nil, "", ErrLoading
-	case d.run != nil && d.run.turn.ID == id:
-		return nil, "", ErrBusy
-	case n == nil:
-		return nil, "", ErrNothing
-	case n.turn.Role != turn.RoleAssistant:
-		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
-	}
-	return d.looker(id), d.conv.Title, nil
 }

@@ -106,7 +106,7 @@ func (b *bundleReader) listBases(list []bundleBase) (map[turn.ID]bundleBase, err
 }
 
 func (b *bundleReader) base(id turn.ID) (turn.State, error) {
-	s := turn.State{ID: id}
+	var s statefile.State
 	data, err := b.all(b.bases[id].bundleEntry)
 	if err == nil {
 		err = s.UnmarshalBinary(data)
@@ -116,10 +116,9 @@ func (b *bundleReader) base(id turn.ID) (turn.State, error) {
 		err = errors.Join(err, aName(s.Adapter), aName(s.AdapterName))
 	}
 	if err != nil {
-		return s, fmt.Errorf("the state %d that conversations begin from or mix: %w", id, err)
+		return turn.State{}, fmt.Errorf("the state %d that conversations begin from or mix: %w", id, err)
 	}
-	s.Read, s.Bytes = len(s.Tokens), stateBytes(&s.State)
-	return s, nil
+	return turn.NewState(id, s), nil
 }
 
 // all is a state's file, checked.

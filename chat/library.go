@@ -57,17 +57,9 @@ func (l *Library) own() ([]turn.State, error) {
 	}
 	list := make([]turn.State, len(states))
 	for i, s := range states {
-		list[i] = turn.State{ID: turn.ID(i + 1), State: *s, Read: len(s.Tokens), Bytes: stateBytes(s)}
+		list[i] = turn.NewState(turn.ID(i+1), *s)
 	}
 	return list, nil
-}
-
-// stateBytes is what a state occupies in memory, more or less as in the store.
-func stateBytes(s *statefile.State) int64 {
-	if s.Snapshot == nil {
-		return 0
-	}
-	return 4 * int64(len(s.Snapshot.State)+len(s.Tokens))
 }
 
 // Get is a state with all that belongs to it.
@@ -123,7 +115,7 @@ func (l *Library) Add(ctx context.Context, s statefile.State) (turn.State, error
 	if s.Created.IsZero() {
 		s.Created = time.Now()
 	}
-	out := turn.State{ID: l.id(ctx, turn.ID(s.Key)), State: s, Read: len(s.Tokens), Bytes: stateBytes(&s)}
+	out := turn.NewState(l.id(ctx, turn.ID(s.Key)), s)
 	if err := l.store.SaveState(ctx, out); err != nil {
 		return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 	}
@@ -214,4 +206,22 @@ func errBuiltIn(what string) error {
 // Fitting are the states of a list that conversations of a model can begin from.
 func Fitting(list []turn.State, m *infer.Model) []turn.State {
 	return slices.DeleteFunc(slices.Clone(list), func(s turn.State) bool { return s.Check(m) != nil })
+}
+
+// base is what is known of a state that a conversation begins from. One that
+// cannot be found is missed when it is needed.
+func (l *Library) base(ctx context.Context, id turn.ID) base {
+	if id == 0 {
+		return base{}
+	}
+	list, err := l.List(ctx)
+	if err != nil {
+		return base{}
+	}
+	for _, s := range list {
+		if s.ID == id {
+			return baseOf(&s)
+		}
+	}
+	return base{}
 }

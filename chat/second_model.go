@@ -112,11 +112,8 @@ func (k *Workspace) LoadSecondModel(ctx context.Context, path string, progress f
 	if err != nil {
 		return nil, err
 	}
-	rack := newAdapterRegistry(o.Engine, k.store)
-	if o.Adapters != nil {
-		rack = NewAdapterRegistry(o.Engine, k.store, o.Adapters, o.BuiltIn)
-	}
-	g = &SecondModel{host: host{o.Engine, rack}, path: path, close: o.Close, of: s, holders: 1}
+	adapters := NewAdapterRegistry(o.Engine, k.store, o.Adapters, o.BuiltIn)
+	g = &SecondModel{host: host{o.Engine, adapters}, path: path, close: o.Close, of: s, holders: 1}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.here == nil {

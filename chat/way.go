@@ -127,7 +127,7 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 		return from, nil
 	}
 	adapter, name := a.using()
-	voices, err := loadMembers(ctx, m, a.d.workspace.library, model, adapter, func(s *turn.State) error { return s.CheckAdapter(adapter, name) })
+	voices, err := a.d.workspace.library.LoadMembers(ctx, m, model, adapter, name)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,7 @@ import (
 
 // An Engine is what chat needs of infer.Engine.
 type Engine interface {
-	Model() *infer.Model
-	Submit(infer.Request) (*infer.Stream, error)
+	reader
 	Stats() infer.Stats
 }
 
@@ -72,7 +71,7 @@ func NewWorkspace(e Engine, store turn.Store, d Defaults) *Workspace {
 	warm := newMemoryTier()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Workspace{
-		host: host{e, newAdapterRegistry(e, store)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
+		host: host{e, NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[turn.ID]*Dialogue{}, leaving: map[turn.ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}

@@ -201,7 +201,7 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *ch
 		return out, errors.New("it has a strength and no adapter")
 	}
 	if v.Mix != "" {
-		out.Mix, err = chat.ParseMix(ctx, workspace.Library(), v.Mix)
+		out.Mix, err = workspace.Library().ParseMix(ctx, v.Mix)
 	}
 	return out, err
 }

@@ -30,7 +30,7 @@ func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix turn.Mix, err
 	}
 	var wrong error
 	err = readLibrary(ctx, c, func(l *chat.Library) error {
-		mix, wrong = chat.ParseMix(ctx, l, f.text)
+		mix, wrong = l.ParseMix(ctx, f.text)
 		return nil
 	})
 	if wrong != nil {
@@ -46,7 +46,7 @@ func voices(ctx context.Context, c config.Config, m *infer.Model, mix turn.Mix, 
 	}
 	var wrong error
 	err = readLibrary(ctx, c, func(l *chat.Library) error {
-		v, wrong = chat.LoadMembers(ctx, mix, l, m, adapter)
+		v, wrong = l.LoadMembers(ctx, mix, m, adapter, "")
 		return nil
 	})
 	if wrong != nil {
