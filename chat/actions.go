@@ -141,7 +141,7 @@ func (d *Dialogue) ask(parent turn.ID, text string) {
 // prompted puts a new user turn below a turn and makes it the head.
 func (d *Dialogue) prompted(parent turn.ID, text string) *node {
 	now := time.Now()
-	t := turn.Turn{ID: turn.NewID(), Parent: parent, Role: turn.RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.name, Created: now}
+	t := turn.Turn{ID: turn.NewID(), Parent: parent, Role: turn.RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.Name, Created: now}
 	if err := d.tree.add(t); err != nil { // the parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}

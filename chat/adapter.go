@@ -35,10 +35,10 @@ func GroupByFamily(list []turn.RegisteredAdapter) [][]turn.RegisteredAdapter {
 	return out
 }
 
-// choose finds an adapter of a list by fingerprint, title, file or name. A name
+// findAdapter finds an adapter of a list by fingerprint, title, file or name. A name
 // that several files have is refused; one that is known at other strengths
 // only is meant at 1.
-func choose(list []turn.RegisteredAdapter, name string) (turn.Adapter, bool, error) {
+func findAdapter(list []turn.RegisteredAdapter, name string) (turn.Adapter, bool, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		path = name
@@ -58,7 +58,7 @@ func choose(list []turn.RegisteredAdapter, name string) (turn.Adapter, bool, err
 	}
 	for _, l := range found[1:] {
 		if first := found[0]; l.Path != first.Path {
-			return turn.Adapter{}, false, fmt.Errorf("%s and %s are both called %q: name one by its file", place(first.Adapter), place(l.Adapter), name)
+			return turn.Adapter{}, false, fmt.Errorf("%s and %s are both called %q: name one by its file", describePlace(first.Adapter), describePlace(l.Adapter), name)
 		}
 	}
 	for _, l := range found {
@@ -69,8 +69,8 @@ func choose(list []turn.RegisteredAdapter, name string) (turn.Adapter, bool, err
 	return found[0].WithOptions(adapter.Options{}), true, nil
 }
 
-// place is where an adapter is, for people.
-func place(a turn.Adapter) string {
+// describePlace is where an adapter is, for people.
+func describePlace(a turn.Adapter) string {
 	if a.Path == "" {
 		return "the one that comes with the program"
 	}

@@ -101,7 +101,7 @@ func (r *AdapterRegistry) Read(ctx context.Context, name string, o adapter.Optio
 	if err != nil {
 		return nil, err
 	}
-	a, ok, err := choose(list, name)
+	a, ok, err := findAdapter(list, name)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (r *AdapterRegistry) ForgetNamed(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	a, ok, err := choose(list, name)
+	a, ok, err := findAdapter(list, name)
 	if err == nil && !ok {
 		err = fmt.Errorf("there is no adapter %q: `rookery adapters ls` lists them", name)
 	}
@@ -128,19 +128,19 @@ func (r *AdapterRegistry) ForgetNamed(ctx context.Context, name string) error {
 	return r.Forget(ctx, a)
 }
 
-// A lostError says that an adapter cannot be had as it was.
-type lostError struct {
-	how, wayOut string // in a sentence about it
-	err         error
+// A LostAdapterError says that an adapter cannot be had as it was.
+type LostAdapterError struct {
+	How, WayOut string // in a sentence about it
+	Err         error
 }
 
-func (e *lostError) Error() string { return e.err.Error() }
+func (e *LostAdapterError) Error() string { return e.Err.Error() }
 
-func (e *lostError) Unwrap() error { return e.err }
+func (e *LostAdapterError) Unwrap() error { return e.Err }
 
-// title is what people call an adapter that was used since the program was
+// KnownTitle is what people call an adapter that was used since the program was
 // started; "" for another one.
-func (r *AdapterRegistry) title(fingerprint string) string {
+func (r *AdapterRegistry) KnownTitle(fingerprint string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	a, ok := r.known[fingerprint]

@@ -170,16 +170,16 @@ func (r *AdapterRegistry) read(ctx context.Context, a *turn.Adapter) (*adapter.A
 	read, err := r.open(ctx, a.Path, a.Name, a.Options)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && a.Fingerprint != "":
-		return nil, &lostError{
-			how: fmt.Sprintf("whose file %s is gone", a.Path), wayOut: "put it back",
-			err: fmt.Errorf("the file of adapter %s is gone (%w): put it back, or choose another adapter, or none", a.Title(), err),
+		return nil, &LostAdapterError{
+			How: fmt.Sprintf("whose file %s is gone", a.Path), WayOut: "put it back",
+			Err: fmt.Errorf("the file of adapter %s is gone (%w): put it back, or choose another adapter, or none", a.Title(), err),
 		}
 	case err != nil:
 		return nil, err
 	case a.Fingerprint != "" && a.Fingerprint != read.Fingerprint:
-		return nil, &lostError{
-			how: fmt.Sprintf("whose file %s has changed since", a.Path), wayOut: "put the old one back",
-			err: fmt.Errorf("%s has changed since it was used: choose the adapter again", a.Path),
+		return nil, &LostAdapterError{
+			How: fmt.Sprintf("whose file %s has changed since", a.Path), WayOut: "put the old one back",
+			Err: fmt.Errorf("%s has changed since it was used: choose the adapter again", a.Path),
 		}
 	}
 	a.Fingerprint, a.Name, a.Used = read.Fingerprint, read.Name, time.Now()
@@ -204,7 +204,7 @@ func (r *AdapterRegistry) Find(ctx context.Context, name string, o adapter.Optio
 	if err != nil {
 		return turn.Adapter{}, err
 	}
-	a, ok, err := choose(list, name)
+	a, ok, err := findAdapter(list, name)
 	switch {
 	case err != nil:
 		return turn.Adapter{}, err
@@ -235,18 +235,18 @@ func (r *AdapterRegistry) Need(ctx context.Context, fingerprint string) error {
 	}
 	a, ok := all[fingerprint]
 	if !ok {
-		return &lostError{
-			how: "which is not known here", wayOut: "load its file",
-			err: errors.New("the adapter of this conversation is not known here: load it, choose another one, or none"),
+		return &LostAdapterError{
+			How: "which is not known here", WayOut: "load its file",
+			Err: errors.New("the adapter of this conversation is not known here: load it, choose another one, or none"),
 		}
 	}
 	_, err = r.load(ctx, a)
 	return err
 }
 
-// name is what people call an adapter; one that is not known is missed when
+// FindTitle is what people call an adapter; one that is not known is missed when
 // it is needed.
-func (r *AdapterRegistry) name(ctx context.Context, fingerprint string) string {
+func (r *AdapterRegistry) FindTitle(ctx context.Context, fingerprint string) string {
 	if fingerprint == "" {
 		return ""
 	}

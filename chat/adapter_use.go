@@ -15,7 +15,7 @@ func (d *Dialogue) SetAdapter(a turn.Adapter) error {
 	if err := d.settable(); err != nil {
 		return err
 	}
-	if b := (statefile.State{Name: d.base.name, Adapter: d.base.adapter, AdapterName: d.base.adapterName}); len(d.tree.nodes) == 0 {
+	if b := (statefile.State{Name: d.base.Name, Adapter: d.base.Adapter, AdapterName: d.base.AdapterName}); len(d.tree.nodes) == 0 {
 		if err := b.CheckAdapter(a.Fingerprint, a.Title()); err != nil {
 			return err
 		}

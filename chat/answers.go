@@ -119,7 +119,7 @@ func (k *Workspace) asking(ctx context.Context, q prompt.Question, v Variant) (r
 	if err != nil {
 		return r, "", err
 	}
-	settings, begins := k.settings(), baseOf(&v.Base).beginning()
+	settings, begins := k.settings(), BaseOf(&v.Base).Beginning()
 	read := prompt.Rendering{System: settings.System, Begins: begins, BlankLines: settings.KeepBlankLines}
 	if q.System != nil {
 		read.System = *q.System

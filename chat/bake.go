@@ -42,11 +42,11 @@ func (l *Library) Bake(ctx context.Context, e reader, r Recipe, progress func(in
 	if len(tokens) == 0 {
 		return turn.State{}, ErrNoText
 	}
-	name, err := l.free(ctx, r.Name) // before the work
+	name, err := l.CheckName(ctx, r.Name) // before the work
 	if err != nil {
 		return turn.State{}, err
 	}
-	snap, err := read(ctx, e, infer.Request{Tokens: tokens, Label: "baking " + name}, progress)
+	snap, err := ReadState(ctx, e, infer.Request{Tokens: tokens, Label: "baking " + name}, progress)
 	if err != nil {
 		return turn.State{}, fmt.Errorf("baking %q: %w", name, err)
 	}
@@ -56,9 +56,9 @@ func (l *Library) Bake(ctx context.Context, e reader, r Recipe, progress func(in
 	})
 }
 
-// read reads the tokens of a request, draws nothing, and returns the state
+// ReadState reads the tokens of a request, draws nothing, and returns the state
 // after them as a library keeps it: without what only an answer needs.
-func read(ctx context.Context, e reader, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
+func ReadState(ctx context.Context, e reader, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
 	r.Logits = true
 	stream, err := e.Submit(r)
 	if err != nil {
@@ -87,10 +87,10 @@ func read(ctx context.Context, e reader, r infer.Request, progress func(infer.Pr
 	case end.Reason == infer.ReasonCancelled:
 		return nil, infer.ErrClosed
 	}
-	return bare(end.Snapshot), nil
+	return BareSnapshot(end.Snapshot), nil
 }
 
-// bare is a snapshot with the state alone.
-func bare(s *infer.Snapshot) *infer.Snapshot {
+// BareSnapshot is a snapshot with the state alone.
+func BareSnapshot(s *infer.Snapshot) *infer.Snapshot {
 	return &infer.Snapshot{Model: s.Model, Tokenizer: s.Tokenizer, Adapter: s.Adapter, Position: s.Position, State: s.State}
 }

@@ -44,7 +44,7 @@ func (d *Dialogue) SetBase(s turn.State) error {
 // setBase begins from a state. One that has read a text was told there what
 // it is to be: the system prompt of new conversations is not for it.
 func (d *Dialogue) setBase(s turn.State) {
-	d.conv.Base, d.base = s.ID, baseOf(&s)
+	d.conv.Base, d.base = s.ID, BaseOf(&s)
 	if s.Adapter != "" {
 		d.conv.Adapter, d.adapter = s.Adapter, s.AdapterName
 	}
@@ -107,7 +107,7 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 		return turn.State{}, err
 	}
 	l, e := d.workspace.library, d.workspace.engine
-	if name, err = l.free(ctx, name); err != nil {
+	if name, err = l.CheckName(ctx, name); err != nil {
 		return turn.State{}, err
 	}
 	s, err := a.found(ctx, func(ctx context.Context) (start, error) { return a.below(ctx, nil) })
@@ -122,7 +122,7 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 	}
 	snap := s.from
 	if snap == nil || len(s.tokens) > 0 {
-		if snap, err = read(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
+		if snap, err = ReadState(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
 			return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 		}
 	}
@@ -132,8 +132,8 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 	}
 	return l.Add(ctx, statefile.State{
 		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.ModelName,
-		Adapter: snap.Adapter, AdapterName: d.workspace.adapters.name(ctx, snap.Adapter),
-		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: bare(snap),
+		Adapter: snap.Adapter, AdapterName: d.workspace.adapters.FindTitle(ctx, snap.Adapter),
+		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: BareSnapshot(snap),
 	})
 }
 

@@ -31,7 +31,7 @@ type Dialogue struct {
 
 	mu      sync.Mutex
 	conv    turn.Conversation
-	base    base   // what conv.Base names
+	base    Base   // what conv.Base names
 	adapter string // what conv.Adapter names
 	drawn   drawn
 	tree    tree
@@ -110,7 +110,7 @@ func (d *Dialogue) View() View { return *d.view.Load() }
 func (d *Dialogue) publish() {
 	d.version++
 	v := &View{
-		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs, Base: d.base.name, Adapter: d.adapter,
+		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs, Base: d.base.Name, Adapter: d.adapter,
 		Err: d.err, Loading: d.loading,
 	}
 	v.Conversation.Head = d.shown()

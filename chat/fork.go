@@ -38,7 +38,7 @@ func (k *Workspace) Fork(from *Dialogue, id turn.ID, n int) ([]*Dialogue, error)
 // A forking is what a fork takes of a dialogue.
 type forking struct {
 	conversation turn.Conversation
-	base         base
+	base         Base
 	adapter      string
 	rendering    prompt.Rendering // of its first turn
 	turns        []turn.Turn

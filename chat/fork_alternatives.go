@@ -67,7 +67,7 @@ func (f *forking) take(v Variant, t prompt.Template) {
 	c := &f.conversation
 	own := c.Base
 	c.Base, c.Adapter, c.Mix = v.Base.ID, v.Adapter.Fingerprint, v.Mix
-	f.base, f.adapter = baseOf(&v.Base), v.Adapter.Name
+	f.base, f.adapter = BaseOf(&v.Base), v.Adapter.Name
 	if v.Sampling.Seed = c.Sampling.Seed; !reflect.DeepEqual(v.Sampling, c.Sampling) {
 		c.Sampling, c.Preset = v.Sampling, ""
 	}
@@ -75,7 +75,7 @@ func (f *forking) take(v Variant, t prompt.Template) {
 		return
 	}
 	now := f.rendering
-	if now.Begins = f.base.beginning(); now.Begins == prompt.AfterText {
+	if now.Begins = f.base.Beginning(); now.Begins == prompt.AfterText {
 		now.System, c.System = "", ""
 	}
 	f.turns[0] = t.ReopenTurn(f.turns[0], f.rendering, now)

@@ -21,7 +21,7 @@ func (a *answer) nameOf(adapter string) string {
 	if adapter == a.way.adapter {
 		return a.way.adapterName
 	}
-	return a.host().adapters.title(adapter)
+	return a.host().adapters.KnownTitle(adapter)
 }
 
 // readPromptAs says how the state after the prompt came to be, and writes that

@@ -38,7 +38,7 @@ func (l *Library) List(ctx context.Context) ([]turn.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listing the states: %w", err)
 	}
-	own, err := l.own()
+	own, err := l.builtInStates()
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +49,8 @@ func (l *Library) List(ctx context.Context) ([]turn.State, error) {
 	return list, nil
 }
 
-// own are the states that come with the program.
-func (l *Library) own() ([]turn.State, error) {
+// builtInStates are the states that come with the program.
+func (l *Library) builtInStates() ([]turn.State, error) {
 	states, err := l.builtIn()
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (l *Library) Get(ctx context.Context, id turn.ID) (turn.State, error) {
 	if id > turn.LastBuiltIn {
 		return l.store.State(ctx, id)
 	}
-	own, err := l.own()
+	own, err := l.builtInStates()
 	if err != nil {
 		return turn.State{}, err
 	}
@@ -107,7 +107,7 @@ func (l *Library) Find(ctx context.Context, name string) (turn.State, error) {
 
 // Add keeps a state under its name.
 func (l *Library) Add(ctx context.Context, s statefile.State) (turn.State, error) {
-	name, err := l.free(ctx, s.Name)
+	name, err := l.CheckName(ctx, s.Name)
 	if err != nil {
 		return turn.State{}, err
 	}
@@ -115,17 +115,17 @@ func (l *Library) Add(ctx context.Context, s statefile.State) (turn.State, error
 	if s.Created.IsZero() {
 		s.Created = time.Now()
 	}
-	out := turn.NewState(l.id(ctx, turn.ID(s.Key)), s)
+	out := turn.NewState(l.chooseID(ctx, turn.ID(s.Key)), s)
 	if err := l.store.SaveState(ctx, out); err != nil {
 		return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 	}
 	return out, nil
 }
 
-// id is the one that a state had in the library it was exported from, so that
+// chooseID is the one that a state had in the library it was exported from, so that
 // conversations that come from there find their beginning; a new one if that
 // is taken.
-func (l *Library) id(ctx context.Context, had turn.ID) turn.ID {
+func (l *Library) chooseID(ctx context.Context, had turn.ID) turn.ID {
 	if had > turn.LastBuiltIn {
 		if _, err := l.store.State(ctx, had); errors.Is(err, fs.ErrNotExist) {
 			return had
@@ -134,8 +134,8 @@ func (l *Library) id(ctx context.Context, had turn.ID) turn.ID {
 	return turn.NewID()
 }
 
-// free makes a name fit and refuses one that a state has.
-func (l *Library) free(ctx context.Context, name string) (string, error) {
+// CheckName makes a name fit and refuses one that a state has.
+func (l *Library) CheckName(ctx context.Context, name string) (string, error) {
 	name, err := statefile.CleanName(name)
 	if err != nil {
 		return "", err
@@ -184,7 +184,7 @@ func (l *Library) Rename(ctx context.Context, id turn.ID, name string) error {
 	if name, err = statefile.CleanName(name); err != nil || name == have.Name {
 		return err
 	}
-	if name, err = l.free(ctx, name); err != nil {
+	if name, err = l.CheckName(ctx, name); err != nil {
 		return err
 	}
 	return l.store.RenameState(ctx, id, name)
@@ -208,20 +208,20 @@ func Fitting(list []turn.State, m *infer.Model) []turn.State {
 	return slices.DeleteFunc(slices.Clone(list), func(s turn.State) bool { return s.Check(m) != nil })
 }
 
-// base is what is known of a state that a conversation begins from. One that
+// FindBase is what is known of a state that a conversation begins from. One that
 // cannot be found is missed when it is needed.
-func (l *Library) base(ctx context.Context, id turn.ID) base {
+func (l *Library) FindBase(ctx context.Context, id turn.ID) Base {
 	if id == 0 {
-		return base{}
+		return Base{}
 	}
 	list, err := l.List(ctx)
 	if err != nil {
-		return base{}
+		return Base{}
 	}
 	for _, s := range list {
 		if s.ID == id {
-			return baseOf(&s)
+			return BaseOf(&s)
 		}
 	}
-	return base{}
+	return Base{}
 }

@@ -36,11 +36,11 @@ func (a *answer) before() *turn.Turn {
 // beginAt makes the line begin from another state than the conversation does,
 // as the line of a variant does that was chosen.
 func (a *answer) beginAt(ctx context.Context, id turn.ID) error {
-	b := a.d.workspace.library.base(ctx, id)
-	if id != 0 && b == (base{}) {
+	b := a.d.workspace.library.FindBase(ctx, id)
+	if id != 0 && b == (Base{}) {
 		return &MissingError{First: 1, Last: len(a.path), What: "were read from a state that is not in the library any more", WayOut: "import it again", Now: "from the conversation's own"}
 	}
-	a.way.base, a.way.baseName, a.way.baseKind = id, b.name, b.kind
+	a.way.base, a.way.baseName, a.way.baseKind = id, b.Name, b.Kind
 	a.reopen()
 	return nil
 }
@@ -80,13 +80,13 @@ func (a *answer) need(ctx context.Context, p stretch) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	lost, ok := errors.AsType[*lostError](err)
+	lost, ok := errors.AsType[*LostAdapterError](err)
 	if !ok {
 		return fmt.Errorf("%s: %w", turnsRead(p.first+1, p.last+1, p.name, p.adapter), err)
 	}
 	return &MissingError{
 		First: p.first + 1, Last: p.last + 1, Adapter: p.adapter, Name: p.name,
-		What: "were read with " + adapterNamed(p.name, p.adapter) + ", " + lost.how, WayOut: lost.wayOut, Now: "with " + a.adapterInUse(), Err: err,
+		What: "were read with " + adapterNamed(p.name, p.adapter) + ", " + lost.How, WayOut: lost.WayOut, Now: "with " + a.adapterInUse(), Err: err,
 	}
 }
 

@@ -19,7 +19,7 @@ func (d Defaults) Request(m *infer.Model, q prompt.Question, from *turn.State) (
 		if r.From, text, err = BeginFrom(*from, m); err != nil {
 			return r, "", err
 		}
-		read.Begins = baseOf(from).beginning()
+		read.Begins = BaseOf(from).Beginning()
 	}
 	if q.System != nil {
 		read.System = *q.System

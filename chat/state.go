@@ -9,19 +9,19 @@ import (
 	"rookery/infer/statefile"
 )
 
-// A base is what a dialogue knows of the state it begins from. The state
+// A Base is what a dialogue knows of the state it begins from. The state
 // itself is read when it is needed.
-type base struct {
-	name                 string
-	kind                 statefile.Kind
-	adapter, adapterName string // that it was made with
+type Base struct {
+	Name                 string
+	Kind                 statefile.Kind
+	Adapter, AdapterName string // that it was made with
 }
 
 // asBase is what is known of a state that a conversation begins from.
-func baseOf(s *turn.State) base { return base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
+func BaseOf(s *turn.State) Base { return Base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
 
-func (b base) beginning() prompt.Beginning {
-	switch b.kind {
+func (b Base) Beginning() prompt.Beginning {
+	switch b.Kind {
 	case "":
 		return prompt.FromZero
 	case statefile.Tuned:

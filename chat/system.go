@@ -46,7 +46,7 @@ func (d *Dialogue) reopen(was turn.Conversation) {
 }
 
 func (d *Dialogue) reopened(t prompt.Template, tn turn.Turn, was string) turn.Turn {
-	tokens, ok := t.ReplaceOpening(tn.Tokens, was, d.conv.System, d.base.beginning())
+	tokens, ok := t.ReplaceOpening(tn.Tokens, was, d.conv.System, d.base.Beginning())
 	if !ok {
 		tokens = t.EncodeTurn(tn, d.rendering())
 		tn.Model, tn.ModelName = t.Model, t.ModelName
@@ -59,7 +59,7 @@ func (d *Dialogue) reopened(t prompt.Template, tn turn.Turn, was string) turn.Tu
 func (d *Dialogue) template() prompt.Template { return prompt.TemplateOf(d.workspace.engine.Model()) }
 
 func (d *Dialogue) rendering() prompt.Rendering {
-	return prompt.Rendering{System: d.conv.System, Begins: d.base.beginning(), BlankLines: d.workspace.settings().KeepBlankLines}
+	return prompt.Rendering{System: d.conv.System, Begins: d.base.Beginning(), BlankLines: d.workspace.settings().KeepBlankLines}
 }
 
 // usable says that a snapshot is of this model.

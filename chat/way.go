@@ -75,7 +75,7 @@ func (a *answer) open() {
 // reopen renders the beginning of the line for the base of the answer's way.
 func (a *answer) reopen() {
 	was := a.rendering
-	a.rendering.Begins = base{name: a.way.baseName, kind: a.way.baseKind}.beginning()
+	a.rendering.Begins = Base{Name: a.way.baseName, Kind: a.way.baseKind}.Beginning()
 	if a.rendering.Begins == prompt.AfterText {
 		a.rendering.System = "" // as for conversations that begin from it, see setBase
 	}

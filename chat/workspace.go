@@ -174,8 +174,8 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 		}
 	}
 	c, turns, j, err := d.workspace.store.Load(d.saver.ctx, d.id)
-	b := d.workspace.library.base(d.saver.ctx, c.Base)
-	adapter := d.workspace.adapters.name(d.saver.ctx, c.Adapter)
+	b := d.workspace.library.FindBase(d.saver.ctx, c.Base)
+	adapter := d.workspace.adapters.FindTitle(d.saver.ctx, c.Adapter)
 	var journals []turn.Journal
 	if err == nil && j != nil {
 		journals, err = d.workspace.store.Journals(d.saver.ctx, d.id)
