@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
@@ -33,10 +34,10 @@ func (d *Dialogue) SetAdapter(a turn.Adapter) error {
 }
 
 // Adapters is the adapters that conversations can use.
-func (k *Workspace) Adapters() *AdapterRegistry { return k.adapters }
+func (k *Workspace) Adapters() *library.AdapterRegistry { return k.adapters }
 
 // UseAdapters says how adapters are read, and which come with the program. It
 // is called before anything is opened.
-func (k *Workspace) UseAdapters(open AdapterOpener, builtIn []string) {
+func (k *Workspace) UseAdapters(open library.AdapterOpener, builtIn []string) {
 	k.adapters.Use(open, builtIn)
 }

@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/infer"
 )
@@ -119,7 +120,7 @@ func (k *Workspace) asking(ctx context.Context, q prompt.Question, v Variant) (r
 	if err != nil {
 		return r, "", err
 	}
-	settings, begins := k.settings(), BaseOf(&v.Base).Beginning()
+	settings, begins := k.settings(), library.BaseOf(&v.Base).Beginning()
 	read := prompt.Rendering{System: settings.System, Begins: begins, BlankLines: settings.KeepBlankLines}
 	if q.System != nil {
 		read.System = *q.System

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
@@ -44,7 +45,7 @@ func (d *Dialogue) SetBase(s turn.State) error {
 // setBase begins from a state. One that has read a text was told there what
 // it is to be: the system prompt of new conversations is not for it.
 func (d *Dialogue) setBase(s turn.State) {
-	d.conv.Base, d.base = s.ID, BaseOf(&s)
+	d.conv.Base, d.base = s.ID, library.BaseOf(&s)
 	if s.Adapter != "" {
 		d.conv.Adapter, d.adapter = s.Adapter, s.AdapterName
 	}
@@ -54,12 +55,12 @@ func (d *Dialogue) setBase(s turn.State) {
 }
 
 // Library is the states that conversations can begin from.
-func (k *Workspace) Library() *Library { return k.library }
+func (k *Workspace) Library() *library.Library { return k.library }
 
 // UseStates gives the library the states that come with the program. It is
 // called before anything is opened.
 func (k *Workspace) UseStates(builtIn func() ([]*statefile.State, error)) {
-	k.library = NewLibrary(k.store, builtIn)
+	k.library = library.New(k.store, builtIn)
 }
 
 // DeleteState removes a state from the library for good. One that a
@@ -122,7 +123,7 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 	}
 	snap := s.from
 	if snap == nil || len(s.tokens) > 0 {
-		if snap, err = ReadState(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
+		if snap, err = library.ReadState(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
 			return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 		}
 	}
@@ -133,7 +134,7 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 	return l.Add(ctx, statefile.State{
 		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.ModelName,
 		Adapter: snap.Adapter, AdapterName: d.workspace.adapters.FindTitle(ctx, snap.Adapter),
-		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: BareSnapshot(snap),
+		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: library.BareSnapshot(snap),
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -154,7 +155,7 @@ func TestBundleOfABeginning(t *testing.T) {
 	ask(t, d, "hello")
 	data := bundled(t, from.store, false, d.ID(), d.ID())
 	to := newRoom(t, setup{babble: true})
-	mine, err := to.workspace.Library().Bake(ctx, to.engine, chat.Recipe{Name: "book", Text: "Another one of that name."}, nil)
+	mine, err := to.workspace.Library().Bake(ctx, to.engine, library.Recipe{Name: "book", Text: "Another one of that name."}, nil)
 	must(t, err)
 	arrivals := imported(t, to.store, data)
 	if arrivals[0].Fate != chat.FateNew || arrivals[0].Note != "" {

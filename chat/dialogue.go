@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -31,8 +32,8 @@ type Dialogue struct {
 
 	mu      sync.Mutex
 	conv    turn.Conversation
-	base    Base   // what conv.Base names
-	adapter string // what conv.Adapter names
+	base    library.Base // what conv.Base names
+	adapter string       // what conv.Adapter names
 	drawn   drawn
 	tree    tree
 	run     *answer     // the running answer; of several the one that is shown

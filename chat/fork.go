@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -38,7 +39,7 @@ func (k *Workspace) Fork(from *Dialogue, id turn.ID, n int) ([]*Dialogue, error)
 // A forking is what a fork takes of a dialogue.
 type forking struct {
 	conversation turn.Conversation
-	base         Base
+	base         library.Base
 	adapter      string
 	rendering    prompt.Rendering // of its first turn
 	turns        []turn.Turn

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -67,7 +68,7 @@ func (f *forking) take(v Variant, t prompt.Template) {
 	c := &f.conversation
 	own := c.Base
 	c.Base, c.Adapter, c.Mix = v.Base.ID, v.Adapter.Fingerprint, v.Mix
-	f.base, f.adapter = BaseOf(&v.Base), v.Adapter.Name
+	f.base, f.adapter = library.BaseOf(&v.Base), v.Adapter.Name
 	if v.Sampling.Seed = c.Sampling.Seed; !reflect.DeepEqual(v.Sampling, c.Sampling) {
 		c.Sampling, c.Preset = v.Sampling, ""
 	}

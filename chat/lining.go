@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -37,7 +38,7 @@ func (a *answer) before() *turn.Turn {
 // as the line of a variant does that was chosen.
 func (a *answer) beginAt(ctx context.Context, id turn.ID) error {
 	b := a.d.workspace.library.FindBase(ctx, id)
-	if id != 0 && b == (Base{}) {
+	if id != 0 && b == (library.Base{}) {
 		return &MissingError{First: 1, Last: len(a.path), What: "were read from a state that is not in the library any more", WayOut: "import it again", Now: "from the conversation's own"}
 	}
 	a.way.base, a.way.baseName, a.way.baseKind = id, b.Name, b.Kind
@@ -80,7 +81,7 @@ func (a *answer) need(ctx context.Context, p stretch) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	lost, ok := errors.AsType[*LostAdapterError](err)
+	lost, ok := errors.AsType[*library.LostAdapterError](err)
 	if !ok {
 		return fmt.Errorf("%s: %w", turnsRead(p.first+1, p.last+1, p.name, p.adapter), err)
 	}

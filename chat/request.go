@@ -3,6 +3,7 @@ package chat
 import (
 	"slices"
 
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -16,10 +17,10 @@ func (d Defaults) Request(m *infer.Model, q prompt.Question, from *turn.State) (
 	t, read := prompt.TemplateOf(m), prompt.Rendering{System: d.System, BlankLines: d.KeepBlankLines}
 	var text []int32
 	if from != nil {
-		if r.From, text, err = BeginFrom(*from, m); err != nil {
+		if r.From, text, err = library.BeginFrom(*from, m); err != nil {
 			return r, "", err
 		}
-		read.Begins = BaseOf(from).Beginning()
+		read.Begins = library.BaseOf(from).Beginning()
 	}
 	if q.System != nil {
 		read.System = *q.System

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -158,7 +159,7 @@ func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error
 	if a.way.base != 0 {
 		s, err := a.d.workspace.library.Get(ctx, a.way.base)
 		if err == nil {
-			from, text, err = BeginFrom(s, a.model())
+			from, text, err = library.BeginFrom(s, a.model())
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("the state that the conversation begins from: %w", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -75,7 +76,7 @@ func (a *answer) open() {
 // reopen renders the beginning of the line for the base of the answer's way.
 func (a *answer) reopen() {
 	was := a.rendering
-	a.rendering.Begins = Base{Name: a.way.baseName, Kind: a.way.baseKind}.Beginning()
+	a.rendering.Begins = library.Base{Name: a.way.baseName, Kind: a.way.baseKind}.Beginning()
 	if a.rendering.Begins == prompt.AfterText {
 		a.rendering.System = "" // as for conversations that begin from it, see setBase
 	}

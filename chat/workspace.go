@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -15,7 +16,7 @@ import (
 
 // An Engine is what chat needs of infer.Engine.
 type Engine interface {
-	reader
+	library.Engine
 	Stats() infer.Stats
 }
 
@@ -44,7 +45,7 @@ type Workspace struct {
 	host
 	secondModels secondModels
 	store        turn.Store
-	library      *Library
+	library      *library.Library
 	saver        *saver // of the layout
 	memory       *memoryTier
 	changed      chan struct{} // 1 slot
@@ -71,7 +72,7 @@ func NewWorkspace(e Engine, store turn.Store, d Defaults) *Workspace {
 	warm := newMemoryTier()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Workspace{
-		host: host{e, NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
+		host: host{e, library.NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: library.New(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[turn.ID]*Dialogue{}, leaving: map[turn.ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}

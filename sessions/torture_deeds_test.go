@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/infer/scripted"
@@ -143,8 +144,8 @@ func (v *victim) moveHouse(ctx context.Context, at int) error {
 // bake makes a state and begins a conversation from it. The states of
 // conversations that are gone go too.
 func (v *victim) bake(ctx context.Context, at int) error {
-	library := v.workspace.Library()
-	states, err := library.List(ctx)
+	kept := v.workspace.Library()
+	states, err := kept.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -158,8 +159,8 @@ func (v *victim) bake(ctx context.Context, at int) error {
 	}
 	var baked turn.State
 	err = phase("bake", func() error {
-		recipe := chat.Recipe{Name: fmt.Sprint("book ", time.Now().UnixNano()), Source: "torture", Text: v.words() + v.words()}
-		baked, err = library.Bake(ctx, v.workspace.Engine(), recipe, nil)
+		recipe := library.Recipe{Name: fmt.Sprint("book ", time.Now().UnixNano()), Source: "torture", Text: v.words() + v.words()}
+		baked, err = kept.Bake(ctx, v.workspace.Engine(), recipe, nil)
 		return err
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ type workspace interface {
 	Delete(ctx context.Context, id turn.ID) error
 	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)
-	library
+	stateLibrary
 	mixWorkspace
 	compareWorkspace
 	adapterWorkspace

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
@@ -29,7 +30,7 @@ func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix turn.Mix, err
 		return turn.Mix{}, nil
 	}
 	var wrong error
-	err = readLibrary(ctx, c, func(l *chat.Library) error {
+	err = readLibrary(ctx, c, func(l *library.Library) error {
 		mix, wrong = l.ParseMix(ctx, f.text)
 		return nil
 	})
@@ -45,7 +46,7 @@ func voices(ctx context.Context, c config.Config, m *infer.Model, mix turn.Mix, 
 		return nil, nil
 	}
 	var wrong error
-	err = readLibrary(ctx, c, func(l *chat.Library) error {
+	err = readLibrary(ctx, c, func(l *library.Library) error {
 		v, wrong = l.LoadMembers(ctx, mix, m, adapter, "")
 		return nil
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
@@ -168,7 +169,7 @@ func ask(m *infer.Model, d chat.Defaults, from *turn.State, text string, raw boo
 	}
 	req.Tokens = nil
 	if from != nil {
-		req.From, req.Tokens, err = chat.BeginFrom(*from, m)
+		req.From, req.Tokens, err = library.BeginFrom(*from, m)
 	}
 	req.Tokens = m.Tokenizer.Encode(req.Tokens, text)
 	return req, "", err

@@ -1,4 +1,4 @@
-package chat
+package library
 
 import (
 	"context"
@@ -27,7 +27,7 @@ type adapterEngine interface {
 // concurrent use.
 type AdapterRegistry struct {
 	store   turn.Store
-	engine  reader
+	engine  Engine
 	open    AdapterOpener
 	builtIn []string
 
@@ -42,7 +42,7 @@ type AdapterOpener func(ctx context.Context, path, name string, o adapter.Option
 
 // NewAdapterRegistry is the adapters of a store; engine may be nil where none
 // is loaded, and open where none can be read.
-func NewAdapterRegistry(e reader, s turn.Store, open AdapterOpener, builtIn []string) *AdapterRegistry {
+func NewAdapterRegistry(e Engine, s turn.Store, open AdapterOpener, builtIn []string) *AdapterRegistry {
 	r := &AdapterRegistry{store: s, engine: e, known: map[string]turn.Adapter{}}
 	r.Use(open, builtIn)
 	return r

@@ -1,4 +1,4 @@
-package chat
+package library
 
 import (
 	"context"
@@ -22,9 +22,9 @@ type Library struct {
 	builtIn func() ([]*statefile.State, error)
 }
 
-// NewLibrary is that of a store. builtIn gives the states that come with the
+// New is that of a store. builtIn gives the states that come with the
 // program, always in the same order; it may be nil.
-func NewLibrary(store turn.Store, builtIn func() ([]*statefile.State, error)) *Library {
+func New(store turn.Store, builtIn func() ([]*statefile.State, error)) *Library {
 	if builtIn == nil {
 		builtIn = func() ([]*statefile.State, error) { return nil, nil }
 	}

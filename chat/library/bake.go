@@ -1,4 +1,4 @@
-package chat
+package library
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 )
 
 // An reader is what a library needs of an engine.
-type reader interface {
+type Engine interface {
 	Model() *infer.Model
 	Submit(infer.Request) (*infer.Stream, error)
 }
@@ -32,7 +32,7 @@ var ErrNoText = errors.New("there is no text to read")
 // Bake reads a text from the zero state, in chunks between the tokens of
 // what else runs, and keeps the state after it. progress may be nil. When ctx
 // ends the reading is stopped and nothing is kept.
-func (l *Library) Bake(ctx context.Context, e reader, r Recipe, progress func(infer.Progress)) (turn.State, error) {
+func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (turn.State, error) {
 	t := prompt.TemplateOf(e.Model())
 	encode := t.EncodeDocument
 	if r.System {
@@ -58,7 +58,7 @@ func (l *Library) Bake(ctx context.Context, e reader, r Recipe, progress func(in
 
 // ReadState reads the tokens of a request, draws nothing, and returns the state
 // after them as a library keeps it: without what only an answer needs.
-func ReadState(ctx context.Context, e reader, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
+func ReadState(ctx context.Context, e Engine, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
 	r.Logits = true
 	stream, err := e.Submit(r)
 	if err != nil {
