@@ -220,32 +220,3 @@ func ReadStored(ctx context.Context, store turn.Store, id turn.ID, states bool) 
 	}
 	return t, nil
 }
-
-// ExportTree writes a conversation with all its versions: as a bundle, with
-// the states that are kept if they are wanted, or as JSON. What an open
-// conversation has not saved yet is saved first. It blocks.
-func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id turn.ID, f Format, states bool) error {
-	k.mu.Lock()
-	d := k.open[id]
-	k.mu.Unlock()
-	if d != nil {
-		if d.View().Live != nil {
-			return ErrBusy
-		}
-		if err := d.saver.flush(ctx); err != nil {
-			return fmt.Errorf("saving the conversation before it is exported: %w", err)
-		}
-	}
-	t, err := ReadStored(ctx, k.store, id, states)
-	if err != nil {
-		return err
-	}
-	if f != Bundle {
-		return Export(w, f, t.Conversation, t.Turns)
-	}
-	b := NewBundleWriter(w)
-	if err := b.Add(t); err != nil {
-		return err
-	}
-	return b.Close()
-}

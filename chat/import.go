@@ -242,12 +242,3 @@ func digest(t turn.Tree) uint64 {
 	}
 	return binary.LittleEndian.Uint64(sum.Sum(nil))
 }
-
-// Import stores what a file holds and is not stored yet. It blocks.
-func (k *Workspace) Import(ctx context.Context, r io.ReaderAt, size int64) ([]ImportResult, error) {
-	var p Import
-	if err := p.Read(r, size); err != nil {
-		return nil, err
-	}
-	return p.Commit(ctx, k.store)
-}
