@@ -113,7 +113,7 @@ func (b *bundleReader) base(id turn.ID) (turn.State, error) {
 	}
 	if err == nil {
 		s.Name, err = statefile.CleanName(s.Name)
-		err = errors.Join(err, aName(s.Adapter), aName(s.AdapterName))
+		err = errors.Join(err, checkName(s.Adapter), checkName(s.AdapterName))
 	}
 	if err != nil {
 		return turn.State{}, fmt.Errorf("the state %d that conversations begin from or mix: %w", id, err)

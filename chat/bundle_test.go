@@ -33,7 +33,7 @@ func bundled(t testing.TB, store turn.Store, states bool, ids ...turn.ID) []byte
 	var b bytes.Buffer
 	w := chat.NewBundleWriter(&b)
 	for _, id := range ids {
-		tree, err := chat.ReadStored(context.Background(), store, id, states)
+		tree, err := chat.LoadTree(context.Background(), store, id, states)
 		if err == nil {
 			err = w.Add(tree)
 		}
@@ -48,7 +48,7 @@ func bundled(t testing.TB, store turn.Store, states bool, ids ...turn.ID) []byte
 }
 
 // imported carries an import out.
-func imported(t *testing.T, store turn.Store, files ...[]byte) []chat.ImportResult {
+func imported(t *testing.T, store turn.Store, files ...[]byte) []chat.Result {
 	t.Helper()
 	var p chat.Import
 	for _, f := range files {
@@ -116,7 +116,7 @@ func TestBundleRoundTripIsLossless(t *testing.T) {
 		data := bundled(t, from.store, states, d.ID())
 
 		store := memstore.New()
-		if got := imported(t, store, data); len(got) != 1 || got[0].Fate != chat.FateNew || got[0].ID != d.ID() {
+		if got := imported(t, store, data); len(got) != 1 || got[0].Outcome != chat.OutcomeNew || got[0].ID != d.ID() {
 			t.Fatalf("arrived: %+v", got)
 		}
 		same(t, from.store, store, d.ID(), states)
@@ -158,7 +158,7 @@ func TestBundleOfABeginning(t *testing.T) {
 	mine, err := to.workspace.Library().Bake(ctx, to.engine, library.Recipe{Name: "book", Text: "Another one of that name."}, nil)
 	must(t, err)
 	arrivals := imported(t, to.store, data)
-	if arrivals[0].Fate != chat.FateNew || arrivals[0].Note != "" {
+	if arrivals[0].Outcome != chat.OutcomeNew || arrivals[0].Note != "" {
 		t.Errorf("arrived %+v", arrivals)
 	}
 	s, err := to.store.State(ctx, d.View().Conversation.Base)
@@ -289,10 +289,10 @@ func TestImportNeverOverwrites(t *testing.T) {
 	r.workspace.CloseDialogue(d)
 	long := bundled(t, r.store, true, d.ID())
 
-	fate := func(a []chat.ImportResult) string {
+	fate := func(a []chat.Result) string {
 		var all []string
 		for _, a := range a {
-			all = append(all, string(a.Fate)+" "+a.Note)
+			all = append(all, string(a.Outcome)+" "+a.Note)
 		}
 		return strings.Join(all, ",")
 	}
@@ -343,7 +343,7 @@ func TestTakenTurnsGetNewIDs(t *testing.T) {
 	tn := d.View().Turns[0]
 	must(t, store.CommitTurn(ctx, turn.Conversation{ID: 5, Title: "another"}, tn, nil))
 	got := imported(t, store, data)
-	if got[0].Fate != chat.FateCopy || got[0].ID == d.ID() {
+	if got[0].Outcome != chat.OutcomeCopy || got[0].ID == d.ID() {
 		t.Errorf("arrived %+v", got)
 	}
 	if _, turns, _, err := store.Load(ctx, 5); err != nil || len(turns) != 1 || turns[0].ID != tn.ID {

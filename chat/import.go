@@ -13,30 +13,30 @@ import (
 	"strings"
 )
 
-// An ImportOutcome is what becomes of a conversation that is imported.
-type ImportOutcome string
+// An Outcome is what becomes of a conversation that is imported.
+type Outcome string
 
 // The fates.
 const (
-	FateNew     ImportOutcome = "new"
-	FateCopy    ImportOutcome = "copy"    // another version of it is stored: it gets new ids
-	FatePresent ImportOutcome = "present" // all of it is stored already
-	FateRefused ImportOutcome = "refused" // it cannot be a conversation; Note says why
+	OutcomeNew     Outcome = "new"
+	OutcomeCopy    Outcome = "copy"    // another version of it is stored: it gets new ids
+	OutcomePresent Outcome = "present" // all of it is stored already
+	OutcomeRefused Outcome = "refused" // it cannot be a conversation; Note says why
 )
 
-// An ImportResult is a conversation of an imported file.
-type ImportResult struct {
+// An Result is a conversation of an imported file.
+type Result struct {
 	ID            turn.ID // as it is stored, or would be
 	Title         string
 	Turns, States int
-	Fate          ImportOutcome
+	Outcome       Outcome
 	Note          string
 }
 
 // An Import is what files hold, before any of it is stored.
 type Import struct {
-	trees    []turn.Tree
-	arrivals []ImportResult // refused ones, whose trees are missing
+	trees   []turn.Tree
+	results []Result // refused ones, whose trees are missing
 }
 
 // Read adds a file: a bundle, the JSON of a tree or of an export, or
@@ -76,14 +76,14 @@ func isTree(head []byte) bool {
 }
 
 // Plan says what would become of every conversation; nothing is stored.
-func (p *Import) Plan(ctx context.Context, store turn.Store) ([]ImportResult, error) {
+func (p *Import) Plan(ctx context.Context, store turn.Store) ([]Result, error) {
 	arrivals, _, err := p.plan(ctx, store, nil)
 	return arrivals, err
 }
 
 // Commit stores in one transaction what is not stored yet. Nothing that is
 // stored is changed.
-func (p *Import) Commit(ctx context.Context, store turn.Store) ([]ImportResult, error) {
+func (p *Import) Commit(ctx context.Context, store turn.Store) ([]Result, error) {
 	const attempts = 8 // an id of a turn is in use elsewhere once in a blue moon
 	avoid := map[turn.ID]bool{}
 	for attempt := 0; ; attempt++ {
@@ -113,7 +113,7 @@ func (p *Import) Commit(ctx context.Context, store turn.Store) ([]ImportResult, 
 }
 
 // plan finds the ids under which trees are stored, and those that are to be.
-func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]bool) (arrivals []ImportResult, trees []turn.Tree, err error) {
+func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]bool) (arrivals []Result, trees []turn.Tree, err error) {
 	list, err := store.Conversations(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -128,11 +128,11 @@ func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]b
 	}
 	coming := map[turn.ID]turn.Tree{}
 	for _, t := range p.trees {
-		a := ImportResult{Title: t.Conversation.Title, Turns: len(t.Turns), States: len(t.States), Fate: FateNew}
+		a := Result{Title: t.Conversation.Title, Turns: len(t.Turns), States: len(t.States), Outcome: OutcomeNew}
 		for try := 0; ; try++ {
 			at := t
 			if try > 0 {
-				a.Fate, at = FateCopy, shifted(t, try)
+				a.Outcome, at = OutcomeCopy, shifted(t, try)
 			}
 			a.ID = at.Conversation.ID
 			if avoid[a.ID] {
@@ -146,7 +146,7 @@ func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]b
 				if !covers(turns, at.Turns) {
 					continue
 				}
-				a.Fate = FatePresent
+				a.Outcome = OutcomePresent
 				if !c.Deleted.IsZero() {
 					a.Note = "in the bin"
 				}
@@ -154,7 +154,7 @@ func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]b
 				if !covers(same.Turns, at.Turns) {
 					continue
 				}
-				a.Fate, a.Note = FatePresent, "given twice"
+				a.Outcome, a.Note = OutcomePresent, "given twice"
 			} else {
 				coming[a.ID] = at
 				trees = append(trees, at)
@@ -164,7 +164,7 @@ func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]b
 		}
 		arrivals = append(arrivals, a)
 	}
-	return append(arrivals, p.arrivals...), trees, nil
+	return append(arrivals, p.results...), trees, nil
 }
 
 // lacks says which states of the library a tree needs and neither brings nor

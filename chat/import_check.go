@@ -53,11 +53,11 @@ func (k *treeCheck) turn(t turn.Turn) error {
 		return errors.New("it has a token below 0")
 	case len(t.Sampling.Ban) > importBans:
 		return fmt.Errorf("it bans %d tokens", len(t.Sampling.Ban))
-	case !aTime(t.Created):
+	case !storableTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
 	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.Reading.Names()...) {
-		if err := aName(name); err != nil {
+		if err := checkName(name); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func (k *treeCheck) turn(t turn.Turn) error {
 		return fmt.Errorf("how it was read: %w", err)
 	}
 	k.roles[t.ID], k.above[t.ID] = t.Role, t.Parent
-	return aMix(t.Mix)
+	return checkMix(t.Mix)
 }
 
 // conversation checks what a tree's turns belong to, after them.
@@ -81,7 +81,7 @@ func (k *treeCheck) conversation(c *turn.Conversation) error {
 		return fmt.Errorf("its tip is turn %d, which is not there", c.Tip)
 	case len(c.System) > importText:
 		return fmt.Errorf("its system prompt has %d bytes; %d can be read", len(c.System), importText)
-	case !aTime(c.Created) || !aTime(c.Updated):
+	case !storableTime(c.Created) || !storableTime(c.Updated):
 		return errors.New("its times are out of range")
 	case len(c.Sampling.Ban) > importBans:
 		return fmt.Errorf("it bans %d tokens", len(c.Sampling.Ban))
@@ -97,7 +97,7 @@ func (k *treeCheck) conversation(c *turn.Conversation) error {
 		c.Tip = c.Head
 	}
 	c.Deleted = time.Time{}
-	return errors.Join(aName(c.Title), aName(c.Preset), aName(c.Adapter), aMix(c.Mix))
+	return errors.Join(checkName(c.Title), checkName(c.Preset), checkName(c.Adapter), checkMix(c.Mix))
 }
 
 // below reports whether a turn is on the line to tip; the beginning always is.
@@ -115,11 +115,11 @@ func (k *treeCheck) below(id, tip turn.ID) bool {
 
 func negative(id int32) bool { return id < 0 }
 
-// aTime reports whether the store can hold a time.
-func aTime(t time.Time) bool { return t.Year() >= 1 && t.Year() < 10000 }
+// storableTime reports whether the store can hold a time.
+func storableTime(t time.Time) bool { return t.Year() >= 1 && t.Year() < 10000 }
 
-// aName refuses what no title, label or name of a model is.
-func aName(s string) error {
+// checkName refuses what no title, label or name of a model is.
+func checkName(s string) error {
 	switch {
 	case len(s) > importName:
 		return fmt.Errorf("a name has %d bytes; %d can be read", len(s), importName)
@@ -132,8 +132,8 @@ func aName(s string) error {
 // importFaders bounds the states of a mix.
 const importFaders = 64
 
-// aMix refuses what no mix is.
-func aMix(m turn.Mix) error {
+// checkMix refuses what no mix is.
+func checkMix(m turn.Mix) error {
 	if !m.Active() {
 		return nil
 	}
@@ -141,7 +141,7 @@ func aMix(m turn.Mix) error {
 		return fmt.Errorf("a mix has %d states; %d can be read", len(m.Others), importFaders)
 	}
 	for _, f := range m.Members() {
-		if err := aName(f.Name); err != nil {
+		if err := checkName(f.Name); err != nil {
 			return err
 		}
 	}

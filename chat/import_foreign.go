@@ -139,7 +139,7 @@ func (p *Import) readForeign(r io.Reader, size int64) error {
 		return errors.New("there is no conversation in it")
 	}
 	p.trees = append(p.trees, fresh.trees...)
-	p.arrivals = append(p.arrivals, fresh.arrivals...)
+	p.results = append(p.results, fresh.results...)
 	return nil
 }
 
@@ -209,7 +209,7 @@ func (f *foreignFile) take(c foreignConversation) error {
 		if title == "" {
 			title = fmt.Sprintf("conversation %d", f.n)
 		}
-		f.p.arrivals = append(f.p.arrivals, ImportResult{Title: prompt.CleanTitle(title), Fate: FateRefused, Note: err.Error()})
+		f.p.results = append(f.p.results, Result{Title: prompt.CleanTitle(title), Outcome: OutcomeRefused, Note: err.Error()})
 		return nil
 	}
 	for _, tn := range t.Turns {

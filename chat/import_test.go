@@ -19,8 +19,8 @@ func told(t *testing.T, data string) string {
 	store := memstore.New()
 	var b strings.Builder
 	for _, a := range imported(t, store, []byte(data)) {
-		fmt.Fprintf(&b, "%s %q %d %s\n", a.Fate, a.Title, a.Turns, a.Note)
-		if a.Fate != chat.FateNew {
+		fmt.Fprintf(&b, "%s %q %d %s\n", a.Outcome, a.Title, a.Turns, a.Note)
+		if a.Outcome != chat.OutcomeNew {
 			continue
 		}
 		c, turns, _, err := store.Load(ctx, a.ID)

@@ -23,7 +23,7 @@ func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id turn.ID, f F
 			return fmt.Errorf("saving the conversation before it is exported: %w", err)
 		}
 	}
-	t, err := ReadStored(ctx, k.store, id, states)
+	t, err := LoadTree(ctx, k.store, id, states)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id turn.ID, f F
 }
 
 // Import stores what a file holds and is not stored yet. It blocks.
-func (k *Workspace) Import(ctx context.Context, r io.ReaderAt, size int64) ([]ImportResult, error) {
+func (k *Workspace) Import(ctx context.Context, r io.ReaderAt, size int64) ([]Result, error) {
 	var p Import
 	if err := p.Read(r, size); err != nil {
 		return nil, err

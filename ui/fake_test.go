@@ -43,7 +43,7 @@ type fakeDesk struct {
 	found      []turn.SearchHit
 	fail       error // of everything that reads or changes what is stored
 	queries    []string
-	arrivals   []chat.ImportResult
+	arrivals   []chat.Result
 	imports    []int64 // sizes of files
 }
 
@@ -154,7 +154,7 @@ func (k *fakeDesk) ExportTree(_ context.Context, w io.Writer, id turn.ID, f chat
 	return errors.Join(err, k.fail)
 }
 
-func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]chat.ImportResult, error) {
+func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]chat.Result, error) {
 	k.imports = append(k.imports, size)
 	return k.arrivals, k.fail
 }

@@ -64,7 +64,7 @@ type takenBackMsg struct {
 
 // importedMsg says what has become of the conversations of files.
 type importedMsg struct {
-	arrivals []chat.ImportResult
+	arrivals []chat.Result
 	err      error
 }
 

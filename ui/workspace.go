@@ -31,7 +31,7 @@ type workspace interface {
 	RestoreFromBin(ctx context.Context, id turn.ID) error
 	EmptyBin(ctx context.Context) (removed int, err error)
 	ExportTree(ctx context.Context, w io.Writer, id turn.ID, f chat.Format, states bool) error
-	Import(ctx context.Context, r io.ReaderAt, size int64) ([]chat.ImportResult, error)
+	Import(ctx context.Context, r io.ReaderAt, size int64) ([]chat.Result, error)
 	Delete(ctx context.Context, id turn.ID) error
 	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)

@@ -119,7 +119,7 @@ func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn
 	}
 	b := chat.NewBundleWriter(w)
 	for _, id := range ids {
-		t, err := chat.ReadStored(ctx, s, id, states)
+		t, err := chat.LoadTree(ctx, s, id, states)
 		if err != nil {
 			return err
 		}

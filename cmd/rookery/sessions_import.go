@@ -16,12 +16,12 @@ import (
 
 // arrived is an imported conversation as --json gives it.
 type arrived struct {
-	ID     string             `json:"id,omitempty"`
-	Title  string             `json:"title"`
-	Turns  int                `json:"turns"`
-	States int                `json:"states"`
-	Fate   chat.ImportOutcome `json:"fate"` // new, copy, present or refused
-	Note   string             `json:"note,omitempty"`
+	ID     string       `json:"id,omitempty"`
+	Title  string       `json:"title"`
+	Turns  int          `json:"turns"`
+	States int          `json:"states"`
+	Fate   chat.Outcome `json:"fate"` // new, copy, present or refused
+	Note   string       `json:"note,omitempty"`
 }
 
 func (a *app) importCommand() *cobra.Command {
@@ -113,22 +113,22 @@ func globbed(args []string) ([]string, error) {
 }
 
 // tell says what became of every conversation.
-func tell(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
+func tell(w io.Writer, arrivals []chat.Result, dry, asJSON bool) error {
 	all := make([]arrived, len(arrivals))
-	count := map[chat.ImportOutcome]int{}
+	count := map[chat.Outcome]int{}
 	for i, a := range arrivals {
-		all[i] = arrived{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Fate, Note: a.Note}
+		all[i] = arrived{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Outcome, Note: a.Note}
 		if a.ID != 0 {
 			all[i].ID = a.ID.String()
 		}
-		count[a.Fate]++
+		count[a.Outcome]++
 	}
 	if asJSON {
 		return writeJSON(w, all)
 	}
 	for _, a := range all {
 		line := fmt.Sprintf("%-8s%s", a.Fate, oneLine(a.Title))
-		if a.Fate != chat.FateRefused {
+		if a.Fate != chat.OutcomeRefused {
 			line += fmt.Sprintf(" (%s, %s)", a.ID, counted(a.Turns, "turn"))
 		}
 		if a.Note != "" {
@@ -143,6 +143,6 @@ func tell(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
 		done = "would be stored"
 	}
 	_, err := fmt.Fprintf(w, "%s %s; %d there already, %d refused\n",
-		counted(count[chat.FateNew]+count[chat.FateCopy], "conversation"), done, count[chat.FatePresent], count[chat.FateRefused])
+		counted(count[chat.OutcomeNew]+count[chat.OutcomeCopy], "conversation"), done, count[chat.OutcomePresent], count[chat.OutcomeRefused])
 	return err
 }
