@@ -21,6 +21,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/library"
 	"rookery/chat/memstore"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/rwkv"
@@ -31,9 +32,9 @@ import (
 func bundled(t testing.TB, store turn.Store, states bool, ids ...turn.ID) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := chat.NewBundleWriter(&b)
+	w := transfer.NewBundleWriter(&b)
 	for _, id := range ids {
-		tree, err := chat.LoadTree(context.Background(), store, id, states)
+		tree, err := transfer.LoadTree(context.Background(), store, id, states)
 		if err == nil {
 			err = w.Add(tree)
 		}
@@ -48,9 +49,9 @@ func bundled(t testing.TB, store turn.Store, states bool, ids ...turn.ID) []byte
 }
 
 // imported carries an import out.
-func imported(t *testing.T, store turn.Store, files ...[]byte) []chat.Result {
+func imported(t *testing.T, store turn.Store, files ...[]byte) []transfer.Result {
 	t.Helper()
-	var p chat.Import
+	var p transfer.Import
 	for _, f := range files {
 		must(t, p.Read(bytes.NewReader(f), int64(len(f))))
 	}
@@ -116,7 +117,7 @@ func TestBundleRoundTripIsLossless(t *testing.T) {
 		data := bundled(t, from.store, states, d.ID())
 
 		store := memstore.New()
-		if got := imported(t, store, data); len(got) != 1 || got[0].Outcome != chat.OutcomeNew || got[0].ID != d.ID() {
+		if got := imported(t, store, data); len(got) != 1 || got[0].Outcome != transfer.OutcomeNew || got[0].ID != d.ID() {
 			t.Fatalf("arrived: %+v", got)
 		}
 		same(t, from.store, store, d.ID(), states)
@@ -158,7 +159,7 @@ func TestBundleOfABeginning(t *testing.T) {
 	mine, err := to.workspace.Library().Bake(ctx, to.engine, library.Recipe{Name: "book", Text: "Another one of that name."}, nil)
 	must(t, err)
 	arrivals := imported(t, to.store, data)
-	if arrivals[0].Outcome != chat.OutcomeNew || arrivals[0].Note != "" {
+	if arrivals[0].Outcome != transfer.OutcomeNew || arrivals[0].Note != "" {
 		t.Errorf("arrived %+v", arrivals)
 	}
 	s, err := to.store.State(ctx, d.View().Conversation.Base)
@@ -183,7 +184,7 @@ func TestBundleOfABeginning(t *testing.T) {
 	}
 	broken := zipped(t, files, false)
 	store := memstore.New()
-	var imp chat.Import
+	var imp transfer.Import
 	must(t, imp.Read(bytes.NewReader(broken), int64(len(broken))))
 	if _, err := imp.Commit(ctx, store); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("a damaged state: %v", err)
@@ -289,7 +290,7 @@ func TestImportNeverOverwrites(t *testing.T) {
 	r.workspace.CloseDialogue(d)
 	long := bundled(t, r.store, true, d.ID())
 
-	fate := func(a []chat.Result) string {
+	fate := func(a []transfer.Result) string {
 		var all []string
 		for _, a := range a {
 			all = append(all, string(a.Outcome)+" "+a.Note)
@@ -343,7 +344,7 @@ func TestTakenTurnsGetNewIDs(t *testing.T) {
 	tn := d.View().Turns[0]
 	must(t, store.CommitTurn(ctx, turn.Conversation{ID: 5, Title: "another"}, tn, nil))
 	got := imported(t, store, data)
-	if got[0].Outcome != chat.OutcomeCopy || got[0].ID == d.ID() {
+	if got[0].Outcome != transfer.OutcomeCopy || got[0].ID == d.ID() {
 		t.Errorf("arrived %+v", got)
 	}
 	if _, turns, _, err := store.Load(ctx, 5); err != nil || len(turns) != 1 || turns[0].ID != tn.ID {
@@ -406,7 +407,7 @@ func FuzzImport(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var p chat.Import
+		var p transfer.Import
 		if p.Read(bytes.NewReader(data), int64(len(data))) != nil {
 			return
 		}

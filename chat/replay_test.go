@@ -14,6 +14,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -317,7 +318,7 @@ func TestBundledLinesGoOnAsKeptOnes(t *testing.T) {
 	d := r.changed()
 	settled(t, d)
 	var bundle bytes.Buffer
-	must(t, r.workspace.ExportTree(t.Context(), &bundle, d.ID(), chat.Bundle, false))
+	must(t, r.workspace.ExportTree(t.Context(), &bundle, d.ID(), transfer.Bundle, false))
 	want, state := r.answered(d, "And then?")
 	r.close()
 

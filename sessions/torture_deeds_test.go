@@ -9,6 +9,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/library"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/infer/scripted"
@@ -105,7 +106,7 @@ func (v *victim) moveHouse(ctx context.Context, at int) error {
 		return nil
 	}
 	var file bytes.Buffer
-	err := phase("export", func() error { return v.workspace.ExportTree(ctx, &file, d.ID(), chat.Bundle, v.rng.IntN(2) == 0) })
+	err := phase("export", func() error { return v.workspace.ExportTree(ctx, &file, d.ID(), transfer.Bundle, v.rng.IntN(2) == 0) })
 	if errors.Is(err, chat.ErrBusy) {
 		return nil
 	}

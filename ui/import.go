@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/ui/keys"
 )
 
@@ -47,7 +47,7 @@ func (m *Model) onImported(msg importedMsg) tea.Cmd {
 
 // bringIn imports the files of a pattern, each of them whole or not at all.
 // It blocks.
-func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.Result, error) {
+func bringIn(ctx context.Context, k workspace, pattern string) ([]transfer.Result, error) {
 	pattern, err := fromHome(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("importing: %w", err)
@@ -56,7 +56,7 @@ func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.Result, e
 	if err != nil || len(paths) == 0 {
 		paths = []string{pattern}
 	}
-	var all []chat.Result
+	var all []transfer.Result
 	for _, path := range paths {
 		arrivals, err := bringInFile(ctx, k, path)
 		if err != nil {
@@ -67,7 +67,7 @@ func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.Result, e
 	return all, nil
 }
 
-func bringInFile(ctx context.Context, k workspace, path string) ([]chat.Result, error) {
+func bringInFile(ctx context.Context, k workspace, path string) ([]transfer.Result, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -84,24 +84,24 @@ func bringInFile(ctx context.Context, k workspace, path string) ([]chat.Result, 
 }
 
 // arrived says in a line what has come.
-func arrived(arrivals []chat.Result) string {
-	n := map[chat.Outcome]int{}
+func arrived(arrivals []transfer.Result) string {
+	n := map[transfer.Outcome]int{}
 	note := ""
 	for _, a := range arrivals {
 		n[a.Outcome]++
-		if a.Outcome == chat.OutcomeRefused && note == "" {
+		if a.Outcome == transfer.OutcomeRefused && note == "" {
 			note = ": " + a.Note
 		}
 	}
 	var parts []string
 	for _, p := range []struct {
-		fate chat.Outcome
+		fate transfer.Outcome
 		text string
 	}{
-		{chat.OutcomeNew, " imported"},
-		{chat.OutcomeCopy, " imported as another version"},
-		{chat.OutcomePresent, " there already"},
-		{chat.OutcomeRefused, " left out" + note},
+		{transfer.OutcomeNew, " imported"},
+		{transfer.OutcomeCopy, " imported as another version"},
+		{transfer.OutcomePresent, " there already"},
+		{transfer.OutcomeRefused, " left out" + note},
 	} {
 		if n[p.fate] > 0 {
 			parts = append(parts, count(n[p.fate])+p.text)

@@ -1,4 +1,4 @@
-package chat
+package transfer
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ import (
 // An Outcome is what becomes of a conversation that is imported.
 type Outcome string
 
-// The fates.
+// The outcomes.
 const (
 	OutcomeNew     Outcome = "new"
 	OutcomeCopy    Outcome = "copy"    // another version of it is stored: it gets new ids
