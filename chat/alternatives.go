@@ -128,7 +128,7 @@ func (d *Dialogue) rows() []Alternative {
 
 // row is what a view shows of one of several answers. The caller holds mu.
 func (d *Dialogue) row(a *answer) (Alternative, bool) {
-	r := Alternative{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, model: a.model(), lead: leadOf(a.header, a.drawn, a.template.tok)}
+	r := Alternative{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, model: a.model(), lead: leadOf(a.header, a.drawn, a.template.Tokenizer)}
 	if slices.Contains(d.choice.running, a) {
 		return r, true
 	}

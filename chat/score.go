@@ -70,8 +70,8 @@ func (d *Dialogue) judging(answers []turn.ID, reference Variant) (*answer, [][]i
 			return nil, nil, errors.New("these are answers to different prompts: they cannot be judged together")
 		}
 		t := n.turn.Tokens
-		if !a.template.knows(n.turn) {
-			t = a.template.spoken(n.turn.Text)
+		if !a.template.OwnsTokens(n.turn) {
+			t = a.template.EncodeAnswer(n.turn.Text)
 		}
 		tokens = append(tokens, t)
 	}

@@ -65,7 +65,7 @@ func (d *Dialogue) Variant() Variant {
 
 func (d *Dialogue) variant() Variant {
 	return Variant{
-		Base:     turn.State{ID: d.conv.Base, State: statefile.State{Name: d.base.name, Kind: d.base.kind}},
+		Base:     turn.State{ID: d.conv.Base, State: statefile.State{Name: d.base.Name, Kind: d.base.Kind}},
 		Adapter:  turn.Adapter{Fingerprint: d.conv.Adapter, Name: d.adapter},
 		Mix:      d.conv.Mix,
 		Sampling: d.conv.Sampling,

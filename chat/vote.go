@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -108,6 +109,6 @@ func (k *Workspace) Votes(ctx context.Context) ([]turn.Vote, error) {
 
 // HashPrompt names a prompt in votes, which do not keep what people wrote.
 func HashPrompt(text string) string {
-	sum := sha256.Sum256([]byte(cleanText(text)))
+	sum := sha256.Sum256([]byte(prompt.CleanText(text)))
 	return hex.EncodeToString(sum[:])
 }

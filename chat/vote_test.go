@@ -57,7 +57,7 @@ func TestVotesOverRestarts(t *testing.T) {
 			if len(votes) != 2 || votes[0].Winner != 1 || votes[1].Winner != turn.Tie || votes[0].Prompt != chat.HashPrompt(" anything\n") || votes[0].Created.IsZero() {
 				t.Fatalf("the votes are %+v", votes)
 			}
-			table := chat.Wins(votes)
+			table := chat.CountWins(votes)
 			if len(table.Standings) != 2 || table.Standings[0].Wins != 1 || table.Standings[0].Ties != 1 || !strings.Contains(table.Standings[0].Variant.Title(), "temperature 1.5") {
 				t.Errorf("the table is %+v", table)
 			}

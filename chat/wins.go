@@ -23,9 +23,6 @@ type Standing struct {
 	// Rate is wins, with a tie shared among those it was between, by votes;
 	// chance alone gives one part of as many as were compared.
 	Rate Interval
-	// Strength is the chance to be preferred to an average variant of the
-	// table, whoever each was compared with.
-	Strength Interval
 }
 
 // Votes is how many the variant had part in.
@@ -37,63 +34,53 @@ type Interval struct {
 	Low, High float64
 }
 
-// Wins makes the table of votes.
-//
-// The interval of a rate is Wilson's score interval (E. B. Wilson, Probable
-// inference, the law of succession, and statistical inference, Journal of the
-// American Statistical Association 22, 1927). Strengths are a Bradley-Terry
-// model, for more than two answers at once in Luce's form, see fitStrengths.
-func Wins(votes []turn.Vote) WinTable {
+// CountWins makes the table of votes. The interval of a rate is Wilson's score
+// interval (E. B. Wilson, Probable inference, the law of succession, and
+// statistical inference, Journal of the American Statistical Association 22,
+// 1927). Of equal rates the one of more votes comes first.
+func CountWins(votes []turn.Vote) WinTable {
 	at := map[turn.Description]int{}
 	var t WinTable
-	var ballots []ballot
 	var score []float64
 	for _, v := range votes {
 		if v.Check() != nil {
 			continue
 		}
 		t.Votes++
-		b := ballot{winner: turn.Tie}
-		for _, d := range v.Variants {
+		of := make([]int, len(v.Variants))
+		for k, d := range v.Variants {
 			i, ok := at[d]
 			if !ok {
 				i = len(t.Standings)
 				at[d] = i
 				t.Standings, score = append(t.Standings, Standing{Variant: d}), append(score, 0)
 			}
-			b.of = append(b.of, i)
+			of[k] = i
 		}
-		if v.Winner >= 0 {
-			b.winner = b.of[v.Winner]
-		}
-		t.count(b, score)
-		ballots = append(ballots, b)
+		t.addVote(of, v.Winner, score)
 	}
-	strengths := fitStrengths(ballots, len(t.Standings), phantomVotes)
 	for i := range t.Standings {
 		s := &t.Standings[i]
-		s.Rate, s.Strength = wilson(score[i], s.Votes()), strengths[i].chance()
+		s.Rate = wilson(score[i], s.Votes())
 	}
 	slices.SortStableFunc(t.Standings, func(a, b Standing) int {
-		return cmp.Or(cmp.Compare(b.Strength.Estimate, a.Strength.Estimate), cmp.Compare(a.Variant, b.Variant))
+		return cmp.Or(cmp.Compare(b.Rate.Estimate, a.Rate.Estimate), cmp.Compare(b.Votes(), a.Votes()), cmp.Compare(a.Variant, b.Variant))
 	})
 	return t
 }
 
-// count adds a ballot. A variant that was compared with itself, under another
-// seed, counts once for each of its answers.
-func (t *WinTable) count(b ballot, score []float64) {
-	won := false
-	for _, i := range b.of {
+// addVote counts a vote between the standings of some variants. One that was
+// compared with itself, under another seed, counts once for each answer.
+func (t *WinTable) addVote(of []int, winner int, score []float64) {
+	for k, i := range of {
 		s := &t.Standings[i]
 		switch {
-		case b.winner == turn.Tie:
+		case winner == turn.Tie:
 			s.Ties++
-			score[i] += 1 / float64(len(b.of))
-		case b.winner == i && !won:
+			score[i] += 1 / float64(len(of))
+		case winner == k:
 			s.Wins++
 			score[i]++
-			won = true
 		default:
 			s.Losses++
 		}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
@@ -30,7 +31,7 @@ func (m *Model) Workspace() *chat.Workspace { return m.options.Workspace }
 func (m *Model) Model() *infer.Model { return m.model }
 
 // Presets are the model's and the person's own.
-func (m *Model) Presets() []chat.Preset { return m.presets() }
+func (m *Model) Presets() []prompt.Preset { return m.presets() }
 
 // Now is the time.
 func (m *Model) Now() time.Time { return m.clock() }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer"
 	"rookery/infer/tokenizer"
 	"rookery/ui/kit"
@@ -40,7 +41,7 @@ func (p *pane) sync(width, height int) {
 	p.height = height
 	p.text.set(strings.TrimLeft(p.row.Text, " \n"), width)
 	p.thought = span{}
-	if thought, _, open := chat.SplitThought(p.row.Text); open {
+	if thought, _, open := prompt.SplitThought(p.row.Text); open {
 		p.thought.to = len(p.text.text)
 	} else if thought != "" {
 		p.thought.to = strings.Index(p.text.text, thoughtEnds) + len(thoughtEnds)

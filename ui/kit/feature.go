@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
@@ -25,9 +26,9 @@ type Call struct {
 	ID       keys.ID
 	Arg      string
 	Dialogue *chat.Dialogue
-	Turn     turn.ID       // the selected turn or the last answer; 0: none
-	Model    *infer.Model  // may be nil
-	Presets  []chat.Preset // of the model and the person's own
+	Turn     turn.ID         // the selected turn or the last answer; 0: none
+	Model    *infer.Model    // may be nil
+	Presets  []prompt.Preset // of the model and the person's own
 }
 
 // A Window is what every dialog has: the size of the screen, and no use for the

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
@@ -24,7 +25,7 @@ type Host interface {
 	// Model is what the engine runs; nil if that is not known.
 	Model() *infer.Model
 	// Presets are those of the model and the person's own.
-	Presets() []chat.Preset
+	Presets() []prompt.Preset
 	Now() time.Time
 	// After carries an action out later.
 	After(d time.Duration, a Action) tea.Cmd

@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/ui/kit"
 )
@@ -20,7 +21,7 @@ import (
 // An Export is what to write of a conversation, and where.
 type Export struct {
 	Path   string
-	format chat.Format
+	format transfer.Format
 	states bool // in a bundle
 }
 
@@ -33,7 +34,7 @@ func export(h kit.Host, arg string) tea.Cmd {
 	}
 	e := NewExport(arg, h.Tab().Title())
 	if arg == "" {
-		about := "A file that ends in .md or .json, or in " + chat.BundleExt + " for a bundle with all versions."
+		about := "A file that ends in .md or .json, or in " + transfer.BundleExt + " for a bundle with all versions."
 		h.OpenDialog(kit.NewQuestion(h.Theme(), "Export the conversation", about, "write", e.Path, false, func(h kit.Host, text string) tea.Cmd {
 			h.CloseDialog()
 			if text = strings.TrimSpace(text); text == "" {
@@ -53,23 +54,23 @@ func export(h kit.Host, arg string) tea.Cmd {
 // path's ending says what is written; "tree" is JSON of all versions and
 // "states" a bundle with the states that are kept.
 func NewExport(arg, title string) Export {
-	e, ext := Export{format: chat.Markdown}, ".md"
+	e, ext := Export{format: transfer.Markdown}, ".md"
 	word, path, _ := strings.Cut(strings.TrimSpace(arg), " ")
 	switch word {
 	case "md", "markdown":
 	case "json":
-		e.format, ext = chat.JSON, ".json"
+		e.format, ext = transfer.JSON, ".json"
 	case "tree":
-		e.format, ext = chat.WholeTree, ".json"
+		e.format, ext = transfer.WholeTree, ".json"
 	case "bundle", "states":
-		e.format, ext, e.states = chat.Bundle, chat.BundleExt, word == "states"
+		e.format, ext, e.states = transfer.Bundle, transfer.BundleExt, word == "states"
 	default:
 		path = strings.TrimSpace(arg)
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".json":
-			e.format = chat.JSON
-		case chat.BundleExt:
-			e.format = chat.Bundle
+			e.format = transfer.JSON
+		case transfer.BundleExt:
+			e.format = transfer.Bundle
 		}
 	}
 	if e.Path = strings.TrimSpace(path); e.Path == "" {
@@ -105,10 +106,10 @@ func (e Export) Write(ctx context.Context, w *chat.Workspace, c turn.Conversatio
 		return fmt.Errorf("exporting: %w", err)
 	}
 	switch e.format {
-	case chat.Bundle, chat.WholeTree:
+	case transfer.Bundle, transfer.WholeTree:
 		err = w.ExportTree(ctx, f, c.ID, e.format, e.states)
 	default:
-		err = chat.Export(f, e.format, c, line)
+		err = transfer.Export(f, e.format, c, line)
 	}
 	if closing := f.Close(); err == nil {
 		err = closing

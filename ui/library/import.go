@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/ui/kit"
 )
 
@@ -29,11 +30,11 @@ func (l *library) importFiles(h kit.Host, pattern string) tea.Cmd {
 		return nil
 	}
 	ctx, w := h.Context(), h.Workspace()
-	return kit.Await(func() ([]chat.ImportResult, error) { return Import(ctx, w, pattern) }, l.imported)
+	return kit.Await(func() ([]transfer.Result, error) { return Import(ctx, w, pattern) }, l.imported)
 }
 
 // imported says what has come, and shows a conversation that came alone.
-func (l *library) imported(h kit.Host, results []chat.ImportResult, err error) tea.Cmd {
+func (l *library) imported(h kit.Host, results []transfer.Result, err error) tea.Cmd {
 	if err != nil {
 		return h.Fail(err)
 	}
@@ -46,13 +47,13 @@ func (l *library) imported(h kit.Host, results []chat.ImportResult, err error) t
 
 // Import imports the files of a pattern, each of them whole or not at all.
 // It blocks.
-func Import(ctx context.Context, w *chat.Workspace, pattern string) ([]chat.ImportResult, error) {
+func Import(ctx context.Context, w *chat.Workspace, pattern string) ([]transfer.Result, error) {
 	pattern = kit.ExpandHome(pattern)
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
 		paths = []string{pattern}
 	}
-	var all []chat.ImportResult
+	var all []transfer.Result
 	for _, path := range paths {
 		results, err := importFile(ctx, w, path)
 		if err != nil {
@@ -63,7 +64,7 @@ func Import(ctx context.Context, w *chat.Workspace, pattern string) ([]chat.Impo
 	return all, nil
 }
 
-func importFile(ctx context.Context, w *chat.Workspace, path string) ([]chat.ImportResult, error) {
+func importFile(ctx context.Context, w *chat.Workspace, path string) ([]transfer.Result, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -80,24 +81,24 @@ func importFile(ctx context.Context, w *chat.Workspace, path string) ([]chat.Imp
 }
 
 // AboutImport says in a line what has come.
-func AboutImport(results []chat.ImportResult) string {
-	n := map[chat.ImportOutcome]int{}
+func AboutImport(results []transfer.Result) string {
+	n := map[transfer.Outcome]int{}
 	note := ""
 	for _, a := range results {
-		n[a.Fate]++
-		if a.Fate == chat.FateRefused && note == "" {
+		n[a.Outcome]++
+		if a.Outcome == transfer.OutcomeRefused && note == "" {
 			note = ": " + a.Note
 		}
 	}
 	var parts []string
 	for _, p := range []struct {
-		fate chat.ImportOutcome
+		fate transfer.Outcome
 		text string
 	}{
-		{chat.FateNew, " imported"},
-		{chat.FateCopy, " imported as another version"},
-		{chat.FatePresent, " there already"},
-		{chat.FateRefused, " left out" + note},
+		{transfer.OutcomeNew, " imported"},
+		{transfer.OutcomeCopy, " imported as another version"},
+		{transfer.OutcomePresent, " there already"},
+		{transfer.OutcomeRefused, " left out" + note},
 	} {
 		if n[p.fate] > 0 {
 			parts = append(parts, kit.FormatCount(n[p.fate])+p.text)

@@ -11,7 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/infer/statefile"
 	"rookery/ui/kit"
 )
@@ -21,7 +21,7 @@ func bakePath(h kit.Host, path string) tea.Cmd {
 	if path == "" {
 		return askBakeFile(h)
 	}
-	return bake(h, func() (chat.Recipe, error) { return ReadTextFile(path) })
+	return bake(h, func() (library.Recipe, error) { return ReadTextFile(path) })
 }
 
 func askBakeFile(h kit.Host) tea.Cmd {
@@ -36,8 +36,8 @@ func askBakeSystem(h kit.Host) tea.Cmd {
 	h.OpenDialog(kit.NewQuestion(h.Theme(), "Bake a system prompt", "", "go on", h.Tab().View().Conversation.System, true, func(h kit.Host, text string) tea.Cmd {
 		h.CloseDialog()
 		h.OpenDialog(kit.NewQuestion(h.Theme(), "Name of the state", "", "read it", "", false, func(h kit.Host, name string) tea.Cmd {
-			return bake(h, func() (chat.Recipe, error) {
-				return chat.Recipe{Name: name, Source: "a system prompt", Text: text, System: true}, nil
+			return bake(h, func() (library.Recipe, error) {
+				return library.Recipe{Name: name, Source: "a system prompt", Text: text, System: true}, nil
 			})
 		}))
 		return nil
@@ -49,7 +49,7 @@ func askImport(h kit.Host) tea.Cmd {
 	about := "A .pth or .safetensors file with time_state, or an .rkstate file."
 	h.OpenDialog(kit.NewQuestion(h.Theme(), "Import a state", about, "import", "", false, func(h kit.Host, path string) tea.Cmd {
 		model := h.Workspace().Engine().Model()
-		return change(h, func(ctx context.Context, l *chat.Library) (string, error) {
+		return change(h, func(ctx context.Context, l *library.Library) (string, error) {
 			s, err := l.Import(ctx, kit.ExpandHome(strings.TrimSpace(path)), "", statefile.Options{}, model)
 			return "imported “" + kit.OneLine(s.Name) + "”", err
 		})
@@ -83,7 +83,7 @@ func keepAs(h kit.Host, name string) tea.Cmd {
 		return h.Fail(ErrNoAnswer)
 	}
 	d := h.Tab().Dialogue()
-	return change(h, func(ctx context.Context, _ *chat.Library) (string, error) {
+	return change(h, func(ctx context.Context, _ *library.Library) (string, error) {
 		s, err := d.SaveState(ctx, turn.ID, name)
 		return "kept as “" + kit.OneLine(s.Name) + "”", err
 	})
@@ -93,18 +93,18 @@ func keepAs(h kit.Host, name string) tea.Cmd {
 const maxText = 256 << 20
 
 // ReadTextFile reads a text to bake.
-func ReadTextFile(path string) (chat.Recipe, error) {
+func ReadTextFile(path string) (library.Recipe, error) {
 	f, err := os.Open(kit.ExpandHome(path))
 	if err != nil {
-		return chat.Recipe{}, err
+		return library.Recipe{}, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return chat.Recipe{}, fmt.Errorf("reading %s: %w", path, err)
+		return library.Recipe{}, fmt.Errorf("reading %s: %w", path, err)
 	}
 	if len(data) > maxText {
-		return chat.Recipe{}, fmt.Errorf("%s is longer than %s", path, kit.FormatSize(maxText))
+		return library.Recipe{}, fmt.Errorf("%s is longer than %s", path, kit.FormatSize(maxText))
 	}
 	base := filepath.Base(path)
-	return chat.Recipe{Name: strings.TrimSuffix(base, filepath.Ext(base)), Source: base, Text: string(data)}, nil
+	return library.Recipe{Name: strings.TrimSuffix(base, filepath.Ext(base)), Source: base, Text: string(data)}, nil
 }

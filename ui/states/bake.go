@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/graph"
@@ -30,7 +30,7 @@ type baking struct {
 const bakeEvery = 100 * time.Millisecond
 
 // bake reads a text beside whatever else runs, and shows how far it is.
-func bake(h kit.Host, recipe func() (chat.Recipe, error)) tea.Cmd {
+func bake(h kit.Host, recipe func() (library.Recipe, error)) tea.Cmd {
 	h.CloseDialogs()
 	w := h.Workspace()
 	ctx, cancel := context.WithCancel(h.Context())

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
@@ -85,7 +85,7 @@ func begin(h kit.Host, s turn.State) tea.Cmd {
 }
 
 // change does something to the library, which may block, and says what.
-func change(h kit.Host, do func(ctx context.Context, l *chat.Library) (said string, err error)) tea.Cmd {
+func change(h kit.Host, do func(ctx context.Context, l *library.Library) (said string, err error)) tea.Cmd {
 	h.CloseDialogs()
 	ctx, l := h.Context(), h.Workspace().Library()
 	return kit.Await(func() (string, error) { return do(ctx, l) }, kit.Report)
@@ -97,7 +97,7 @@ func askDelete(s turn.State) kit.Action {
 			Title: "Delete the state?", Text: fmt.Sprintf("“%s” is removed for good.", kit.OneLine(s.Name)), Verb: "delete",
 			Accept: func(h kit.Host) tea.Cmd {
 				w := h.Workspace()
-				return change(h, func(ctx context.Context, _ *chat.Library) (string, error) {
+				return change(h, func(ctx context.Context, _ *library.Library) (string, error) {
 					return "deleted “" + kit.OneLine(s.Name) + "”", w.DeleteState(ctx, s)
 				})
 			},
@@ -109,7 +109,7 @@ func askDelete(s turn.State) kit.Action {
 func askRename(s turn.State) kit.Action {
 	return func(h kit.Host) tea.Cmd {
 		h.OpenDialog(kit.NewQuestion(h.Theme(), "Rename the state", "", "rename", s.Name, false, func(h kit.Host, name string) tea.Cmd {
-			return change(h, func(ctx context.Context, l *chat.Library) (string, error) {
+			return change(h, func(ctx context.Context, l *library.Library) (string, error) {
 				return "renamed to “" + kit.OneLine(name) + "”", l.Rename(ctx, s.ID, name)
 			})
 		}))
