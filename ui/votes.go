@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
@@ -20,7 +20,7 @@ import (
 // A winTable shows how often each variant was preferred.
 type winTable struct {
 	votes         []turn.Vote
-	table         chat.WinTable
+	table         compare.WinTable
 	loading       bool
 	failed        string
 	said          string // of an export
@@ -37,7 +37,7 @@ func (m *Model) showVotes(arg string) tea.Cmd {
 	m.open(w)
 	return func() tea.Msg {
 		votes, err := m.workspace.Votes(m.ctx)
-		return votesMsg{w, votes, chat.CountWins(votes), err}
+		return votesMsg{w, votes, compare.CountWins(votes), err}
 	}
 }
 
@@ -45,7 +45,7 @@ func (m *Model) showVotes(arg string) tea.Cmd {
 type votesMsg struct {
 	w     *winTable
 	votes []turn.Vote
-	table chat.WinTable
+	table compare.WinTable
 	err   error
 }
 
@@ -126,9 +126,9 @@ func (i writeVotes) write(votes []turn.Vote) error {
 		return fmt.Errorf("exporting: %w", err)
 	}
 	if i.ext == ".csv" {
-		err = chat.WriteVotesCSV(f, votes)
+		err = compare.WriteVotesCSV(f, votes)
 	} else {
-		err = chat.WriteVotesJSONL(f, votes)
+		err = compare.WriteVotesJSONL(f, votes)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
@@ -233,7 +233,7 @@ func standingLine(variant, won, tied, lost, rate string, width int) string {
 }
 
 // interval writes a share with its bounds in percent: "62% (41–79)".
-func interval(i chat.Interval) string {
+func interval(i compare.Interval) string {
 	return fmt.Sprintf("%.0f%% (%.0f–%.0f)", 100*i.Estimate, 100*i.Low, 100*i.High)
 }
 
@@ -243,7 +243,7 @@ func sayVotes(ctx context.Context, k compareWorkspace, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	table := chat.CountWins(votes)
+	table := compare.CountWins(votes)
 	if len(table.Standings) == 0 {
 		say("There are no votes yet.")
 	}
