@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/compare"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -58,10 +59,10 @@ type answer struct {
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
 	stopping  bool
-	first     time.Duration // from started to the first token; 0 before
-	agreed    agreement     // with the first of several answers
-	dropped   bool          // not to be kept when it has ended, see Keep
-	unsaved   bool          // the prompt has no tokens yet and is not on its way to the store
+	first     time.Duration     // from started to the first token; 0 before
+	agreed    compare.Agreement // with the first of several answers
+	dropped   bool              // not to be kept when it has ended, see Keep
+	unsaved   bool              // the prompt has no tokens yet and is not on its way to the store
 }
 
 // answer starts a new answer to a prompt. The caller holds mu.

@@ -7,12 +7,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rookery/chat/compare"
 	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/infer"
 )
 
-// An VariantAnswer is what a variant says to a Question.
+// A VariantAnswer is what a variant says to a Question.
 type VariantAnswer struct {
 	Variant Variant
 	Text    string
@@ -23,6 +24,18 @@ type VariantAnswer struct {
 
 	model  *infer.Model
 	header string
+}
+
+// FirstDifference is where an answer begins to differ from another one to the
+// same question.
+func (a *VariantAnswer) FirstDifference(other VariantAnswer) compare.Difference {
+	var g compare.Agreement
+	return g.FirstDifference(a.compared(), other.compared())
+}
+
+// compared is what is compared of the answer.
+func (a *VariantAnswer) compared() compare.Answer {
+	return compare.Answer{Text: a.Text, Drawn: a.Drawn, Complete: a.Reason == infer.ReasonStop, Model: a.model, Header: a.header}
 }
 
 // Answers answers a question in the way of each variant, without a
@@ -90,7 +103,7 @@ func (k *Workspace) answerAlike(ctx context.Context, q prompt.Question, variants
 		if err != nil {
 			s.Cancel()
 		}
-		end, failed := awaited(ctx, s)
+		end, failed := s.Wait(ctx)
 		if err == nil {
 			err = failed
 		}
@@ -140,14 +153,14 @@ func (h host) read(ctx context.Context, r infer.Request) (infer.Request, infer.U
 	if err != nil {
 		return r, infer.Usage{}, err
 	}
-	end, err := awaited(ctx, s)
+	end, err := s.Wait(ctx)
 	r.From, r.Tokens = end.Snapshot, nil
 	return r, end.Usage, err
 }
 
 // ScoreAnswers says how likely a reference finds answers to a question, as
 // Dialogue.Judge does. Answers of models with another tokenizer are spelt anew.
-func (k *Workspace) ScoreAnswers(ctx context.Context, q prompt.Question, reference Variant, answers []VariantAnswer) ([]Score, error) {
+func (k *Workspace) ScoreAnswers(ctx context.Context, q prompt.Question, reference Variant, answers []VariantAnswer) ([]compare.Score, error) {
 	h := k.hostOf(reference.Model)
 	r, _, err := k.asking(ctx, q, reference)
 	if err != nil {
@@ -159,9 +172,9 @@ func (k *Workspace) ScoreAnswers(ctx context.Context, q prompt.Question, referen
 	t := prompt.TemplateOf(h.engine.Model())
 	texts := make([][]int32, len(answers))
 	for i, a := range answers {
-		if texts[i] = a.Tokens; !sameTokenizer(a.model, h.engine.Model()) {
+		if texts[i] = a.Tokens; !compare.SameTokenizer(a.model, h.engine.Model()) {
 			texts[i] = t.EncodeAnswer(a.Text)
 		}
 	}
-	return judge(ctx, h.engine, r, texts)
+	return compare.ScoreTexts(ctx, h.engine, r, texts)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/prompt"
 	"rookery/infer"
 	"rookery/infer/tokenizer"
@@ -74,7 +75,7 @@ func (p *pane) scrollTo(top int) {
 }
 
 // compare finds where the answer begins to differ from the reference's.
-func (p *pane) compare(ref *pane, difference func(row, other chat.Alternative) chat.Difference, tok *tokenizer.Tokenizer) {
+func (p *pane) compare(ref *pane, difference func(row, other chat.Alternative) compare.Difference, tok *tokenizer.Tokenizer) {
 	if ref == p || !p.there || !ref.there {
 		p.differs = span{}
 		return

@@ -11,7 +11,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
 	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
@@ -124,9 +123,9 @@ func (i writeVotes) write(votes []turn.Vote) error {
 		return fmt.Errorf("exporting: %w", err)
 	}
 	if i.ext == ".csv" {
-		err = chat.WriteVotesCSV(f, votes)
+		err = compare.WriteVotesCSV(f, votes)
 	} else {
-		err = chat.WriteVotesJSONL(f, votes)
+		err = compare.WriteVotesJSONL(f, votes)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 )
 
@@ -38,7 +38,7 @@ func (a *app) votesCommand() *cobra.Command {
 			case asJSON:
 				return printJSON(w, standings(votes))
 			}
-			return printWins(w, chat.CountWins(votes))
+			return printWins(w, compare.CountWins(votes))
 		},
 	}
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "all votes as CSV")
@@ -124,7 +124,7 @@ type standingJSON struct {
 
 func standings(votes []turn.Vote) []standingJSON {
 	list := []standingJSON{}
-	for _, s := range chat.CountWins(votes).Standings {
+	for _, s := range compare.CountWins(votes).Standings {
 		list = append(list, standingJSON{
 			Variant: json.RawMessage(s.Variant), Votes: s.Votes(), Wins: s.Wins, Ties: s.Ties, Losses: s.Losses,
 			Won: [3]float64{s.Rate.Estimate, s.Rate.Low, s.Rate.High},
@@ -133,7 +133,7 @@ func standings(votes []turn.Vote) []standingJSON {
 	return list
 }
 
-func printWins(w io.Writer, table chat.WinTable) error {
+func printWins(w io.Writer, table compare.WinTable) error {
 	if table.Votes == 0 {
 		_, err := fmt.Fprintln(w, "there are no votes: compare blindly in the chat and vote")
 		return err
@@ -146,7 +146,7 @@ func printWins(w io.Writer, table chat.WinTable) error {
 	return t.Flush()
 }
 
-func percents(i chat.Interval) string {
+func percents(i compare.Interval) string {
 	const percent = 100
 	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", percent*i.Estimate, percent*i.Low, percent*i.High)
 }

@@ -1,4 +1,4 @@
-package chat
+package compare
 
 import (
 	"cmp"

@@ -1,10 +1,13 @@
-package chat
+package compare
 
 import (
+	"crypto/sha256"
 	"encoding/csv"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"strconv"
 	"time"
@@ -89,4 +92,10 @@ func votedRow(d turn.Description) ([]string, error) {
 		v.Model, v.State, v.Adapter, v.AdapterID, v.Mix, v.Mode,
 		number(v.Temperature), strconv.Itoa(v.TopK), number(v.TopP), number(v.Presence), number(v.Frequency), number(v.Decay),
 	}, nil
+}
+
+// HashPrompt names a prompt in votes, which do not keep what people wrote.
+func HashPrompt(text string) string {
+	sum := sha256.Sum256([]byte(prompt.CleanText(text)))
+	return hex.EncodeToString(sum[:])
 }

@@ -1,4 +1,4 @@
-package chat_test
+package compare_test
 
 import (
 	"encoding/csv"
@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 )
 
@@ -20,7 +20,7 @@ func TestExportOfVotes(t *testing.T) {
 	votes := []turn.Vote{{Prompt: "ab", Variants: of, Winner: 1, Created: at}, {Prompt: "cd", Variants: of, Winner: turn.Tie, Created: at}}
 
 	var b strings.Builder
-	if err := chat.WriteVotesCSV(&b, votes); err != nil {
+	if err := compare.WriteVotesCSV(&b, votes); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(b.String())).ReadAll()
@@ -36,7 +36,7 @@ func TestExportOfVotes(t *testing.T) {
 	}
 
 	b.Reset()
-	if err := chat.WriteVotesJSONL(&b, votes); err != nil {
+	if err := compare.WriteVotesJSONL(&b, votes); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
@@ -51,7 +51,7 @@ func TestExportOfVotes(t *testing.T) {
 	if len(lines) != 2 || first.Winner == nil || *first.Winner != 1 || second.Winner != nil || first.Variants[0].State != `demo, "sad"` {
 		t.Errorf("the lines are\n%s", b.String())
 	}
-	if err := chat.WriteVotesJSONL(&b, []turn.Vote{{Variants: []turn.Description{"{"}}}); err == nil {
+	if err := compare.WriteVotesJSONL(&b, []turn.Vote{{Variants: []turn.Description{"{"}}}); err == nil {
 		t.Error("a broken description was written")
 	}
 }
