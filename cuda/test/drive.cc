@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "../rookery.h"
+#include "rookery.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "../gpu.h"
+#include "device/gpu.h"
 
 namespace {
 

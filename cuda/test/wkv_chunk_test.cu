@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "../wkv_chunk.h"
+#include "layer/wkv_chunk.h"
 
 namespace {
 

@@ -1,0 +1,7 @@
+#include "layer/wgmma_launch.h"
+
+namespace stream {
+
+void multiply_half(const Products &all, const Workspace &space, gpuStream stream) { launch<half>(all, space, stream); }
+
+} // namespace stream
