@@ -44,7 +44,7 @@ extern "C" {
 
 /* The version of this interface. A library is used only if rk_abi_version
  * returns the number the caller was built with. */
-#define RK_ABI_VERSION 4
+#define RK_ABI_VERSION 5
 
 /* Status codes. */
 #define RK_OK 0
@@ -180,7 +180,7 @@ RK_API int32_t rk_close(rk_engine *e);
 #define RK_BANS_MAX 262144
 
 /* Most rows that can be mixed with one. */
-#define RK_VOICES_MAX 63
+#define RK_MEMBERS_MAX 63
 
 /* One sequence's part of a step. The sampling fields are read only with
  * RK_ROW_DRAW; they mean what infer/sampler.Params says, and must be valid. */
@@ -199,27 +199,27 @@ typedef struct rk_row {
     float presence;
     float frequency;
     float decay;          /* of the slot's counts, when the drawn token is observed */
-    int32_t voices;       /* rows after this one that it is mixed with; needs RK_ROW_DRAW */
-    float gate;           /* of a mix: what this row's logits are multiplied by */
+    int32_t members;       /* rows after this one that it is mixed with; needs RK_ROW_DRAW */
+    float weight;           /* of a mix: what this row's logits are multiplied by */
     int32_t adapter;      /* of rk_new_adapter; 0: none */
     int32_t pad;
     uint64_t seed;        /* of the Philox stream */
     uint64_t draw;        /* which number of the stream this draw takes */
 } rk_row;                 /* 88 bytes */
 
-/* A mix: a row that draws and the `voices` rows that follow it, which have
- * RK_ROW_LOGITS, do not draw and have no voices of their own. In place of the
+/* A mix: a row that draws and the `members` rows that follow it, which have
+ * RK_ROW_LOGITS, do not draw and have no members of their own. In place of the
  * row's logits z_0 its draw has those of the mix, in fp32:
  *
- *   z = gate_0*z_0, then for each voice whose gate is not 0, in order,
- *   z = z + gate_k*z_k, where every product and every sum is rounded.
+ *   z = weight_0*z_0, then for each member whose weight is not 0, in order,
+ *   z = z + weight_k*z_k, where every product and every sum is rounded.
  *
  * Gates are finite, and add up to 1 if z is to be a mean. The token becomes the
  * one last drawn for all the slots (RK_FED_BACK); counts are those of the first
  * row's slot. rk_read_logits has what each row's own logits are. */
 
 /* What a step returns for one row; all zero for rows that did not draw, but for
- * own_log_prob of voices. */
+ * own_log_prob of members. */
 typedef struct rk_result {
     int32_t token;
     float log_prob;     /* natural logarithm under the model's own softmax */

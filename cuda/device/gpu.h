@@ -23,6 +23,7 @@
 #define SHFL_XOR(v, mask) __shfl_xor((v), (mask), 32)
 #define SHFL_UP(v, by) __shfl_up((v), (by), 32)
 #define SHFL(v, lane) __shfl((v), (lane), 32)
+#define BALLOT(p) ((uint32_t)(__ballot(p) >> (threadIdx.x % warpSize / kWarp * kWarp)))
 #define SYNC_WARP() __threadfence_block() // lanes run together
 #else
 #include <cuda_bf16.h>
@@ -39,6 +40,7 @@
 #define SHFL_XOR(v, mask) __shfl_xor_sync(0xffffffffu, (v), (mask), 32)
 #define SHFL_UP(v, by) __shfl_up_sync(0xffffffffu, (v), (by), 32)
 #define SHFL(v, lane) __shfl_sync(0xffffffffu, (v), (lane), 32)
+#define BALLOT(p) __ballot_sync(0xffffffffu, (p))
 #define SYNC_WARP() __syncwarp()
 #endif
 

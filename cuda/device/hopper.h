@@ -1,4 +1,4 @@
-// hopper_device.h: what stream_product.h needs of Hopper (sm_90a): barriers in
+// device/hopper.h: what wgmma_product.h needs of Hopper (sm_90a): barriers in
 // shared memory, copies of tiles by the tensor copy engine, and the products of a
 // warpgroup. Other devices have no twin of these: they go by blaslt.h, which has
 // the same products.

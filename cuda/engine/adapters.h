@@ -1,6 +1,6 @@
 // adapters.h: what changes products of the model for some rows, on the device. A
 // change is two narrow products beside the model's own, whose weights stay as
-// they are (rookery.h has the definition; adapt.cu the kernels).
+// they are (rookery.h has the definition; adapted.cu the kernels).
 #pragma once
 
 #include <vector>

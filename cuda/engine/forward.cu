@@ -47,14 +47,14 @@ void value(const Pass &p, int layer) {
 
 Path choose(const Pass &p) {
     if (p.adapted != Adapted::No) return {project_adapted, mix, output_adapted, key_adapted, value_adapted};
-    if (takes_small(p)) return {project_small, mix, output_small, key_small, value_sparse};
-    if (takes_stream(p)) return {project_stream, mix, output_stream, key_stream, value_stream};
+    if (takes_gemv(p)) return {project_gemv, mix, output_gemv, key_gemv, value_sparse};
+    if (takes_wgmma(p)) return {project_wgmma, mix, output_wgmma, key_wgmma, value_wgmma};
     return {project, mix, output, key, value};
 }
 
 void head(const Pass &p) {
     if (p.adapted != Adapted::No) return head_adapted(p);
-    if (takes_small(p)) return head_small(p);
+    if (takes_gemv(p)) return head_gemv(p);
     norm_last(p);
     p.products->multiply(Product::Head, p.model->head, p.act.last, p.act.logits, Products::padded(p.outputs), p.stream);
 }

@@ -35,7 +35,7 @@ void output(const Pass &p, int layer);
 void key(const Pass &p, int layer);
 void value(const Pass &p, int layer);
 
-// ---- the same with adapters (adapt.cu) ----------------------------------------
+// ---- the same with adapters (adapted.cu) ----------------------------------------
 
 void project_adapted(const Pass &p, int layer);
 void output_adapted(const Pass &p, int layer);

@@ -11,9 +11,9 @@
 #include "engine/slots.h"
 #include "layer/wkv_chunk.h"
 
-// What draws do with the likeliest tokens; see sampler_draw.cu. For a Voice the row
-// before it draws that has voices.
-enum class Draw : int32_t { None, Greedy, Rwkv, Rapid, Voice };
+// What draws do with the likeliest tokens; see sampler_draw.cu. For a Member the row
+// before it draws that has members.
+enum class Draw : int32_t { None, Greedy, Rwkv, Rapid, Member };
 
 // A row as the host describes it, after the parameters that mean the same have
 // been made the same (infer/sampler, Params.effective).
@@ -32,8 +32,8 @@ struct RowInput {
     int32_t ban_offset, ban_count; // each once, below the limit
     int32_t top, top_offset; // candidates, and where they go
     int32_t chunked;         // its time mix is in the table of chunks
-    int32_t voices;          // rows after this one that it is mixed with
-    float gate;              // of rows of a mix
+    int32_t members;          // rows after this one that it is mixed with
+    float weight;              // of rows of a mix
     int32_t adapter;         // 0: none
     uint64_t seed, index;    // of the random stream
 
@@ -52,8 +52,8 @@ struct Activations {
     void *mixed, *rkv, *low, *low_g, *up, *v_first, *y, *hidden, *last;
     float *next_shift; // [row_room][C]: of passes that are not single
     float *logits;     // [row_room][logits_stride]
-    float *partial;        // [stream::kPartialSums]: sums on their way
-    int32_t *arrived;      // [stream::kSharedTiles]: blocks that have left theirs; zero between kernels
+    float *partial;        // [wgmma::kPartialSums]: sums on their way
+    int32_t *arrived;      // [wgmma::kSharedTiles]: blocks that have left theirs; zero between kernels
     int64_t logits_stride; // V rounded up to whole chunks of the sampler
 };
 
@@ -82,7 +82,7 @@ struct Pass {
 
     int rows, tokens; // in a graph, those of its bucket
     bool single;
-    bool mixes;       // some rows have voices
+    bool mixes;       // some rows have members
     int outputs;      // rows with logits: the n-th is row output_row[n], or n if that is null
 
     const RowInput *sent;     // [rows], in the host's memory: embed brings them to input; null if they are there

@@ -65,7 +65,7 @@ class Steps {
         int chunk_tile_count = 0, chunk_row_count = 0;
         int tokens = 0, bucket = 0;
         bool draws = false; // the flag will be set
-        bool mixes = false; // some rows have voices
+        bool mixes = false; // some rows have members
         Adapted adapted = Adapted::No;
         AdapterTile *adapter_tiles;
         int adapter_tile_count = 0;

@@ -79,7 +79,7 @@ void Steps::check_row(const Rows &a, int i) const {
     }
     if (!(r.flags & RK_ROW_DRAW)) {
         if (r.top != 0) fail(RK_ERR_ARGUMENT, "row %d: candidates without a draw", i);
-        if (r.voices != 0) fail(RK_ERR_ARGUMENT, "row %d: a mix without a draw", i);
+        if (r.members != 0) fail(RK_ERR_ARGUMENT, "row %d: a mix without a draw", i);
         return;
     }
     check_mix(a, i);
@@ -97,15 +97,15 @@ void Steps::check_row(const Rows &a, int i) const {
 }
 
 void Steps::check_mix(const Rows &a, int i) const {
-    const int voices = a.rows[i].voices;
-    if (voices == 0) return;
-    if (voices < 0 || voices > RK_VOICES_MAX || voices > a.n_rows - 1 - i)
-        fail(RK_ERR_ARGUMENT, "row %d: a mix with %d more of %d rows; at most %d", i, voices, a.n_rows - 1 - i, RK_VOICES_MAX);
-    for (int k = 0; k <= voices; k++) {
+    const int members = a.rows[i].members;
+    if (members == 0) return;
+    if (members < 0 || members > RK_MEMBERS_MAX || members > a.n_rows - 1 - i)
+        fail(RK_ERR_ARGUMENT, "row %d: a mix with %d more of %d rows; at most %d", i, members, a.n_rows - 1 - i, RK_MEMBERS_MAX);
+    for (int k = 0; k <= members; k++) {
         const rk_row &r = a.rows[i + k];
-        if (!std::isfinite(r.gate)) fail(RK_ERR_ARGUMENT, "row %d: its gate is out of range", i + k);
-        if (k > 0 && ((r.flags & (RK_ROW_DRAW | RK_ROW_LOGITS)) != RK_ROW_LOGITS || r.voices != 0))
-            fail(RK_ERR_ARGUMENT, "row %d: a voice of a mix has logits and does not draw", i + k);
+        if (!std::isfinite(r.weight)) fail(RK_ERR_ARGUMENT, "row %d: its weight is out of range", i + k);
+        if (k > 0 && ((r.flags & (RK_ROW_DRAW | RK_ROW_LOGITS)) != RK_ROW_LOGITS || r.members != 0))
+            fail(RK_ERR_ARGUMENT, "row %d: a member of a mix has logits and does not draw", i + k);
     }
 }
 
@@ -133,7 +133,7 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
     f.mixes = false;
     f.adapted = Adapted::No;
     f.adapter_tile_count = 0;
-    int outputs = 0, first = 0, voices = 0; // voices: rows to come that are
+    int outputs = 0, first = 0, members = 0; // members: rows to come that are
     for (int i = 0; i < a.n_rows; i++) {
         const rk_row &r = a.rows[i];
         RowInput in{};
@@ -142,18 +142,18 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
         in.count = r.token_count;
         in.token = a.tokens[r.token_offset];
         in.flags = r.flags;
-        in.draw = voices > 0 ? Draw::Voice : Draw::None;
-        in.gate = r.gate;
+        in.draw = members > 0 ? Draw::Member : Draw::None;
+        in.weight = r.weight;
         in.adapter = r.adapter;
-        voices -= voices > 0;
+        members -= members > 0;
         in.top_offset = f.tops;
         if (r.flags & RK_ROW_DRAW) {
             take_sampling(r, &in);
             in.ban_offset = f.bans_used;
             in.ban_count = take_bans(a.bans + r.ban_offset, r.ban_count, options_.token_limit, f.bans + f.bans_used);
             f.bans_used += in.ban_count;
-            in.voices = voices = r.voices;
-            f.mixes |= voices > 0;
+            in.members = members = r.members;
+            f.mixes |= members > 0;
         }
         f.tops += in.top;
         f.input[i] = in;

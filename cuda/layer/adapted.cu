@@ -1,4 +1,4 @@
-// adapt.cu: the stages of a step some of whose rows have adapters. The model's own
+// adapted.cu: the stages of a step some of whose rows have adapters. The model's own
 // products are those of other steps, but for steps of few tokens, whose kernels
 // keep what adapters read to themselves. A block then does both narrow products of
 // some tokens of a row: from the inputs to the ranks in shared memory, and from
@@ -7,6 +7,9 @@
 // narrow products have it as it was.
 #include "engine/forward.h"
 
+#include <type_traits>
+
+#include "device/copy.h"
 #include "device/launch.h"
 #include "layer/wgmma.h"
 #include "layer/element.h"
@@ -261,7 +264,7 @@ template <typename Y, bool kSquare = false> void add(const Pass &p, AdaptArgs a,
 
 // The model's own product, and what is there while it runs.
 There multiply(const Pass &p, Product product, const void *w, const void *x, void *y) {
-    if (multiply_stream(p, product, w, x, y)) return There::Inputs;
+    if (multiply_wgmma(p, product, w, x, y)) return There::Inputs;
     p.products->multiply(product, w, x, y, Products::padded(p.tokens), p.stream);
     return There::Nothing;
 }
@@ -300,9 +303,9 @@ void project_adapted(const Pass &p, int layer) {
     AdaptArgs a = inputs(p, index_of(layer, RK_RECEPTANCE), p.act.mixed, p.act.token_room * c, c);
     if (p.adapted == Adapted::Reshaped) {
         project_reshaped(p, layer, a);
-    } else if (takes_stream(p)) {
-        project_stream(p, layer);
-        if (streams_up(p)) a.there = There::InputsAndOutputs; // all that is left is low to up
+    } else if (takes_wgmma(p)) {
+        project_wgmma(p, layer);
+        if (takes_wgmma_up(p)) a.there = There::InputsAndOutputs; // all that is left is low to up
     } else {
         project(p, layer);
     }

@@ -1,4 +1,4 @@
-// vectors.h: what kernels of several files compute alike.
+// element.h: what kernels of several files compute alike.
 #pragma once
 
 #include "engine/model.h"

@@ -1,11 +1,12 @@
-// small_norm.h: the inputs of products for few tokens: layer norm with or
+// gemv_input.h: the inputs of products for few tokens: layer norm with or
 // without token shift, made by every block for itself, as x is small, in the L2
 // cache, and a kernel in between costs more; or activations as they are.
 #pragma once
 
+#include "device/copy.h"
 #include "device/launch.h"
 
-constexpr float kSmallNormEps = 1e-5f;
+constexpr float kGemvNormEps = 1e-5f;
 constexpr int kMostChannels = 4096; // of a token that one block normalises
 
 __device__ inline float4 load4(const float *p) { return *reinterpret_cast<const float4 *>(p); }
@@ -103,7 +104,7 @@ template <typename E, int kVectors, bool kShift> struct NormInput : NormArgs {
             v[i] = {v[i].x - mean, v[i].y - mean, v[i].z - mean, v[i].w - mean};
             sum += (v[i].x * v[i].x + v[i].y * v[i].y) + (v[i].z * v[i].z + v[i].w * v[i].w);
         }
-        const float scale = rsqrtf(total(sum, sums + blockDim.x / kWarp, warp) * per_channel + kSmallNormEps);
+        const float scale = rsqrtf(total(sum, sums + blockDim.x / kWarp, warp) * per_channel + kGemvNormEps);
         if (!has_token) return;
 #pragma unroll
         for (int i = 0; i < kVectors; i++) {

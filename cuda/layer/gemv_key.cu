@@ -1,4 +1,4 @@
-// small_ffn.cu: the channel mix's key for few tokens:
+// gemv_key.cu: the channel mix's key for few tokens:
 //
 //   hidden = relu²(K x_k),  x_k = xn + (prev - xn) ⊙ mix,  xn = LN(x; ln2)
 //
@@ -23,7 +23,7 @@ template <typename E> struct SquareSink {
 
 } // namespace
 
-void key_small(const Pass &p, int layer) {
+void key_gemv(const Pass &p, int layer) {
     const Layer &l = p.model->layers[layer];
     const int c = p.shape->embed, f = p.shape->ffn;
     const float *shift = p.slots.shifts + (int64_t)layer * (p.slots.slots + 1) * 2 * c + c;

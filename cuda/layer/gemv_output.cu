@@ -1,4 +1,4 @@
-// small_output.cu: the attention's output and the head, for few tokens:
+// gemv_output.cu: the attention's output and the head, for few tokens:
 //
 //   x += W y ;  logits = H LN(x; ln_out)
 #include "layer/gemv.h"
@@ -27,7 +27,7 @@ struct LogitSink {
 
 } // namespace
 
-void output_small(const Pass &p, int layer) {
+void output_gemv(const Pass &p, int layer) {
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         const int c = p.shape->embed;
@@ -36,7 +36,7 @@ void output_small(const Pass &p, int layer) {
     });
 }
 
-void head_small(const Pass &p) {
+void head_gemv(const Pass &p) {
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         const Shape &s = *p.shape;

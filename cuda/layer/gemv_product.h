@@ -1,4 +1,4 @@
-// small_product.h: Y [tokens][rows] = X [tokens][inputs] Wᵀ for at most eight
+// gemv_product.h: Y [tokens][rows] = X [tokens][inputs] Wᵀ for at most eight
 // tokens, at the speed at which W comes from memory.
 //
 // A block goes through tiles of 16 rows of W; its warps share a tile's inputs in
@@ -20,6 +20,7 @@
 // [2][kWarps][128] and [2][kWarps], X [kinds][tokens][stride].
 #pragma once
 
+#include "device/mma.h"
 #include "layer/gemv_input.h"
 
 constexpr int kTileRows = 16;

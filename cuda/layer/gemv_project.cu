@@ -1,4 +1,4 @@
-// small_project.cu: the attention's projections for few tokens, in two kernels:
+// gemv_project.cu: the attention's projections for few tokens, in two kernels:
 //
 //   r, k, v = W x_{r,k,v} ;  low = tanh, σ or nothing of D x_{v,w,a,g}
 //   up = U low, and the att shift to the states
@@ -145,7 +145,7 @@ template <typename E> void project_up(const Pass &p, int layer, float *shift) {
 
 } // namespace
 
-void project_small(const Pass &p, int layer) {
+void project_gemv(const Pass &p, int layer) {
     float *shift = p.slots.shifts + (int64_t)layer * (p.slots.slots + 1) * 2 * p.shape->embed;
     with_element(*p.shape, [&](auto e) {
         project_down<decltype(e)>(p, layer, shift);

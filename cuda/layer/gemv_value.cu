@@ -1,9 +1,9 @@
-// small_value.cu: the channel mix's value for few tokens, of which most hidden
+// gemv_value.cu: the channel mix's value for few tokens, of which most hidden
 // units are zero:
 //
 //   x += Σ_f hidden_f V_f     V [F][C], over the units f that live in any token
 //
-// in one of three ways (small_value.h):
+// in one of three ways (gemv_value.h):
 //
 //   add_live    one token and few channels: a block has some channels and all
 //               units, and needs no second kernel
@@ -53,11 +53,11 @@ template <typename E> __global__ void __launch_bounds__(kSumVectors *kSumParts) 
 }
 
 // Units of a slice, a multiple of unit, so that about `blocks` blocks share the
-// work and the partial sums of kSmallTokens tokens fit the logits' memory; 0 if
+// work and the partial sums of kGemvTokens tokens fit the logits' memory; 0 if
 // they do not.
 int slice_units(const Pass &p, int blocks, int unit) {
     const int chunks = (int)ceil_div(p.shape->embed, kChunk), wanted = std::min(std::max(blocks / chunks, 8), 32);
-    const int64_t tokens = std::min<int64_t>(kSmallTokens, p.act.row_room);
+    const int64_t tokens = std::min<int64_t>(kGemvTokens, p.act.row_room);
     const int64_t room = p.act.row_room * p.act.logits_stride / (tokens * p.shape->embed);
     return room == 0 ? 0 : (int)round_up(ceil_div(p.shape->ffn, std::min<int64_t>(wanted, room)), unit);
 }
@@ -106,7 +106,7 @@ template <typename E> void launch_slices(ValueArgs<E> a, bool listed, gpuStream 
 
 bool value_fits(const Pass &p) {
     const int slice = slice_units(p, 128, kTileUnits);
-    return slice > 0 && tile_bytes(kSmallTokens, slice) <= (48 << 10);
+    return slice > 0 && tile_bytes(kGemvTokens, slice) <= (48 << 10);
 }
 
 void value_sparse(const Pass &p, int layer) {

@@ -1,4 +1,4 @@
-// small_value.h: the kernels of small_value.cu.
+// gemv_value.h: the kernels of gemv_value.cu.
 #pragma once
 
 #include "layer/gemv_product.h"

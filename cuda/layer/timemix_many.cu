@@ -9,6 +9,8 @@
 // fp16 states are multiplied by tensor cores, with vectors as sums of two fp16
 // values each. S r of the new state is (S diag(w) - (S κ̂)(κ̂ ⊙ a)ᵀ + v k̃ᵀ) r, so
 // that both products are of the old one.
+#include "device/copy.h"
+#include "device/launch.h"
 #include "layer/timemix_many_state.h"
 
 namespace timemix {

@@ -2,7 +2,7 @@
 // timemix_many.cu.
 #pragma once
 
-#include "device/launch.h"
+#include "device/mma.h"
 #include "layer/timemix_head.h"
 
 namespace timemix::many {

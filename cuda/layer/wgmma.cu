@@ -5,48 +5,48 @@
 
 namespace {
 
-using stream::Finish;
+using wgmma::Finish;
 
 // Part i of buffers of E, each of size values.
 void *part(const void *base, int64_t i, int64_t size) { return static_cast<uint16_t *>(const_cast<void *>(base)) + i * size; }
 
-bool is_narrow(const Pass &p) { return p.shape->embed <= stream::kNarrowInputs; }
+bool is_narrow(const Pass &p) { return p.shape->embed <= wgmma::kNarrowInputs; }
 
-bool is_wide(const Pass &p) { return p.shape->embed >= stream::kWideInputs; }
+bool is_wide(const Pass &p) { return p.shape->embed >= wgmma::kWideInputs; }
 
 // Whether output, key or value alone is faster here than by cuBLASLt.
 bool is_fast(const Pass &p, Product product) {
-    if (product == Product::Value) return p.tokens <= stream::kValueTokens && !is_wide(p);
-    return p.tokens <= (is_wide(p) ? stream::kFewTokens / 2 : stream::kFewTokens);
+    if (product == Product::Value) return p.tokens <= wgmma::kValueTokens && !is_wide(p);
+    return p.tokens <= (is_wide(p) ? wgmma::kFewTokens / 2 : wgmma::kFewTokens);
 }
 
-stream::Products products(const Pass &p) {
-    stream::Products all;
+wgmma::Products products(const Pass &p) {
+    wgmma::Products all;
     all.tokens = p.tokens;
     all.narrow = is_narrow(p);
     all.late = p.adapted != Adapted::No; // what adapters add is computed while a product runs, from its inputs
     return all;
 }
 
-void multiply(const Pass &p, const stream::Products &all) {
-    const auto multiply = p.shape->bf16 ? stream::multiply_bf16 : stream::multiply_half;
+void multiply(const Pass &p, const wgmma::Products &all) {
+    const auto multiply = p.shape->bf16 ? wgmma::multiply_bf16 : wgmma::multiply_half;
     multiply(all, {p.act.partial, p.act.arrived}, p.stream);
 }
 
 // One product alone.
-void multiply_alone(const Pass &p, const stream::Product &product, bool across = false) {
-    stream::Products all = products(p);
+void multiply_alone(const Pass &p, const wgmma::Product &product, bool across = false) {
+    wgmma::Products all = products(p);
     all.across = across;
     all.add(product);
     multiply(p, all);
 }
 
 // project_up in one launch.
-void project_up_stream(const Pass &p, int layer) {
+void project_up_wgmma(const Pass &p, int layer) {
     const Shape &s = *p.shape;
     const Layer &l = p.model->layers[layer];
     const int64_t c = s.embed, room = p.act.token_room;
-    stream::Products all = products(p);
+    wgmma::Products all = products(p);
     for (int i = 0; i < 3; i++)
         all.add({part(l.up, i, c * s.rank), part(p.act.low, i, room * s.rank), part(p.act.up, i, room * c), s.embed, s.rank, Finish::Store});
     all.add({l.up_g, p.act.low_g, part(p.act.up, 3, room * c), s.embed, s.rank_gp, Finish::Store});
@@ -55,16 +55,16 @@ void project_up_stream(const Pass &p, int layer) {
 
 } // namespace
 
-bool takes_stream(const Pass &p) { return p.tokens <= (is_narrow(p) ? stream::kMostNarrowTokens : stream::kMostTokens) && hopper::is_current(); }
+bool takes_wgmma(const Pass &p) { return p.tokens <= (is_narrow(p) ? wgmma::kMostNarrowTokens : wgmma::kMostTokens) && hopper::is_current(); }
 
-bool streams_up(const Pass &p) { return p.tokens <= stream::kFewTokens || is_narrow(p); }
+bool takes_wgmma_up(const Pass &p) { return p.tokens <= wgmma::kFewTokens || is_narrow(p); }
 
-void project_stream(const Pass &p, int layer) {
+void project_wgmma(const Pass &p, int layer) {
     const Shape &s = *p.shape;
     const Layer &l = p.model->layers[layer];
     const int64_t c = s.embed, room = p.act.token_room;
     shift_attention(p, layer);
-    stream::Products all = products(p);
+    wgmma::Products all = products(p);
     for (int i = 0; i < 3; i++)
         all.add({part(l.rkv, i, c * c), part(p.act.mixed, i, room * c), part(p.act.rkv, i, room * c), s.embed, s.embed, Finish::Store});
     for (int i = 0; i < 3; i++) // v, w, a
@@ -72,14 +72,14 @@ void project_stream(const Pass &p, int layer) {
                  i == 1 ? Finish::Tanh : Finish::Store});
     all.add({l.down_g, part(p.act.mixed, 5, room * c), p.act.low_g, s.rank_gp, s.embed, Finish::Sigmoid});
     multiply(p, all);
-    if (streams_up(p))
-        project_up_stream(p, layer);
+    if (takes_wgmma_up(p))
+        project_up_wgmma(p, layer);
     else
         project_up(p, layer);
 }
 
-bool multiply_stream(const Pass &p, Product product, const void *w, const void *x, void *y) {
-    if (!takes_stream(p) || !is_fast(p, product)) return false;
+bool multiply_wgmma(const Pass &p, Product product, const void *w, const void *x, void *y) {
+    if (!takes_wgmma(p) || !is_fast(p, product)) return false;
     const int c = p.shape->embed, f = p.shape->ffn;
     if (product == Product::Key)
         multiply_alone(p, {w, x, y, f, c, Finish::Store});
@@ -90,16 +90,16 @@ bool multiply_stream(const Pass &p, Product product, const void *w, const void *
     return true;
 }
 
-void output_stream(const Pass &p, int layer) {
-    if (!multiply_stream(p, Product::Output, p.model->layers[layer].output, p.act.y, p.act.x)) output(p, layer);
+void output_wgmma(const Pass &p, int layer) {
+    if (!multiply_wgmma(p, Product::Output, p.model->layers[layer].output, p.act.y, p.act.x)) output(p, layer);
 }
 
-void key_stream(const Pass &p, int layer) {
+void key_wgmma(const Pass &p, int layer) {
     if (!is_fast(p, Product::Key)) return key(p, layer);
     shift_ffn(p, layer);
     multiply_alone(p, {p.model->layers[layer].key, p.act.mixed, p.act.hidden, p.shape->ffn, p.shape->embed, Finish::Square});
 }
 
-void value_stream(const Pass &p, int layer) {
-    if (!multiply_stream(p, Product::Value, p.model->layers[layer].value, p.act.hidden, p.act.x)) value(p, layer);
+void value_wgmma(const Pass &p, int layer) {
+    if (!multiply_wgmma(p, Product::Value, p.model->layers[layer].value, p.act.hidden, p.act.x)) value(p, layer);
 }

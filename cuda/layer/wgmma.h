@@ -1,4 +1,4 @@
-// stream.h: a layer's products by kernels of our own on Hopper, for passes that are
+// wgmma.h: a layer's products by kernels of our own on Hopper, for passes that are
 // bound by how fast weights come from memory: several products in one launch, and
 // weights on their way before the kernel ahead has ended.
 #pragma once
@@ -6,22 +6,22 @@
 #include "engine/pass.h"
 
 // Whether this device and build have them, and they are the fastest for this pass.
-bool takes_stream(const Pass &p);
+bool takes_wgmma(const Pass &p);
 
 // As the stages of forward.h, with the same results but for rounding.
-void project_stream(const Pass &p, int layer);
-void output_stream(const Pass &p, int layer);
-void key_stream(const Pass &p, int layer);
-void value_stream(const Pass &p, int layer);
+void project_wgmma(const Pass &p, int layer);
+void output_wgmma(const Pass &p, int layer);
+void key_wgmma(const Pass &p, int layer);
+void value_wgmma(const Pass &p, int layer);
 
-// Whether project_stream ends with a launch of its own, too.
-bool streams_up(const Pass &p);
+// Whether project_wgmma ends with a launch of its own, too.
+bool takes_wgmma_up(const Pass &p);
 
 // y = w x for the key, y += w x for output and value, of all tokens. False if it is
 // done better by cuBLASLt; nothing is done then.
-bool multiply_stream(const Pass &p, Product product, const void *w, const void *x, void *y);
+bool multiply_wgmma(const Pass &p, Product product, const void *w, const void *x, void *y);
 
-namespace stream {
+namespace wgmma {
 
 // What becomes of a sum. All but Add round it to E; Square: of what is above 0.
 // Add adds it to what is there, in fp32.
@@ -65,4 +65,4 @@ struct Products {
 void multiply_half(const Products &all, const Workspace &space, gpuStream stream);
 void multiply_bf16(const Products &all, const Workspace &space, gpuStream stream);
 
-} // namespace stream
+} // namespace wgmma

@@ -1,7 +1,7 @@
 #include "layer/wgmma_launch.h"
 
-namespace stream {
+namespace wgmma {
 
 void multiply_half(const Products &all, const Workspace &space, gpuStream stream) { launch<half>(all, space, stream); }
 
-} // namespace stream
+} // namespace wgmma

@@ -1,12 +1,12 @@
-// stream_launch.h: launches the kernels of stream_product.h for one element type;
-// stream_half.cu and stream_bf16.cu have the two.
+// wgmma_launch.h: launches the kernels of wgmma_product.h for one element type;
+// wgmma_half.cu and wgmma_bf16.cu have the two.
 #pragma once
 
 #include "layer/wgmma_product.h"
 
 #if HOPPER_HOST
 
-namespace stream {
+namespace wgmma {
 
 // The driver's maker of tensor maps; null if it has none.
 inline auto map_maker() {
@@ -97,14 +97,14 @@ template <typename E> void launch(const Products &all, const Workspace &space, g
     launch_tiles<E, 256, 128, false>(all, space, stream);
 }
 
-} // namespace stream
+} // namespace wgmma
 
 #else
 
-namespace stream {
+namespace wgmma {
 
 template <typename E> void launch(const Products &, const Workspace &, gpuStream) { fail(RK_ERR_LIBRARY, "this library was built without code for Hopper"); }
 
-} // namespace stream
+} // namespace wgmma
 
 #endif

@@ -1,4 +1,4 @@
-// stream_product.h: products on Hopper, several of them in one launch:
+// wgmma_product.h: products on Hopper, several of them in one launch:
 //
 //   Y_j [tokens][rows_j] = f_j(X_j [tokens][inputs_j] W_jᵀ)
 //
@@ -22,7 +22,7 @@
 #include "layer/wgmma.h"
 #include "layer/element.h"
 
-namespace stream {
+namespace wgmma {
 
 constexpr int kInputs = 64; // of a step
 
@@ -372,4 +372,4 @@ __global__ void __launch_bounds__((kThreads<kRows, kTokens>), (kResident<kRows, 
 
 #endif
 
-} // namespace stream
+} // namespace wgmma

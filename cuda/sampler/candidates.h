@@ -1,4 +1,4 @@
-// sampler_candidates.h: a row's likeliest tokens by raw logits, with what the draw
+// candidates.h: a row's likeliest tokens by raw logits, with what the draw
 // gave them.
 #pragma once
 

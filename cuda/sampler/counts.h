@@ -1,4 +1,4 @@
-// sampler_counts.h: what a slot remembers of the tokens drawn before. The blocks
+// counts.h: what a slot remembers of the tokens drawn before. The blocks
 // of a team all read the list, each for the ids of its part; the one that has the
 // drawn token brings it up to date.
 #pragma once

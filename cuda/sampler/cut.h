@@ -1,4 +1,4 @@
-// sampler_cut.h: at which value of a row a truncation cuts, found by its team of
+// cut.h: at which value of a row a truncation cuts, found by its team of
 // blocks. All sums are of integers, so that their order does not matter.
 #pragma once
 

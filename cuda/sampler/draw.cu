@@ -1,4 +1,4 @@
-// sampler_draw.cu: the draw of each row, by one team of blocks a row.
+// draw.cu: the draw of each row, by one team of blocks a row.
 #include "sampler/candidates.h"
 #include "sampler/counts.h"
 #include "sampler/many.h"
@@ -89,14 +89,14 @@ template <typename T> __device__ bool read_input(const DrawArgs &a, Work<T> &w, 
     if (threadIdx.x < kWords) reinterpret_cast<uint32_t *>(&w.in)[threadIdx.x] = reinterpret_cast<const uint32_t *>(a.input + row)[threadIdx.x];
     if (threadIdx.x == kWarp) w.slot = a.row_slot[row];
     __syncthreads();
-    return w.in.draw != Draw::None && w.in.draw != Draw::Voice && w.slot == w.in.slot;
+    return w.in.draw != Draw::None && w.in.draw != Draw::Member && w.slot == w.in.slot;
 }
 
 // What the host is told of a row that does not draw, by one thread.
 __device__ void pass_over(const DrawArgs &a, const RowInput &in, int out) {
     rk_result *result = a.scratch.results + out;
-    if (in.draw != Draw::Voice) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN, 0.0f};
-    for (int k = 1; k <= in.voices; k++) result[k] = {};
+    if (in.draw != Draw::Member) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN, 0.0f};
+    for (int k = 1; k <= in.members; k++) result[k] = {};
     a.arrive();
 }
 
@@ -128,7 +128,7 @@ template <typename T, bool kHeld> __device__ void draw_row(const DrawArgs &a, Wo
     if (a.early) wait_for_previous();
     __syncthreads();
 
-    const float *logits = a.drawn_from(out, in.voices > 0);
+    const float *logits = a.drawn_from(out, in.members > 0);
     float most;
     Extremes mine = load_part(logits, z, part, a.vocab, &most);
     const uint32_t key = warp_max(key_of(most));
@@ -151,7 +151,7 @@ template <typename T, bool kHeld> __device__ void draw_row(const DrawArgs &a, Wo
     T::arrive(); // no block may go on while others read its memory
     const int token = drawn.token, at = token - part.first;
     if (token >= 0 && at >= 0 && at < chunks * kDrawChunk) {
-        const float own = in.voices > 0 ? tell_voices(a, out, in.voices, token) : 0.0f;
+        const float own = in.members > 0 ? tell_members(a, out, in.members, token) : 0.0f;
         if (threadIdx.x == 0) {
             const float log_prob = drawn.total > 0 ? (float)((double)tame(logits[token]) - w.look.norm) : kNegInf;
             a.scratch.results[out] = {token, log_prob, candidates, w.look.nan ? RK_RESULT_NAN : 0u, own};
@@ -208,7 +208,7 @@ void draw(const Pass &p) {
     a.scratch = p.scratch;
     if (p.mixes) sampling::mix(a, p.stream);
     a.many = sampling::takes_many(a);
-    a.early = !a.many && takes_small(p);
+    a.early = !a.many && takes_gemv(p);
     if (a.many) sampling::draw_many(a, p.stream);
     if (a.scratch.z)
         sampling::launch<sampling::Team<1, 1024>, false>(a, p.outputs, p.stream);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kFewRows = 64, kMostThreads = 1024;
 
-__device__ inline bool takes(const RowInput &in, int limit) { return is_usual(in, limit) && in.top == 0 && in.voices == 0; }
+__device__ inline bool takes(const RowInput &in, int limit) { return is_usual(in, limit) && in.top == 0 && in.members == 0; }
 
 // Leaves an output to draw_rows.
 __device__ inline void leave(const DrawArgs &a, int out) { a.scratch.left[1 + atomicAdd(a.scratch.left, 1)] = out; }

@@ -1,8 +1,8 @@
-// sampler_many.h: draws where there are many rows: a block goes through one row,
+// many.h: draws where there are many rows: a block goes through one row,
 // whose logits it reads three times, mostly from the second-level cache.
 //
 // It takes the usual rows alone: with or without penalties, bans and top_p, but no
-// top_k, no candidates and no voices. It leaves those aside too whose logits are
+// top_k, no candidates and no members. It leaves those aside too whose logits are
 // out of the ordinary, and lists what it leaves; draw_rows has them then.
 //
 // Seen and banned tokens are marked as touched, left out where the row is gone

@@ -1,4 +1,4 @@
-// sampler_many_row.h: one row of draw_many, gone through by its block.
+// many_row.h: one row of draw_many, gone through by its block.
 #pragma once
 
 #include "sampler/counts.h"

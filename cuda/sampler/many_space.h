@@ -1,4 +1,4 @@
-// sampler_many_space.h: what a block of draw_many knows of its row.
+// many_space.h: what a block of draw_many knows of its row.
 #pragma once
 
 #include "sampler/candidates.h"

@@ -1,4 +1,4 @@
-// sampler_mass.h: the arithmetic of infer/sampler (mass.go, philox.go, cut.go),
+// mass.h: the arithmetic of infer/sampler (mass.go, philox.go, cut.go),
 // which is defined to the bit. Every multiplication and addition is rounded by
 // itself: files that include this are compiled without fused operations.
 #pragma once

@@ -1,4 +1,4 @@
-// sampler_mix.cu: the logits of mixes, by one block for each chunk of a row.
+// mix.cu: the logits of mixes, by one block for each chunk of a row.
 #include "sampler/mix.h"
 
 namespace sampling {
@@ -16,12 +16,12 @@ __device__ inline float4 plus(float4 z, float4 x) { return {__fadd_rn(z.x, x.x),
 
 // A pack of the mix that begins with this row.
 __device__ float4 combined(const DrawArgs &a, int out, const RowInput &in, int at, float4 own) {
-    float4 z = scaled(in.gate, own);
+    float4 z = scaled(in.weight, own);
 #pragma unroll 4
-    for (int k = 1; k <= in.voices; k++) {
-        const float gate = a.input[a.row(out + k)].gate;
+    for (int k = 1; k <= in.members; k++) {
+        const float weight = a.input[a.row(out + k)].weight;
         const float4 x = load_pack(a, out + k, at);
-        if (gate != 0) z = plus(z, scaled(gate, x));
+        if (weight != 0) z = plus(z, scaled(weight, x));
     }
     return z;
 }
@@ -43,9 +43,9 @@ __global__ void __launch_bounds__(kMixThreads) mix_rows(DrawArgs a) {
     begin_early();
     const int chunk = blockIdx.x, out = blockIdx.y, at = chunk * kDrawChunk + threadIdx.x * kPack;
     const RowInput &in = a.input[a.row(out)];
-    if (in.voices == 0 && in.draw != Draw::Voice) return;
+    if (in.members == 0 && in.draw != Draw::Member) return;
     const float4 own = load_pack(a, out, at);
-    if (in.voices > 0) *reinterpret_cast<float4 *>(a.scratch.mixed + (out / 2) * a.stride + at) = combined(a, out, in, at, own);
+    if (in.members > 0) *reinterpret_cast<float4 *>(a.scratch.mixed + (out / 2) * a.stride + at) = combined(a, out, in, at, own);
     Extremes mine = extremes(own, at, a.slots.limit);
     mine.join();
     if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = mine;

@@ -1,4 +1,4 @@
-// sampler_mix.h: mixes: several rows whose logits make those that one token is
+// mix.h: mixes: several rows whose logits make those that one token is
 // drawn from, for all of them (rookery.h has the definition). mix makes them, and
 // sums up the softmax of each row by itself; the draw is that of any row, and
 // tells the others at its end.
@@ -23,12 +23,12 @@ __device__ inline double own_norm(const DrawArgs &a, int out) {
     return (double)all.raw_best + (double)logf(all.raw_sum);
 }
 
-// Tells the voices of a mix, and the host, what was drawn and what each row alone
+// Tells the members of a mix, and the host, what was drawn and what each row alone
 // thinks of it. By all threads of a block; returns the first row's own log-
 // probability to thread 0.
-__device__ inline float tell_voices(const DrawArgs &a, int out, int voices, int token) {
+__device__ inline float tell_members(const DrawArgs &a, int out, int members, int token) {
     float own = 0;
-    for (int k = threadIdx.x / kWarp; k <= voices; k += blockDim.x / kWarp) {
+    for (int k = threadIdx.x / kWarp; k <= members; k += blockDim.x / kWarp) {
         const float log_prob = (float)((double)tame(a.logits[(out + k) * a.stride + token]) - own_norm(a, out + k));
         if (threadIdx.x % kWarp > 0) continue;
         if (k == 0) {

@@ -1,4 +1,4 @@
-// sampler_pick.h: which id of a row a running sum reaches, found by its team of
+// pick.h: which id of a row a running sum reaches, found by its team of
 // blocks.
 #pragma once
 

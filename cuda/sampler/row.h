@@ -1,4 +1,4 @@
-// sampler_row.h: a block's part of one row: some chunks of its ids, with the
+// row.h: a block's part of one row: some chunks of its ids, with the
 // logits as the draw sees them in shared memory (or, where they do not fit, in
 // DrawScratch.z).
 #pragma once

@@ -1,4 +1,4 @@
-// sampler_team.h: the blocks that draw for one row together. On devices that have
+// team.h: the blocks that draw for one row together. On devices that have
 // clusters of blocks there are eight of them, which read each other's shared
 // memory; elsewhere there is one. Functions for a team have its Team as T.
 //
@@ -6,7 +6,7 @@
 // after it, and may be overwritten after the sync that follows.
 #pragma once
 
-#include "device/launch.h"
+#include "device/gpu.h"
 
 // Fences of shared memory alone; the others wait for all that a thread has written.
 #if GPU_CUDA && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208

@@ -1,4 +1,4 @@
-// sampler_usual.h: the draw of a usual row, which top_p truncates or nothing, by a
+// usual.h: the draw of a usual row, which top_p truncates or nothing, by a
 // team of blocks: with what the first look found, two passes over their shared memory
 // and two meetings. The first pass adds masses up by bins; the second lists those of
 // the bin where top_p cuts, and adds up what is above by chunks. From there each block

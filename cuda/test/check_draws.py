@@ -121,30 +121,30 @@ def mixes_by_definition():
         e = open_engine(s, weights(s), slots=24, max_tokens=512, token_limit=vocab - 5, flags=flags)
         for step in range(12):
             rows, mixes = [], []
-            for voices in rng.permutation([0, 1, 2, 6, 0, 3]):
+            for members in rng.permutation([0, 1, 2, 6, 0, 3]):
                 p = draw_cases(rng, vocab - 5)
                 p.draws, p.presence, p.frequency = step, F(0), F(0)
-                gates = rng.normal(size=voices + 1).astype(F) * F(.5) + F(.5)
-                gates[1:][rng.random(voices) < .2] = 0
-                mixes.append((len(rows), p, gates))
+                factors = rng.normal(size=members + 1).astype(F) * F(.5) + F(.5)
+                factors[1:][rng.random(members) < .2] = 0
+                mixes.append((len(rows), p, factors))
                 count = 1 if step % 3 else 20
-                rows.append(p.row() | dict(slot=len(rows), tokens=tokens_of(rng, s, count), flags=native.DRAW, voices=voices, gate=gates[0]))
-                rows += [dict(slot=len(rows) + k, tokens=tokens_of(rng, s, count), flags=native.LOGITS, gate=gates[1 + k]) for k in range(voices)]
+                rows.append(p.row() | dict(slot=len(rows), tokens=tokens_of(rng, s, count), flags=native.DRAW, members=members, weight=factors[0]))
+                rows += [dict(slot=len(rows) + k, tokens=tokens_of(rng, s, count), flags=native.LOGITS, weight=factors[1 + k]) for k in range(members)]
             results, _ = e.step(rows)
-            for at, p, gates in mixes:
-                logits = [e.logits(at + k) for k in range(len(gates))]
+            for at, p, factors in mixes:
+                logits = [e.logits(at + k) for k in range(len(factors))]
                 z = logits[0]
-                if len(gates) > 1:
-                    z = gates[0] * z
-                    for g, other in zip(gates[1:], logits[1:]):
+                if len(factors) > 1:
+                    z = factors[0] * z
+                    for g, other in zip(factors[1:], logits[1:]):
                         z = z + g * other if g else z
                 token, log_prob, _ = p.sample(z)
                 got = results[at]
-                assert got["token"] == token and abs(got["log_prob"] - log_prob) <= 4e-6 * max(1, abs(log_prob)), (vocab, step, at, gates, got, token, log_prob)
-                for k in range(len(gates) if len(gates) > 1 else 0):
+                assert got["token"] == token and abs(got["log_prob"] - log_prob) <= 4e-6 * max(1, abs(log_prob)), (vocab, step, at, factors, got, token, log_prob)
+                for k in range(len(factors) if len(factors) > 1 else 0):
                     own, want = results[at + k]["own_log_prob"], p.log_prob(logits[k])[token]
                     assert abs(own - want) <= 4e-6 * max(1, abs(want)), (vocab, step, at, k, own, want)
-        for bad in (dict(voices=2), dict(voices=-1), dict(voices=1, gate=float("nan")), dict(voices=1, flags=native.LOGITS)):
+        for bad in (dict(members=2), dict(members=-1), dict(members=1, weight=float("nan")), dict(members=1, flags=native.LOGITS)):
             try:
                 e.step([dict(slot=0, tokens=[1], flags=native.DRAW, temperature=1) | bad, dict(slot=1, tokens=[1], flags=native.LOGITS)])
                 assert False, f"{bad} was taken"

@@ -44,8 +44,8 @@ struct Row {
     uint32_t flags = RK_ROW_LOGITS;
     int top = 0;
     int kind = 0; // of draw
-    int voices = 0;
-    float gate = 0;
+    int members = 0;
+    float weight = 0;
     int adapter = 0;
 };
 
@@ -137,8 +137,8 @@ class Engine {
         out.token_offset = (int)tokens.size();
         out.token_count = r.count;
         out.flags = r.flags;
-        out.voices = r.voices;
-        out.gate = r.gate;
+        out.members = r.members;
+        out.weight = r.weight;
         out.adapter = r.adapter;
         if (!(r.flags & RK_ROW_DRAW)) return out;
         const int k = r.kind;

@@ -13,7 +13,7 @@ BLOCK = ("layers", "embed", "heads", "head_size", "ffn", "vocab", "rank_w", "ran
 
 ROW = np.dtype([(n, np.int32) for n in ("slot", "token_offset", "token_count")] + [("flags", np.uint32)] +
                [(n, np.int32) for n in ("top", "ban_offset", "ban_count", "mode")] + [("temperature", np.float32), ("top_k", np.int32)] +
-               [(n, np.float32) for n in ("top_p", "presence", "frequency", "decay")] + [("voices", np.int32), ("gate", np.float32), ("adapter", np.int32), ("pad", np.int32), ("seed", np.uint64), ("draw", np.uint64)])
+               [(n, np.float32) for n in ("top_p", "presence", "frequency", "decay")] + [("members", np.int32), ("weight", np.float32), ("adapter", np.int32), ("pad", np.int32), ("seed", np.uint64), ("draw", np.uint64)])
 RESULT = np.dtype([("token", np.int32), ("log_prob", np.float32), ("candidates", np.int32), ("flags", np.uint32), ("own_log_prob", np.float32)])
 CANDIDATE = np.dtype([("token", np.int32), ("log_prob", np.float32), ("prob", np.float32)])
 COUNT = np.dtype([("token", np.int32), ("n", np.float32), ("first", np.float32)])
@@ -47,7 +47,7 @@ class Error(Exception):
 class Library:
     def __init__(self, path):
         self.so = C.CDLL(path)
-        assert self.so.rk_abi_version() == 4
+        assert self.so.rk_abi_version() == 5
 
     def call(self, name, *args):
         status = getattr(self.so, name)(*args)

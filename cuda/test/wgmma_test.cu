@@ -1,8 +1,8 @@
-// stream_test.cu: checks the products of stream.h against plain sums and times
+// wgmma_test.cu: checks the products of wgmma.h against plain sums and times
 // them beside cuBLASLt's.
 //
-//   stream_test check          exit status 1 on a failure
-//   stream_test time [tokens]
+//   wgmma_test check          exit status 1 on a failure
+//   wgmma_test time [tokens]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -35,16 +35,16 @@ __global__ void fill_old(float *p, int64_t n) {
     for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) p[i] = old_value(i);
 }
 
-template <typename E> __global__ void plain(const E *w, const E *x, float *y, int rows, int inputs, int tokens, stream::Finish f, bool across) {
+template <typename E> __global__ void plain(const E *w, const E *x, float *y, int rows, int inputs, int tokens, wgmma::Finish f, bool across) {
     const int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (i >= (int64_t)rows * tokens) return;
     const int row = i % rows, token = i / rows;
     float sum = 0;
     for (int k = 0; k < inputs; k++) sum += to_float(w[across ? (int64_t)k * rows + row : (int64_t)row * inputs + k]) * to_float(x[(int64_t)token * inputs + k]);
-    if (f == stream::Finish::Tanh) sum = tanhf(sum);
-    if (f == stream::Finish::Sigmoid) sum = 1 / (1 + expf(-sum));
-    if (f == stream::Finish::Square) sum = sum > 0 ? sum * sum : 0;
-    if (f == stream::Finish::Add) sum += old_value(i);
+    if (f == wgmma::Finish::Tanh) sum = tanhf(sum);
+    if (f == wgmma::Finish::Sigmoid) sum = 1 / (1 + expf(-sum));
+    if (f == wgmma::Finish::Square) sum = sum > 0 ? sum * sum : 0;
+    if (f == wgmma::Finish::Add) sum += old_value(i);
     y[i] = sum;
 }
 
@@ -64,28 +64,28 @@ template <typename T> T *device(int64_t n) {
     return p;
 }
 
-stream::Workspace workspace() {
-    stream::Workspace w{device<float>(stream::kPartialSums), device<int32_t>(stream::kSharedTiles)};
-    check(GPU_NAME(Memset)(w.arrived, 0, stream::kSharedTiles * 4), "clearing");
+wgmma::Workspace workspace() {
+    wgmma::Workspace w{device<float>(wgmma::kPartialSums), device<int32_t>(wgmma::kSharedTiles)};
+    check(GPU_NAME(Memset)(w.arrived, 0, wgmma::kSharedTiles * 4), "clearing");
     return w;
 }
 
-template <typename E> void multiply(const stream::Products &all, const stream::Workspace &space, gpuStream s) {
+template <typename E> void multiply(const wgmma::Products &all, const wgmma::Workspace &space, gpuStream s) {
     if (std::is_same_v<E, bf16>)
-        stream::multiply_bf16(all, space, s);
+        wgmma::multiply_bf16(all, space, s);
     else
-        stream::multiply_half(all, space, s);
+        wgmma::multiply_half(all, space, s);
 }
 
 struct Case {
     int rows, inputs;
-    stream::Finish finish;
+    wgmma::Finish finish;
 };
 
 // Whether all products come out right, and the same twice.
 template <typename E>
-bool check_products(int tokens, const std::vector<Case> &cases, const stream::Workspace &space, gpuStream s, bool across = false, bool narrow = false) {
-    stream::Products all;
+bool check_products(int tokens, const std::vector<Case> &cases, const wgmma::Workspace &space, gpuStream s, bool across = false, bool narrow = false) {
+    wgmma::Products all;
     all.tokens = tokens;
     all.across = across;
     all.narrow = narrow;
@@ -110,7 +110,7 @@ bool check_products(int tokens, const std::vector<Case> &cases, const stream::Wo
     for (int round = 0; round < 2; round++) {
         for (size_t j = 0; j < cases.size(); j++) {
             const int64_t n = (int64_t)cases[j].rows * tokens;
-            if (cases[j].finish == stream::Finish::Add)
+            if (cases[j].finish == wgmma::Finish::Add)
                 fill_old<<<512, 256, 0, s>>>((float *)all.product[j].out, n);
             else
                 check(gpuMemsetAsync(all.product[j].out, 0xff, n * 2, s), "clearing");
@@ -120,7 +120,7 @@ bool check_products(int tokens, const std::vector<Case> &cases, const stream::Wo
         for (size_t j = 0; j < cases.size(); j++) {
             const int64_t n = (int64_t)cases[j].rows * tokens;
             check(gpuMemsetAsync(norms, 0, 24, s), "clearing");
-            const bool adds = cases[j].finish == stream::Finish::Add;
+            const bool adds = cases[j].finish == wgmma::Finish::Add;
             if (adds)
                 compare<<<256, 256, 0, s>>>((const float *)all.product[j].out, wants[j], n, norms);
             else
@@ -149,8 +149,8 @@ bool check_products(int tokens, const std::vector<Case> &cases, const stream::Wo
 
 int check_all() {
     Stream s;
-    const stream::Workspace space = workspace();
-    using F = stream::Finish;
+    const wgmma::Workspace space = workspace();
+    using F = wgmma::Finish;
     const std::vector<Case> layer = {{4096, 4096, F::Store}, {4096, 4096, F::Store}, {128, 4096, F::Tanh}, {480, 4096, F::Sigmoid}};
     const std::vector<Case> odd = {{1024, 1056, F::Store}, {96, 1056, F::Tanh}, {40, 72, F::Sigmoid}, {520, 2048, F::Store}};
     const std::vector<Case> small = {{768, 768, F::Store}, {64, 768, F::Tanh}, {3072, 768, F::Square}}, added = {{1000, 1032, F::Add}}, values = {{768, 3080, F::Add}};
@@ -158,8 +158,8 @@ int check_all() {
     for (int tokens : {1, 9, 16, 17, 32, 33, 64, 65, 100, 128, 129, 200, 256}) {
         bool ok = check_products<half>(tokens, layer, space, s) & check_products<half>(tokens, odd, space, s) & check_products<bf16>(tokens, odd, space, s);
         ok &= check_products<half>(tokens, small, space, s, false, true) & check_products<bf16>(tokens, added, space, s, false, true);
-        if (tokens <= stream::kFewTokens) ok &= check_products<half>(tokens, added, space, s);
-        if (tokens <= stream::kValueTokens) ok &= check_products<half>(tokens, values, space, s, true) & check_products<bf16>(tokens, values, space, s, true);
+        if (tokens <= wgmma::kFewTokens) ok &= check_products<half>(tokens, added, space, s);
+        if (tokens <= wgmma::kValueTokens) ok &= check_products<half>(tokens, values, space, s, true) & check_products<bf16>(tokens, values, space, s, true);
         printf("%d tokens: %s\n", tokens, ok ? "right" : "WRONG");
         failed += !ok;
     }
@@ -200,9 +200,9 @@ double time_graph(gpuStream s, int count, const std::function<void(int)> &call) 
 
 void time_widths(const Widths &m, int n) {
     Stream s;
-    const stream::Workspace space = workspace();
+    const wgmma::Workspace space = workspace();
     const int64_t c = m.embed, p = m.rank, pg = m.rank_g, low = 3 * p + pg;
-    using F = stream::Finish;
+    using F = wgmma::Finish;
     const auto values = [&](int64_t count) {
         half *v = device<half>(count);
         fill<<<2048, 256, 0, s>>>(v, count, 0.02f, 1);
@@ -221,12 +221,12 @@ void time_widths(const Widths &m, int n) {
         blas.multiply(Product::DownG, down + (l * low + 3 * p) * c, x + 5 * kRoom * c, y + kRoom * (3 * c + 3 * p), n, s);
     });
     const double by_stream = time_graph(s, kLayers, [&](int l) {
-        stream::Products a;
+        wgmma::Products a;
         a.tokens = n;
         for (int i = 0; i < 3; i++) a.add({square + (l * 3 + i) * c * c, x + i * kRoom * c, y + i * kRoom * c, (int)c, (int)c, F::Store});
         for (int i = 0; i < 3; i++) a.add({down + (l * low + i * p) * c, x + (2 + i) * kRoom * c, y + kRoom * (3 * c + i * p), (int)p, (int)c, F::Tanh});
         a.add({down + (l * low + 3 * p) * c, x + 5 * kRoom * c, y + kRoom * (3 * c + 3 * p), (int)pg, (int)c, F::Sigmoid});
-        stream::multiply_half(a, space, s);
+        wgmma::multiply_half(a, space, s);
     });
     const double bytes = (3 * c + low) * c * 2;
     printf("%s, %d tokens: %.1f us, %.2f TB/s; cuBLASLt %.1f us, %.2f TB/s\n", m.name, n, by_stream, bytes / by_stream * 1e-6, by_blas, bytes / by_blas * 1e-6);

@@ -75,7 +75,7 @@ func (b *Backend) Memory() infer.Memory {
 }
 
 // MaxVoices is how many rows can be mixed with one.
-func (b *Backend) MaxVoices() int { return voicesMax }
+func (b *Backend) MaxVoices() int { return membersMax }
 
 // ReadSlot copies a state, in the canonical layout, to dst.
 func (b *Backend) ReadSlot(s infer.Slot, dst []float32) error {

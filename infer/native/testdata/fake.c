@@ -286,8 +286,8 @@ static int32_t check_row(rk_engine *e, const rk_row *rows, int32_t i, const int3
     for (int32_t j = 0; j < r->ban_count; j++)
         if (bans[r->ban_offset + j] < 0 || bans[r->ban_offset + j] >= e->options.token_limit)
             return fail(RK_ERR_ARGUMENT, "row %d: banned token %d", i, bans[r->ban_offset + j]);
-    if (r->voices < 0 || r->voices > RK_VOICES_MAX || (r->voices && !(r->flags & RK_ROW_DRAW)))
-        return fail(RK_ERR_ARGUMENT, "row %d: %d voices", i, r->voices);
+    if (r->members < 0 || r->members > RK_MEMBERS_MAX || (r->members && !(r->flags & RK_ROW_DRAW)))
+        return fail(RK_ERR_ARGUMENT, "row %d: %d members", i, r->members);
     if (r->top < 0 || r->top > RK_TOP_MAX || (r->top && !(r->flags & RK_ROW_DRAW)))
         return fail(RK_ERR_ARGUMENT, "row %d: %d candidates", i, r->top);
     return RK_OK;
@@ -295,11 +295,11 @@ static int32_t check_row(rk_engine *e, const rk_row *rows, int32_t i, const int3
 
 static int32_t check_mix(const rk_row *rows, int32_t i, int32_t n_rows)
 {
-    if (rows[i].voices > n_rows - 1 - i)
-        return fail(RK_ERR_ARGUMENT, "row %d: %d voices of %d rows", i, rows[i].voices, n_rows - 1 - i);
-    for (int32_t k = 1; k <= rows[i].voices; k++)
-        if (rows[i + k].voices || (rows[i + k].flags & (RK_ROW_DRAW | RK_ROW_LOGITS)) != RK_ROW_LOGITS)
-            return fail(RK_ERR_ARGUMENT, "row %d: it cannot be a voice", i + k);
+    if (rows[i].members > n_rows - 1 - i)
+        return fail(RK_ERR_ARGUMENT, "row %d: %d members of %d rows", i, rows[i].members, n_rows - 1 - i);
+    for (int32_t k = 1; k <= rows[i].members; k++)
+        if (rows[i + k].members || (rows[i + k].flags & (RK_ROW_DRAW | RK_ROW_LOGITS)) != RK_ROW_LOGITS)
+            return fail(RK_ERR_ARGUMENT, "row %d: it cannot be a member", i + k);
     return RK_OK;
 }
 
@@ -340,7 +340,7 @@ RK_API int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows, const i
         const rk_row *r = &rows[i];
         const float *logits = e->logits + (size_t)i * (size_t)e->shape.vocab;
         if (r->flags & RK_ROW_DRAW) {
-            (r->voices ? draw_mix : draw)(e, r, logits, bans, &results[i], candidates);
+            (r->members ? draw_mix : draw)(e, r, logits, bans, &results[i], candidates);
             candidates += r->top;
         }
         if (e->steps == setting("FAKE_NAN", -1))
