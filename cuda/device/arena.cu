@@ -1,3 +1,4 @@
+// arena.cu: allocation with errors that say how much is missing.
 #include "device/arena.h"
 
 #include <cstring>
@@ -13,7 +14,7 @@ Arena::~Arena() {
     for (void *p : pinned_) gpuFreePinned(p);
 }
 
-void *Arena::take(int64_t size, int64_t *bytes, const char *what) {
+void *Arena::allocate(int64_t size, int64_t *bytes, const char *what) {
     size = round_up(std::max<int64_t>(size, 1), 256);
     void *p = nullptr;
     gpuError error = gpuMalloc(&p, size);
@@ -31,7 +32,7 @@ void *Arena::take(int64_t size, int64_t *bytes, const char *what) {
     return p;
 }
 
-void *Arena::take_pinned(int64_t size, int64_t *bytes, const char *what) {
+void *Arena::allocate_pinned(int64_t size, int64_t *bytes, const char *what) {
     size = round_up(std::max<int64_t>(size, 1), 256);
     void *p = nullptr;
     gpuError error = gpuMallocPinned(&p, size);

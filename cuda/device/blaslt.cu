@@ -1,5 +1,5 @@
-// cuBLASLt is column-major: Y [tokens][out] in rows is a matrix of out x tokens
-// in columns, and so is everything below.
+// blaslt.cu: cuBLASLt is column-major. Y [tokens][out] by rows is to it a matrix of
+// out x tokens by columns; all layouts in this file are described that way.
 #include "device/blaslt.h"
 
 #include <cublasLt.h>
@@ -189,8 +189,8 @@ Products::Plan &Products::plan(Product product, int tokens) {
     return *slot;
 }
 
-// candidates are the algorithms the library would try, best guess first. Those
-// that add partial sums in changing order, or round them to E, are left out.
+// The algorithms that the library proposes, best guess first, without those that add partial
+// sums in changing order or round them to E.
 std::vector<Products::Candidate> Products::candidates(const Plan &p, int most) const {
     const BlasLibrary &lib = *library_;
     const char *doing = "asking for matrix product algorithms";
@@ -224,7 +224,7 @@ void Products::run(const Plan &p, const void *weights, const void *x, void *y, g
                "multiplying matrices");
 }
 
-// time is the least time in milliseconds of a product, over a few rounds through all weights.
+// The least time of a product in milliseconds, over a few rounds through all weights.
 double Products::time(const Plan &p, const Operand &operand, double most, gpuStream stream) {
     Event begin(true), end(true);
     const int count = (int)operand.weights.size();
@@ -278,7 +278,7 @@ void Products::tune(const std::vector<int> &tokens, const std::map<Product, Oper
     }
 }
 
-// identity is what a file's findings hold for.
+// The first line of a file of tuned algorithms: what they are valid for.
 std::string Products::identity(const std::string &device) const {
     char text[256];
     snprintf(text, sizeof text, "rookery tuning 1, %s, cublasLt %zu, %s, C %d F %d V %d P %d G %d", device.c_str(), library_->version(),

@@ -1,5 +1,10 @@
-// blaslt.h: the matrix products of a step by cuBLASLt, which is opened at run
-// time so that its absence is a message and not a loader's error.
+// blaslt.h: the matrix products of a step by cuBLASLt, for any number of tokens.
+//
+//   Y [batch][tokens][out] = X [batch][tokens][in] · W [batch][out][in]ᵀ
+//
+// W and X have the model's element type E, sums are fp32, Y is E or fp32 (multiply).
+// cuBLASLt is opened at run time, so that a machine without it gets a message of ours
+// and not an error of the loader.
 #pragma once
 
 #include <map>
@@ -10,7 +15,7 @@
 #include "device/handles.h"
 #include "engine/model.h"
 
-// The products of a step; Y[tokens][out] = X[tokens][in] Wᵀ for each of batch.
+// The products of a step.
 enum class Product { Rkv, Down, DownG, Up, UpG, Output, Key, Value, Head };
 constexpr int kProducts = 9;
 
@@ -29,12 +34,12 @@ class Products {
     // Value add to y, which is fp32; Head writes fp32; all others write E.
     void multiply(Product product, const void *weights, const void *x, void *y, int tokens, gpuStream stream);
 
-    // Plans all products for a number of tokens, and the head for a number of
-    // outputs, so that multiply asks the library for nothing.
+    // Plans all products for a number of tokens, and the head for a number of outputs, so
+    // that multiply needs no planning.
     void prepare(int tokens, int outputs);
 
-    // The least number of tokens, not below tokens, that products are made
-    // for: rows of X above tokens are multiplied and come to nothing.
+    // The least number of tokens, not below `tokens`, that products are made for. Rows of X
+    // beyond `tokens` are multiplied too, and their results are not used.
     static int padded(int tokens);
 
     // Measures candidates for every product at each number of tokens, on the
@@ -47,7 +52,7 @@ class Products {
     };
     void tune(const std::vector<int> &tokens, const std::map<Product, Operand> &operands, double seconds, gpuStream stream);
 
-    // The file that keeps what was found. read ignores one of another device,
+    // Read and write the file of tuned algorithms. read ignores a file of another device,
     // library or shape.
     void read(const std::string &path, const std::string &device);
     void write(const std::string &path, const std::string &device) const;
@@ -69,6 +74,6 @@ class Products {
     const int64_t token_room_, logits_stride_;
     std::unique_ptr<BlasLibrary> library_;
     std::map<std::pair<int, int>, std::unique_ptr<Plan>> plans_; // by product and tokens
-    std::map<std::pair<int, int>, std::vector<uint64_t>> found_; // by product and tokens: algorithms
+    std::map<std::pair<int, int>, std::vector<uint64_t>> found_; // tuned algorithms, by product and tokens
     void *workspace_;
 };

@@ -4,8 +4,8 @@
 
 #include "device/gpu.h"
 
-// Copies are finished in groups. A thread sees only its own ones after
-// wait_copies, until a barrier.
+// Copies complete in groups. After wait_copies a thread sees its own copies; after a barrier
+// it sees those of the other threads too.
 __device__ inline void copy16(void *shared, const void *global) {
 #if GPU_CUDA && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"((uint32_t)__cvta_generic_to_shared(shared)), "l"(global)
@@ -15,7 +15,7 @@ __device__ inline void copy16(void *shared, const void *global) {
 #endif
 }
 
-// A place in shared memory, found once: finding it anew for every copy takes
+// A place in shared memory, converted to an address once: converting it for every copy takes
 // longer than the copy.
 template <typename E> class SharedPlace {
   public:
@@ -45,10 +45,10 @@ template <typename E> class SharedPlace {
 #endif
     }
 
-    // The same of what need not stay in the caches.
+    // The same for values that are read once and need not stay in the caches.
     __device__ void copy16_once(int elements, const void *global) const {
 #if GPU_CUDA && __CUDA_ARCH__ >= 800
-        constexpr uint64_t kReadOnce = 0x12F0000000000000; // as L2 is told
+        constexpr uint64_t kReadOnce = 0x12F0000000000000; // a hint to the L2 cache
         asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;" ::"r"(at_ + elements * (uint32_t)sizeof(E)), "l"(global), "l"(kReadOnce)
                      : "memory");
 #else
@@ -77,8 +77,8 @@ template <int kPending> __device__ inline void wait_copies() {
 #endif
 }
 
-// 16 bytes at p, or zeros without a read. No branch, so that many can be under
-// way.
+// 16 bytes at p, or zeros without a read. There is no branch, so that many loads can be under
+// way at once.
 __device__ inline uint4 load16_if(bool wanted, const void *p) {
     uint4 v = {0, 0, 0, 0};
 #if GPU_CUDA
@@ -91,8 +91,8 @@ __device__ inline uint4 load16_if(bool wanted, const void *p) {
     return v;
 }
 
-// Keeps what uses v behind all load16_if before: else each would be waited for
-// before the next is made.
+// Keeps uses of v behind all load16_if before it. Otherwise the compiler would wait for each
+// load before it starts the next.
 __device__ inline void after_loads(uint4 &v) {
 #if GPU_CUDA
     asm volatile("" : "+r"(v.x), "+r"(v.y), "+r"(v.z), "+r"(v.w));

@@ -1,3 +1,4 @@
+// failure.cu: messages for people, and the last one of the process.
 #include "device/failure.h"
 
 #include <cstdarg>

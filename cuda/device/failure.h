@@ -1,5 +1,5 @@
-// failure.h: how errors travel inside the library, as exceptions that abi.cu
-// turns into a status and a message.
+// failure.h: errors inside the library. They travel as exceptions of type Failure;
+// engine/abi.cu turns each into a status and a message.
 #pragma once
 
 #include <string>

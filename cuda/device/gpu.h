@@ -1,8 +1,8 @@
-// gpu.h: the one header that names CUDA or HIP.
+// gpu.h: the vendor's runtime, number types and shuffles under names of our own.
 //
-// Kernels are written for logical warps of 32 lanes: a hardware wave of 64 holds
-// two of them, and every shuffle below has width 32. Nothing else in this folder
-// may name cuda* or hip*, __shfl* or a vendor's number types.
+// Only device/ names CUDA or HIP; no other folder may use cuda*, hip*, __shfl* or a
+// vendor's number types. Kernels are written for logical warps of 32 lanes: a hardware
+// wave of 64 holds two of them, and every shuffle below has width 32.
 #pragma once
 
 #include <algorithm>
@@ -135,15 +135,15 @@ template <> __host__ __device__ inline bf16 from_float<bf16>(float v) {
 #endif
 }
 
-// Of values that may leave fp16's range: they are brought back into it.
+// Clamps values to the range of fp16 first.
 template <typename E> __device__ inline E from_float_bounded(float v) { return from_float<E>(v); }
 
 template <> __device__ inline half from_float_bounded<half>(float v) {
     return __float2half_rn(fminf(fmaxf(v, -kHalfMax), kHalfMax));
 }
 
-// Two values as fp16 next to each other, the first one lower; rounded towards zero,
-// so that finite ones stay finite.
+// Two values as a pair of fp16, the first in the low bits; rounded towards zero, so that
+// finite values stay finite.
 __device__ inline uint32_t halves_toward_zero(float a, float b) {
 #if GPU_CUDA && __CUDA_ARCH__ >= 800
     uint32_t v;
@@ -162,7 +162,7 @@ template <typename E> struct alignas(16) Pack {
     E v[size];
 };
 
-// What is used once more only in the next step: it need not stay in the caches.
+// Loads and stores of values that are next used in the next step: they pass the caches.
 template <typename E> __device__ inline Pack<E> load_once(const Pack<E> *p) {
     union {
         uint4 bits;

@@ -1,10 +1,11 @@
-// device/hopper.h: what wgmma_product.h needs of Hopper (sm_90a): barriers in
-// shared memory, copies of tiles by the tensor copy engine, and the products of a
-// warpgroup. Other devices have no twin of these: they go by blaslt.h, which has
-// the same products.
+// hopper.h: instructions that only Hopper (sm_90a) has: barriers in shared memory that
+// count bytes, copies of tiles by the tensor copy engine (TMA), matrix products of a
+// warpgroup (wgmma), and clusters of blocks. Other devices run the same products by
+// blaslt.h.
 //
-// A tile in shared memory has lines of 128 bytes (64 elements), in groups of
-// eight that begin at 1024 bytes, swizzled by the copy engine.
+// A tile in shared memory has lines of 128 bytes (64 elements of 16 bits) in groups of
+// eight; each group begins at a multiple of 1024 bytes and is swizzled by the copy
+// engine.
 #pragma once
 
 #include <type_traits>
@@ -23,13 +24,9 @@
 #define HOPPER_DEVICE 0
 #endif
 
-#if HOPPER_HOST
-#include <cuda.h>
-#endif
-
 namespace hopper {
 
-// What the L2 cache is told of a copy.
+// Hints to the L2 cache about a copy.
 constexpr uint64_t kReadOnce = 0x12F0000000000000, kReadAgain = 0x14F0000000000000, kReadAsOthers = 0x1000000000000000;
 
 // Whether the current device is a Hopper, and this build has code for it.
@@ -51,7 +48,7 @@ namespace hopper {
 
 __device__ inline uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
 
-// ---- barriers: a phase ends when all have arrived and all bytes have come ---------
+// ---- barriers: a phase ends when all have arrived and all bytes are there ----------
 
 __device__ inline void barrier_init(uint64_t *b, int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(b)), "r"(arrivals) : "memory");
@@ -75,7 +72,7 @@ __device__ inline void wait_phase(uint64_t *b, uint32_t parity) {
 
 // ---- tiles from memory -------------------------------------------------------------
 
-// Asks for a map to be at hand when it is first used.
+// Prefetches a tensor map.
 __device__ inline void bring_map(const void *map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
 
 // Copies the map's box that begins at column x of row y; b counts its bytes.
@@ -87,7 +84,7 @@ __device__ inline void copy_tile(uint32_t to, const void *map, uint64_t *b, int 
 
 // ---- registers -------------------------------------------------------------------------
 
-// Of a warpgroup's threads; all of its warps together.
+// Changes the registers of a warpgroup's threads; all of its warps call it together.
 template <int kLeft> __device__ inline void give_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kLeft)); }
 template <int kNow> __device__ inline void take_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(kNow)); }
 
@@ -164,7 +161,7 @@ __device__ inline void cluster_barrier() {
     asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-// What another block of the cluster has at this place of its shared memory.
+// Reads this place of the shared memory of another block of the cluster.
 __device__ inline float4 load_of_block(uint32_t shared, int rank) {
     float4 v;
     asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %4, %5;\nld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n}"
@@ -178,7 +175,7 @@ __device__ inline void store_shared(uint32_t shared, const float4 &v) {
     asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(shared), "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w) : "memory");
 }
 
-// A barrier of `threads` threads of the block: not of those that copy.
+// A barrier of `threads` threads of the block: all but those that copy.
 __device__ inline void barrier_of(int threads) { asm volatile("bar.sync 1, %0;" ::"r"(threads) : "memory"); }
 
 } // namespace hopper

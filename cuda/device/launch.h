@@ -22,14 +22,13 @@ __device__ inline void let_next_start() {
 #endif
 }
 
-// What a kernel begins with that has nothing to do ahead of its predecessor's end.
+// The beginning of a kernel that has nothing to do before its predecessor has ended.
 __device__ inline void begin_early() {
     let_next_start();
     wait_for_previous();
 }
 
-// Orders what a thread has seen and written before what it writes after, for the
-// host too.
+// Orders a thread's reads and writes before its later writes, also as the host sees them.
 __device__ inline void fence_host() {
 #if GPU_CUDA && __CUDA_ARCH__ >= 700
     asm volatile("fence.acq_rel.sys;" ::: "memory");
@@ -38,7 +37,7 @@ __device__ inline void fence_host() {
 #endif
 }
 
-// What kernels for few tokens need to know of the current device.
+// Properties of the current device that launches depend on.
 struct DeviceLimits {
     int multiprocessors = 1;
     size_t shared = 48 << 10; // bytes a block can have
@@ -61,10 +60,10 @@ inline DeviceLimits device_limits() {
     return limits;
 }
 
-// Launches a kernel with `shared` bytes of dynamic shared memory, in teams of so
-// many blocks: clusters, if more than one. All kernels ask for the same division
-// between shared memory and L1 cache, since a multiprocessor must be idle to change
-// it. Errors are kept for gpuLastError.
+// Launches a kernel with `shared` bytes of dynamic shared memory, in teams of `team` blocks
+// (clusters, if more than one). All kernels ask for the same division between shared memory
+// and L1 cache, since a multiprocessor must be idle to change it. Errors are kept for
+// gpuLastError.
 template <typename... P, typename... A>
 void launch_teams(void (*kernel)(P...), dim3 teams, int team, int threads, size_t shared, gpuStream stream, A... args) {
     teams.x *= team;

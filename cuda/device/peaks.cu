@@ -1,5 +1,5 @@
-// peaks.cu: the device's own limits, measured as they can be reached from here: a
-// long copy, a large matrix product of cuBLASLt, a transfer from the host.
+// peaks.cu: measures a long copy on the device, a large matrix product of cuBLASLt and a
+// transfer from pinned host memory.
 #include "device/peaks.h"
 
 #include "device/blaslt.h"
@@ -11,7 +11,7 @@ constexpr int kSide = 8192; // of the square matrices
 constexpr int kRepeats = 8;
 constexpr double kTuning = 0.2; // seconds to find the fastest product
 
-// Values like those of weights: zeros would be multiplied faster.
+// Fills v with random values: zeros would be multiplied faster.
 __global__ void fill(half *v, int64_t n, uint32_t seed) {
     const int64_t at = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (at >= n) return;
@@ -22,7 +22,7 @@ __global__ void fill(half *v, int64_t n, uint32_t seed) {
     v[at] = __float2half_rn((float)(int32_t)h * (1.0f / 2147483648.0f));
 }
 
-// Seconds that one of several runs of f takes, the fastest of three such series.
+// Seconds of one run of f: the best mean of three series of runs.
 template <typename F> double seconds(gpuStream stream, F f) {
     Event begin(true), end(true);
     double best = 1e30;

@@ -1,4 +1,4 @@
-// peaks.h: what the selected device reaches.
+// peaks.h: the rates that the selected device reaches (rk_device_peaks).
 #pragma once
 
 #include "rookery.h"

@@ -1,3 +1,4 @@
+// adapters.cu: takes adapters in, checks them, and gives their memory back.
 #include "engine/adapters.h"
 
 #include <cmath>
@@ -24,7 +25,7 @@ struct Staging {
     ~Staging() { gpuFree(p); }
 };
 
-void allocate(void **p, int64_t bytes) {
+void allocate_device(void **p, int64_t bytes) {
     const gpuError error = gpuMalloc(p, bytes);
     if (error == gpuOutOfMemory) {
         gpuLastError();
@@ -61,9 +62,9 @@ int Adapters::add() {
     fail(RK_ERR_MEMORY, "%d adapters are loaded, and no more can be: drop one first", RK_ADAPTERS_MAX);
 }
 
-void *Adapters::take(Adapter &adapter, int64_t bytes) {
+void *Adapters::allocate(Adapter &adapter, int64_t bytes) {
     void *p = nullptr;
-    allocate(&p, bytes);
+    allocate_device(&p, bytes);
     adapter.pieces.push_back(p);
     adapter.bytes += bytes;
     return p;
@@ -73,9 +74,9 @@ void *Adapters::take(Adapter &adapter, int64_t bytes) {
 // pitch is not 0, transposed to [cols][pitch], with zeros from rows on.
 const void *Adapters::elements(Adapter &adapter, const float *values, int64_t batch, int64_t rows, int64_t cols, int64_t pitch) {
     const int64_t count = batch * rows * cols, bytes = (pitch > 0 ? batch * cols * pitch : count) * 2;
-    void *dst = take(adapter, bytes);
+    void *dst = allocate(adapter, bytes);
     Staging staging;
-    allocate(&staging.p, count * sizeof(float));
+    allocate_device(&staging.p, count * sizeof(float));
     ::check(gpuMemsetAsync(dst, 0, bytes, stream_), "loading an adapter");
     ::check(gpuMemcpyAsync(staging.p, values, count * sizeof(float), gpuToDevice, stream_), "loading an adapter");
     with_element(shape_, [&](auto e) {
@@ -117,7 +118,7 @@ void Adapters::set(int id, int layer, int target, const HostDelta &d) {
     made.up = elements(a, d.up, 1, out, d.rank, round_up(out, 8));
     if (d.blocks) made.blocks = elements(a, d.blocks, in / d.size, d.size, d.size, d.size);
     if (d.gain) {
-        void *gain = take(a, in * sizeof(float));
+        void *gain = allocate(a, in * sizeof(float));
         ::check(gpuMemcpyAsync(gain, d.gain, in * sizeof(float), gpuToDevice, stream_), "loading an adapter");
         made.gain = static_cast<const float *>(gain);
     }

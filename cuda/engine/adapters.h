@@ -1,6 +1,6 @@
-// adapters.h: what changes products of the model for some rows, on the device. A
-// change is two narrow products beside the model's own, whose weights stay as
-// they are (rookery.h has the definition; adapted.cu the kernels).
+// adapters.h: adapters on the device. An adapter changes a product y = W x by two narrow
+// products, y += up (down x), and leaves W as it is (rk_set_delta in rookery.h has the
+// definition, layer/adapted.cu the kernels).
 #pragma once
 
 #include <vector>
@@ -10,15 +10,15 @@
 
 constexpr int kAdapterTargets = 6; // of a layer; the head is one more
 
-// Tokens of one row that are taken together.
+// Tokens of one row that one block computes together.
 constexpr int kAdapterTokens = 8;
 
 struct AdapterTile {
     int32_t row, first, count; // tokens first to first+count-1 of the pass
 };
 
-// What adapters ask of a pass: nothing, products that are added, or inputs that
-// are changed too.
+// What the adapters of a pass change: nothing, the outputs of products, or their inputs
+// too.
 enum class Adapted : int32_t { No, Added, Reshaped };
 
 // The change of one product. E is the type of weights.
@@ -30,7 +30,7 @@ struct AdapterDelta {
     int32_t rank, size;
 };
 
-// A change as the host has it: rk_set_delta.
+// The arguments of rk_set_delta.
 struct HostDelta {
     int rank;
     const float *down, *up, *gain, *blocks;
@@ -52,8 +52,8 @@ class Adapters {
     bool has(int id) const { return id > 0 && id <= RK_ADAPTERS_MAX && adapters_[id].loaded; }
     Adapted kind(int id) const { return adapters_[id].kind; }
 
-    // On the device: of adapter a in layer l, target t is at
-    // a*deltas(shape) + l*kAdapterTargets + t, and the head comes after all layers.
+    // On the device: the change of target t in layer l by adapter a is entry
+    // a*deltas(shape) + l*kAdapterTargets + t; that of the head comes after all layers.
     const AdapterDelta *table() const { return table_; }
     static int deltas(const Shape &shape) { return shape.layers * kAdapterTargets + 1; }
 
@@ -63,11 +63,11 @@ class Adapters {
         Adapted kind = Adapted::Added;
         int64_t bytes = 0;
         std::vector<void *> pieces; // owned
-        std::vector<char> set;      // deltas that are there
+        std::vector<char> set;      // of each product: whether it is changed
     };
 
     void check(const HostDelta &delta, int64_t out, int64_t in, int target) const;
-    void *take(Adapter &adapter, int64_t bytes);
+    void *allocate(Adapter &adapter, int64_t bytes);
     const void *elements(Adapter &adapter, const float *values, int64_t batch, int64_t rows, int64_t cols, int64_t pitch);
 
     const Shape shape_;

@@ -1,3 +1,4 @@
+// engine.cu: checks the options and runs an engine through its life.
 #include "engine/engine.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// engine.h: everything behind an rk_engine.
+// engine.h: an rk_engine. It owns everything that rk_open makes.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ struct rk_engine {
     rk_engine(const rk_engine &) = delete;
     rk_engine &operator=(const rk_engine &) = delete;
 
-    // Both throw in the wrong part of an engine's life.
+    // The loader before ready, the steps after it; each throws at the wrong time.
     Loader &loading();
     Steps &stepping();
 

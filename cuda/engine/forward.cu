@@ -1,3 +1,5 @@
+// forward.cu: the order of the stages, which path runs them, and the plain path: products
+// by cuBLASLt with elementwise kernels between them.
 #include "engine/forward.h"
 
 #include "layer/gemv.h"

@@ -1,10 +1,11 @@
-// forward.h: the stages of a step. Each launches on p.stream, allocates
-// nothing and may be captured. What they read and write is in README.md.
+// forward.h: the stages of a step. A stage launches its kernels on p.stream and
+// allocates nothing, so that a graph can capture it. README.md says what each reads and
+// writes.
 #pragma once
 
 #include "engine/pass.h"
 
-// x = LN(emb[token]; ln0), and which slot each row has.
+// x = LN(emb[token]; ln0); row_slot = the slot of each row.
 void embed(const Pass &p);
 
 // The five stages of a layer, and the paths that implement them.
@@ -14,7 +15,7 @@ struct Path {
     Stage project, mix, output, key, value;
 };
 
-// The fastest path that this pass can take.
+// The fastest path for this pass.
 Path choose(const Pass &p);
 
 // logits = head · LN(x; ln_out) of every output row's last token.
@@ -23,7 +24,7 @@ void head(const Pass &p);
 // Draws for all rows with RK_ROW_DRAW from their logits.
 void draw(const Pass &p);
 
-// Everything above in order.
+// Runs all stages in order.
 void run(const Pass &p);
 
 // ---- stages by products of cuBLASLt, for any number of tokens ----------------
@@ -35,7 +36,7 @@ void output(const Pass &p, int layer);
 void key(const Pass &p, int layer);
 void value(const Pass &p, int layer);
 
-// ---- the same with adapters (adapted.cu) ----------------------------------------
+// ---- the same with adapters (layer/adapted.cu) ---------------------------------
 
 void project_adapted(const Pass &p, int layer);
 void output_adapted(const Pass &p, int layer);
@@ -43,7 +44,7 @@ void key_adapted(const Pass &p, int layer);
 void value_adapted(const Pass &p, int layer);
 void head_adapted(const Pass &p);
 
-// ---- kernels that stages share (shift.cu) -----------------------------------
+// ---- kernels that stages share (layer/shift.cu) ----------------------------
 
 // mixed = the six inputs of the attention, from LN1 and the shift.
 void shift_attention(const Pass &p, int layer);

@@ -1,5 +1,5 @@
-// Kernels of this file convert rows [first, first+rows) of a tensor [., cols]
-// from its stored type S, at src, to where they belong.
+// loader.cu: each kernel converts rows [first, first+rows) of a tensor [..][cols] from
+// the stored type S, at src, to the model's type and writes them to their place.
 #include "engine/loader.h"
 
 #include <cstring>

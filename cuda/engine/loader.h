@@ -1,12 +1,11 @@
-// loader.h: tensors on their way to the device.
+// loader.h: copies tensors from the caller's memory to the device (rk_load).
 #pragma once
 
 #include "device/handles.h"
 #include "engine/model.h"
 
-// Copies tensors through a ring of pinned buffers: while one is filled by
-// several threads from the caller's memory, others cross the bus and are
-// converted on the device.
+// Copies tensors through a ring of pinned buffers: while several threads fill one from the
+// caller's memory, others cross the bus and are converted on the device.
 class Loader {
   public:
     explicit Loader(Model &model);
@@ -16,14 +15,13 @@ class Loader {
 
     void load(const char *name, int dtype, const int64_t *dims, int ndim, const void *data, int64_t bytes);
 
-    // Waits for all tensors and throws if one of them is missing or has values
-    // that fp16 does not reach.
+    // Waits for all tensors; throws if one is missing or has values beyond the range of fp16.
     void finish();
 
   private:
     struct Buffer {
         uint8_t *host = nullptr, *device = nullptr;
-        Event free; // its last use is over
+        Event free; // after its last use
     };
 
     Buffer &next();
@@ -33,7 +31,7 @@ class Loader {
     static constexpr int64_t kBufferBytes = 32 << 20;
 
     Model &model_;
-    Arena arena_; // given back when loading is over
+    Arena arena_; // freed when loading is over
     Stream stream_;
     Buffer buffers_[kBuffers];
     int turn_ = 0;

@@ -1,3 +1,4 @@
+// model.cu: checks a shape, takes memory for its weights and names every tensor.
 #include "engine/model.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
-// model.h: the weights on the device, and where each canonical tensor goes.
+// model.h: the weights on the device, and where each tensor of a file goes.
 //
-// E is the element type of matrices, fp16 or bf16; vectors are fp32. Layouts
-// (all row-major) are in README.md. Pads are zero.
+// Matrices have the element type E (fp16 or bf16), vectors are fp32, all row-major.
+// Padding (ranks rounded up to 32) is zero. README.md has the layouts.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 #include "device/arena.h"
 
-// Sizes of a model, with what follows from them.
+// Sizes of a model, given and derived.
 struct Shape {
     int layers, embed, heads, head_size, ffn, vocab;
     int rank_w, rank_a, rank_v, rank_g;
@@ -41,7 +41,7 @@ struct Layer {
     const void *value;  // E [F][C]: transposed
 };
 
-// How a tensor is brought to the device.
+// How a tensor is stored on the device.
 enum class Placing {
     Vector,     // fp32, as it is
     Matrix,     // E, as it is
@@ -66,7 +66,7 @@ class Model {
     int64_t bytes = 0; // on the device
     std::vector<Layer> layers;
     const void *embedding;                 // E [V][C], rows normalised
-    const float *ln0_weight, *ln0_bias;    // applied to them when they are looked up
+    const float *ln0_weight, *ln0_bias;    // applied when a row is looked up
     const float *ln_out_weight, *ln_out_bias;
     const void *head; // E [V][C]
 

@@ -1,3 +1,4 @@
+// slots.cu: reads, writes, copies and clears states on a side stream, and the counts.
 #include "engine/slots.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ template <typename S, bool kRead> __global__ void move_state(Layout a, int slot,
     }
 }
 
-// dst = src, or zero if src < 0. A value of S and one of float are copied alike.
+// dst = src, or zero if src < 0.
 template <typename S> __global__ void copy_state(Layout a, int dst, int src) {
     const int layer = blockIdx.y;
     const float *from = a.shift(layer, max(src, 0));
@@ -129,8 +130,8 @@ void Slots::read(int slot, float *dst) {
     memcpy(dst, host_staging_, shape_.state_len() * sizeof(float));
 }
 
-// Touches nothing that other calls change, but what concerns the slot alone: it
-// goes by a stream of its own, behind all that side_ has now.
+// Runs beside other calls: it uses a stream and buffers of its own, behind everything that
+// side_ has queued now, and shares nothing with them but what belongs to the slot.
 void Slots::read_beside(int slot, float *dst) {
     check_slot(slot);
     Reader &r = beside_;

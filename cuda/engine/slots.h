@@ -1,11 +1,13 @@
-// slots.h: the pool of states.
+// slots.h: the pool of recurrent states.
 //
-// A slot's state: shifts fp32 [L][slots+1][2][C] (att, ffn) and the WKV state,
-// fp32 or fp16, [L][slots+1][H][N value rows][N key columns]. Slot number
-// `slots` is the spare one: padding and frozen rows have it.
+// The state of a slot:
+//   shifts  fp32 [L][slots+1][2][C]: the attention's, then the FFN's
+//   WKV     fp32 or fp16 [L][slots+1][H][N value rows][N key columns]
+// Slot number `slots` is the spare one: rows that pad a bucket and frozen rows use it,
+// and nobody reads it.
 //
-// Beside the state a slot has the sampler's counts, in the order in which the
-// tokens first occurred, and the token last drawn.
+// A slot also has the sampler's counts, in the order in which the tokens first occurred,
+// and the token last drawn.
 #pragma once
 
 #include <vector>
@@ -50,14 +52,14 @@ class Slots {
     int get_counts(int slot, rk_count *dst, int size); // returns how many there are
     void set_drawn(int slot, int token);
 
-    // Called by a step before its kernels for every slot it has: the step's
-    // stream then waits for what was queued for that slot. after is called
-    // when the step is queued: done happens when it is over.
+    // A step calls before_step with its slots ahead of its kernels: its stream then waits
+    // for the work that was queued for them. It calls after_step once it is queued; `done`
+    // is recorded at its end.
     void before_step(const std::vector<int> &slots, gpuStream stream);
     void after_step(const std::vector<int> &slots, const Event *done);
 
   private:
-    // A way for states to the host: a stream and room for one canonical state.
+    // Reads states: a stream and room for one canonical state.
     struct Reader {
         Stream stream;
         Event queued;
@@ -76,6 +78,6 @@ class Slots {
     Event queued_, staged_;
     float *device_staging_, *host_staging_; // one canonical state
     int32_t *host_counts_;                  // [1 + 3*limit]
-    std::vector<char> dirty_;               // side_ has work for the slot that no step waits for yet
-    std::vector<const Event *> last_step_;  // of each slot, or null
+    std::vector<char> dirty_;               // whether side_ has work for the slot that no step has waited for
+    std::vector<const Event *> last_step_;  // the end of the slot's last step, or null
 };

@@ -1,8 +1,9 @@
+// step.cu: buffers, graphs, launching a step and waiting for it.
 #include "engine/step.h"
 
-#include "sampler/sampler.h"
 #include "layer/wgmma.h"
 #include "layer/wkv_chunk_record.h"
+#include "sampler/sampler.h"
 
 #include <atomic>
 #include <chrono>
@@ -16,7 +17,7 @@ double now_ms() {
     return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr int kLooks = 4096; // at a flag, between two at the device
+constexpr int kLooks = 4096; // at the flag, for each query of the device
 
 void rest_briefly() {
 #if defined(__x86_64__)
@@ -159,8 +160,8 @@ void Steps::capture() {
         if (int b = bucket(n); b != last) graph(last = b, false, Adapted::No, *flights_[0]);
 }
 
-// Those of the second flight are made when two steps are first in flight, and those
-// of mixes and adapters with the first of them.
+// The graph for these buffers, captured when it is first needed: by `capture` for plain
+// steps, later for mixes, adapters and the second flight.
 const Steps::Graph &Steps::graph(int bucket, bool mixes, Adapted adapted, const Flight &f) {
     auto &made = graphs_[{bucket, mixes, adapted, &f}];
     if (made) return *made;
@@ -168,7 +169,7 @@ const Steps::Graph &Steps::graph(int bucket, bool mixes, Adapted adapted, const 
     p.mixes = mixes;
     p.adapted = adapted;
     auto g = std::make_unique<Graph>();
-    products_.prepare(bucket, bucket); // what it asks of the library must not be captured
+    products_.prepare(bucket, bucket); // planning must not happen during capture
     ::check(gpuStreamBeginCapture(stream_), "capturing a step");
     try {
         run(p);
@@ -255,8 +256,8 @@ void Steps::submit(const Rows &a) {
     f.submitted = now_ms() - began;
 }
 
-// Looks at the flag without rest, as sleeping would take longer than a step of a
-// small model; now and then at whether the device still works.
+// Polls the flag, because sleeping would take longer than a step of a small model, and now
+// and then asks whether the device still works.
 void Steps::await(const Flight &f) const {
     const volatile uint32_t *finished = f.finished;
     for (int i = 1; f.draws && *finished == 0; i++) {
@@ -266,7 +267,7 @@ void Steps::await(const Flight &f) const {
                 ::check(state, "waiting for the device");
                 break;
             }
-            gpuLastError(); // to wait is no error
+            gpuLastError(); // clears gpuNotReady, which is no error
         }
         rest_briefly();
     }
@@ -291,7 +292,7 @@ void Steps::wait(rk_result *results, rk_candidate *candidates) {
     timing_.bucket = f.bucket;
 }
 
-// The device's time is asked for here, as that takes some of the host's.
+// Asks for the device's time here and not in `wait`, because asking costs host time.
 void Steps::fill(rk_timing *timing) {
     if (timed_) {
         float ms = 0;

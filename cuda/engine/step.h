@@ -1,12 +1,11 @@
-// step.h: from the caller's rows to a pass, and back.
+// step.h: turns the caller's rows into a pass, runs it, and returns its results.
 //
-// Each step in flight has a set of pinned buffers: the host fills the inputs of
-// one while the device works on another. Of a step whose rows have one token each
-// the device reads and writes them itself, and a flag says when the results are
-// there: copies and events would take longer than a draw. Such a step whose rows have one token each
-// is replayed from the graph of its bucket: the least number of rows, not below
-// its own, that a graph is made for. Rows that are not there have the spare
-// slot and draw nothing.
+// A step in flight has pinned buffers of its own: the host fills those of one step while
+// the device works on another. Where every row has one token, the device reads and writes
+// the pinned buffers itself and sets a flag when the results are complete; copies and
+// events would take longer than a draw. Such a step is replayed from the graph of its
+// bucket: the least number of rows, not below its own, that a graph is made for. Rows
+// that fill up a bucket have the spare slot and draw nothing.
 #pragma once
 
 #include <map>
@@ -34,7 +33,7 @@ class Steps {
 
     Products &products() { return products_; }
 
-    // Captures the graphs of all buckets, anew if there are any.
+    // Captures the graphs of all buckets, again if there are some.
     void capture();
 
     // Measures matrix products at the numbers of tokens that steps have.
@@ -50,22 +49,22 @@ class Steps {
     void drop_adapter(int id);
 
   private:
-    struct Flight { // a step's pinned buffers and what is known of it
+    struct Flight { // a step in flight: its pinned buffers and what is known of it
         RowInput *input;
         int32_t *token_ids, *row_of, *output_row, *bans;
         rk_result *results;
         rk_candidate *candidates;
-        uint32_t *finished; // set by the device when the results are there
+        uint32_t *finished; // set by the device when the results are complete
         Event begin{true}, end{true};
-        std::vector<int> output_of; // of each row, or -1
+        std::vector<int> output_of; // each row's output, or -1
         int tops = 0;               // candidates asked for
         int bans_used = 0;
         ChunkTile *chunk_tiles;
         ChunkRow *chunk_rows;
         int chunk_tile_count = 0, chunk_row_count = 0;
         int tokens = 0, bucket = 0;
-        bool draws = false; // the flag will be set
-        bool mixes = false; // some rows have members
+        bool draws = false; // the device will set `finished`
+        bool mixes = false; // the step has a mix
         Adapted adapted = Adapted::No;
         AdapterTile *adapter_tiles;
         int adapter_tile_count = 0;
@@ -96,7 +95,7 @@ class Steps {
     Activations act_ = {};
     DrawScratch draw_ = {};
 
-    // on the device: what a Flight has pinned
+    // on the device: copies of what a Flight has pinned
     RowInput *input_;
     int32_t *row_slot_, *token_ids_, *row_of_, *output_row_, *bans_;
     ChunkTile *chunk_tiles_;
@@ -107,8 +106,8 @@ class Steps {
     std::vector<std::unique_ptr<Flight>> flights_;
     int64_t submitted_ = 0, waited_ = 0;
     Flight *newest_ = nullptr;      // submitted last
-    const Flight *timed_ = nullptr; // waited for last, if nobody has asked how long it took
-    // By bucket, whether rows are mixed or adapted, and the buffers that are read and written.
+    const Flight *timed_ = nullptr; // waited for last, if its device time was not asked for yet
+    // By bucket, whether there are mixes, what adapters change, and the pinned buffers.
     std::map<std::tuple<int, bool, Adapted, const Flight *>, std::unique_ptr<Graph>> graphs_;
     float *logits_staging_; // pinned [V]
     rk_timing timing_ = {};

@@ -1,5 +1,4 @@
-// step_rows.cu: the rows of a step: whether they are valid, and how kernels see
-// them.
+// step_rows.cu: checks the rows of a step and writes them as kernels read them.
 #include "engine/step.h"
 
 #include <cmath>
@@ -8,9 +7,9 @@ namespace {
 
 constexpr float kLeastTemperature = 0.001f, kMostTemperature = 1000;
 
-// A draw's parameters with those that mean the same made the same, as
+// Sets the parameters of a draw; those with the same effect get the same values, as in
 // infer/sampler's Params.effective.
-void take_sampling(const rk_row &r, RowInput *in) {
+void set_sampling(const rk_row &r, RowInput *in) {
     float temperature = r.temperature;
     in->top_p = r.top_p;
     in->top_k = r.top_k;
@@ -33,9 +32,9 @@ void take_sampling(const rk_row &r, RowInput *in) {
     in->index = r.draw;
 }
 
-// Copies a row's banned tokens, each once and without those that are none;
-// returns how many there are.
-int take_bans(const int32_t *bans, int n, int limit, int32_t *dst) {
+// Copies a row's banned tokens, each once, without ids that are no tokens; returns how many
+// there are.
+int copy_bans(const int32_t *bans, int n, int limit, int32_t *dst) {
     std::copy_n(bans, n, dst);
     std::sort(dst, dst + n);
     int32_t *end = std::unique(dst, dst + n), *first = std::lower_bound(dst, end, 0);
@@ -109,7 +108,7 @@ void Steps::check_mix(const Rows &a, int i) const {
     }
 }
 
-// Rows of at least a whole tile go by chunks, where there are kernels for it.
+// Enters a row of at least a whole tile in the table of chunks, if there are kernels for it.
 void Steps::add_chunks(int row, Flight &f) const {
     RowInput &in = f.input[row];
     if (in.count < kChunkTokens || model_.shape.head_size != kChunkHead) return;
@@ -119,7 +118,7 @@ void Steps::add_chunks(int row, Flight &f) const {
         f.chunk_tiles[f.chunk_tile_count++] = {in.first + at, std::min(kChunkTokens, in.count - at)};
 }
 
-// Notes what a row's adapter asks of the pass, and which tokens it concerns.
+// Notes what a row's adapter needs of the pass, and its tokens.
 void Steps::add_adapter(int row, Flight &f, bool single) const {
     const RowInput &in = f.input[row];
     f.adapted = std::max(f.adapted, adapters_.kind(in.adapter));
@@ -133,7 +132,7 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
     f.mixes = false;
     f.adapted = Adapted::No;
     f.adapter_tile_count = 0;
-    int outputs = 0, first = 0, members = 0; // members: rows to come that are
+    int outputs = 0, first = 0, members = 0; // members: rows left of the last mix
     for (int i = 0; i < a.n_rows; i++) {
         const rk_row &r = a.rows[i];
         RowInput in{};
@@ -148,9 +147,9 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
         members -= members > 0;
         in.top_offset = f.tops;
         if (r.flags & RK_ROW_DRAW) {
-            take_sampling(r, &in);
+            set_sampling(r, &in);
             in.ban_offset = f.bans_used;
-            in.ban_count = take_bans(a.bans + r.ban_offset, r.ban_count, options_.token_limit, f.bans + f.bans_used);
+            in.ban_count = copy_bans(a.bans + r.ban_offset, r.ban_count, options_.token_limit, f.bans + f.bans_used);
             f.bans_used += in.ban_count;
             in.members = members = r.members;
             f.mixes |= members > 0;

@@ -1,18 +1,22 @@
-// adapted.cu: the stages of a step some of whose rows have adapters. The model's own
-// products are those of other steps, but for steps of few tokens, whose kernels
-// keep what adapters read to themselves. A block then does both narrow products of
-// some tokens of a row: from the inputs to the ranks in shared memory, and from
-// there to a slice of the outputs; where it can, while the model's product runs.
-// What adapters change of a product's input goes to another buffer, so that the
-// narrow products have it as it was.
+// adapted.cu: the stages of a step in which some rows have adapters (engine/adapters.h).
+//
+//   y = W x' + up (down x)     x' = x, gain ⊙ x, or x + D x by blocks
+//
+// x and x' are E [tokens][in], y is E or fp32 [tokens][out], ranks are fp32 in shared
+// memory. The model's own products are those of wgmma.h or cuBLASLt; the gemv kernels
+// cannot be used, since they keep the inputs that adapters read to themselves.
+//
+// One block computes both narrow products for some tokens of a row and a slice of the
+// outputs, where possible while the model's own product runs. Changed inputs x' go to
+// another buffer, because the narrow products read x.
 #include "engine/forward.h"
 
 #include <type_traits>
 
 #include "device/copy.h"
 #include "device/launch.h"
-#include "layer/wgmma.h"
 #include "layer/element.h"
+#include "layer/wgmma.h"
 
 namespace {
 
@@ -20,9 +24,9 @@ constexpr int kAdaptThreads = 256, kAdaptWarps = kAdaptThreads / kWarp;
 constexpr int kRanksTogether = 16; // of a single token
 constexpr int kRanksAtOnce = 2;    // of a tile, by a warp
 
-// What is there while the kernel before the narrow products runs, since that one
-// lets others start only when all before it has ended.
-enum class There : int32_t { Nothing, Inputs, InputsAndOutputs };
+// What the narrow products may read while the kernel before them still runs: that kernel
+// lets them start only when all before it has ended.
+enum class Ready : int32_t { Nothing, Inputs, InputsAndOutputs };
 
 struct AdaptArgs {
     const AdapterDelta *table; // of the first product, for adapter 0
@@ -30,7 +34,7 @@ struct AdaptArgs {
     const RowInput *input;
     const AdapterTile *tiles;  // null: one token for each row
     const int32_t *row_of;     // of tokens; null: token t is row t's
-    There there;
+    Ready ready;
     const void *x;             // E [products][..][in]
     int64_t x_part;            // elements between the products
     int in;
@@ -50,8 +54,8 @@ struct AdaptArgs {
 
 template <typename E> __device__ float value_of(const uint4 &eight, int i) { return to_float(reinterpret_cast<const Pack<E> &>(eight).v[i]); }
 
-// Sums of sixteen values over a warp, each lane keeping half of what it has at every
-// step: lane l gets that of value l / 2.
+// Sums of sixteen values over a warp: at every step a lane keeps half of its values. Lane l
+// gets the sum of value l / 2.
 __device__ float warp_sums(float (&v)[16]) {
     const int lane = threadIdx.x % kWarp;
 #pragma unroll
@@ -64,8 +68,8 @@ __device__ float warp_sums(float (&v)[16]) {
     return v[0] + SHFL_XOR(v[0], 1);
 }
 
-// low[r] = down[r] · x for kRanksTogether ranks from first on, by all warps, each with
-// some of the inputs, so that everything is on its way at once.
+// low[r] = down[r] · x for kRanksTogether ranks from first on. Each warp has some of the
+// inputs, so that all loads are under way at once.
 template <typename E> __device__ void shrink(float *low, float (&partial)[kAdaptWarps][kRanksTogether], const AdapterDelta &d, const E *x, int in, int first) {
     constexpr int kRanks = kRanksTogether;
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, last = d.rank - 1;
@@ -96,8 +100,8 @@ template <typename E> __device__ void shrink(float *low, float (&partial)[kAdapt
     __syncthreads();
 }
 
-// low[t][r] = down[r] · x[t] for count tokens, by all warps, each with some of the
-// ranks, so that weights are read once for all tokens.
+// low[t][r] = down[r] · x[t] for count tokens. Each warp has some of the ranks, so that
+// weights are read once for all tokens.
 template <typename E> __device__ void shrink_tile(float (*low)[RK_RANK_MAX], const AdapterDelta &d, const E *x, int in, int count) {
     const int lane = threadIdx.x % kWarp;
     const E *down = static_cast<const E *>(d.down);
@@ -128,8 +132,8 @@ template <typename E> __device__ void shrink_tile(float (*low)[RK_RANK_MAX], con
     __syncthreads();
 }
 
-// sum[t] += up · low[t], of eight outputs. Ranks are as many as shrink makes at
-// once: what it leaves of those that there are not is multiplied by zeros.
+// sum[t] += up · low[t], of eight outputs. Ranks are taken as many at once as shrink
+// computes; those beyond `rank` are multiplied by zeros.
 template <typename E, int kTokens> __device__ void expand(float (&sum)[kTokens][8], const float (*low)[RK_RANK_MAX], const E *up, int64_t pitch, int rank) {
     constexpr int kAtOnce = kTokens == 1 ? kRanksTogether : kRanksAtOnce;
     for (int first = 0; first < rank; first += kAtOnce) {
@@ -163,12 +167,12 @@ template <bool kSquare, typename Y> __device__ void store_finished(Y *y, const f
     }
 }
 
-// Some tokens of a row, at most kTokens. With kSquare the outputs of all rows
-// become relu² of what they are, then. grid (tiles, slices of outputs, products)
+// y += up (down x) of some tokens of a row, at most kTokens. With kSquare the outputs of
+// all rows then become relu² of themselves. grid (tiles, slices of outputs, products)
 template <typename E, typename Y, int kTokens, bool kSquare> __global__ void __launch_bounds__(kAdaptThreads, 2) add_deltas(AdaptArgs a) {
     __shared__ float low[kTokens][RK_RANK_MAX];
     let_next_start();
-    if (a.there == There::Nothing) wait_for_previous();
+    if (a.ready == Ready::Nothing) wait_for_previous();
     const AdapterTile tile = a.tile(blockIdx.x);
     const int pitch = (a.out + 7) / 8 * 8, o = (blockIdx.y * kAdaptThreads + threadIdx.x) * 8;
     const AdapterDelta *found = a.delta(tile.row, blockIdx.z);
@@ -185,7 +189,7 @@ template <typename E, typename Y, int kTokens, bool kSquare> __global__ void __l
         }
         if (o < pitch) expand<E, kTokens>(sum, low, static_cast<const E *>(d.up) + o, pitch, d.rank);
     }
-    if (a.there == There::Inputs) wait_for_previous();
+    if (a.ready == Ready::Inputs) wait_for_previous();
     if ((changes || kSquare) && o < pitch) {
         Y *y = static_cast<Y *>(a.y) + blockIdx.z * a.y_part + tile.first * a.y_token + o;
 #pragma unroll
@@ -198,7 +202,7 @@ template <typename E, typename Y, int kTokens, bool kSquare> __global__ void __l
             store_finished<kSquare>(y + t * a.y_token, v);
         }
     }
-    if (a.there == There::InputsAndOutputs) wait_for_previous(); // what comes next waits for this kernel alone
+    if (a.ready == Ready::InputsAndOutputs) wait_for_previous(); // the next kernel waits for this one alone
 }
 
 // A product's inputs as adapters change them, of all tokens: y = x, gain * x, or
@@ -230,7 +234,7 @@ template <typename E> __global__ void __launch_bounds__(kAdaptThreads) reshape_i
     store8(static_cast<E *>(a.y) + blockIdx.z * a.y_part + (int64_t)t * a.in + i, v);
 }
 
-// One product of a layer, or several that follow one another: what they read.
+// The arguments of one product of a layer, or of several in a row, without outputs.
 AdaptArgs inputs(const Pass &p, int index, const void *x, int64_t x_part, int in) {
     AdaptArgs a{};
     a.table = p.adapters + index;
@@ -244,7 +248,8 @@ AdaptArgs inputs(const Pass &p, int index, const void *x, int64_t x_part, int in
 
 int index_of(int layer, int target) { return layer * kAdapterTargets + target; }
 
-// Adds to y, of type E or float, what adapters change. With kSquare relu² follows.
+// y += up (down x), y of type E or float, for rows with adapters. With kSquare relu²
+// follows, for all rows.
 template <typename Y, bool kSquare = false> void add(const Pass &p, AdaptArgs a, void *y, int64_t y_part, int64_t y_token, int out, int products) {
     a.y = y;
     a.y_part = y_part;
@@ -262,14 +267,14 @@ template <typename Y, bool kSquare = false> void add(const Pass &p, AdaptArgs a,
     if (kSquare && tiled) square_hidden(p);
 }
 
-// The model's own product, and what is there while it runs.
-There multiply(const Pass &p, Product product, const void *w, const void *x, void *y) {
-    if (multiply_wgmma(p, product, w, x, y)) return There::Inputs;
+// Runs the model's own product; returns what may be read while it runs.
+Ready multiply(const Pass &p, Product product, const void *w, const void *x, void *y) {
+    if (multiply_wgmma(p, product, w, x, y)) return Ready::Inputs;
     p.products->multiply(product, w, x, y, Products::padded(p.tokens), p.stream);
-    return There::Nothing;
+    return Ready::Nothing;
 }
 
-// The inputs of products as adapters change them; where none does, x itself.
+// Computes the inputs x' that adapters change, in `to`; returns x itself if none does.
 const void *reshaped(const Pass &p, AdaptArgs a, void *to, int64_t part, int tokens, int products) {
     if (p.adapted != Adapted::Reshaped) return a.x;
     a.y = to;
@@ -280,11 +285,11 @@ const void *reshaped(const Pass &p, AdaptArgs a, void *to, int64_t part, int tok
     return to;
 }
 
-// Part number index of mixed.
+// Part `index` of mixed.
 void *mixed(const Pass &p, int index) { return static_cast<uint16_t *>(p.act.mixed) + index * p.act.token_room * p.shape->embed; }
 
-// The products of project, in an order that leaves room for changed inputs: w, a
-// and g are done with theirs by then.
+// The products of project in another order: those of w, a and g come first, and the
+// changed inputs of r, k and v then take the place of theirs.
 void project_reshaped(const Pass &p, int layer, const AdaptArgs &a) {
     const Layer &l = p.model->layers[layer];
     const int n = Products::padded(p.tokens);
@@ -305,7 +310,7 @@ void project_adapted(const Pass &p, int layer) {
         project_reshaped(p, layer, a);
     } else if (takes_wgmma(p)) {
         project_wgmma(p, layer);
-        if (takes_wgmma_up(p)) a.there = There::InputsAndOutputs; // all that is left is low to up
+        if (takes_wgmma_up(p)) a.ready = Ready::InputsAndOutputs; // only low to up is still running
     } else {
         project(p, layer);
     }
@@ -316,7 +321,7 @@ void output_adapted(const Pass &p, int layer) {
     const int c = p.shape->embed;
     AdaptArgs a = inputs(p, index_of(layer, RK_OUTPUT), p.act.y, 0, c);
     const void *y = reshaped(p, a, mixed(p, 0), 0, p.tokens, 1);
-    a.there = multiply(p, Product::Output, p.model->layers[layer].output, y, p.act.x);
+    a.ready = multiply(p, Product::Output, p.model->layers[layer].output, y, p.act.x);
     add<float>(p, a, p.act.x, 0, c, c, 1);
 }
 
@@ -325,16 +330,16 @@ void key_adapted(const Pass &p, int layer) {
     shift_ffn(p, layer);
     AdaptArgs a = inputs(p, index_of(layer, RK_FFN_KEY), p.act.mixed, 0, c);
     const void *x = reshaped(p, a, mixed(p, 1), 0, p.tokens, 1);
-    a.there = multiply(p, Product::Key, p.model->layers[layer].key, x, p.act.hidden);
+    a.ready = multiply(p, Product::Key, p.model->layers[layer].key, x, p.act.hidden);
     add<void, true>(p, a, p.act.hidden, 0, f, f, 1);
 }
 
 void value_adapted(const Pass &p, int layer) {
     const int c = p.shape->embed;
     AdaptArgs a = inputs(p, index_of(layer, RK_FFN_VALUE), p.act.hidden, 0, p.shape->ffn);
-    const bool room = p.shape->ffn <= 6 * c; // Adapters sees to it that no change needs it otherwise
+    const bool room = p.shape->ffn <= 6 * c; // Adapters::check refuses changed inputs otherwise
     const void *x = room ? reshaped(p, a, p.act.mixed, 0, p.tokens, 1) : p.act.hidden;
-    a.there = multiply(p, Product::Value, p.model->layers[layer].value, x, p.act.x);
+    a.ready = multiply(p, Product::Value, p.model->layers[layer].value, x, p.act.x);
     add<float>(p, a, p.act.x, 0, c, c, 1);
 }
 

@@ -1,4 +1,4 @@
-// element.h: what kernels of several files compute alike.
+// element.h: the sigmoid, and calling a template with the model's element type.
 #pragma once
 
 #include "engine/model.h"

@@ -1,3 +1,4 @@
+// gemv.cu: which passes the gemv stages can take.
 #include "layer/gemv.h"
 
 #include "layer/gemv_product.h"

@@ -1,6 +1,7 @@
-// gemv_input.h: the inputs of products for few tokens: layer norm with or
-// without token shift, made by every block for itself, as x is small, in the L2
-// cache, and a kernel in between costs more; or activations as they are.
+// gemv_input.h: the inputs X of a product of few tokens, E in shared memory
+// [kinds][tokens][stride]. NormInput computes them from x (fp32 [tokens][C]): layer norm
+// with or without token shift. Every block computes them for itself: x is small and in
+// the L2 cache, and a kernel in between costs more. PlainInput copies activations.
 #pragma once
 
 #include "device/copy.h"
@@ -20,7 +21,7 @@ template <typename E> __device__ void store4(E *p, float4 v) {
     *reinterpret_cast<Four<E> *>(p) = {from_float<E>(v.x), from_float<E>(v.y), from_float<E>(v.z), from_float<E>(v.w)};
 }
 
-// LN of x [tokens][C] and, of each kind, its mix with what the shift was:
+// LN of x [tokens][C] and, for each kind, its mix with the shift before:
 //   xn + (prev - xn) ⊙ mix[kind]
 struct NormArgs {
     const float *x, *weight, *bias;
@@ -41,15 +42,15 @@ inline int log_token_threads(int tokens, int threads) {
     return log;
 }
 
-// A token is given to 1 << log_threads threads, a warp or more, kVectors vectors
-// of four channels to each. kShift false: xn alone, one kind.
+// A token belongs to 1 << log_threads threads, a warp or more, each with kVectors vectors of
+// four channels. Without kShift there is one kind, xn itself.
 template <typename E, int kVectors, bool kShift> struct NormInput : NormArgs {
-    static constexpr bool kAtOnce = true; // all kinds that a block needs are made in one go
+    static constexpr bool kAtOnce = true; // fill makes all kinds that a block needs
     static constexpr int kMostThreads = kVectors == 1 ? 8 * kWarp : 16 * kWarp;
     int threads, log_threads; // of the block, of a token
     float per_channel;
 
-    // What is read before the previous kernel has ended.
+    // What a thread reads before the previous kernel has ended.
     struct Ahead {
         float4 weight[kVectors], bias[kVectors], mix[kVectors], prev[kVectors];
     };
@@ -144,7 +145,7 @@ template <typename E, int kVectors, bool kShift> struct NormInput : NormArgs {
     }
 };
 
-// Activations that a kernel before has made: E [kinds][part/C][C].
+// Activations of a kernel before: E [kinds][part/C][C].
 template <typename E> struct PlainInput {
     static constexpr bool kAtOnce = false;
     static constexpr int kMostThreads = 16 * kWarp;
@@ -167,8 +168,8 @@ template <typename E> struct PlainInput {
     }
 };
 
-// NormInput by a kernel of its own, for products whose blocks would have to read
-// too much: a block a token and kind, out [kinds][part/C][C].
+// NormInput as a kernel of its own, for products whose blocks would have to read too much.
+// A block has one token and kind; out is [kinds][part/C][C].
 template <typename E, bool kShift> __global__ void __launch_bounds__(512) normalise_rows(NormInput<E, 2, kShift> input, E *out, int part) {
     __shared__ float sums[2 * kWarp];
     const int kind = blockIdx.x % input.kinds, token = blockIdx.x / input.kinds;

@@ -1,11 +1,12 @@
-// gemv_key.cu: the channel mix's key for few tokens:
+// gemv_key.cu: the FFN's key product for few tokens:
 //
 //   hidden = relu²(K x_k),  x_k = xn + (prev - xn) ⊙ mix,  xn = LN(x; ln2)
 //
-// The shift is written by value_sparse, as all blocks here read the old one.
+// x is fp32 [T][C], K is E [F][C], hidden is E [T][F]. All blocks here read the old
+// shift, so that value_sparse writes the new one.
+#include "layer/element.h"
 #include "layer/gemv.h"
 #include "layer/gemv_product.h"
-#include "layer/element.h"
 
 namespace {
 

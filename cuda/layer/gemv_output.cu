@@ -1,9 +1,12 @@
-// gemv_output.cu: the attention's output and the head, for few tokens:
+// gemv_output.cu: the attention's output product and the head for few tokens:
 //
 //   x += W y ;  logits = H LN(x; ln_out)
+//
+// x and logits are fp32 ([T][C], [outputs][logits_stride]), y is E [T][C], W is E [C][C],
+// H is E [V][C].
+#include "layer/element.h"
 #include "layer/gemv.h"
 #include "layer/gemv_product.h"
-#include "layer/element.h"
 
 namespace {
 

@@ -1,23 +1,23 @@
-// gemv_product.h: Y [tokens][rows] = X [tokens][inputs] Wᵀ for at most eight
-// tokens, at the speed at which W comes from memory.
+// gemv_product.h: Y [tokens][rows] = X [tokens][inputs] · W [rows][inputs]ᵀ for at most
+// eight tokens, at the speed at which W comes from memory. W and X are E, sums are fp32;
+// a Sink stores them.
 //
-// A block goes through tiles of 16 rows of W; its warps share a tile's inputs in
-// steps of 32, interleaved. Each lane copies 16 bytes of two rows into slots of
-// its own in shared memory, kDepth steps ahead and across tiles, so that no
-// barrier holds a copy back. The first kDepth steps are asked for before the
-// previous kernel has ended: W is constant. A step is two tile products on tensor
-// cores, tokens being the tile's columns; the order of a lane's eight inputs
-// within the products is the same for W and X and otherwise of no account.
+// A block works through tiles of 16 rows of W. Its warps share the inputs of a tile in
+// steps of 32, interleaved. Each lane copies 16 bytes of two rows into its own places in
+// shared memory, kDepth steps ahead and across tiles, so that no barrier delays a copy.
+// The first kDepth steps are requested before the previous kernel has ended: W is
+// constant. A step is two tile products on tensor cores, whose columns are the tokens.
+// The eight inputs of a lane have the same order in W and X; no other order matters.
 //
-// The sums of a tile are added up over warps in order. A result depends on its
-// own token and the shape alone: unused columns are zero, and every column of a
-// tile product is on its own.
+// Each tile's sums are added up over the warps in order. A result depends on its own
+// token and the shape alone: unused columns are zero, and the columns of a tile product
+// are independent.
 //
-// The code is kept short on purpose: of a small model a kernel's whole work is
-// little more than the time to fetch its instructions.
+// The code is short on purpose: in a small model a kernel runs little longer than it
+// takes to fetch its instructions.
 //
-// Shared memory: slots [kWarps][kDepth][2][32] of 16 bytes, sums fp32
-// [2][kWarps][128] and [2][kWarps], X [kinds][tokens][stride].
+// Shared memory: W [kWarps][kDepth][2][32] of 16 bytes, sums fp32 [2][kWarps][128] and
+// [2][kWarps], X [kinds][tokens][stride].
 #pragma once
 
 #include "device/mma.h"
@@ -60,14 +60,14 @@ template <typename E, int kWarps, int kDepth> size_t product_bytes(int inputs, i
     return kSlotVectors<kWarps, kDepth> * 16 + kSumFloats<kWarps> * 4 + (size_t)vectors * input_stride(inputs) * sizeof(E);
 }
 
-// Tiles of each block: `each`, and one more of the first `more` blocks.
+// The tiles of each block: `each`, and one more for the first `more` blocks.
 struct Cut {
     int each, more;
     __host__ __device__ int begin(int block) const { return block * each + min(block, more); }
 };
 
-// Sink: store(row, token, sum, before(row, token)) takes a result, before being
-// read early; kind(row) says which input a tile's rows are multiplied by.
+// A Sink stores results: store(row, token, sum, before) where before(row, token) was read
+// early. kind(row) says which input the rows of a tile are multiplied by.
 template <typename E, int kWarps, int kDepth, typename Input, typename Sink>
 __global__ void __launch_bounds__(kWarps *kWarp, 512 / (kWarps * kWarp)) multiply_rows(Rows<E> rows, Input input, Sink sink, Cut cut) {
     extern __shared__ uint4 shared[];
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kWarps *kWarp, 512 / (kWarps * kWarp)) multipl
     const int steps = inputs / kStepInputs, rounds = (steps + kWarps - 1) / kWarps;
     const int begin = cut.begin(blockIdx.x), end = cut.begin(blockIdx.x + 1);
 
-    // This lane's way through the block's tiles, kDepth steps ahead of the sums.
+    // Where this lane copies from: kDepth steps ahead of the sums, across the block's tiles.
     const int lane_at = g * inputs + warp * kStepInputs + t * 8;
     int next_tile = begin, next_round = 0;
     const E *next = rows.tile(begin, inputs) + lane_at;
@@ -154,10 +154,10 @@ __global__ void __launch_bounds__(kWarps *kWarp, 512 / (kWarps * kWarp)) multipl
     }
 }
 
-// Launches one way to cut a product, if shared memory suffices: `share` blocks a
-// multiprocessor, or fewer. Blocks take at least as much as lets no more of them
-// on a multiprocessor: since they start early, they might else gather on some
-// while others still have blocks of the kernel before.
+// Launches a product with `share` blocks a multiprocessor or fewer; false if shared memory
+// does not suffice. Each block takes so much shared memory that no more of them fit a
+// multiprocessor: blocks start early, and would otherwise gather on some multiprocessors
+// while others still run the kernel before.
 template <typename E, int kWarps, int kDepth, typename Input, typename Sink>
 bool try_product(const Rows<E> &rows, const Input &input, const Sink &sink, int share, gpuStream stream) {
     if constexpr (Input::kAtOnce)
@@ -182,8 +182,8 @@ bool try_product(const Rows<E> &rows, const Input &input, const Sink &sink, int 
 // Inputs from which one block of 16 warps is faster than two of eight.
 constexpr int kWide = 2049;
 
-// False if no way to cut the product fits the device (or, of NormInput, the
-// threads it is made for).
+// Launches a product; false if no division of it fits the device (or, with NormInput, the
+// number of threads that the input was made for).
 template <typename E, typename Input, typename Sink>
 bool product(const Rows<E> &rows, const Input &input, const Sink &sink, gpuStream stream) {
     if constexpr (Input::kMostThreads == 16 * kWarp)
@@ -194,9 +194,8 @@ bool product(const Rows<E> &rows, const Input &input, const Sink &sink, gpuStrea
 // Whether products of plain inputs fit this device.
 template <typename E> bool product_fits(int inputs, int tokens) { return product_bytes<E, 8, 4>(inputs, tokens) <= device_limits().shared; }
 
-// A product whose input is NormInput: made by its own blocks where a thread has
-// few of a token's channels, else by a kernel before it, in scratch
-// [kinds][part/C][C].
+// A product whose input is NormInput. Its own blocks compute the input where a thread has
+// few channels of a token; otherwise a kernel before it does, in scratch [kinds][part/C][C].
 template <typename E, bool kShift, typename Sink>
 void product_of_norm(const NormArgs &args, const Rows<E> &rows, const Sink &sink, E *scratch, int64_t part, gpuStream stream) {
     for (int threads : {16 * kWarp, 8 * kWarp}) {

@@ -1,13 +1,14 @@
 // gemv_project.cu: the attention's projections for few tokens, in two kernels:
 //
-//   r, k, v = W x_{r,k,v} ;  low = tanh, σ or nothing of D x_{v,w,a,g}
-//   up = U low, and the att shift to the states
+//   r, k, v = W x_{r,k,v} ;  low = f(D x_{v,w,a,g}), f = identity, tanh, identity, σ
+//   up = U low, and the attention's shift to the states
 //
-// The shift is written by the second kernel, as all blocks of the first read
-// the old one.
+// Inputs are made of x, fp32 [T][C]. rkv [3][token_room][C], low [3][token_room][P],
+// low_g [token_room][P_g], up [4][token_room][C] and all weights are E. All blocks of the
+// first kernel read the old shift, so that the second one writes the new one.
+#include "layer/element.h"
 #include "layer/gemv.h"
 #include "layer/gemv_product.h"
-#include "layer/element.h"
 
 namespace {
 
@@ -46,10 +47,9 @@ template <typename E> struct UpArgs {
     const int32_t *row_slot;
 };
 
-// The next kernel may start only when the one before this has ended: all that
-// follow in the step may then read early what was written before the layer. grid
-// (blocks, 5): the gate, which has the most inputs, then v, w, a, and the
-// shift. A warp a tile.
+// The next kernel may start only when the one before this has ended: all kernels that
+// follow may then read early what was written before the layer. grid (blocks, 5): the
+// gate, which has the most inputs, then v, w, a, and the shift. A warp has one tile.
 template <typename E> __global__ void __launch_bounds__(kUpWarps *kWarp, 3) multiply_up(UpArgs<E> a) {
     extern __shared__ uint4 shared[];
     const int part = blockIdx.y == 0 ? 3 : blockIdx.y - 1;

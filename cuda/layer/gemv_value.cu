@@ -1,25 +1,26 @@
-// gemv_value.cu: the channel mix's value for few tokens, of which most hidden
-// units are zero:
+// gemv_value.cu: the FFN's value product for few tokens, most of whose hidden units are
+// zero:
 //
-//   x += Σ_f hidden_f V_f     V [F][C], over the units f that live in any token
+//   x += Σ_f hidden_f V_f     over the units f that are not zero in every token
 //
-// in one of three ways (gemv_value.h):
+// x is fp32 [T][C], hidden is E [T][F], V is E [F][C]. There are three ways
+// (gemv_value.h):
 //
-//   add_live    one token and few channels: a block has some channels and all
-//               units, and needs no second kernel
-//   add_listed  up to four tokens, many channels: the live units of a slice of F,
-//               by fma
+//   add_live    one token and few channels: a block has some channels and all units, and
+//               needs no second kernel
+//   add_listed  up to four tokens, many channels: lists the nonzero units of a slice of F
+//               and adds them by fma
 //   add_tiles   else: groups of units on tensor cores
 //
-// The latter two keep each slice's sum apart, partial fp32 [slices][tokens][C],
-// which a second kernel adds up in order. What is added in which order depends on
-// the shape, the number of tokens and the token itself alone: units that live in
-// other tokens add exact zeros to it.
+// The last two leave the sums of each slice apart, partial fp32 [slices][tokens][C], and
+// a second kernel adds them up in order. The order of a sum depends on the shape, the
+// number of tokens and the token itself alone: a unit that is nonzero only in other
+// tokens adds exact zeros.
 //
-// The last kernel also brings the ffn shift to the states.
+// The last kernel also writes the FFN's shift to the states.
+#include "layer/element.h"
 #include "layer/gemv.h"
 #include "layer/gemv_value.h"
-#include "layer/element.h"
 
 namespace {
 
@@ -52,9 +53,9 @@ template <typename E> __global__ void __launch_bounds__(kSumVectors *kSumParts) 
     store4(a.x + at, float4{old.x + sum.x, old.y + sum.y, old.z + sum.z, old.w + sum.w});
 }
 
-// Units of a slice, a multiple of unit, so that about `blocks` blocks share the
-// work and the partial sums of kGemvTokens tokens fit the logits' memory; 0 if
-// they do not.
+// How many units a slice has, a multiple of `unit`: about `blocks` blocks then share the
+// work, and the partial sums of kGemvTokens tokens fit into the memory of the logits. 0 if
+// they do not fit.
 int slice_units(const Pass &p, int blocks, int unit) {
     const int chunks = (int)ceil_div(p.shape->embed, kChunk), wanted = std::min(std::max(blocks / chunks, 8), 32);
     const int64_t tokens = std::min<int64_t>(kGemvTokens, p.act.row_room);

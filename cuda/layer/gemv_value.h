@@ -1,4 +1,5 @@
-// gemv_value.h: the kernels of gemv_value.cu.
+// gemv_value.h: the kernels of gemv_value.cu. A unit is live if it is not zero in some
+// token.
 #pragma once
 
 #include "layer/gemv_product.h"
@@ -27,9 +28,9 @@ __device__ inline int warp_prefix(int v) { // inclusive
 constexpr int kLiveWarps = 16;
 constexpr int kLivePacks = 4; // of eight hidden units a lane looks at: F up to 16384
 
-// x += all of it. A block has 8*kLanes channels, kLanes lanes of a warp read a
-// row. Each warp lists the live units of its part, a.slice units, in shared
-// memory: unit << 16 and the bits of its value.
+// x += Σ_f hidden_f V_f. A block has 8*kLanes channels; kLanes lanes of a warp read a row of
+// V. Each warp lists the live units of its part, a.slice units, in shared memory: the unit
+// << 16 and the bits of its value.
 template <typename E, int kLanes> __global__ void __launch_bounds__(kLiveWarps *kWarp, 1) add_live(ValueArgs<E> a) {
     extern __shared__ uint32_t listed[];
     __shared__ float sums[kLiveWarps][8 * kLanes];
@@ -114,8 +115,8 @@ template <typename E, int kLanes> __global__ void __launch_bounds__(kLiveWarps *
 constexpr int kChunk = 256; // channels of a block
 constexpr int kListWarps = 8;
 
-// Live units of a warp's part of a slice, in shared memory: h is fp32
-// [size][kTokens].
+// Lists the live units of a warp's part of a slice in shared memory, with their values h,
+// fp32 [size][kTokens]; returns how many there are.
 template <typename E, int kTokens> __device__ int list_units(const ValueArgs<E> &a, int begin, int end, int *unit, float *h) {
     constexpr int kAhead = kTokens == 1 ? 4 : 2;
     const int lane = threadIdx.x % kWarp;
@@ -148,9 +149,9 @@ template <typename E, int kTokens> __device__ int list_units(const ValueArgs<E> 
     return n;
 }
 
-// partial; grid (chunks, slices). A warp lists the live units of its part of the
-// slice and reads those rows, 512 bytes a warp at a time; sums by fma, so that a
-// unit which lives in another token adds exact zeros.
+// Writes partial; grid (chunks, slices). A warp lists the live units of its part of the
+// slice and reads their rows of V, 512 bytes at a time. Sums are by fma, so that a unit that
+// is live only in another token adds exact zeros.
 template <typename E, int kTokens> __global__ void __launch_bounds__(kListWarps *kWarp, kTokens <= 2 ? 3 : 2) add_listed(ValueArgs<E> a) {
     extern __shared__ float listed_values[];
     __shared__ float sums[2][kListWarps][kChunk];
@@ -205,9 +206,10 @@ constexpr int kGroup = 16;  // units
 constexpr int kTileWarps = 16, kTileParts = kTileWarps / 4; // parts of a slice; four warps have the chunk's channels
 constexpr int kTileAhead = 4; // groups whose rows are asked for at once
 
-// partial; grid (chunks, slices). By groups of 16 units on tensor cores: a row
-// that lives in no token is not read and counts as whatever, times zero. A warp has 64 channels and a part of the slice; lane
-// (g, t) reads rows 4t to 4t+3 of a group, channels 8g to 8g+7.
+// Writes partial; grid (chunks, slices). Multiplies groups of 16 units on tensor cores. A
+// row of V whose unit is zero in every token is not read: zeros stand for it. A warp has 64
+// channels and a part of the slice; lane (g, t) reads rows 4t to 4t+3 of a group, channels
+// 8g to 8g+7.
 template <typename E> __global__ void __launch_bounds__(kTileWarps *kWarp, 1) add_tiles(ValueArgs<E> a) {
     extern __shared__ uint4 shared[];
     const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, g = lane / 4, t = lane % 4;
@@ -268,7 +270,7 @@ template <typename E> __global__ void __launch_bounds__(kTileWarps *kWarp, 1) ad
                                  r2[i] >> 16 | (r3[i] & 0xffff0000u), weight.x, weight.y);
         }
     }
-    // The parts' sums, in order; h and live are done with.
+    // Adds up the parts in order; h and live are not needed any more.
     __syncthreads();
     float4 *sums = reinterpret_cast<float4 *>(shared) + warp % 4 * kWarp + lane;
     constexpr int kPart = 4 * kWarp; // float4 of one i of a part

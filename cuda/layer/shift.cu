@@ -1,10 +1,13 @@
-// shift.cu: embedding, layer norms with token shift, and the small elementwise
-// kernels between products.
+// shift.cu: embedding, layer norm with token shift, and the elementwise kernels between
+// products.
 //
-//   xn = LN(x) ;  m_i = xn + (prev - xn) ⊙ mix_i
+//   x   = LN(emb[token]; ln0)
+//   xn  = LN(x)
+//   m_i = xn + (prev - xn) ⊙ mix_i
 //
-// prev is xn of the row's token before, or the state's shift for its first
-// one; xn of its last token is the new shift, in fp32.
+// prev is xn of the row's token before, or for its first token the state's shift. xn of
+// its last token is the new shift. x and shifts are fp32, all m_i are E
+// [mixes][token_room][C]; sums are fp32.
 #include "engine/forward.h"
 
 #include "device/launch.h"
@@ -14,14 +17,14 @@ namespace {
 
 constexpr float kNormEps = 1e-5f;
 constexpr int kNormThreads = 512; // at most, each with eight channels at a time
-constexpr int kManyRows = 256, kRowsTogether = 3; // of one token: from where on so many are done together
+constexpr int kManyRows = 256, kRowsTogether = 3; // from kManyRows rows of one token on, a block has kRowsTogether
 
 // Eight channels for each thread, kVectors times.
 template <int kVectors> struct Channels {
     float v[kVectors][8];
 };
 
-// Threads of a block that goes over C channels; kVectors is then 1 or 2.
+// Threads of a block for C channels; kVectors is then 1 or 2.
 int norm_threads(int channels) { return std::min((int)round_up(channels / 8, kWarp), kNormThreads); }
 
 template <int kVectors> __device__ int channel(int vector) { return (vector * (int)blockDim.x + (int)threadIdx.x) * 8; }
@@ -43,9 +46,8 @@ template <int kVectors> struct Norm {
         : weight(load_channels<kVectors>(w, channels)), bias(load_channels<kVectors>(b, channels)) {}
 };
 
-// LN of one token's x, of which load_channels has each thread's part, by the
-// whole block. shared has 2*kWarp floats; the next call may use it again, as
-// there is a barrier between its two sums.
+// LN of one token's x by the whole block; a is the thread's part. shared has 2*kWarp
+// floats, which the next call may use again: there is a barrier between the two sums.
 template <int kVectors> __device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVectors> &norm, int channels, float *shared) {
     float sum = 0, squares = 0;
 #pragma unroll
@@ -80,18 +82,17 @@ struct ShiftArgs {
     bool first; // of the step
 };
 
-// The step's first shift lets its successor start only when embed has ended: all
-// that follow may then read what embed wrote, and what was there before the step,
-// before their predecessors have ended.
+// The step's first shift lets its successor start only when embed has ended. All kernels
+// that follow may then read what embed wrote, and anything older, before their
+// predecessors have ended.
 __device__ void trigger(const ShiftArgs &a, bool waited) {
     if (a.first == waited) let_next_start();
 }
 
-// A block does `group` tokens one after another, so that a token's prev is at
-// hand. With kAhead it has one alone, and the constants are on their way to
-// registers before the previous kernel has ended. Else the mixes are read for each
-// token, from the first-level cache: keeping them would leave room for one block on
-// a multiprocessor.
+// A block has `group` neighbouring tokens and goes through them in order, so that it has
+// each token's prev. With kAhead it has one token, and loads the constants to registers
+// before the previous kernel has ended. Otherwise it reads the mixes for each token from
+// the first-level cache: keeping them would leave room for one block on a multiprocessor.
 template <typename E, int kMixes, int kVectors, bool kAhead>
 __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) shift_tokens(ShiftArgs a, E *mixed) {
     __shared__ float shared[2][2 * kWarp];
@@ -177,8 +178,8 @@ template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], cons
     }
 }
 
-// The same for many rows of one token: a block does kCount of them together, so
-// that the weights and mixes are read once for all.
+// The same for many rows of one token: a block has kCount of them, so that it reads weights
+// and mixes once for all.
 template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(kNormThreads, 1) shift_rows(ShiftArgs a, E *mixed) {
     __shared__ float shared[2 * kCount * kWarp];
     trigger(a, false);
@@ -214,8 +215,8 @@ template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(
     }
 }
 
-// Brings next_shift to the states; a kernel of its own, as another block may
-// still have to read the old shift.
+// Copies next_shift to the states. It is a kernel of its own because blocks of the kernel
+// before may still have to read the old shift.
 __global__ void commit_shift(float *shift, const float *next_shift, const int32_t *row_slot, int channels) {
     begin_early();
     float *to = shift + (int64_t)row_slot[blockIdx.x] * 2 * channels;

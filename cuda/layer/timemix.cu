@@ -1,10 +1,9 @@
-// timemix.cu: the recurrence for any head size and any number of tokens in a
-// row, for one head of one row a block.
+// timemix.cu: the time mix (timemix_head.h has the maths and layouts) for any head size
+// and any number of tokens in a row. One block has one head of one row.
 //
-// S is read once, kept in registers for all tokens of the row, and written once,
-// by 16 bytes a thread. Tokens are taken by tiles: warps prepare the vectors of a
-// tile's tokens in shared memory, the block goes through them in order, and
-// warps finish their outputs.
+// S is read once, kept in registers for all tokens of the row, and written once, by 16
+// bytes a thread. Tokens are taken by tiles: warps prepare the vectors of a tile's tokens
+// in shared memory, the block applies them to S in order, and warps finish the outputs.
 #include "engine/forward.h"
 
 #include "layer/timemix_head.h"
@@ -102,7 +101,7 @@ Args args(const Pass &p, int layer) {
     return a;
 }
 
-// The rows of the pass that go by chunks.
+// Runs the rows of the pass that are in the table of chunks.
 void mix_chunked(const Pass &p, const Args &a) {
     ChunkMix m{};
     m.bf16 = p.shape->bf16;

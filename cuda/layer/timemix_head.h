@@ -1,5 +1,4 @@
-// timemix_head.h: what the kernels of the recurrence share: one token of one head,
-// from the products' results to the vectors of the recurrence, and from its output
+// timemix_head.h: the time mix of one token of one head, from the results of the products
 // to y (RWKV-7; infer/cpu is the reference):
 //
 //   w = exp(-e^(-1/2) σ(w0 + d)) ;  a = σ(a0 + u_a) ;  κ = k ⊙ k_k ;  κ̂ = κ / max(‖κ‖, 1e-12)
@@ -7,7 +6,10 @@
 //   S ← S diag(w) - (S κ̂)(κ̂ ⊙ a)ᵀ + v k̃ᵀ ;  y = S r
 //   y = (GN(y) + (Σ r k̃ r_k) v) ⊙ g
 //
-// A token of a head belongs to one warp, a lane to kEach neighbouring channels.
+// d, u_a, u_v and g are parts of up. rkv [3][token_room][C], up [4][token_room][C], v_first
+// and y [T][C] are E; parameters are fp32 [C]; S [value][key] is fp32 or fp16 in memory
+// and fp32 in registers. A warp prepares and finishes a token of a head; a lane has kEach
+// neighbouring channels.
 #pragma once
 
 #include "engine/pass.h"
@@ -33,10 +35,10 @@ struct Args {
 
 Args args(const Pass &p, int layer);
 
-// Tokens that are single rows of heads of 64, the usual step.
+// The time mix of rows of one token and heads of 64: the usual step.
 void mix_single(const Pass &p, const Args &a);
 
-// The same, if there are many of them; false if there are not.
+// The same for many rows; does nothing and returns false if there are too few.
 bool mix_many(const Pass &p, const Args &a);
 
 template <int N> constexpr int kEachOf = N > kWarp ? N / kWarp : 1;
@@ -66,7 +68,7 @@ template <int N> struct Token {
     float bonus;
 };
 
-// A lane's channels of one head: what does not change from token to token.
+// The parameters of a lane's channels.
 template <int kEach> struct Weights {
     float w0[kEach], a0[kEach], v0[kEach], k_k[kEach], k_a[kEach], r_k[kEach], gn_weight[kEach], gn_bias[kEach];
 
@@ -82,7 +84,7 @@ template <int kEach> struct Weights {
     }
 };
 
-// A lane's channels of one token, as the products left them.
+// A lane's channels of one token: results of the products.
 template <int kEach> struct Inputs {
     float r[kEach], k[kEach], v[kEach], first[kEach], up_v[kEach], up_w[kEach], up_a[kEach], gate[kEach];
 
@@ -102,7 +104,8 @@ template <int kEach> struct Inputs {
     }
 };
 
-// Fills the vectors of a token; lanes whose first channel i is not below N have none.
+// Computes the vectors of a token. Lanes whose first channel i is N or more have no part in
+// it.
 template <typename E, int N>
 __device__ void prepare(const Args &a, int64_t at, int i, const Weights<kEachOf<N>> &w, const Inputs<kEachOf<N>> &in, Token<N> &out) {
     constexpr int kEach = kEachOf<N>;
@@ -137,7 +140,7 @@ __device__ void prepare(const Args &a, int64_t at, int i, const Weights<kEachOf<
     if (i == 0) out.bonus = bonus;
 }
 
-// Writes a token's y from what the recurrence left in its vectors.
+// Finishes a token: head norm, bonus and gate, from token.y to y.
 template <typename E, int N>
 __device__ void finish(const Args &a, int64_t at, int i, const float (&gn_weight)[kEachOf<N>], const float (&gn_bias)[kEachOf<N>],
                        const float (&gate)[kEachOf<N>], const Token<N> &token) {
@@ -222,10 +225,10 @@ template <typename S, int N> struct Part {
     }
 };
 
-// A value of S as it is kept. fp16 states are rounded up or down at random, with
-// a probability that makes the mean right: a decay near 1 would else be lost in
-// rounding. The random bits are a hash of the value, so that the same state
-// and inputs always give the same.
+// Rounds a value of S to its stored type. fp16 states are rounded up or down at random, with
+// probabilities that make the mean exact: otherwise rounding would swallow a decay near 1.
+// The random bits are a hash of the value, so that the same state and inputs always give
+// the same result.
 template <typename S> __device__ S keep(float v) { return from_float<S>(v); }
 
 template <> __device__ inline half keep<half>(float v) {
@@ -233,7 +236,7 @@ template <> __device__ inline half keep<half>(float v) {
     uint32_t h = bits * 0x9E3779B1u;
     h ^= h >> 15;
     h *= 0x85EBCA77u;
-    constexpr uint32_t kLost = (1u << 13) - 1;                     // bits that fp16 has not
+    constexpr uint32_t kLost = (1u << 13) - 1;                     // bits that fp16 does not have
     const bool normal = (bits & 0x7fffffffu) >= 0x38800000u; // fp16's least normal number
     if (normal) v = __uint_as_float((bits + (h >> 19 & kLost)) & ~kLost);
     return from_float_bounded<half>(v);

@@ -1,14 +1,14 @@
-// timemix_many.cu: the recurrence for many rows of one token and heads of 64.
+// timemix_many.cu: the time mix (timemix_head.h) for many rows of one token and heads of
+// 64: where heads times rows fill the card.
 //
-// Where there are enough heads of rows to fill the card, a warp goes through rows
-// of one head, of which it keeps the weights. A part of S, 8 KB, is copied to its
-// shared memory while it works on the part before, the first one before the previous
-// kernel has ended, so that memory always has something to do; what it makes is
-// written past the caches.
+// A warp has one head, whose parameters it keeps in registers, and works through some of
+// the rows. S is handled in parts of 8 KB: while the warp works on one part, the next is
+// copied to its shared memory, the first one before the previous kernel has ended, so that
+// memory is always busy. The new S is written past the caches.
 //
-// fp16 states are multiplied by tensor cores, with vectors as sums of two fp16
-// values each. S r of the new state is (S diag(w) - (S κ̂)(κ̂ ⊙ a)ᵀ + v k̃ᵀ) r, so
-// that both products are of the old one.
+// fp16 states are multiplied by tensor cores; each vector is the sum of two fp16 vectors.
+// S r of the new state is (S diag(w) - (S κ̂)(κ̂ ⊙ a)ᵀ + v k̃ᵀ) r, so that both products
+// are of the old state.
 #include "device/copy.h"
 #include "device/launch.h"
 #include "layer/timemix_many_state.h"
@@ -22,7 +22,7 @@ using namespace many;
 constexpr int kWarps = 4, kResident = 3; // warps of a block, blocks of a multiprocessor
 constexpr int kFewHeads = 1536;          // below which mix_single is faster
 
-// A lane's two channels of a token, as the products left them.
+// A lane's two channels of a token: results of the products, not yet converted.
 template <typename E> struct Ahead {
     struct alignas(2 * sizeof(E)) Two {
         E v[2];
@@ -51,9 +51,9 @@ template <typename E> struct Ahead {
     }
 };
 
-// Warps of all blocks in order: so many for each group of rows as there are heads.
+// Warp n of all blocks has head n % heads and row group n / heads.
 template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWarp, kResident) mix_heads(Args a, int rows, int groups) {
-    using L = Lay<S>;
+    using L = Layout<S>;
     __shared__ Vectors vectors[kWarps];
     __shared__ uint4 ahead[kWarps][kPieces * kWarp];
     let_next_start();
@@ -61,7 +61,7 @@ template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWar
     const int number = blockIdx.x * kWarps + warp, head = number % heads, group = number / heads;
     if (group >= groups) return wait_for_previous();
     Vectors &t = vectors[warp];
-    const int copied_row = lane / L::packs; // and every kWarp / packs from there, as a part is copied in one piece
+    const int copied_row = lane / L::packs; // and every kWarp / packs rows from there: a part lies in one piece
     const SharedPlace<uint4> place(&ahead[warp][copied_row * L::packs + L::place(copied_row, lane % L::packs)]);
     const int i0 = lane * 2, channel = head * N + i0;
     const Weights<2> weights(a, channel);
@@ -111,9 +111,9 @@ template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWar
                     if (part == i % L::lanes) t.token.y[value + i * L::apart] = y[i];
             };
             state.products(t, lane, v, removed, y);
-            if (L::knows_y) keep_y();
+            if (L::y_from_old) keep_y();
             state.update(t.token, part, v, removed, y);
-            if (!L::knows_y) keep_y();
+            if (!L::y_from_old) keep_y();
             state.store(state_of(slot, n) + first * L::packs + part, lane);
         }
         SYNC_WARP();
@@ -126,7 +126,7 @@ template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWar
 
 template <typename E, typename S> void launch(const Pass &p, const Args &a) {
     const int heads = p.shape->heads, most = std::max(device_limits().multiprocessors * kResident * kWarps / heads, 1);
-    const int groups = (int)ceil_div(p.rows, ceil_div(p.rows, most)); // which have the same number of rows, as nearly as can be
+    const int groups = (int)ceil_div(p.rows, ceil_div(p.rows, most)); // of nearly equal numbers of rows
     launch_early(mix_heads<E, S>, (int)ceil_div((int64_t)groups * heads, kWarps), kWarps * kWarp, 0, p.stream, a, p.rows, groups);
 }
 

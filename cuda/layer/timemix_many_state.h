@@ -1,5 +1,5 @@
-// timemix_many_state.h: a part of a head's state in a warp's registers, for
-// timemix_many.cu.
+// timemix_many_state.h: a part of a head's state in the registers of a warp, for
+// timemix_many.cu. fp16 and fp32 states have different layouts and products.
 #pragma once
 
 #include "device/mma.h"
@@ -10,19 +10,19 @@ namespace timemix::many {
 constexpr int N = 64;
 constexpr int kPieces = 16; // of 16 bytes, a lane's of a part
 
-// How a part lies in a warp: a value row belongs to so many lanes, each of which has
-// two packs of it; a lane's rows are so far apart.
-template <typename S> struct Lay {
+// How a part lies in a warp: a value row belongs to `lanes` lanes, each with two packs of
+// it; the rows of a lane are `apart` rows apart.
+template <typename S> struct Layout {
     static constexpr int pack = Pack<S>::size, packs = N / pack, lanes = packs / 2, apart = kWarp / lanes;
     static constexpr int rows = kPieces / 2, parts = N / (rows * apart);
-    static constexpr bool knows_y = std::is_same_v<S, half>; // before the state is new
+    static constexpr bool y_from_old = std::is_same_v<S, half>; // products, not update, gives y
 
-    // Where pack p of a row lies among its own in shared memory, so that the packs that
-    // lanes read together are in different banks.
+    // The place of pack p of a row in shared memory. Packs that lanes read together are in
+    // different banks.
     __device__ static int place(int row, int p) { return packs == 8 ? p ^ (row & 1) << 2 : p; }
 };
 
-// The token's vectors, and what only this kernel needs of them.
+// The token's vectors, and values of them that only this kernel needs.
 struct Vectors {
     Token<N> token;
     alignas(16) half split[4][N]; // κ̂ and w ⊙ r, each as the sum of two
@@ -38,7 +38,7 @@ __device__ inline void split_two(half (&to)[2], half (&rest)[2], float a, float 
     }
 }
 
-// Of fp16 states: what tensor cores need of the token, whose vectors are there.
+// For fp16 states: computes from the token's vectors what the tensor cores need.
 __device__ inline void split(Vectors &t, int i) {
     const Token<N> &a = t.token;
     const float r[2] = {a.r[i], a.r[i + 1]};
@@ -51,8 +51,8 @@ __device__ inline void split(Vectors &t, int i) {
     if (i == 0) t.ka_r = ka_r, t.k_r = k_r;
 }
 
-// Two values as they are kept: as keep in timemix_head.h, but that values below
-// fp16's least normal number are always rounded towards zero.
+// Rounds two values for storing: as keep in timemix_head.h, but values below fp16's least
+// normal number are always rounded towards zero.
 __device__ inline uint32_t keep_two(float a, float b) {
     const uint32_t first = __float_as_uint(a), second = __float_as_uint(b);
     const uint32_t h = (first ^ (second << 7 | second >> 25)) * 0x9E3779B1u;
@@ -64,13 +64,13 @@ __device__ inline uint32_t keep_two(float a, float b) {
 template <typename S> struct State;
 
 template <> struct State<half> {
-    using L = Lay<half>;
+    using L = Layout<half>;
     Pack<half> s[L::rows][2];
 
     __device__ uint32_t pair(int row, int m, int n) const { return reinterpret_cast<const uint32_t *>(&s[row][m])[n]; }
 
-    // S κ̂ and, of the new state, S r, of this lane's rows. The order of keys within a
-    // product is that in which lanes have them.
+    // S κ̂ and, of the new state, S r, for this lane's rows. Keys within a product have the
+    // order in which lanes hold them.
     __device__ void products(const Vectors &t, int lane, const float (&v)[L::rows], float (&removed)[L::rows], float (&y)[L::rows]) const {
         const int first = lane & ~(L::lanes - 1);
         uint4 b[2];
@@ -119,8 +119,8 @@ template <> struct State<half> {
         }
     }
 
-    // Stores to this lane's first pack. Two neighbouring rows change halves, so that what
-    // the warp stores at once are whole rows: memory has half as much to do.
+    // Stores from this lane's first pack on. Neighbouring rows exchange halves, so that the
+    // warp stores whole rows at once, in half as many transactions.
     __device__ void store(Pack<half> *to, int lane) const {
         const bool odd = lane / L::lanes & 1;
         Pack<half> *even_row = to + (odd ? L::lanes - L::packs : 0), *odd_row = to + (odd ? L::lanes : L::packs);
@@ -141,7 +141,7 @@ template <> struct State<half> {
 };
 
 template <> struct State<float> {
-    using L = Lay<float>;
+    using L = Layout<float>;
     Pack<float> s[L::rows][2];
 
     __device__ static float row_sum(float v) {

@@ -1,8 +1,7 @@
-// timemix_single.cu: the recurrence for rows of one token and heads of 64, which
-// is bound by how fast states come from memory and go back: one head of one row
-// a block, whose first warp prepares the token while the others' loads of S are
-// on their way, writes of S first and the output last. S and the weights are on
-// their way before the previous kernel has ended.
+// timemix_single.cu: the time mix (timemix_head.h) for rows of one token and heads of 64.
+// It takes as long as reading and writing the states. One block has one head of one row:
+// its first warp prepares the token while the others load S; S is written first and the
+// output last. S and the parameters are requested before the previous kernel has ended.
 #include "device/launch.h"
 #include "layer/timemix_head.h"
 

@@ -1,7 +1,9 @@
+// wgmma.cu: the stages of wgmma.h: which products go into which launch, and up to how many
+// tokens.
 #include "layer/wgmma.h"
 
-#include "engine/forward.h"
 #include "device/hopper.h"
+#include "engine/forward.h"
 
 namespace {
 
@@ -24,7 +26,7 @@ wgmma::Products products(const Pass &p) {
     wgmma::Products all;
     all.tokens = p.tokens;
     all.narrow = is_narrow(p);
-    all.late = p.adapted != Adapted::No; // what adapters add is computed while a product runs, from its inputs
+    all.late = p.adapted != Adapted::No; // the narrow products of adapters run beside a product and read its inputs
     return all;
 }
 
@@ -33,7 +35,7 @@ void multiply(const Pass &p, const wgmma::Products &all) {
     multiply(all, {p.act.partial, p.act.arrived}, p.stream);
 }
 
-// One product alone.
+// Runs one product in a launch of its own.
 void multiply_alone(const Pass &p, const wgmma::Product &product, bool across = false) {
     wgmma::Products all = products(p);
     all.across = across;

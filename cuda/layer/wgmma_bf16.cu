@@ -1,3 +1,4 @@
+// wgmma_bf16.cu: the products of wgmma.h for bf16, compiled apart because it takes long.
 #include "layer/wgmma_launch.h"
 
 namespace wgmma {

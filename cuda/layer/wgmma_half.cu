@@ -1,3 +1,4 @@
+// wgmma_half.cu: the products of wgmma.h for fp16, compiled apart because it takes long.
 #include "layer/wgmma_launch.h"
 
 namespace wgmma {

@@ -1,5 +1,5 @@
 // wgmma_launch.h: launches the kernels of wgmma_product.h for one element type;
-// wgmma_half.cu and wgmma_bf16.cu have the two.
+// wgmma_half.cu and wgmma_bf16.cu instantiate it.
 #pragma once
 
 #include "layer/wgmma_product.h"
@@ -8,37 +8,8 @@
 
 namespace wgmma {
 
-// The driver's maker of tensor maps; null if it has none.
-inline auto map_maker() {
-    using Maker = decltype(&cuTensorMapEncodeTiled);
-    static const Maker maker = [] {
-        void *f = nullptr;
-        cudaDriverEntryPointQueryResult found;
-#if CUDART_VERSION >= 12050
-        const bool ok = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault, &found) == cudaSuccess;
-#else
-        const bool ok = cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &f, cudaEnableDefault, &found) == cudaSuccess;
-#endif
-        return ok && found == cudaDriverEntryPointSuccess ? reinterpret_cast<Maker>(f) : nullptr;
-    }();
-    return maker;
-}
-
-// A map of [lines][width] values, copied by boxes of 64 by box_lines.
-template <typename E> CUtensorMap map_of(const void *base, int64_t width, int64_t lines, int box_lines) {
-    CUtensorMap map;
-    const cuuint64_t sizes[2] = {(cuuint64_t)width, (cuuint64_t)lines}, pitch[1] = {(cuuint64_t)width * 2};
-    const cuuint32_t box[2] = {kInputs, (cuuint32_t)box_lines}, apart[2] = {1, 1};
-    if (!map_maker()) fail(RK_ERR_DEVICE, "the driver cannot describe matrices to the device: update it");
-    const CUresult result =
-        map_maker()(&map, std::is_same_v<E, bf16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, const_cast<void *>(base), sizes, pitch, box, apart,
-                    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result != CUDA_SUCCESS) fail(RK_ERR_DEVICE, "describing a matrix to the device: error %d", (int)result);
-    return map;
-}
-
-// How many blocks share the steps that are dealt out: a tile is divided into equal
-// parts, if there are enough blocks for that.
+// How many blocks share the steps that are dealt out. If there are enough blocks, every tile
+// is divided into equal parts.
 inline int blocks_for(int tiles, int steps) {
     const int most = device_limits().multiprocessors, parts = most / tiles;
     return parts > 0 ? std::min(tiles * parts, steps) : most;
@@ -46,7 +17,7 @@ inline int blocks_for(int tiles, int steps) {
 
 // How many blocks share each tile of so many steps, at most `most` blocks in all.
 inline int team_for(int tiles, int steps, int most) {
-    constexpr int kLeastSteps = 3; // of a block: fewer are on their way as soon, and cost more to add up
+    constexpr int kLeastSteps = 3; // of a block: with fewer, adding up costs more than it gains
     int team = 1;
     while (team < kMostTeam && tiles * team * 2 <= most && steps >= team * 2 * kLeastSteps) team *= 2;
     return team;
@@ -65,8 +36,8 @@ template <typename E, int kRows, int kTokens, bool kAcross> void launch_tiles(co
     for (int i = 0; i < all.count; i++) {
         const Product &p = all.product[i];
         Job &job = jobs.job[i];
-        job.w = kAcross ? map_of<E>(p.w, p.rows, p.inputs, kInputs) : map_of<E>(p.w, p.inputs, p.rows, kRows);
-        job.x = map_of<E>(p.x, p.inputs, all.tokens, kTokens);
+        job.w = kAcross ? hopper::tensor_map<E>(p.w, p.rows, p.inputs, kInputs, kInputs) : hopper::tensor_map<E>(p.w, p.inputs, p.rows, kInputs, kRows);
+        job.x = hopper::tensor_map<E>(p.x, p.inputs, all.tokens, kInputs, kTokens);
         job.out = p.out;
         job.rows = p.rows;
         job.steps = (int)ceil_div(p.inputs, kInputs);

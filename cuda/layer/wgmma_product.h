@@ -1,26 +1,29 @@
-// wgmma_product.h: products on Hopper, several of them in one launch:
+// wgmma_product.h: several products in one launch, on Hopper:
 //
-//   Y_j [tokens][rows_j] = f_j(X_j [tokens][inputs_j] W_jᵀ)
+//   Y_j [tokens][rows_j] = f_j(X_j [tokens][inputs_j] · W_j [rows_j][inputs_j]ᵀ)
 //
-// A tile is kRows rows of one W and kTokens tokens; its work are steps of 64 inputs.
-// A tile of up to 64 tokens has a team of blocks, a cluster, that share its steps and
-// add up their sums by way of their shared memory. Of larger ones all steps of a launch
-// are dealt out in order and in equal parts to blocks, so that every multiprocessor has
-// the same to do: where a tile is shared, each block leaves its sums in partial, and the
-// last to arrive adds all of them up in their order.
+// X and W are E, sums are fp32, Y is E, or fp32 where it is added to.
 //
-// One warp of a block has tiles of W and X copied to shared memory, kStages steps
-// ahead; those of W before the previous kernel has ended. The others are warpgroups
-// with 64 rows each.
+// A tile is kRows rows of one W and kTokens tokens; its work is cut into steps of 64
+// inputs. A tile of up to 64 tokens belongs to a team of blocks, a cluster: they share
+// its steps and add up their sums through their shared memory. Steps of larger tiles are
+// dealt out in order and in equal parts to all blocks of the launch, so that every
+// multiprocessor has the same to do; where blocks share a tile, each writes its sums to
+// partial, and the last to arrive adds them all up in order.
+//
+// One warp of a block copies tiles of W and X to shared memory, kStages steps ahead,
+// those of W before the previous kernel has ended. The other warps form warpgroups, which
+// multiply 64 rows each.
 //
 // A result depends on its own token, the shape and the launch's tiles alone.
 #pragma once
 
 #include "device/hopper.h"
-#include "engine/pass.h"
 #include "device/launch.h"
-#include "layer/wgmma.h"
+#include "device/tensor_map.h"
+#include "engine/pass.h"
 #include "layer/element.h"
+#include "layer/wgmma.h"
 
 namespace wgmma {
 
@@ -29,7 +32,7 @@ constexpr int kInputs = 64; // of a step
 #if HOPPER_HOST
 
 struct Job {
-    CUtensorMap w, x;
+    hopper::TensorMap w, x;
     void *out;
     int rows, steps; // steps of one of its tiles
     int first_step, first_tile; // among all of the launch
@@ -85,7 +88,7 @@ struct Place {
     }
 };
 
-// The first step of a block, and the block of a step, where steps are dealt out; the
+// Where steps are dealt out: the first step of a block, and the block of a step. Then the
 // first step of a tile.
 __device__ inline int first_step(const Jobs &jobs, int block) { return (int)((int64_t)jobs.dealt * block / gridDim.x); }
 __device__ inline int block_of(const Jobs &jobs, int step) { return (int)(((int64_t)(step + 1) * gridDim.x - 1) / jobs.dealt); }
@@ -118,7 +121,7 @@ struct Share {
     }
 };
 
-// What the lane that copies does.
+// The work of the lane that copies.
 template <int kRows, int kTokens, bool kAcross> struct Copies {
     const Jobs &jobs;
     uint32_t shared;
@@ -174,8 +177,8 @@ template <int kRows, int kTokens, bool kAcross> struct Copies {
     }
 };
 
-// Where a warp's results belong: 16 rows of tokens, eight of those at a time. Lane l
-// has, with g = l/4 and t = l%4, of rows g and g+8 the tokens 2t and 2t+1 (v[0..3]).
+// Stores a warp's results: 16 rows, eight tokens at a time. With g = l/4 and t = l%4, lane l
+// has tokens 2t and 2t+1 of rows g and g+8 (v[0..3]).
 template <typename E> struct Piece {
     const Job &job;
     int row, token, tokens;
@@ -192,7 +195,7 @@ template <typename E> struct Piece {
             if (const float *from = place(n, e)) v[e] = *from;
     }
 
-    // By way of a transposition if it is rounded, so that a lane has four rows of one token.
+    // Rounded results are transposed first, so that a lane stores four rows of one token.
     __device__ void store(const float *v, int n) const {
         if (job.finish == Finish::Add) {
 #pragma unroll
@@ -220,9 +223,9 @@ template <typename E, int kRows, int kTokens> struct Sums {
         for (int i = 0; i < kValues; i++) d[i] = 0;
     }
 
-    // Adds the sums of all blocks that share the tile, count from first on, in
-    // their order; false if this one was not the last to arrive.
-    __device__ bool bring_together(const Jobs &jobs, int first, int count, int32_t *arrived) {
+    // Adds up the sums of the `count` blocks from `first` on that share the tile, in order.
+    // Returns false, and does not add, if this block was not the last to arrive.
+    __device__ bool add_sharers(const Jobs &jobs, int first, int count, int32_t *arrived) {
         __shared__ int before;
         constexpr int kAll = kRows * 2; // threads
         const auto place = [&](int i) { // the first sharer ends with this tile, the others begin with it
@@ -275,9 +278,9 @@ template <typename E, int kRows, int kTokens> struct Sums {
         }
     }
 
-    // Stores the tile's results, of which every block of the team has sums over its own
-    // part of the inputs: each adds up some pieces, in the order of the inputs. token is
-    // the tile's; at shared there is room for the tile, and nothing else any more.
+    // Stores a tile whose team has its sums apart, each block those over its own part of the
+    // inputs: each block adds up some pieces, in the order of the inputs. token is the tile's
+    // first one; the tile's sums take the place of the copied tiles at shared.
     __device__ void store_with_team(const Job &job, int row, int token, int tokens, int team, uint32_t shared) {
         constexpr int kWarps = kRows / 16, kPieces = kTokens / 8;
         const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, rank = blockIdx.x % team;
@@ -312,7 +315,7 @@ template <typename E, int kRows, int kTokens, bool kAcross>
 __global__ void __launch_bounds__((kThreads<kRows, kTokens>), (kResident<kRows, kTokens>)) multiply_tiles(const __grid_constant__ Jobs jobs) {
 #if HOPPER_DEVICE
     constexpr int n_stages = kStages<kRows, kTokens>, kWarps = kRows / 16;
-    constexpr bool kGives = kResident<kRows, kTokens> == 1; // registers, from the warps that copy to the others
+    constexpr bool kGives = kResident<kRows, kTokens> == 1; // the copying warps give registers to the others
     extern __shared__ uint8_t unaligned[];
     __shared__ uint64_t full[n_stages], empty[n_stages];
     const uint32_t shared = (shared_address(unaligned) + 1023) & ~1023u;
@@ -359,7 +362,7 @@ __global__ void __launch_bounds__((kThreads<kRows, kTokens>), (kResident<kRows, 
             const int token = p.token_block * kTokens;
             if constexpr (kDealt<kTokens>) {
                 const int first = block_of(jobs, p.first), sharers = block_of(jobs, p.first + job.steps - 1) - first + 1;
-                if (sharers > 1 && !sums.bring_together(jobs, first, sharers, jobs.arrived + job.first_tile + p.tile)) continue;
+                if (sharers > 1 && !sums.add_sharers(jobs, first, sharers, jobs.arrived + job.first_tile + p.tile)) continue;
             } else if (jobs.team > 1) {
                 sums.store_with_team(job, p.row, token, jobs.tokens, jobs.team, shared);
                 continue;

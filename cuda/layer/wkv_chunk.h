@@ -1,30 +1,30 @@
-// wkv_chunk.h: the time mix of rows that bring many tokens, by chunks on tensor
-// cores (RWKV-7, heads of 64).
+// wkv_chunk.h: the time mix of rows that bring many tokens, in chunks on tensor cores
+// (RWKV-7, heads of 64).
 //
-// A row's tokens are cut into tiles of 16, the last one padded with tokens that
-// change nothing. With P_t = Π_{s<=t} w_s over the tile, per head and for the
-// state S [value][key] before the tile (r, k̃, v, a = -κ̂, b = κ̂ ⊙ rate as in
-// timemix.cu; rows are tokens, columns channels):
+// A row's tokens are cut into tiles of 16; the last one is padded with tokens that change
+// nothing. With P_t = Π_{s<=t} w_s over the tile, for each head and the state S [value]
+// [key] before the tile (r, k̃, v, a = -κ̂, b = κ̂ ⊙ rate as in timemix_head.h; rows are
+// tokens, columns channels):
 //
 //   q̄ = r ⊙ P ;  ā_t = a_t ⊙ P_(t-1) ;  k̄ = k̃ / P ;  b̄ = b / P ;  F = P of the last token
 //   M = (I - tril₋(Ā B̄ᵀ))⁻¹ ;  G = M tril₋(Ā K̄ᵀ) ;  W = M Ā
 //   X = tril(Q̄ B̄ᵀ) ;  H = tril(Q̄ K̄ᵀ) + X G ;  R = Q̄ + X W
 //   U = G V + W Sᵀ ;  Y = H V + R Sᵀ ;  S ← S diag F + Vᵀ (K̄ diag F) + Uᵀ (B̄ diag F)
 //
-// Everything above the last line knows nothing of S: prepare_chunks does it for
-// all tiles of all heads at once and leaves a record per tile (wkv_chunk_record.h).
-// scan_chunks goes through a row's tiles in order, one head a block, each warp
-// with 16 value rows of S in registers, and finishes the outputs: head norm,
-// bonus, gate. Where there are few heads it takes a long row in several segments
-// at once (wkv_chunk_scan.cu).
+// Nothing above the last line depends on S. prepare_chunks computes it for all tiles of
+// all heads at once and writes a record for each tile (wkv_chunk_record.h). scan_chunks
+// then goes through the tiles of a row in order, one head a block, each warp with 16
+// value rows of S in registers, and finishes the outputs: head norm, bonus, gate. Where
+// there are few heads it works on several segments of a long row at once
+// (wkv_chunk_scan.cu).
 //
-// Precision: S is fp32. Operands of tensor cores are two fp16 or bf16 terms, but
-// W, so that y before rounding and S are within 1e-4 of float64 (W in two terms
-// would make it 1e-5). Values that fp16 cannot hold are brought into its range:
-// k̃, r and their products reach to 65504, v and S to 16 times that.
+// Precision: S is fp32. Operands of tensor cores are sums of two fp16 or bf16 terms, but
+// W has one: y before rounding and S are within 1e-4 of float64 (two terms for W would
+// make it 1e-5). Values that fp16 cannot hold are clamped to its range: k̃, r and their
+// products to 65504, v and S to 16 times that.
 //
-// A row's result depends on its tokens and its state alone. A block needs about
-// 100 KiB of shared memory (compute capability 8.0, 8.6 and later have that).
+// A row's result depends on its tokens and its state alone. A block needs about 100 KiB of
+// shared memory (compute capability 8.0, 8.6 and later have that).
 #pragma once
 
 #include "device/gpu.h"
@@ -36,8 +36,8 @@ struct ChunkTile {
     int32_t first, count;
 };
 
-// A row of the pass that is taken by chunks: its tokens are first to
-// first+count-1, its tiles begin with number tile and lie one after another.
+// A row of the pass that runs in chunks: its tokens are first to first+count-1, its tiles
+// begin with number `tile` and follow one another.
 struct ChunkRow {
     int32_t row, first, count, tile;
 };
@@ -55,7 +55,7 @@ struct ChunkMix {
     const float *w0, *a0, *v0, *k_k, *k_a, *r_k, *gn_weight, *gn_bias; // v0 is null in layer 0
     void *state;             // of this layer
     const int32_t *row_slot; // of all rows of the pass
-    int spare;               // rows with this slot are left out
+    int spare;               // rows with this slot are skipped
     const ChunkTile *tiles;
     const ChunkRow *rows;
     int tile_count, row_count;

@@ -1,5 +1,5 @@
-// wkv_chunk_inverse.h: from a tile's products over channels to its record: M, G,
-// H, W and R (wkv_chunk.h has the maths). One warp does it.
+// wkv_chunk_inverse.h: from the products over a tile's channels to its record: M, G, H, W
+// and R (wkv_chunk.h has the maths). One warp has one tile of one head.
 #pragma once
 
 #include "layer/wkv_chunk_record.h"
@@ -13,8 +13,8 @@ constexpr int kSquareRow = 20; // floats from one row of a 16x16 matrix to the n
 enum Input { kR, kK, kV, kUpV, kUpW, kUpA, kFirst, kInputs };
 enum Vector { kW0, kA0, kV0, kKk, kKa, kRk, kVectors };
 
-// Shared memory of one warp. Rows of 16-byte pieces are swapped about so that no
-// two lanes meet in one bank.
+// Shared memory of one warp. Pieces of 16 bytes are permuted within rows, so that no two
+// lanes use the same bank.
 struct Workspace {
     uint4 input[kInputs][kChunkTokens][8];
     float vector[kVectors][kChunkHead];
@@ -24,10 +24,10 @@ struct Workspace {
     float square[2][kChunkTokens * kSquareRow];
 };
 
-// Where piece p of a token's input is: pairs of pieces are exchanged.
+// The place of piece p of a token's input: pairs of pieces are exchanged.
 __device__ inline int input_place(int token, int p) { return p ^ (token / 2 % 4 * 2); }
 
-// Where a group of four channels of Q̄ is.
+// The place of a group of four channels of Q̄.
 __device__ inline int q_place(int slot, int group) { return group ^ (slot % 2 * 4 + slot / 2 % 2 * 2); }
 
 // 16x16 products of one warp, two tiles each.
@@ -146,7 +146,7 @@ __device__ inline void store_wr(const Operand &inverse, const Operand &x_inverse
     }
 }
 
-// What follows from the products over channels.
+// Computes and stores the record from the products over channels.
 __device__ inline void finish_record(Products &c, Workspace &ws, ChunkRecord &out, int lane) {
     const int g = lane / 4, q = lane % 4;
     mask(c.ab, g, q, true);

@@ -1,12 +1,12 @@
-// wkv_chunk_prepare.cu: gates, decays and the products within a tile, for all
-// tiles of all heads at once (wkv_chunk.h has the maths).
+// wkv_chunk_prepare.cu: gates, decays and the products within a tile, for all tiles of all
+// heads at once (wkv_chunk.h has the maths, wkv_chunk_record.h the output).
 //
-// One warp makes one record after another, all of the same head; while it is at
-// the second half of one, the next one's inputs are copied to shared memory. Lane
-// 4g+q has tokens 2g and 2g+1 (slots g and g+8) of channels 16s+4q .. +3, in four
-// steps s: as they lie in its registers they are operands A and B of the products
-// over channels (the order of channels in such a sum is free). Sums and products
-// within a tile are good to 16 bits (two bf16 terms), the inverse is fp32.
+// One warp makes one record after another, all of one head. While it works on the second
+// half of a record, the inputs of the next are copied to shared memory. Lane 4g+q has
+// tokens 2g and 2g+1 (slots g and g+8) of channels 16s+4q .. +3, in four steps s: in this
+// layout its registers are operands A and B of the products over channels (the order of
+// channels in such a sum is free). Sums and products within a tile have 16 bits (two bf16
+// terms), the inverse is fp32.
 #include "layer/wkv_chunk_inverse.h"
 
 using namespace chunk;
@@ -14,7 +14,7 @@ using namespace chunk;
 namespace {
 
 constexpr int kWarps = 2;
-constexpr int kManyWarps = 2048; // so many keep a large card busy; beyond, each makes several records
+constexpr int kManyWarps = 2048; // so many warps keep a large card busy; with more tiles, each makes several records
 constexpr float kLog2E = 1.4426950408889634f;
 constexpr float kDecay = 0.60653065971263342f; // e^(-1/2)
 constexpr float kLeastNorm = 1e-12f;
@@ -38,8 +38,8 @@ __device__ inline float sum_over_channels(float v) {
 
 // ---- inputs -----------------------------------------------------------------
 
-// Starts copying the inputs of a tile. In place of a token that it does not have
-// the last one is read.
+// Starts copying the inputs of a tile. The last token is read in place of those that the
+// tile does not have.
 template <typename E> __device__ void start_inputs(const ChunkMix &m, int head, ChunkTile tile, Workspace &ws, int lane) {
     const int piece = lane % 8;
     const E *rkv = static_cast<const E *>(m.rkv), *up = static_cast<const E *>(m.up);
@@ -83,7 +83,7 @@ __device__ inline void get(float (&f)[4], const Workspace &ws, Vector vector, in
     f[0] = v.x, f[1] = v.y, f[2] = v.z, f[3] = v.w;
 }
 
-// Raw keys; zero, which changes nothing, where the tile has no token.
+// Raw keys; zero, which changes nothing, where the tile does not have the token.
 template <typename E> __device__ inline void get_keys(float (&k)[2][4], const Workspace &ws, int step, int g, int q, int count) {
     get<E>(k, ws, kK, step, g, q);
 #pragma unroll
@@ -131,10 +131,10 @@ __device__ inline void accumulate(float (&c)[2][4], const Operand &x, const Pair
     for (int n = 0; n < 2; n++) multiply<bf16>(c[n], x, y.hi[n][0], y.hi[n][1], y.lo[n][0], y.lo[n][1]);
 }
 
-// 16 channels: decays, keys, receptance; their share of the products. inverse is
-// 1/‖κ‖ of the lane's tokens.
+// Adds 16 channels to the products: decays, keys, receptance. inverse is 1/‖κ‖ of the lane's
+// tokens.
 template <typename E>
-__device__ inline void take_step(int step, int count, const float (&inverse)[2], float (&bonus)[2], Products &c, Workspace &ws, ChunkRecord &out,
+__device__ inline void add_channels(int step, int count, const float (&inverse)[2], float (&bonus)[2], Products &c, Workspace &ws, ChunkRecord &out,
                           int g, int q) {
     float w[2][4], vector[4], x[2][4];
     get<E>(w, ws, kUpW, step, g, q);
@@ -213,9 +213,9 @@ __device__ inline void take_step(int step, int count, const float (&inverse)[2],
     for (int i = 0; i < 2; i++) ws.q[g + 8 * i][q_place(g + 8 * i, 4 * step + q)] = make_float4(r[i][0], r[i][1], r[i][2], r[i][3]);
 }
 
-// v of 16 channels: the residual of layer 0's, and how it is kept.
+// Stores v of 16 channels, after mixing it with layer 0's.
 template <typename E>
-__device__ inline void take_values(const ChunkMix &m, int step, ChunkTile tile, int head, Workspace &ws, ChunkRecord &out, int g, int q) {
+__device__ inline void store_values(const ChunkMix &m, int step, ChunkTile tile, int head, Workspace &ws, ChunkRecord &out, int g, int q) {
     float v[2][4];
     get<E>(v, ws, kV, step, g, q);
     if (m.v0) {
@@ -282,8 +282,8 @@ template <typename E> __global__ void __launch_bounds__(kWarps *kWarp) prepare(C
         Products c = {};
 #pragma unroll 1 // the whole loop stays in the instruction cache
         for (int step = 0; step < kSteps; step++) {
-            take_values<E>(m, step, where, head, ws, out, g, q);
-            take_step<E>(step, where.count, inverse, bonus, c, ws, out, g, q);
+            store_values<E>(m, step, where, head, ws, out, g, q);
+            add_channels<E>(step, where.count, inverse, bonus, c, ws, out, g, q);
         }
 #pragma unroll
         for (int i = 0; i < 2; i++) {

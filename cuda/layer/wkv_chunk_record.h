@@ -1,24 +1,25 @@
-// wkv_chunk_record.h: what prepare_chunks leaves of a tile for scan_chunks.
+// wkv_chunk_record.h: the record of a tile, which prepare_chunks writes and scan_chunks
+// reads.
 //
-// Tokens of a tile have slots: the even ones in order, then the odd ones, so
-// that a lane of prepare_chunks has two neighbouring tokens. Values are fp16; a
-// second array [1] has what the first lost in rounding.
+// A token's place in the record is its slot: the even tokens of the tile in order, then
+// the odd ones, so that a lane of prepare_chunks has two neighbouring tokens. Values are
+// fp16; array [1], where there is one, has what array [0] lost by rounding.
 #pragma once
 
 #include "layer/wkv_chunk.h"
 
-// v and S are kept at 1/16 of their size, which leaves room in fp16.
+// v and S are stored at 1/16 of their size, so that they fit fp16's range.
 constexpr float kStateScale = 1.0f / 16;
 
-// Terms that W, R, G, H and V have: 1 or 2.
+// How many fp16 terms W, R, G, H and V have: 1 or 2.
 constexpr int kTermsW = 1, kTermsR = 2, kTermsG = 2, kTermsH = 2, kTermsV = 2;
 
 // The slot of a token, and back.
 __host__ __device__ constexpr int slot_of(int token) { return token / 2 + token % 2 * 8; }
 __host__ __device__ constexpr int token_of(int slot) { return slot % 8 * 2 + slot / 8; }
 
-// A [16 slots][64 channels] image of fp16, in pieces of 16 bytes; those of a slot
-// are swapped about so that matrices are loaded without bank conflicts.
+// A matrix [16 slots][64 channels] of fp16 in pieces of 16 bytes. The pieces of a slot are
+// permuted, so that matrices load without bank conflicts.
 struct ChunkImage {
     uint4 piece[kChunkTokens][8];
 

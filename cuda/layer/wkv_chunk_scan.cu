@@ -1,16 +1,15 @@
-// wkv_chunk_scan.cu: through the tiles of a row in order, with the records that
-// prepare_chunks left (wkv_chunk.h has the maths).
+// wkv_chunk_scan.cu: goes through the tiles of a row in order, with the records that
+// prepare_chunks wrote (wkv_chunk.h has the maths).
 //
-// A block has one head of one row. Its first four warps have 16 value rows of S
-// each. The other four copy records to shared memory, some tiles ahead, and
-// finish the outputs of the tile before: y = (GN(Y) + bonus v) ⊙ g.
+// A block has one head of one row. Its first four warps keep 16 value rows of S each. The
+// other four copy records to shared memory, some tiles ahead, and finish the outputs of
+// the tile before: y = (GN(Y) + bonus v) ⊙ g.
 //
-// One head of a long row takes a while, and models of few heads leave most of a
-// large card idle. Their rows are cut into segments. What a segment makes of the
-// state is S' = S T + C: carry finds C (from S = 0) and T (from S = 1, without
-// values) of all segments but the last at once, chain puts them together to the
-// states between segments, and scan goes through all segments at once. How a row
-// is cut depends on its length and the number of heads alone.
+// One head of a long row takes long, and a model of few heads leaves most of a large card
+// idle. Its rows are cut into segments. A segment changes the state to S' = S T + C. carry
+// computes C (from S = 0) and T (from S = 1, without values) of all segments but the last
+// at once; chain combines them to the states between segments; scan then goes through all
+// segments at once. How a row is cut depends on its length and the number of heads alone.
 #include "layer/wkv_chunk_step.h"
 
 using namespace chunk;
@@ -19,7 +18,7 @@ namespace {
 
 constexpr int kScanThreads = kChunkHead / 16 * kWarp, kFinishThreads = kChunkTokens * kChunkHead / 8;
 constexpr int kThreads = kScanThreads + kFinishThreads;
-constexpr int kStages = 4; // records in shared memory: one to finish, one to go through, two to come
+constexpr int kStages = 4; // records in shared memory: one to finish, one to apply, two under way
 constexpr int kStateSize = kChunkHead * kChunkHead;
 constexpr float kHeadEps = 64e-5f;
 
@@ -37,7 +36,7 @@ constexpr int kLeastSegment = 32, kWhole = 1 << 30;
 // Tiles of a segment.
 int segment_tiles(int heads) { return heads <= 16 ? kLeastSegment : heads <= 40 ? 2 * kLeastSegment : kWhole; }
 
-// S at kStateScale after a segment (until chain: C), and T (of a row's first
+// For each segment S at kStateScale after it (before chain: C), and T (for a row's first
 // segment: the state before it).
 struct Carry {
     float s[kStateSize], t[kStateSize];
@@ -48,7 +47,8 @@ struct Segments {
     Carry *carries;
 
     __device__ int count(const ChunkRow &row) const { return ((row.count + kChunkTokens - 1) / kChunkTokens + tiles - 1) / tiles; }
-    // Of segment z, which is not the row's last one: those are whole, so that no two meet.
+    // The entry of segment z, which is not the row's last one. Such segments are whole, so that
+    // no two share an entry.
     __device__ Carry &carry(const ChunkMix &m, const ChunkRow &row, int z, int head) const {
         return carries[(int64_t)(row.tile / tiles + z) * m.heads + head];
     }
@@ -56,8 +56,8 @@ struct Segments {
 
 // ---- outputs ----------------------------------------------------------------
 
-// Eight values of one slot a thread, tile by tile. Addresses are made anew for each
-// tile: the registers are needed for S.
+// A thread finishes eight values of one slot of each tile. Addresses are computed anew for
+// each tile, because S needs the registers.
 template <typename E> struct Finisher {
     const ChunkMix &m;
     const int head, thread, slot, piece;
@@ -69,7 +69,7 @@ template <typename E> struct Finisher {
     __device__ int token(int n) const { return first + n * kChunkTokens + token_of(slot); }
     __device__ int64_t element(int n) const { return ((int64_t)token(n) * m.heads + head) * kChunkHead + 8 * piece; }
 
-    // Starts copying what belongs to tile n.
+    // Starts copying the record and gate of tile n.
     template <bool kOutputs> __device__ void copy(int n, ChunkRecord &record, uint4 (&gate)[kFinishThreads]) const {
         constexpr int pieces = sizeof(ChunkRecord) / 16;
         uint4 *to = reinterpret_cast<uint4 *>(&record) + thread;
@@ -125,7 +125,7 @@ template <typename E> struct Finisher {
 
 // ---- kernels ----------------------------------------------------------------
 
-// Goes through tiles of a row, in shared memory as the finisher copies them.
+// Applies the tiles of a row in order, as the finisher copies them to shared memory.
 template <bool kOutputs, typename E>
 __device__ inline void go_through(State &state, const Finisher<E> &finisher, int tiles, bool values, Shared &shared) {
     const bool scans = threadIdx.x < kScanThreads;
@@ -135,9 +135,8 @@ __device__ inline void go_through(State &state, const Finisher<E> &finisher, int
     };
     if (!scans)
         for (int n = 0; n < kStages - 2; n++) copy(n);
-    // When round n begins the records of tiles up to n are there. In it tile n is
-    // gone through, tile n-1 is finished and the copy of n+kStages-2 is started,
-    // where n-2 was.
+    // When round n begins, the records of tiles up to n have arrived. The round applies tile
+    // n, finishes tile n-1 and starts the copy of n+kStages-2 to the place of n-2.
     for (int n = 0; n < tiles + kOutputs; n++) {
         if (!scans) wait_copies<kStages - 3>();
         __syncthreads();
@@ -189,7 +188,7 @@ template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2)
         const int tiles = min((piece.row.count + kChunkTokens - 1) / kChunkTokens - piece.z * segments.tiles, segments.tiles);
         go_through<true>(state, piece.template finisher<E>(m, segments), tiles, true, shared);
     }
-    const Piece<S> piece(m, segments, blockIdx.z); // anew: the loop needs the registers
+    const Piece<S> piece(m, segments, blockIdx.z); // computed anew: the loop needs the registers
     if (scans && piece.z == piece.count - 1) state.store(piece.state(m), 1 / kStateScale);
 }
 
@@ -211,8 +210,8 @@ template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2)
     if (scans) state.store(values ? to.s : to.t, 1);
 }
 
-// grid (heads, rows of the table, 4), one block has 16 value rows: S after each
-// segment from C and T, but the first's, which is there, and the last's.
+// grid (heads, rows of the table, 4), one block has 16 value rows: computes S after each
+// segment from C and T, but for the first, where it is C itself, and the last.
 __global__ void __launch_bounds__(256) chain(ChunkMix m, Segments segments) {
     __shared__ float4 t[kChunkHead][kChunkHead / 4];
     __shared__ float s[16][kChunkHead];
@@ -265,7 +264,7 @@ template <typename E> void launch(const ChunkMix &m, gpuStream stream) {
 
 } // namespace
 
-// A record, and its share of a carry.
+// The bytes of a record, and of its share of a carry.
 int64_t chunk_record_bytes() { return sizeof(ChunkRecord) + sizeof(Carry) / kLeastSegment; }
 
 void scan_chunks(const ChunkMix &m, gpuStream stream) {

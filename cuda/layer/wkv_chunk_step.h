@@ -1,8 +1,8 @@
-// wkv_chunk_step.h: the state of 16 value rows in one warp, and the step over one
-// tile (wkv_chunk.h has the maths).
+// wkv_chunk_step.h: 16 value rows of S in one warp, and the step over one tile
+// (wkv_chunk.h has the maths).
 //
-// S lies in registers as C of a product: neighbouring tiles of it are operands A
-// of Uᵀ = Vᵀ Gᵀ + S Wᵀ and of Yᵀ = Vᵀ Hᵀ + S Rᵀ, and so is Uᵀ of S + Uᵀ (B̄ diag F).
+// S lies in registers as C of a product. Neighbouring tiles of it are operands A of
+// Uᵀ = Vᵀ Gᵀ + S Wᵀ and of Yᵀ = Vᵀ Hᵀ + S Rᵀ; Uᵀ in turn is one of S + Uᵀ (B̄ diag F).
 #pragma once
 
 #include "layer/wkv_chunk_record.h"
@@ -10,21 +10,20 @@
 
 namespace chunk {
 
-// A value of S as it is kept. fp16 states are rounded up or down by a hash of
-// the value, so that the mean is right (timemix_head.h).
+// Rounds a value of S to its stored type, as keep in timemix_head.h.
 template <typename S> __device__ inline S keep(float v) { return from_float<S>(v); }
 
 template <> __device__ inline half keep<half>(float v) {
     uint32_t bits = __float_as_uint(v), h = bits * 0x9E3779B1u;
     h ^= h >> 15;
     h *= 0x85EBCA77u;
-    constexpr uint32_t kLost = (1u << 13) - 1; // bits that fp16 has not
+    constexpr uint32_t kLost = (1u << 13) - 1; // bits that fp16 does not have
     constexpr uint32_t kNormal = 0x38800000u;  // fp16's least normal number
     if ((bits & 0x7fffffffu) >= kNormal) v = __uint_as_float((bits + (h >> 19 & kLost)) & ~kLost);
     return from_float_bounded<half>(v);
 }
 
-// Where values of S are in a matrix [value][key] of a head, for a thread of the
+// Where a thread's values of S are in a matrix [value][key] of a head, for a thread of the
 // first four warps: rows 16 warp + g and + 8, keys 8u + 2q and + 1 of tile u.
 struct Place {
     const int warp, lane, g, q;
@@ -34,7 +33,7 @@ struct Place {
     __device__ int element(int u, int i) const { return (16 * warp + g + i / 2 * 8) * kChunkHead + 8 * u + 2 * q + i % 2; }
 };
 
-// S times kStateScale, or whatever has its form.
+// S times kStateScale, or a matrix of the same form.
 struct State {
     float s[8][4];
 
@@ -63,8 +62,7 @@ struct State {
     }
 };
 
-// Two tiles of C in the making, each as two sums, so that fewer products wait for
-// each other.
+// Two tiles of C, each as two sums, so that fewer products wait for each other.
 struct Sums {
     float c[2][2][4] = {};
 
@@ -91,7 +89,7 @@ struct Sums {
 };
 
 // S += Aᵀ B for keys 32 part .. +31, B an image in two terms; A has kTermsA.
-// Products of one tile of S come far from each other.
+// Products of the same tile of S are far apart in the code, so that none waits for another.
 template <int kTermsA>
 __device__ inline void add_image(State &state, const Operand &a, const ChunkImage (&image)[2], int part, int lane) {
     const int slot = lane % 8 + lane / 8 % 2 * 8;
@@ -115,9 +113,8 @@ __device__ inline void add_image(State &state, const Operand &a, const ChunkImag
 // Values of Y, [slot][value], at kStateScale.
 using Outputs = float[kChunkTokens][kChunkHead + 4];
 
-// One tile. With kOutputs, Y is left in shared memory; without values V is taken
-// as zero. The order is that in which tensor cores are kept busy, with what the
-// next tile waits for first.
+// Applies one tile to S. With kOutputs, writes Y to shared memory; without values, V is zero.
+// The order keeps the tensor cores busy: what the next tile waits for comes first.
 template <bool kOutputs>
 __device__ inline void step_tile(State &state, const ChunkRecord &r, Outputs &outputs, bool values) {
     const Place p;

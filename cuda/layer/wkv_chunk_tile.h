@@ -1,16 +1,14 @@
-// wkv_chunk_tile.h: products of small tiles by one warp, and what they are
-// loaded with. Tensor cores do them where there are some (compute capability
-// 8.0); elsewhere, and with ROOKERY_PLAIN_TILES, plain arithmetic that gives the
-// same to rounding.
+// wkv_chunk_tile.h: products of small tiles by one warp, and their operands. Tensor cores
+// do them where the device has some (compute capability 8.0 and later); elsewhere, and
+// with ROOKERY_PLAIN_TILES, plain arithmetic gives the same up to rounding.
 //
-// Lane 4g+q (g below 8, q below 4) of a warp holds of a product C += A B with C
-// 16x8, A 16x16 and B 16x8:
+// For C += A B with C 16x8, A 16x16 and B 16x8, lane 4g+q (g below 8, q below 4) holds:
 //   c[0], c[1]: row g, columns 2q and 2q+1;  c[2], c[3]: the same of row g+8
-//   a[0]: row g, columns 2q and 2q+1;  a[1]: row g+8;  a[2], a[3]: 8 columns on
-//   b0: column g, rows 2q and 2q+1;  b1: rows 8 on
-// Values of A and B are pairs of T (half or bf16), the first in the low bits. So
-// two neighbouring tiles of C, rounded to pairs, are an operand A, and C's
-// transpose is an operand B.
+//   a[0]: row g, columns 2q and 2q+1;  a[1]: row g+8;  a[2], a[3]: 8 columns further
+//   b0: column g, rows 2q and 2q+1;  b1: 8 rows further
+// Values of A and B are pairs of T (half or bf16), the first in the low bits. So two
+// neighbouring tiles of C, rounded to pairs, are an operand A, and the transpose of C is
+// an operand B.
 #pragma once
 
 #include "device/gpu.h"
@@ -129,7 +127,7 @@ template <typename T> __device__ inline void split(Operand &a, const float (&lef
     split<T>(a.hi[3], a.lo[3], right[2], right[3]);
 }
 
-// C += A B with B in two terms as well; what the two low terms give is left out.
+// C += A B with B in two terms as well, without the product of the two low terms.
 template <typename T>
 __device__ inline void multiply(float (&c)[4], const Operand &a, uint32_t hi0, uint32_t hi1, uint32_t lo0, uint32_t lo1) {
     multiply<T>(c, a.hi, hi0, hi1);
@@ -165,7 +163,7 @@ __device__ inline void load_matrices_transposed(uint32_t (&r)[4], const void *ro
 
 // ---- functions --------------------------------------------------------------
 
-// 2^x and 1/x to about an ulp, without care for subnormal numbers.
+// 2^x and 1/x to about an ulp; subnormal numbers are flushed to zero.
 #if GPU_TILES
 __device__ inline float power_of_2(float x) {
     float y;
@@ -184,7 +182,7 @@ __device__ inline float reciprocal(float x) { return 1.0f / x; }
 
 // ---- ordering and copies ----------------------------------------------------
 
-// What the warp's lanes wrote to shared memory is seen by all of them.
+// Lets all lanes of the warp see what they wrote to shared memory.
 __device__ inline void warp_barrier() {
 #if GPU_CUDA
     __syncwarp();
@@ -194,8 +192,8 @@ __device__ inline void warp_barrier() {
 #endif
 }
 
-// 16 bytes from global to shared memory, done when the thread has waited for the
-// group it committed them in. Plain arithmetic copies at once.
+// Copies 16 bytes from global to shared memory, complete when the thread has waited for the
+// group that it committed them in. Without tensor cores it copies at once.
 #if GPU_TILES
 __device__ inline void copy16(void *shared, const void *global) {
     const uint32_t at = (uint32_t)__cvta_generic_to_shared(shared);
@@ -209,7 +207,7 @@ __device__ inline void commit_copies() {}
 template <int kPending> __device__ inline void wait_copies() {}
 #endif
 
-// Lets a kernel have more shared memory than 48 KiB; where it cannot, its launch
+// Allows a kernel more shared memory than 48 KiB. Where the device has less, the launch
 // fails.
 template <typename K> void allow_shared(K *kernel, size_t bytes) {
     (void)GPU_NAME(FuncSetAttribute)((const void *)kernel, GPU_NAME(FuncAttributeMaxDynamicSharedMemorySize), (int)bytes);

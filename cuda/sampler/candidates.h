@@ -1,5 +1,5 @@
-// candidates.h: a row's likeliest tokens by raw logits, with what the draw
-// gave them.
+// candidates.h: a row's likeliest tokens by raw logits, each with the probability that
+// the draw gave it.
 #pragma once
 
 #include "sampler/pick.h"

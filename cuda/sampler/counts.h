@@ -1,13 +1,12 @@
-// counts.h: what a slot remembers of the tokens drawn before. The blocks
-// of a team all read the list, each for the ids of its part; the one that has the
-// drawn token brings it up to date.
+// counts.h: how often a slot's tokens occurred. All blocks of a team read the list, each
+// for the ids of its part; the block that has the drawn token updates it.
 #pragma once
 
 #include "sampler/row.h"
 
 namespace sampling {
 
-// What a seen token's logit is lowered by.
+// How much a seen token's logit is lowered.
 __device__ inline float penalty(const RowInput &in, float n, float first) {
     if (in.rapid_penalty) return in.presence * first + in.frequency * (n - first);
     return in.presence + in.frequency * n;
@@ -31,9 +30,8 @@ struct Seen {
         size = slots.count_size[slot];
     }
 
-    // Leaves penalties and bans in lowered, which is zero before, for ids of the part.
-    // Of a list with room for limit tokens the first ones are read before its size is
-    // known.
+    // Writes penalties and bans of the part's ids to lowered, which is zero before. The list
+    // has room for limit tokens; its first ones are read before its size is known.
     __device__ void lower(const RowInput &in, const int32_t *bans, const Part &part, float *lowered, int limit) const {
         if (in.penalised())
             for (int from = threadIdx.x; from == (int)threadIdx.x || from < size; from += kAtOnce * blockDim.x) {
@@ -50,16 +48,16 @@ struct Seen {
                     if (from + k * (int)blockDim.x < size && at[k] < (unsigned)part.chunks * kDrawChunk) lowered[at[k]] = penalty(in, v[k], f[k]);
             }
         if (in.ban_count == 0) return;
-        __syncthreads(); // a token that is both is banned
+        __syncthreads(); // a token that is both seen and banned stays banned
         for (int i = threadIdx.x; i < in.ban_count; i += blockDim.x) {
             const unsigned at = bans[in.ban_offset + i] - part.first;
             if (at < (unsigned)part.chunks * kDrawChunk) lowered[at] = INFINITY;
         }
     }
 
-    // Brings the counts to after the draw, by a block's threads but for the first warp,
-    // which has the host to tell: they decay, and the token is counted, at the end if it
-    // is new.
+    // Updates the counts after the draw: they decay, and the token is counted, at the end of
+    // the list if it is new. All threads of a block do it but the first warp, which tells the
+    // host.
     __device__ void observe(const DrawArgs &a, const RowInput &in, int drawn) const {
         const bool exempt = in.exempt && (a.scratch.exempt[drawn / 32] >> drawn % 32 & 1);
         const float weight = exempt ? 0.0f : 1.0f;

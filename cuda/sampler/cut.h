@@ -1,5 +1,5 @@
-// cut.h: at which value of a row a truncation cuts, found by its team of
-// blocks. All sums are of integers, so that their order does not matter.
+// cut.h: the value at which top_k or top_p cuts a row, found by its team of blocks. All
+// sums are of integers, so that their order does not matter.
 #pragma once
 
 #include "sampler/row.h"
@@ -7,8 +7,8 @@
 namespace sampling {
 
 constexpr int kBinBits = 11, kBins = 1 << kBinBits, kGroupBins = kWarp, kGroups = kBins / kGroupBins;
-constexpr float kMassBits = 45;  // the distance from the largest value, in powers of two, beyond which a mass is zero
-constexpr int kShort = 512;      // values that each block looks at by itself
+constexpr float kMassBits = 45;  // a mass is zero beyond this distance from the largest value, in powers of two
+constexpr int kShort = 512;      // values of a short list, which each block handles by itself
 constexpr int kMaxChunks = 1024; // of a row
 
 // A value of a short list.
@@ -27,18 +27,19 @@ template <typename T> struct Work {
     Look look;
     uint2 bin[kBins + kWarp];            // sums in this block, in two words; see Usual::fill
     alignas(16) uint64_t group[kGroups]; // of kGroupBins of them
-    alignas(16) uint64_t groups[T::kBlocks][kGroups], fine[T::kBlocks][kGroupBins]; // of each block: all groups, and the bins of one
+    alignas(16) uint64_t groups[T::kBlocks][kGroups], fine[T::kBlocks][kGroupBins]; // of each block: its groups, and the bins of one group
     Short mine[kShort], all[kShort];
-    uint2 chunk[kMaxChunks / T::kBlocks], above; // what is above a bin, of chunks and in all
-    uint2 sums[T::kBlocks];                      // of each block: above, and what is added to it
+    uint2 chunk[kMaxChunks / T::kBlocks], above; // masses above the cut: of each chunk, of the block
+    uint2 sums[T::kBlocks];                      // of each block: its masses above the cut, later all that are kept
     uint64_t total[T::kWarps], pack[kPacks];
     uint64_t word;        // of the row's random stream
-    int count, id;        // of mine; picked
+    int count, id;        // values in mine; the picked id
     uint32_t least, most; // keys of mine
     uint32_t best, theta; // keys: of the block's largest value, and where the cut is
 };
 
-// What values measure: their masses; one each; one each for those that are theta.
+// Measures of values: their mass; one each for values from `least` up; one each for values
+// equal to theta.
 struct Masses {
     float m, scale;
     __device__ uint64_t operator()(int, float z) const { return mass(z, m, scale); }
@@ -58,8 +59,8 @@ struct Ties {
     __device__ uint64_t sum(int, const float (&z)[kPack]) const { return (z[0] == theta) + (z[1] == theta) + (z[2] == theta) + (z[3] == theta); }
 };
 
-// What a draw draws from, as infer/sampler's distribution: the masses of values
-// above theta, and tie_mass for each that is theta with an id up to tie_last.
+// The distribution of a draw, as in infer/sampler: the mass of each value above theta, and
+// tie_mass for each value equal to theta with an id up to tie_last.
 struct Kept {
     float m, scale, theta;
     int tie_last;
@@ -88,14 +89,14 @@ struct FromUp {
     __device__ uint64_t operator()(int, float z) const { return z >= theta ? mass(z, m, scale) : 0; }
 };
 
-// A number, or, if it is not 0, a share of the sum, rounded up.
+// A number; or a share of the sum, rounded up, if share is not 0.
 struct Target {
     uint64_t number;
     double share;
 };
 
-// A place where a truncation cuts: at the `ties` values with a key, of which rest
-// (a mass or a count) is still kept. Key 0 cuts nothing.
+// Where a truncation cuts: at the `ties` values with this key, of which `rest` (a mass or a
+// count) is still kept. Key 0 cuts nothing.
 struct Cutoff {
     uint32_t key;
     int ties;
@@ -104,7 +105,7 @@ struct Cutoff {
 
 // ---- bins ----------------------------------------------------------------------
 
-// Values divided evenly by their distance from the largest one, the last bin open.
+// Bins of equal width by distance from the largest value; the last bin is open.
 struct Distances {
     float largest, resolution;
 
@@ -113,7 +114,7 @@ struct Distances {
     __device__ int of(float z) const { return (int)fminf(fmaxf((largest - z) * resolution, 0), kBins - 1); }
 };
 
-// Values whose keys are from least to most, divided exactly; kBins for others.
+// Bins of keys from least to most; kBins for other keys.
 struct Keys {
     uint32_t least, most;
     int shift;
@@ -126,8 +127,8 @@ struct Keys {
     }
 };
 
-// Values beyond this distance, in powers of two, have together less than a quarter of
-// 1-top_p of the largest one's mass, or none: top_p does not cut among them.
+// All values beyond this distance, in powers of two, together have less than a quarter of
+// 1-top_p of the largest mass, or none: top_p does not cut among them.
 __device__ inline float widest(float top_p, int limit) { return fminf(kMassBits, 2 + log2f((float)limit) - log2f(1 - top_p)); }
 
 template <typename T> __device__ void clear_bins(Work<T> &w) {
@@ -136,13 +137,13 @@ template <typename T> __device__ void clear_bins(Work<T> &w) {
 
 __device__ inline uint64_t whole(uint2 sum) { return (uint64_t)sum.y << 32 | sum.x; }
 
-// Two additions of 32 bits, as one of 64 would be a loop.
+// Two atomic additions of 32 bits, because one of 64 bits would be a loop.
 __device__ inline void add_to(uint2 &sum, uint64_t v) {
     const uint32_t low = (uint32_t)v, before = atomicAdd(&sum.x, low), high = (uint32_t)(v >> 32) + (before + low < before);
     if (high) atomicAdd(&sum.y, high);
 }
 
-// sum += v in shared memory, if that is anything; no branch.
+// sum += v in shared memory, if v is not 0; without a branch.
 __device__ inline void add_if_any(uint32_t *sum, uint32_t v) {
 #if GPU_CUDA
     asm volatile("{\n.reg .pred any;\nsetp.ne.b32 any, %1, 0;\n@any red.shared.add.u32 [%0], %1;\n}" ::"r"((uint32_t)__cvta_generic_to_shared(sum)), "r"(v)
@@ -152,9 +153,8 @@ __device__ inline void add_if_any(uint32_t *sum, uint32_t v) {
 #endif
 }
 
-// Fills the bins of this block, which are empty, with what values measure. As
-// add_to, in four at a time; but what goes to the last one, as most of a row
-// may, is added up first.
+// Adds the measures of this block's values to its bins, which are empty, four at a time.
+// Those of the last bin, which may get most of a row, are added up first.
 template <typename T, typename B, typename F> __device__ void fill_bins(Work<T> &w, const Part &part, const B bins, const F measure) {
     uint64_t last = 0;
     part.each([&](int id, const float (&z)[kPack]) {
@@ -181,13 +181,14 @@ template <typename T, typename B, typename F> __device__ void fill_bins(Work<T> 
     if (threadIdx.x % kWarp == 0 && last > 0) add_to(w.bin[kBins - 1], last);
 }
 
-// Adds up the block's bins by groups, the last one with what fill leaves behind the bins.
+// Adds up the block's bins by groups; what fill leaves behind the bins belongs to the last
+// group.
 template <typename T> __device__ void sum_groups(Work<T> &w) {
     constexpr int kEach = kBins / T::kThreads;
     uint64_t sum = 0;
 #pragma unroll
     for (int k = 0; k < kEach; k++) {
-        const int bin = threadIdx.x * kEach + (k + threadIdx.x) % kEach; // from different banks
+        const int bin = threadIdx.x * kEach + (k + threadIdx.x) % kEach; // lanes read different banks
         sum += whole(w.bin[bin]);
         if (bin >= kBins - kWarp) sum += whole(w.bin[bin + kWarp]);
     }
@@ -196,8 +197,8 @@ template <typename T> __device__ void sum_groups(Work<T> &w) {
     if (threadIdx.x * kEach % kGroupBins == 0) w.group[threadIdx.x * kEach / kGroupBins] = sum;
 }
 
-// The bin with which the running sum over the team's bins is at least the target;
-// *left is what it lacks before it. `meanwhile` is called while others arrive.
+// The first bin at which the running sum over the team's bins reaches the target; *left is
+// what is missing before that bin. `meanwhile` is called while other blocks arrive.
 template <typename T, typename F> __device__ int find_bin(Work<T> &w, const Target target, uint64_t *left, F meanwhile) {
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
     __syncthreads();
@@ -237,7 +238,7 @@ template <typename T, typename F> __device__ int find_bin(Work<T> &w, const Targ
 
 static_assert(kGroups == 2 * kWarp, "a lane has two groups");
 
-// Brings the team's short lists together, of n values in all.
+// Joins the team's short lists, of n values in all.
 template <typename T> __device__ void join_lists(Work<T> &w, int n) {
     int count[T::kBlocks];
 #pragma unroll
@@ -252,9 +253,9 @@ template <typename T> __device__ void join_lists(Work<T> &w, int n) {
     __syncthreads();
 }
 
-// The cut among the n values of w.all, whose keys are from least to most, by each
-// block for itself: the range of keys is narrowed by 2^kFewBits at a time. Bins
-// are empty before and after.
+// The cut among the n values of w.all, whose keys are from least to most. Each block
+// computes it for itself, narrowing the range of keys by 2^kFewBits at a time. Bins are
+// empty before and after.
 template <typename T> __device__ Cutoff cut_short(Work<T> &w, int n, uint64_t target, uint32_t least, uint32_t most) {
     constexpr int kFewBits = 8, kEach = (1 << kFewBits) / kWarp;
     const int lane = threadIdx.x % kWarp;
@@ -285,13 +286,13 @@ template <typename T> __device__ Cutoff cut_short(Work<T> &w, int n, uint64_t ta
     return {most, ties, rest + 1};
 }
 
-// The short lists of the team together.
+// The sizes and keys of all short lists of the team.
 struct Listed {
     int n;
     uint32_t least, most; // keys
 };
 
-// Puts the values of a bin on the block's short list, as far as there is room.
+// Puts the values of a bin on the block's short list while there is room.
 template <typename T, typename B, typename F> __device__ Listed list_bin(Work<T> &w, const Part &part, const B bins, int bin, const F measure) {
     if (threadIdx.x == 0) {
         w.count = 0;
@@ -342,10 +343,10 @@ template <typename T, typename F> __device__ __noinline__ Cutoff cut_many(Work<T
     return cut_short(w, found.n, target, found.least, found.most);
 }
 
-// The weighted quantile of the row's values: the largest key such that the values
-// with it or a larger one measure at least target, and what remains of target after
-// those with a larger one. A share is of the whole row's measure. Bins are empty
-// before and, but for a barrier, after.
+// The weighted quantile of the row's values: the largest key such that the values with that
+// key or a larger one measure at least target, and what remains of target after those with
+// a larger key. A share is a share of the whole row's measure. Bins are empty before; after
+// it, they are empty behind the next barrier.
 template <typename T, typename F> __device__ Cutoff cut(Work<T> &w, const Part &part, const Distances distances, Target target, const F measure) {
     fill_bins(w, part, distances, measure);
     const int bin = find_bin(w, target, &target.number, [] {});

@@ -1,22 +1,22 @@
-// draw.cu: the draw of each row, by one team of blocks a row.
+// draw.cu: the kernel that draws: one team of blocks a row.
+#include "layer/gemv.h"
 #include "sampler/candidates.h"
 #include "sampler/counts.h"
 #include "sampler/many.h"
 #include "sampler/mix.h"
 #include "sampler/usual.h"
-#include "layer/gemv.h"
 
 namespace sampling {
 
 namespace {
 
 constexpr int kMostChunksHeld = 24; // of a block: 96 KiB
-constexpr int kTeamsLeft = 49;      // that a card has at once, when there are many rows
+constexpr int kTeamsLeft = 49;      // teams for the rows that draw_many leaves
 static_assert(kMostChunksHeld <= kWarp, "a lane of Usual::pick has one");
 
 int chunks_each(int vocab, int blocks) { return (int)ceil_div(ceil_div(vocab, kDrawChunk), blocks); }
 
-// Keeps what top_k and top_p leave of the softmax; bins are empty.
+// Finds what top_k and top_p keep of the softmax; bins are empty.
 template <typename T> __device__ void truncate(Work<T> &w, const Part &part, const RowInput &in, Kept &d) {
     const bool rapid = in.draw == Draw::Rapid;
     const float scale = rapid ? d.scale : kSoftmaxScale;
@@ -47,8 +47,8 @@ struct Drawn {
     Kept from;
 };
 
-// Draws from what part has; d has the row's largest value and the scale. Kept apart, so
-// that the usual draw has its registers for itself.
+// Draws from the part; d has the row's largest value and the scale. A function of its own, so
+// that it takes no registers from the usual draw.
 template <typename T> __device__ __noinline__ Drawn draw_any(Work<T> &w, Part part, Kept d) {
     const RowInput &in = w.in;
     uint64_t total;
@@ -63,8 +63,8 @@ template <typename T> __device__ __noinline__ Drawn draw_any(Work<T> &w, Part pa
     return {token, total, d};
 }
 
-// Draws for the row, whose largest value is best: of nothing but -Inf, token 0 with a
-// total of 0. The token may be -1 for blocks that do not have it.
+// Draws for the row, whose largest value is best. If all values are -Inf, it is token 0 with
+// a total of 0. The token may be -1 for blocks that do not have it.
 template <typename T> __device__ Drawn draw(Work<T> &w, const Part &part, float best) {
     const RowInput &in = w.in;
     Drawn d{0, 0, {best, in.scale, kNegInf, INT32_MAX, 0}};
@@ -92,7 +92,7 @@ template <typename T> __device__ bool read_input(const DrawArgs &a, Work<T> &w, 
     return w.in.draw != Draw::None && w.in.draw != Draw::Member && w.slot == w.in.slot;
 }
 
-// What the host is told of a row that does not draw, by one thread.
+// Writes the result of a row that does not draw; one thread does it.
 __device__ void pass_over(const DrawArgs &a, const RowInput &in, int out) {
     rk_result *result = a.scratch.results + out;
     if (in.draw != Draw::Member) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN, 0.0f};
@@ -100,7 +100,7 @@ __device__ void pass_over(const DrawArgs &a, const RowInput &in, int out) {
     a.arrive();
 }
 
-// Behind Work there is room for the values held.
+// The values held follow Work in shared memory.
 template <typename T, bool kHeld> __device__ void draw_row(const DrawArgs &a, Work<T> &w, int out, int chunks_each) {
     const int rank = T::rank();
     const bool draws = read_input(a, w, out);
@@ -148,7 +148,7 @@ template <typename T, bool kHeld> __device__ void draw_row(const DrawArgs &a, Wo
         __threadfence_system();
         T::sync();
     }
-    T::arrive(); // no block may go on while others read its memory
+    T::arrive(); // no block may leave while others read its memory
     const int token = drawn.token, at = token - part.first;
     if (token >= 0 && at >= 0 && at < chunks * kDrawChunk) {
         const float own = in.members > 0 ? tell_members(a, out, in.members, token) : 0.0f;
@@ -163,7 +163,7 @@ template <typename T, bool kHeld> __device__ void draw_row(const DrawArgs &a, Wo
     T::wait();
 }
 
-// A team has one row, or goes through what draw_many has left of them.
+// A team has one row, or works through those that draw_many leaves.
 template <typename T, bool kHeld> __global__ void __launch_bounds__(T::kThreads, T::kResident) draw_rows(DrawArgs a, int chunks_each) {
     extern __shared__ uint4 shared[];
     let_next_start();

@@ -1,3 +1,4 @@
+// many.cu: the kernel of many.h.
 #include "sampler/many.h"
 
 #include "sampler/many_row.h"
@@ -13,7 +14,7 @@ __device__ inline bool takes(const RowInput &in, int limit) { return is_usual(in
 // Leaves an output to draw_rows.
 __device__ inline void leave(const DrawArgs &a, int out) { a.scratch.left[1 + atomicAdd(a.scratch.left, 1)] = out; }
 
-// What a row has drawn, or -1.
+// The token that a row draws, or -1 if it is left to draw_rows.
 template <int kThreads> __device__ int draw(const Row<kThreads> &row, const RowInput &in, const Sums &sums) {
     const float m = fmaxf(sums.rest.best, sums.lowered.best), scale = in.scale;
     if (!(m > kNegInf)) return -1;
@@ -41,7 +42,7 @@ template <int kThreads> __global__ void __launch_bounds__(kThreads, kMostThreads
     const int out = blockIdx.x, at = a.row(out);
     const RowInput &in = a.input[at];
     const bool usual = takes(in, a.slots.limit) && !a.frozen(at);
-    const Seen seen(a.slots, usual ? in.slot : 0); // rows that are none have no counts
+    const Seen seen(a.slots, usual ? in.slot : 0); // slot 0 in place of a row without counts
     const float *logits = a.logits + out * a.stride;
     const Row<kThreads> row{s, logits, a.slots.limit, (int)(a.stride / kDrawChunk), in.penalised() ? seen.size : 0};
     if (!usual || row.listed > kMostListed) {
@@ -76,7 +77,7 @@ bool takes_many(const DrawArgs &a) {
     return a.outputs >= kFewRows && a.stride <= kMostChunks * kDrawChunk && sizeof(Space<kMostThreads>) <= device_limits().shared;
 }
 
-// With more rows than multiprocessors two share one: one works while the other waits.
+// With more rows than multiprocessors, two blocks share one: one works while the other waits.
 void draw_many(const DrawArgs &a, gpuStream stream) {
     constexpr int kHalf = kMostThreads / 2;
     if (a.outputs > device_limits().multiprocessors)

@@ -1,16 +1,16 @@
-// many.h: draws where there are many rows: a block goes through one row,
-// whose logits it reads three times, mostly from the second-level cache.
+// many.h: draws of many rows: a block has one row and reads its logits three times, mostly
+// from the second-level cache.
 //
-// It takes the usual rows alone: with or without penalties, bans and top_p, but no
-// top_k, no candidates and no members. It leaves those aside too whose logits are
-// out of the ordinary, and lists what it leaves; draw_rows has them then.
+// It takes only usual rows: with or without penalties, bans and top_p, but without top_k,
+// candidates and members. It also leaves rows with unusual logits (NaN, too large). It
+// lists what it leaves, and draw_rows draws those.
 //
-// Seen and banned tokens are marked as touched, left out where the row is gone
-// through, and gone through by themselves. The first pass finds the largest value
-// and the sum of the softmax; the second divides it roughly by bins, which says
-// between which two values top_p cuts; the third adds up by chunks what is above,
-// lists what is between, and shows that the cut is there. What it adds up are the
-// masses of sampler_mass.h, so that the draw is that of draw_rows to the bit.
+// Seen and banned tokens are marked as touched; the passes leave them out, and they are
+// handled by themselves. The first pass finds the largest value and the sum of the
+// softmax. The second sorts that sum roughly into bins, which tells between which two
+// values top_p cuts. The third adds up by chunks what is above, lists what is between, and
+// shows that the cut is there. It adds up the masses of mass.h, so that the draw is bit
+// for bit that of draw_rows.
 #pragma once
 
 #include "sampler/sampler.h"

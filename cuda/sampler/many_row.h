@@ -1,4 +1,4 @@
-// many_row.h: one row of draw_many, gone through by its block.
+// many_row.h: the three passes of draw_many over one row.
 #pragma once
 
 #include "sampler/counts.h"
@@ -16,7 +16,7 @@ template <int kThreads> struct Row {
     const float *logits;
     int limit, chunks, listed;
 
-    // Marks bans, and lists seen tokens with what penalties make of them.
+    // Marks banned tokens, and lists seen ones with their values after penalties.
     __device__ void list_touched(const RowInput &in, const int32_t *bans, const Seen &seen, Sums &sums) const {
         for (int i = threadIdx.x; i < in.ban_count; i += kThreads) {
             const int id = bans[in.ban_offset + i];
@@ -44,9 +44,9 @@ template <int kThreads> struct Row {
             if (s.id[i] >= 0) f(s.id[i], s.z[i]);
     }
 
-    // Calls f(id, z, raw) with the first of kPack ids and their values for all of a
-    // chunk's packs, by all lanes of a warp; then g(chunk). z is -Inf for touched
-    // tokens, both are for ids that are none.
+    // For all packs of a chunk, by all lanes of a warp: calls f(id, z, raw) with the first of
+    // kPack ids and their values; then g(chunk). z is -Inf for touched tokens; both are -Inf
+    // for ids without a token.
     template <typename F, typename G> __device__ void each(F f, G g) const {
         const int lane = threadIdx.x % kWarp;
         float4 next[kAhead];
@@ -58,7 +58,7 @@ template <int kThreads> struct Row {
         fetch(threadIdx.x / kWarp, 0);
         for (int c = threadIdx.x / kWarp; c < chunks; c += kWarps) {
             const bool end = (c + 1) * kDrawChunk > limit;
-#pragma unroll 1 // to fetch more instructions would take longer than the loop
+#pragma unroll 1 // fetching more instructions would take longer than the loop
             for (int j = 0; j < kPacks; j += kAhead) {
                 float4 now[kAhead];
 #pragma unroll
@@ -84,7 +84,7 @@ template <int kThreads> struct Row {
         }
     }
 
-    // The first pass: brings sums together. False if a logit is no number or too large.
+    // The first pass: adds up sums. False if a logit is NaN or too large.
     __device__ bool look(Sums &sums, int vocab) const {
         bool odd = false;
         Softmax all;
@@ -113,8 +113,8 @@ template <int kThreads> struct Row {
         return !odd;
     }
 
-    // The second pass: the bins between which the likeliest values come to a share of
-    // top_p, as s.first_bin and s.last_bin.
+    // The second pass: finds s.first_bin and s.last_bin, between which the sum of the likeliest
+    // values reaches the share top_p.
     __device__ void find_bins(const Rough &rough, float top_p) const {
         uint32_t sum = 0;
         each(
@@ -149,8 +149,8 @@ template <int kThreads> struct Row {
         if (lane == kWarp - 1) s.total[0][warp] = upto;
         __syncthreads();
         upto += warp_sum(lane < warp ? s.total[0][lane] : 0);
-        // Each value may be off by half a unit, in the sum and in what is compared, and by
-        // what exp2_near is off.
+        // Each value may be wrong by half a unit, in the sum and in the comparison, and by the
+        // error of exp2_near.
         const int64_t target = (int64_t)((double)top_p * (double)total), off = limit + (1 << 11);
         const uint64_t from = (uint64_t)max((long long)(target - off), 1ll), to = (uint64_t)min((long long)(target + off), (long long)total);
         uint64_t before = upto - mine;
@@ -163,7 +163,7 @@ template <int kThreads> struct Row {
         __syncthreads();
     }
 
-    // Sums over the block, of both; every thread gets them.
+    // Sums both over the block; every thread gets the sums.
     __device__ ulonglong2 block_sums(uint64_t a, uint64_t b) const {
         const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
         a = warp_sum(a), b = warp_sum(b);
@@ -172,10 +172,10 @@ template <int kThreads> struct Row {
         return {warp_sum(lane < kWarps ? s.total[0][lane] : 0), warp_sum(lane < kWarps ? s.total[1][lane] : 0)};
     }
 
-    // The third pass: adds up masses of values from `above` up by chunks, and lists
-    // values from `least` up that are below. Where top_p cuts (kCuts), x is what all
-    // values come to for it, and y those from `above` up. kSame: the draw has the same
-    // scale.
+    // The third pass: adds up by chunks the masses of values from `above` up, and lists the
+    // values between `least` and `above`. If top_p cuts (kCuts), it returns as x the sum of
+    // all masses by the scale of top_p, as y that of values from `above` up. kSame: the draw
+    // has the same scale.
     template <bool kCuts, bool kSame> __device__ ulonglong2 gather(float m, float scale, float least, float above) const {
         uint64_t sum = 0, all = 0, kept = 0;
         const auto list = [&](int id, float z) {
@@ -232,8 +232,9 @@ template <int kThreads> struct Row {
         return {0, 0};
     }
 
-    // The cut among the listed values: the largest with which those from it up come to
-    // rest. Adds the masses of those that stay to their chunks. False if there is none.
+    // The cut among the listed values: the largest one such that the values from it up add up
+    // to at least rest. Adds the masses of those that are kept to their chunks. False if there
+    // is no cut.
     __device__ bool cut(uint64_t rest, float m, float scale, float *theta) const {
         const int n = s.count;
         if (n > kMostTies) return false;
@@ -257,7 +258,7 @@ template <int kThreads> struct Row {
         return true;
     }
 
-    // Which id a random word falls on, by the sums of chunks, among values from theta up.
+    // The id that a random word selects among values from theta up, by the sums of chunks.
     __device__ int pick(uint64_t word, float m, float scale, float theta) const {
         const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
         constexpr int kEach = kMostChunks / kWarp;
@@ -294,7 +295,7 @@ template <int kThreads> struct Row {
         }
         __syncthreads();
         if (warp < kPacks) {
-            for (int j = 0; j < warp; j++) rest -= s.total[0][j]; // wraps if it is before
+            for (int j = 0; j < warp; j++) rest -= s.total[0][j]; // wraps around if the id is in an earlier part
             if (rest < s.total[0][warp]) {
                 uint64_t before = warp_scan(sum) - sum;
 #pragma unroll

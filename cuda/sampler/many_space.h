@@ -1,11 +1,11 @@
-// many_space.h: what a block of draw_many knows of its row.
+// many_space.h: shared memory of a block of draw_many, and its bins.
 #pragma once
 
 #include "sampler/candidates.h"
 
 namespace sampling {
 
-constexpr int kMostChunks = 128, kMostListed = 4096, kMostTies = 512; // of a row: chunks, seen tokens, values that the cut may be at
+constexpr int kMostChunks = 128, kMostListed = 4096, kMostTies = 512; // of a row: chunks, seen tokens, values near the cut
 
 // The logarithm of a sum of exponentials, as best + log(sum).
 struct alignas(8) Softmax {
@@ -18,7 +18,7 @@ struct alignas(8) Softmax {
         best = all;
     }
 
-    // Brings together those of all lanes.
+    // Combines those of all lanes.
     __device__ void join() {
         const float most = warp_max(best);
         sum = warp_sum(most > kNegInf ? sum * __expf(best - most) : 0.0f);
@@ -26,7 +26,7 @@ struct alignas(8) Softmax {
     }
 };
 
-// Of values that are not touched; of touched ones, after and before penalties.
+// Sums over untouched values, and over touched ones after and before penalties.
 struct Sums {
     Softmax rest, lowered, raw;
 
@@ -52,7 +52,7 @@ template <int kThreads> struct Space {
     uint32_t theta;
 };
 
-// 2^x, nearly.
+// An approximation of 2^x.
 __device__ inline float exp2_near(float x) {
 #if GPU_CUDA
     float y;
@@ -63,12 +63,12 @@ __device__ inline float exp2_near(float x) {
 #endif
 }
 
-// Bins of the second pass, and about how much a value has of a sum of 2^30.
+// The bins of the second pass, and a value's approximate part of a sum of 2^30.
 struct Rough {
     float m, resolution, shift;
 
-    // total: the sum of 2^((z-m)*kSoftmaxScale), about. Values beyond the last bin have
-    // together less than a quarter of what top_p leaves out.
+    // total: about Σ 2^((z-m)*kSoftmaxScale). All values beyond the last bin together have less
+    // than a quarter of what top_p leaves out.
     __device__ Rough(float m, float total, int limit, float top_p) : m(m) {
         const float widest = 2 + log2f((float)limit) - log2f(1 - top_p) - log2f(total);
         resolution = (kBins - 1) / fminf(fmaxf(widest, 1), kMassBits);
@@ -79,7 +79,7 @@ struct Rough {
     __device__ int bin(float distance) const { return (int)fminf(distance * resolution, kBins - 1); }
     __device__ uint32_t share(float distance) const { return (uint32_t)__float2int_rn(exp2_near(shift - distance)); }
 
-    // The smallest value that lies in a bin up to this one.
+    // The smallest value that lies in this bin or one before it.
     __device__ float least(int to) const {
         uint32_t low = key_of(kNegInf), high = key_of(m);
         if (to < 0) return INFINITY;

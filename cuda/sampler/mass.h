@@ -1,6 +1,7 @@
-// mass.h: the arithmetic of infer/sampler (mass.go, philox.go, cut.go),
-// which is defined to the bit. Every multiplication and addition is rounded by
-// itself: files that include this are compiled without fused operations.
+// mass.h: the arithmetic of infer/sampler (mass.go, philox.go, cut.go), which is defined
+// bit for bit. Every multiplication and addition is rounded by itself: files that include
+// this are compiled without fused operations. A mass is 2^((z-m)*scale), an integer in
+// units of 2^-44.
 #pragma once
 
 #include "device/gpu.h"
@@ -14,7 +15,7 @@ constexpr float kMaxFloat = 3.402823466e+38f;
 // What a logit counts as: NaN as -Inf, +Inf as the largest float.
 __device__ inline float tame(float z) { return fminf(fmaxf(z, kNegInf), kMaxFloat); }
 
-// (z-m)*scale, as far as it matters.
+// (z-m)*scale, but at least -64: below that the mass is 0.
 __device__ inline float power(float z, float m, float scale) { return fmaxf((z - m) * scale, -64.0f); }
 
 // 2^y in units of 2^-44, to the nearest integer.
@@ -28,15 +29,15 @@ __device__ inline uint64_t mass(float y) {
     p = p * f + 0x1.62e430p-01f;
     p = p * f + 1.0f;
     const uint32_t weight = __float_as_uint(p) + (__float_as_uint(t) << 23); // from 2^-64 to 1
-    // As a double times 2^44, made of its bits; 2^52 rounds it and brings it to the low ones.
+    // The double weight * 2^44, made of its bits; adding 2^52 rounds it to the low bits.
     const double large = __hiloint2double((int)((weight >> 3) + (1023 - 127 + 44 << 20)), (int)(weight << 29)) + 4503599627370496.0;
     return (uint64_t)__double_as_longlong(large) & 0xfffffffffffffull;
 }
 
-// The same of 2^((z-m)*scale).
+// The mass of a value z: 2^((z-m)*scale).
 __device__ inline uint64_t mass(float z, float m, float scale) { return mass(power(z, m, scale)); }
 
-// Orders floats as integers; -0 and +0 are one.
+// An integer with the order of the floats; -0 and +0 are equal.
 __device__ inline uint32_t key_of(float z) {
     const uint32_t b = __float_as_uint(z + 0.0f);
     return b >> 31 ? ~b : b | 0x80000000u;

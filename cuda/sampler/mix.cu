@@ -1,4 +1,4 @@
-// mix.cu: the logits of mixes, by one block for each chunk of a row.
+// mix.cu: the logits of mixes. A block has one chunk of one row.
 #include "sampler/mix.h"
 
 namespace sampling {

@@ -1,7 +1,9 @@
-// mix.h: mixes: several rows whose logits make those that one token is
-// drawn from, for all of them (rookery.h has the definition). mix makes them, and
-// sums up the softmax of each row by itself; the draw is that of any row, and
-// tells the others at its end.
+// mix.h: mixes: one token is drawn for several rows, from
+//
+//   z = weight_0*z_0 + weight_1*z_1 + ...     (rookery.h has the definition)
+//
+// mix computes z, fp32 [outputs/2][stride], and the softmax sum of each row by itself. The
+// draw is that of any row; at its end the other members are told the token.
 #pragma once
 
 #include "sampler/row.h"
@@ -11,7 +13,7 @@ namespace sampling {
 // Makes the logits of all mixes of a step.
 void mix(const DrawArgs &a, gpuStream stream);
 
-// The logarithm of the sum of exp(logit) of an output's own row, by a warp.
+// log Σ exp(logit) of an output's own row, by a warp.
 __device__ inline double own_norm(const DrawArgs &a, int out) {
     const int chunks = (int)(a.stride / kDrawChunk);
     Extremes all{kNegInf, 0, 0};
@@ -23,9 +25,9 @@ __device__ inline double own_norm(const DrawArgs &a, int out) {
     return (double)all.raw_best + (double)logf(all.raw_sum);
 }
 
-// Tells the members of a mix, and the host, what was drawn and what each row alone
-// thinks of it. By all threads of a block; returns the first row's own log-
-// probability to thread 0.
+// Writes the drawn token to the slots of the other members of a mix, and to the results its
+// log-probability by each of them alone. All threads of a block call it; thread 0 gets the
+// log-probability of the first row.
 __device__ inline float tell_members(const DrawArgs &a, int out, int members, int token) {
     float own = 0;
     for (int k = threadIdx.x / kWarp; k <= members; k += blockDim.x / kWarp) {

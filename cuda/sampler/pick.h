@@ -1,4 +1,4 @@
-// pick.h: which id of a row a running sum reaches, found by its team of
+// pick.h: the id of a row at which a running sum passes a number, found by its team of
 // blocks.
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace sampling {
 
-// The id of a chunk with which the running sum of measure over its ids is more than
-// rest, by the block that has it; left in w.id.
+// The first id of a chunk at which the running sum of measure is more than rest. The block
+// that has the chunk calls it and finds the id in w.id.
 template <typename T, typename F> __device__ void pick_in_chunk(Work<T> &w, const Part &part, int chunk, const F measure, uint64_t rest) {
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
     uint64_t each[kPack], sum = 0, own = 0;
@@ -23,7 +23,7 @@ template <typename T, typename F> __device__ void pick_in_chunk(Work<T> &w, cons
     }
     __syncthreads();
     if (warp >= kPacks) return;
-    for (int j = 0; j < warp; j++) rest -= w.pack[j]; // wraps if it is before
+    for (int j = 0; j < warp; j++) rest -= w.pack[j]; // wraps around if the id is in an earlier pack
     if (rest >= own) return;
     uint64_t before = warp_scan(sum) - sum;
 #pragma unroll
@@ -33,8 +33,9 @@ template <typename T, typename F> __device__ void pick_in_chunk(Work<T> &w, cons
     }
 }
 
-// The smallest id with which the running sum of measure over ids is more than rest,
-// or, fraction, rest/2^64 of the whole sum, which is left in *total; 0 if that is 0.
+// The smallest id at which the running sum of measure over ids is more than rest, or with
+// `fraction` more than rest/2^64 of the whole sum. *total is the whole sum; the id is 0 if
+// that is 0.
 template <typename T, typename F>
 __device__ int pick(Work<T> &w, const Part &part, const F measure, uint64_t rest, bool fraction, uint64_t *total) {
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;

@@ -1,10 +1,9 @@
-// row.h: a block's part of one row: some chunks of its ids, with the
-// logits as the draw sees them in shared memory (or, where they do not fit, in
-// DrawScratch.z).
+// row.h: a block's part of one row: some chunks of kDrawChunk ids, with their logits after
+// penalties and bans in shared memory (or in DrawScratch.z, where they do not fit).
 #pragma once
 
-#include "sampler/sampler.h"
 #include "sampler/mass.h"
+#include "sampler/sampler.h"
 #include "sampler/team.h"
 
 namespace sampling {
@@ -13,22 +12,21 @@ namespace sampling {
 // (j*kWarp + lane)*kPack + e within it.
 constexpr int kPack = 4;
 constexpr int kPacks = kDrawChunk / (kWarp * kPack);
-constexpr int kHalf = kPacks / 2; // packs that a warp goes through before others
+constexpr int kHalf = kPacks / 2; // packs of half a chunk, a warp's unit of work
 
 __device__ inline int id_in_chunk(int j, int e) { return (j * kWarp + (int)threadIdx.x % kWarp) * kPack + e; }
 
-// The values that a block goes through: those of ids from first up.
+// The values of a block: those of ids from first on.
 struct Part {
     const float *z; // aligned to 16 bytes, with room for whole chunks
     int first, chunks;
     int limit; // ids from here up are -Inf
-    bool raw;  // values are as the head left them
+    bool raw;  // values are logits, not yet tamed
 
     __device__ float value(int id, float v) const { return id < limit ? (raw ? tame(v) : v) : kNegInf; }
 
-    // Pack j of a chunk, by all lanes of a warp: calls f(id, z) with the first of
-    // kPack ids and their values, which it should go through without branches, as
-    // each would wait for the one before.
+    // Pack j of a chunk, by all lanes of a warp: calls f(id, z) with the first of kPack ids
+    // and their values. f should not branch, since each branch waits for the one before.
     template <typename F> __device__ void pack(int chunk, int j, F f) const {
         const int at = chunk * kDrawChunk + id_in_chunk(j, 0), id = first + at;
         const float4 q = *reinterpret_cast<const float4 *>(z + at);
@@ -38,12 +36,12 @@ struct Part {
 
     // All packs of a chunk, by all lanes of a warp.
     template <typename F> __device__ void each(int chunk, F f) const {
-#pragma unroll 1 // to fetch more instructions would take longer than the loop
+#pragma unroll 1 // fetching more instructions would take longer than the loop
         for (int j = 0; j < kPacks; j++) pack(chunk, j, f);
     }
 
-    // The same for all chunks, by all of the block's warps, half a chunk each at a
-    // time; then g(chunk).
+    // The same for all chunks, by all warps of the block, each with half a chunk at a time;
+    // then g(chunk).
     template <typename F, typename G> __device__ void each(F f, G g) const {
         for (int h = threadIdx.x / kWarp; h < 2 * chunks; h += blockDim.x / kWarp) {
 #pragma unroll 1
@@ -57,7 +55,7 @@ struct Part {
     }
 };
 
-// What is seen of logits, before penalties.
+// The largest logit and the softmax sum of some values, before penalties.
 struct alignas(16) Extremes {
     float raw_best, raw_sum; // the largest logit, and the sum of exp(logit - raw_best)
     int nan;
@@ -69,7 +67,7 @@ struct alignas(16) Extremes {
         raw_best = most;
     }
 
-    // Brings together those of all lanes.
+    // Combines those of all lanes.
     __device__ void join() {
         const float most = warp_max(raw_best);
         raw_sum = warp_sum(most > kNegInf ? raw_sum * __expf(raw_best - most) : 0.0f);
@@ -78,15 +76,15 @@ struct alignas(16) Extremes {
     }
 };
 
-// What the team knows of the row's logits.
+// The same of the whole row, for the team.
 struct Look {
     float raw_best;
     int nan;
     double norm; // log of the sum of exp(logit)
 };
 
-// Reads the logits of a part into z, which has what each is to be lowered by:
-// +Inf for banned ones. Returns what each lane has seen; *best is the largest value.
+// Subtracts z from the logits of a part and stores them there; z has each id's penalty, +Inf
+// for banned ones. Returns the extremes of each lane; *best is the largest value.
 __device__ inline Extremes load_part(const float *logits, float *z, const Part &part, int vocab, float *best) {
     Extremes all{kNegInf, 0, 0};
     *best = kNegInf;

@@ -1,28 +1,33 @@
-// sampler.h: drawing tokens on the device, to the bit as infer/sampler defines
-// it, by one kernel: a team of blocks for each row (sampler_team.h) that keeps the
-// row's logits in shared memory from the first look to the draw. With few rows it
-// waits, for other blocks, for memory and for instructions, far longer than it works:
-// teams meet as seldom as can be, and the usual path is short and without branches.
+// sampler.h: drawing tokens on the device, bit for bit as infer/sampler defines it.
 //
-//   sampler_mass.h        the arithmetic that is defined to the bit
-//   sampler_team.h        blocks that share a row
-//   sampler_row.h         a block's part of a row: penalties, bans, largest values
-//   sampler_cut.h         where a truncation cuts
-//   sampler_pick.h        which id a running sum reaches
-//   sampler_usual.h       both in one, for rows without top_k
-//   sampler_candidates.h  the likeliest tokens
-//   sampler_counts.h      the slot's counts: penalties, decay, the drawn token
-//   sampler_mix.h/.cu     mixes: the logits of several rows as one
-//   sampler_draw.cu       the kernel
-//   sampler_many*         another for many rows: a block a row, which stays in the caches
+//   logits fp32 [outputs][stride] -> a token, its log-probability, candidates; the counts
+//   and the last drawn token of its slot
+//
+// One kernel does it: a team of blocks for each row (team.h) keeps the row's logits in
+// shared memory from the first look to the draw. With few rows the kernel mostly waits:
+// for other blocks, for memory, for instructions. So teams synchronise as seldom as
+// possible, and the path of a usual row is short and has no branches.
+//
+//   mass.h        the arithmetic that is defined bit for bit
+//   team.h        blocks that share a row
+//   row.h         a block's part of a row: penalties, bans, largest values
+//   cut.h         where top_k and top_p cut
+//   pick.h        which id a running sum reaches
+//   usual.h       both in one, for rows without top_k
+//   candidates.h  the likeliest tokens
+//   counts.h      the slot's counts: penalties, decay, the drawn token
+//   mix.h/.cu     mixes: the logits of several rows as one
+//   draw.cu       the kernel
+//   many*         another kernel for many rows: one block a row, whose logits stay in the
+//                 caches
 #pragma once
 
-#include "engine/forward.h"
 #include "device/launch.h"
+#include "engine/forward.h"
 
 namespace sampling {
 
-// Ids of a chunk, which one warp goes through in their order.
+// Ids of a chunk. One warp works through a chunk in order.
 constexpr int kDrawChunk = 1024;
 
 struct DrawArgs {
@@ -30,7 +35,7 @@ struct DrawArgs {
     int64_t stride;
     int vocab, outputs;
     bool early; // inputs and counts may be read before the previous kernel has ended
-    bool many;  // draw_many has been at it, and taken most rows
+    bool many;  // draw_many has run, and drawn most rows
     const RowInput *input;
     const int32_t *row_slot, *output_row, *bans;
     SlotView slots;
@@ -42,12 +47,12 @@ struct DrawArgs {
 
     __device__ bool frozen(int row) const { return row_slot[row] != input[row].slot; }
 
-    // Tells the host when the last row has drawn. By one thread of each row, after all
-    // that the row has for the host.
+    // Counts a row as drawn, and tells the host after the last one. One thread of each row
+    // calls it, after everything that the row writes for the host.
     __device__ void arrive() const {
         fence_host();
         if (outputs > 1) {
-            if (atomicInc(scratch.arrived, outputs - 1) < (unsigned)outputs - 1) return; // else it is zero again
+            if (atomicInc(scratch.arrived, outputs - 1) < (unsigned)outputs - 1) return; // the last one makes it zero again
             fence_host();
         }
         if (many) *scratch.left = 0;
@@ -55,11 +60,11 @@ struct DrawArgs {
     }
 };
 
-// Whether top_p truncates a row, or nothing.
+// Whether a row has top_p or no truncation at all.
 __device__ inline bool is_usual(const RowInput &in, int limit) { return in.draw == Draw::Rwkv && (in.top_k <= 0 || in.top_k >= limit); }
 
-// Whether this device keeps rows of so many ids in the shared memory of a team.
-// If not, draws need DrawScratch.z.
+// Whether a team's shared memory holds a row of so many ids on this device. If not, draws
+// need DrawScratch.z.
 bool holds_rows(int vocab);
 
 } // namespace sampling

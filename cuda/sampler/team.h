@@ -1,14 +1,14 @@
-// team.h: the blocks that draw for one row together. On devices that have
-// clusters of blocks there are eight of them, which read each other's shared
-// memory; elsewhere there is one. Functions for a team have its Team as T.
+// team.h: the blocks that draw for one row together. On devices with clusters of blocks
+// there are eight, which read each other's shared memory; elsewhere there is one.
+// Functions for a team have its Team as T.
 //
-// What a block leaves in its shared memory before sync may be read by the others
-// after it, and may be overwritten after the sync that follows.
+// What a block writes to its shared memory before sync, the others may read after it; the
+// block may overwrite it after the next sync.
 #pragma once
 
 #include "device/gpu.h"
 
-// Fences of shared memory alone; the others wait for all that a thread has written.
+// A fence of shared memory alone; others also wait for a thread's writes to device memory.
 #if GPU_CUDA && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ >= 1208
 #define RELEASE_SHARED "fence.release.sync_restrict::shared::cta.cluster;"
 #else
@@ -21,12 +21,12 @@ constexpr int kClusterBlocks = 8;
 
 template <int blocks, int threads> struct Team {
     static constexpr int kBlocks = blocks, kThreads = threads, kWarps = threads / kWarp;
-    static constexpr int kResident = threads < 512 ? 3 : threads < 1024 ? 2 : 1; // blocks that a multiprocessor has room for
+    static constexpr int kResident = threads < 512 ? 3 : threads < 1024 ? 2 : 1; // blocks that fit a multiprocessor
 
     __device__ static int rank() { return kBlocks > 1 ? (int)(blockIdx.x % kBlocks) : 0; }
 
-    // sync in two: what lies between them is done while others arrive. It orders shared
-    // memory alone: what others are to see of the device's needs fences.
+    // The two halves of sync: code between them runs while others arrive. They order shared
+    // memory alone; writes to device memory need fences of their own.
     __device__ static void arrive() {
 #if GPU_CUDA && __CUDA_ARCH__ >= 900
         __syncwarp();
@@ -53,7 +53,7 @@ template <int blocks, int threads> struct Team {
     // The same place in the shared memory of a block of the team.
     template <typename T> __device__ static const T *at(T *mine, int rank) {
 #if GPU_CUDA && __CUDA_ARCH__ >= 900
-        if (kBlocks > 1) { // found anew each time, or many places would be kept in memory
+        if (kBlocks > 1) { // computed each time, or the compiler would keep many addresses in memory
             const T *place;
             asm volatile("mapa.u64 %0, %1, %2;" : "=l"(place) : "l"(mine), "r"(rank));
             return place;
@@ -97,8 +97,8 @@ __device__ inline uint64_t warp_scan(uint64_t v) {
     return v;
 }
 
-// The first lane with which the running sum of v is more than rest, or else the last
-// one; what comes before is taken from rest.
+// The first lane at which the running sum of v is more than rest, or the last lane.
+// Subtracts the sum before that lane from rest.
 __device__ inline int find_lane(uint64_t v, uint64_t *rest) {
     const uint64_t upto = warp_scan(v);
     const int lane = __ffs((int)(BALLOT(upto > *rest) | 1u << (kWarp - 1))) - 1;

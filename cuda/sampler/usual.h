@@ -1,15 +1,15 @@
-// usual.h: the draw of a usual row, which top_p truncates or nothing, by a
-// team of blocks: with what the first look found, two passes over their shared memory
-// and two meetings. The first pass adds masses up by bins; the second lists those of
-// the bin where top_p cuts, and adds up what is above by chunks. From there each block
-// finds the cut and the sums for itself.
+// usual.h: the draw of a usual row: one with top_p or no truncation at all. After the
+// first look at the row it makes two passes over shared memory, with two synchronisations
+// of the team. The first pass adds up masses by bins. The second lists the values of the
+// bin in which top_p cuts, and adds up by chunks what is above it. From these each block
+// computes the cut and the sums for itself.
 #pragma once
 
 #include "sampler/pick.h"
 
 namespace sampling {
 
-// Brings together what the block's warps have seen, by the last of them.
+// Combines the extremes of the block's warps; the last warp does it.
 template <typename T> __device__ void join_extremes(Work<T> &w) {
     constexpr int kWarps = T::kWarps;
     const int lane = threadIdx.x % kWarp;
@@ -19,7 +19,7 @@ template <typename T> __device__ void join_extremes(Work<T> &w) {
     if (lane == 0) w.own = all;
 }
 
-// The same of the team's blocks, after they have met.
+// The same for the team's blocks, after a sync.
 template <typename T> __device__ void look(Work<T> &w) {
     const int lane = threadIdx.x % kWarp;
     if (threadIdx.x / kWarp < T::kWarps - 1) return;
@@ -28,9 +28,9 @@ template <typename T> __device__ void look(Work<T> &w) {
     if (lane == 0) w.look = {all.raw_best, all.nan, (double)all.raw_best + (double)logf(all.raw_sum)};
 }
 
-// Values by how far their powers of two are below the largest one's, the last bin open.
+// Bins of values by how far their powers of two are below the largest; the last bin is open.
 struct Powers {
-    static constexpr float kFirst = 8388608.0f; // 2^23: what is added is rounded
+    static constexpr float kFirst = 8388608.0f; // 2^23: adding to it rounds to an integer
 
     float m, resolution;
 
@@ -46,13 +46,13 @@ template <typename T> struct Usual {
     Work<T> &w;
     const Part &part;
 
-    // Calls f(id, z) with the first of kPack ids and their values for all of the part, by
-    // all of the block's warps, half a chunk each at a time; then g(chunk).
+    // Goes through the part, by all warps of the block, each with half a chunk at a time:
+    // calls f(id, z) with the first of kPack ids and their values, then g(chunk).
     template <typename F, typename G> __device__ void each(F f, G g) const {
         constexpr int kIds = kDrawChunk / 2;
         for (int h = threadIdx.x / kWarp; h < 2 * part.chunks; h += T::kWarps) {
             const int begin = h * kIds + id_in_chunk(0, 0);
-#pragma unroll 1 // to fetch more instructions would take longer than the loop
+#pragma unroll 1 // fetching more instructions would take longer than the loop
             for (int at = begin; at < begin + kIds; at += kWarp * kPack) {
                 const float4 q = *reinterpret_cast<const float4 *>(part.z + at);
                 const float z[kPack] = {q.x, q.y, q.z, q.w};
@@ -62,9 +62,8 @@ template <typename T> struct Usual {
         }
     }
 
-    // Adds masses up by bins, without branches, each of which would wait for the one
-    // before. What goes to the last bin, as most of a row may, each lane leaves in a
-    // place of its own.
+    // Adds up masses by bins, without branches, since each would wait for the one before.
+    // Each lane has a last bin of its own, since most of a row may fall into it.
     __device__ void fill(const Powers &bins) const {
         const int own_last = kBins + threadIdx.x % kWarp;
         each(
@@ -87,7 +86,7 @@ template <typename T> struct Usual {
             [](int) {});
     }
 
-    // Lists the values of a bin, and adds up by chunks those of the ones before it.
+    // Lists the values of a bin, and adds up by chunks those of the bins before it.
     __device__ void gather(const Powers &bins, int bin, const Kept &d) const {
         uint64_t sum = 0;
         each(
@@ -118,14 +117,14 @@ template <typename T> struct Usual {
             });
     }
 
-    // Brings the blocks' lists and sums together; returns how many values are listed,
-    // or -1 if there is no room for them.
+    // Joins the lists and sums of the blocks; returns how many values are listed, or -1 if
+    // there is no room for them.
     __device__ int join() const {
         const int lane = threadIdx.x % kWarp, block = threadIdx.x / kWarp;
         const bool reads = block < T::kBlocks;
         const int count = lane < T::kBlocks ? *T::at(&w.count, lane) : 0;
         const Short *from = T::at(w.mine, reads ? block : 0);
-        Short next = from[lane]; // ahead of the counts
+        Short next = from[lane]; // read before the counts are known
         uint2 above = {0, 0};
         if (reads && lane == 0) above = *T::at(&w.above, block);
         int upto = count;
@@ -138,7 +137,7 @@ template <typename T> struct Usual {
         if (n > kShort) return -1;
         const int own = SHFL(count, block % T::kBlocks), first = SHFL(upto, block % T::kBlocks) - own;
         if (reads) {
-            Short *unused = reinterpret_cast<Short *>(w.groups) + threadIdx.x; // what was read for nothing must have come, too
+            Short *unused = reinterpret_cast<Short *>(w.groups) + threadIdx.x; // unneeded reads must complete, too
             *(lane < own ? w.all + first + lane : unused) = next;
             for (int i = lane + kWarp; i < own; i += kWarp) w.all[first + i] = from[i];
             if (lane == 0) w.sums[block] = above;
@@ -147,8 +146,8 @@ template <typename T> struct Usual {
         return n;
     }
 
-    // The cut among the listed values: the largest with which those from it up come to
-    // rest.
+    // The cut among the listed values: the largest one such that the values from it up add up
+    // to at least rest.
     __device__ float cut(int n, uint64_t rest) const {
 #pragma unroll 1
         for (int i = threadIdx.x; i < n; i += T::kThreads) {
@@ -166,7 +165,8 @@ template <typename T> struct Usual {
         return z_of(w.theta);
     }
 
-    // Adds what stays of the listed values to the blocks' sums, and to the own chunks'.
+    // Adds the listed values that are kept to the sums of the blocks and of this block's
+    // chunks.
     __device__ void add_kept(int n, const Kept &d) const {
 #pragma unroll 1
         for (int i = threadIdx.x; i < n; i += T::kThreads) {
@@ -180,7 +180,7 @@ template <typename T> struct Usual {
         __syncthreads();
     }
 
-    // What a random word falls on, for the block that has it; -1 for the others.
+    // The id that a random word selects, for the block that has it; -1 for the others.
     __device__ int pick(uint64_t word, const Kept &d, uint64_t *total) const {
         const int lane = threadIdx.x % kWarp;
         const uint64_t sum = lane < T::kBlocks ? whole(w.sums[lane]) : 0;
@@ -194,9 +194,9 @@ template <typename T> struct Usual {
     }
 };
 
-// Draws as the row's top_p says, and leaves in d what from. False if the cut is among
-// too many values; the bins have to be cleared then. Else *token is -1 for blocks that
-// do not have it.
+// Draws with the row's top_p, and leaves in d what it drew from. Returns false if too many
+// values are near the cut; the caller must then clear the bins. *token is -1 for blocks
+// that do not have it.
 template <typename T> __device__ bool draw_usual(Work<T> &w, const Part &part, Kept &d, uint64_t *total, int *token) {
     const Usual<T> u{w, part};
     const RowInput &in = w.in;

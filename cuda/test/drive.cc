@@ -1,12 +1,12 @@
-// drive: runs an engine through everything that has a kernel of its own, with
-// models so small that the tools of compute-sanitizer finish soon. It prints a
-// sum of all that came back; the same in every run. See sanitize.sh.
+// drive.cc: runs an engine through every kernel family, with models so small that the tools
+// of compute-sanitizer finish soon. It prints a checksum of all results, which is the same
+// in every run. See sanitize.sh.
 //
 //   drive [-v] [-m N] [-f FLAGS] [part...]
 //
-// parts: single, mixed, draws, mixes, adapters, slots, many; all without any. With -v
-// every step's own sums are shown, so that the first that differs is found. -m has
-// one of the models alone, from 1 on; -f opens all engines with more of RK_OPEN_*.
+// parts: single, mixed, draws, mixes, adapters, slots, many; all if none is given. -v prints
+// the checksum of every step, so that the first difference can be found. -m runs one model
+// alone, from 1 on; -f opens all engines with these RK_OPEN_* flags, too.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -27,7 +27,7 @@ void check(int32_t status, const char *what) {
     exit(1);
 }
 
-uint64_t sum = 1469598103934665603u; // of everything that came back
+uint64_t sum = 1469598103934665603u; // of all results
 
 bool verbose = false;
 

@@ -40,7 +40,7 @@ template <typename E, typename R> __global__ void multiply(Product p, const E *a
     float sum = 0;
     for (int64_t i = 0; i < p.k; i++) sum += to_float(a[i * p.a_step]) * to_float(b[i]);
     sum *= p.alpha;
-    if (p.beta != 0) sum += p.beta * to_float(*d); // what is not added may be anything
+    if (p.beta != 0) sum += p.beta * to_float(*d); // memory that is not added may hold anything
     *d = from_float<R>(sum);
 }
 

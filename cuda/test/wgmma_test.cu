@@ -1,4 +1,4 @@
-// wgmma_test.cu: checks the products of wgmma.h against plain sums and times
+// wgmma_test.cu: checks the products of layer/wgmma.h against plain sums and times
 // them beside cuBLASLt's.
 //
 //   wgmma_test check          exit status 1 on a failure

@@ -38,10 +38,10 @@ const (
 // tokens a step can have, membersMax how many rows can be mixed with one,
 // rankMax the rank that an adapter can have.
 const (
-	topMax    = 256
-	bansMax   = 262144
+	topMax     = 256
+	bansMax    = 262144
 	membersMax = 63
-	rankMax   = 1024
+	rankMax    = 1024
 )
 
 // handle is an engine of the library; 0 is none.

@@ -1,4 +1,4 @@
-/* The model and the draws of fake.c, which has what is used here. */
+/* The model of fake.c and its draws. */
 
 /* ---- the model ------------------------------------------------------------ */
 
