@@ -12,8 +12,8 @@
  *   rk_last_error, rk_device_* and rk_abi_version may be called at any time.
  *
  *   Pointers are borrowed for the length of the call. Arrays may lie in
- *   pageable memory. All structs have the layout that the C rules of a 64-bit
- *   little-endian machine give; none has hidden padding.
+ *   pageable memory. All structs have the C layout of a 64-bit little-endian
+ *   machine, without hidden padding.
  *
  *   Sizes: L layers, C channels (embed), H heads of N values each (H*N == C),
  *   F FFN width, V vocabulary rows of emb and head. Arrays are row-major.
@@ -22,7 +22,7 @@
  *   rk_open -> rk_load for every tensor -> rk_ready -> steps, slots -> rk_close
  *
  * After RK_ERR_DEVICE the device is lost to this engine: all further calls but
- * rk_close and rk_memory fail with it. States that were read before are safe in
+ * rk_close and rk_memory_info fail with it. States that were read before are safe in
  * the caller's memory. After any other error of rk_step, rk_submit or rk_wait
  * the states of the rows in that step are undefined, those of other slots are
  * untouched. RK_ERR_ARGUMENT is found before anything is changed.

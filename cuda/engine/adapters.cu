@@ -7,8 +7,8 @@
 
 namespace {
 
-// dst [rows][cols] = src, or if pitch is not 0 its transpose, dst [cols][pitch], for
-// each of a batch.
+// dst [rows][cols] = src, or its transpose, dst [cols][pitch], if pitch is not 0; for each
+// matrix of a batch.
 template <typename E> __global__ void place_values(E *dst, const float *src, int64_t rows, int64_t cols, int64_t pitch, int64_t count) {
     const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
@@ -70,8 +70,8 @@ void *Adapters::allocate(Adapter &adapter, int64_t bytes) {
     return p;
 }
 
-// Brings a batch of matrices [rows][cols] to the device as E: as they are, or, if
-// pitch is not 0, transposed to [cols][pitch], with zeros from rows on.
+// Copies a batch of matrices [rows][cols] to the device as E; if pitch is not 0, transposed
+// to [cols][pitch], with zeros beyond rows.
 const void *Adapters::elements(Adapter &adapter, const float *values, int64_t batch, int64_t rows, int64_t cols, int64_t pitch) {
     const int64_t count = batch * rows * cols, bytes = (pitch > 0 ? batch * cols * pitch : count) * 2;
     void *dst = allocate(adapter, bytes);

@@ -85,8 +85,8 @@ void launch_as(const Target &t, bool is_bf16, int64_t first, int64_t rows, const
 
 int64_t size_of(int dtype) { return dtype == RK_F32 ? 4 : 2; }
 
-// Copies with several threads: one alone does not keep up with the bus, and
-// pages of a mapped file are read by as many as there are threads.
+// Copies with several threads: one alone is slower than the bus, and each thread reads pages
+// of a mapped file.
 void copy_parallel(uint8_t *dst, const uint8_t *src, int64_t bytes) {
     constexpr int64_t kLeast = 1 << 20;
     int threads = (int)std::min<int64_t>({8, (int64_t)std::max(1u, std::thread::hardware_concurrency()), bytes / kLeast});
@@ -108,7 +108,7 @@ std::string describe(const int64_t *dims, int ndim) {
     return text + "]";
 }
 
-// Whether dims, without those of 1, are the target's.
+// Whether dims are the target's, dimensions of 1 ignored.
 bool fits(const Target &t, const int64_t *dims, int ndim) {
     std::vector<int64_t> have, want;
     for (int i = 0; i < ndim; i++)
@@ -130,7 +130,7 @@ bool fits(const Target &t, const int64_t *dims, int ndim) {
 } // namespace
 
 Loader::Loader(Model &model) : model_(model) {
-    int64_t bytes = 0; // for a while only
+    int64_t bytes = 0; // not counted: freed when loading is over
     overflow_ = arena_.device<int>((int64_t)model.names.size(), &bytes, "the loading buffers");
     for (Buffer &b : buffers_) {
         b.device = arena_.device<uint8_t>(kBufferBytes, &bytes, "the loading buffers");

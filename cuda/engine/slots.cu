@@ -6,7 +6,7 @@
 
 namespace {
 
-// A piece of a slot's state in one layer, as the kernels below go through it.
+// Where a slot's state is in one layer, for the kernels below.
 struct Layout {
     int embed, wkv, slots; // wkv: values of S in a layer
     float *shifts;
@@ -111,7 +111,7 @@ void Slots::after_step(const std::vector<int> &slots, const Event *done) {
     for (int s : slots) last_step_[s] = done;
 }
 
-// Queues the reading of a state into pinned memory.
+// Queues a copy of a state to pinned memory.
 void Slots::fetch(int slot, gpuStream stream, float *device, float *host) const {
     Layout a = layout(shape_, view_);
     if (view_.wkv_half)
@@ -196,7 +196,7 @@ void Slots::set_counts(int slot, const rk_count *counts, int n) {
         seen[t] = 1;
     }
     order_after_steps(slot);
-    side_.wait(); // for the use of host_counts_
+    side_.wait(); // host_counts_ may still be in use
     int32_t *token = host_counts_ + 1;
     float *occurrences = reinterpret_cast<float *>(token + n), *first = occurrences + n;
     host_counts_[0] = n;
@@ -242,7 +242,7 @@ void Slots::set_drawn(int slot, int token) {
     check_slot(slot);
     if (token < 0 || token >= shape_.vocab) fail(RK_ERR_ARGUMENT, "token %d: the model has tokens 0 to %d", token, shape_.vocab - 1);
     order_after_steps(slot);
-    side_.wait(); // for the use of host_counts_
+    side_.wait(); // host_counts_ may still be in use
     host_counts_[0] = token;
     check(gpuMemcpyAsync(view_.drawn + slot, host_counts_, sizeof(int32_t), gpuToDevice, side_), "setting a drawn token");
     changed(slot);

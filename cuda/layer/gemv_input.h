@@ -28,13 +28,13 @@ struct NormArgs {
     const float *mix;        // [kinds][C]
     const float *shift;      // of slot s at s*2*C
     const int32_t *row_slot; // of a token
-    const int32_t *row;      // which row of x a token is, or null: its own number
+    const int32_t *row;      // the row of x of a token; null: token t has row t
     float *next_shift;       // [tokens][C]: xn
     int channels, tokens, kinds;
     bool early; // row_slot may be read before the previous kernel has ended
 };
 
-// Each token gets 1 << log_token_threads of a block's threads, a power of two.
+// The logarithm of how many threads of a block each token gets.
 inline int log_token_threads(int tokens, int threads) {
     int log = 0;
     while (2 << log <= threads) log++;
@@ -79,8 +79,8 @@ template <typename E, int kVectors, bool kShift> struct NormInput : NormArgs {
         fill_token(a, out + token * stride, tokens * stride, token, token < tokens, first, last, sums, blockIdx.x == 0);
     }
 
-    // The same for one token, kinds `part` elements apart; keeps: writes
-    // next_shift. sums has two floats a warp.
+    // The same for one token, with `part` elements from kind to kind. Writes next_shift if
+    // `keeps`. sums has two floats for each warp.
     __device__ void fill_token(Ahead &a, E *out, int part, int token, bool has_token, int first, int last, float *sums, bool keeps) const {
         const int warp = threadIdx.x / kWarp, n = has_token ? token : 0, from = (row ? row[n] : n) * channels;
         float4 v[kVectors];
@@ -130,7 +130,7 @@ template <typename E, int kVectors, bool kShift> struct NormInput : NormArgs {
     }
 
   private:
-    // Sum over a token's warps, in order; by all of the block's threads.
+    // The sum over a token's warps, in order. All threads of the block call it.
     __device__ float total(float v, float *sums, int warp) const {
         const int warps = (1 << log_threads) / kWarp, first = warp & ~(warps - 1);
         v = warp_sum(v);

@@ -25,7 +25,7 @@
 
 constexpr int kTileRows = 16;
 constexpr int kStepInputs = 32;
-constexpr size_t kReservedBytes = 1 << 10; // of a block's shared memory, by the system
+constexpr size_t kReservedBytes = 1 << 10; // of a block's shared memory: taken by the system
 
 // W in up to three pieces that follow one another, each of whole tiles.
 template <typename E> struct Rows {
@@ -48,14 +48,14 @@ template <typename E> struct Rows {
     }
 };
 
-// Elements between tokens of X in shared memory: without bank conflicts for
-// lanes of two tokens and four packs.
+// Elements from one token of X to the next in shared memory, so that lanes of two tokens and
+// four packs have no bank conflicts.
 __host__ __device__ inline int input_stride(int inputs) { return inputs % 64 == 0 ? inputs + 32 : inputs; }
 
 template <int kWarps, int kDepth> constexpr int kSlotVectors = kWarps *kDepth * 2 * kWarp;
 template <int kWarps> constexpr int kSumFloats = 2 * kWarps * 128 + 2 * kWarps;
 
-// Shared memory of a block whose X has vectors rows.
+// Bytes of shared memory of a block whose X has `vectors` rows.
 template <typename E, int kWarps, int kDepth> size_t product_bytes(int inputs, int vectors) {
     return kSlotVectors<kWarps, kDepth> * 16 + kSumFloats<kWarps> * 4 + (size_t)vectors * input_stride(inputs) * sizeof(E);
 }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kWarps *kWarp, 512 / (kWarps * kWarp)) multipl
     input.read_ahead(ahead, first_kind);
     wait_for_previous();
 
-    // The threads that finish a tile have one of its sums each.
+    // Each thread that finishes a tile has one of its sums.
     const int tile_row = threadIdx.x % kTileRows, token = threadIdx.x / kTileRows;
     const int sum_at = ((tile_row % 8) * 4 + token / 2) * 4 + tile_row / 8 * 2 + token % 2;
     const bool finishes = token < tokens;
@@ -179,7 +179,7 @@ bool try_product(const Rows<E> &rows, const Input &input, const Sink &sink, int 
     return false;
 }
 
-// Inputs from which one block of 16 warps is faster than two of eight.
+// From so many inputs on, one block of 16 warps is faster than two of eight.
 constexpr int kWide = 2049;
 
 // Launches a product; false if no division of it fits the device (or, with NormInput, the

@@ -26,7 +26,7 @@ __device__ inline int warp_prefix(int v) { // inclusive
 // ---- one token, narrow ------------------------------------------------------------
 
 constexpr int kLiveWarps = 16;
-constexpr int kLivePacks = 4; // of eight hidden units a lane looks at: F up to 16384
+constexpr int kLivePacks = 4; // packs of eight hidden units of a lane: F up to 16384
 
 // x += Σ_f hidden_f V_f. A block has 8*kLanes channels; kLanes lanes of a warp read a row of
 // V. Each warp lists the live units of its part, a.slice units, in shared memory: the unit
@@ -204,7 +204,7 @@ template <typename E, int kTokens> __global__ void __launch_bounds__(kListWarps 
 
 constexpr int kGroup = 16;  // units
 constexpr int kTileWarps = 16, kTileParts = kTileWarps / 4; // parts of a slice; four warps have the chunk's channels
-constexpr int kTileAhead = 4; // groups whose rows are asked for at once
+constexpr int kTileAhead = 4; // groups whose rows are requested at once
 
 // Writes partial; grid (chunks, slices). Multiplies groups of 16 units on tensor cores. A
 // row of V whose unit is zero in every token is not read: zeros stand for it. A warp has 64

@@ -43,7 +43,7 @@ bool mix_many(const Pass &p, const Args &a);
 
 template <int N> constexpr int kEachOf = N > kWarp ? N / kWarp : 1;
 
-// Loads or stores a lane's neighbouring values, aligned to their size together.
+// Loads or stores kEach neighbouring values, aligned to their total size.
 template <int kEach, typename T> __device__ void load_each(float (&f)[kEach], const T *p) {
     struct alignas(kEach * sizeof(T)) Values {
         T v[kEach];
@@ -165,14 +165,14 @@ __device__ void finish(const Args &a, int64_t at, int i, const float (&gn_weight
     store_each<kEach>(static_cast<E *>(a.y) + at, y);
 }
 
-// Adds up over the four lanes that share a value row.
+// The sum over the four lanes that share a value row.
 __device__ inline float row_sum(float v) {
     v += SHFL_XOR(v, 2);
     return v + SHFL_XOR(v, 1);
 }
 
-// How N x N values of S lie in a block's registers: each value row belongs to
-// kLanes lanes, each of which has kLoads packs of 16 bytes, kLanes packs apart.
+// How N x N values of S lie in a block's registers: each value row belongs to `lanes` lanes;
+// each of them has `loads` packs of 16 bytes, `lanes` packs apart.
 template <typename S, int N> struct Grid {
     static constexpr int pack = Pack<S>::size;
     static constexpr int lanes = N / pack < 4 ? N / pack : 4;
@@ -197,7 +197,7 @@ template <typename S, int N> struct Part {
 
     __device__ void store(S *state, int part) const;
 
-    // One token; returns this value row's y, on all of its lanes.
+    // Applies one token to S; returns y of this value row, on all of its lanes.
     __device__ float step(const Token<N> &t, int value, int part) {
         float removed = 0, y = 0;
 #pragma unroll
@@ -217,7 +217,7 @@ template <typename S, int N> struct Part {
         return row_sum(y);
     }
 
-    // Adds up over the lanes that share a value row.
+    // The sum over the lanes that share a value row.
     __device__ static float row_sum(float v) {
 #pragma unroll
         for (int o = G::lanes / 2; o > 0; o >>= 1) v += SHFL_XOR(v, o);

@@ -43,7 +43,7 @@ struct Workspace {
 
 constexpr int kMostProducts = 7;
 constexpr int kNarrowInputs = 1024, kWideInputs = 4096; // C of small and large models
-constexpr int kMostTokens = 256, kMostNarrowTokens = 512; // of any product, and of small models
+constexpr int kMostTokens = 256, kMostNarrowTokens = 512; // of a pass, and of a pass of a small model
 // Up to how many tokens products after the first ones are faster here than by cuBLASLt, as
 // measured on an H200: kFewTokens for all but the value product, kValueTokens for that one,
 // except in large models (wgmma.cu).
@@ -55,7 +55,7 @@ constexpr int64_t kPartialSums = 12 << 20;
 struct Products {
     Product product[kMostProducts];
     int count = 0, tokens = 0;
-    bool across = false; // weights lie in memory as [inputs][rows]; at most kValueTokens tokens
+    bool across = false; // weights are [inputs][rows] in memory; at most kValueTokens tokens
     bool narrow = false; // of a small model, whose tiles have few tokens
     bool late = false;   // the next kernel may start only when all before this one has ended
 

@@ -57,7 +57,7 @@ template <int kTokens> constexpr bool kDealt = kTokens > 64;
 
 template <int kRows, int kTokens> constexpr int kStageBytes = (kRows + kTokens) * kInputs * 2;
 
-// Two blocks on a multiprocessor, of this kernel and the next, or one.
+// Blocks on a multiprocessor: two, so that this kernel and the next overlap, or one.
 template <int kRows, int kTokens> constexpr int kResident = kRows == 128 && kTokens <= 64 ? 2 : 1;
 template <int kRows, int kTokens>
 constexpr int kStages = (kResident<kRows, kTokens> == 2 ? 108 << 10 : 216 << 10) / kStageBytes<kRows, kTokens>;
@@ -68,7 +68,7 @@ template <int kRows, int kTokens> constexpr int kThreads = kRows * 2 + (kResiden
 
 using namespace hopper;
 
-// Where a step belongs.
+// The tile of a step of the launch.
 struct Place {
     int job, tile, step; // tile: of the job
     int row, token_block;
@@ -103,7 +103,7 @@ template <typename E> __device__ inline uint32_t pack(float a, float b) {
     return (uint32_t)reinterpret_cast<const uint16_t &>(low) | (uint32_t)reinterpret_cast<const uint16_t &>(high) << 16;
 }
 
-// A square stays within fp16's range, if E is that.
+// The finished value of a sum. With fp16, a square is clamped to its range.
 template <typename E> __device__ inline float finished(Finish f, float v) {
     if (f == Finish::Square) return fminf(fmaxf(v, 0) * fmaxf(v, 0), std::is_same_v<E, half> ? kHalfMax : INFINITY);
     return f == Finish::Tanh ? tanhf(v) : f == Finish::Sigmoid ? sigmoid(v) : v;
@@ -148,7 +148,7 @@ template <int kRows, int kTokens, bool kAcross> struct Copies {
         return Place::of<kRows>(jobs, at);
     }
 
-    // The whole work of one lane.
+    // Copies all steps of the block.
     __device__ void run(int begin, int count, uint64_t *full, uint64_t *empty) const {
         constexpr int n_stages = kStages<kRows, kTokens>;
         const int ahead = min(count, n_stages);
@@ -260,7 +260,7 @@ template <typename E, int kRows, int kTokens> struct Sums {
         return true;
     }
 
-    // Stores results: row is the warp's first one, token the tile's.
+    // Stores results; row is the first one of the warp, token the first one of the tile.
     __device__ void store(const Job &job, int row, int token, int tokens) {
         constexpr int kAtOnce = 2; // pieces
         const Piece<E> piece{job, row, token, tokens};
@@ -285,7 +285,7 @@ template <typename E, int kRows, int kTokens> struct Sums {
         constexpr int kWarps = kRows / 16, kPieces = kTokens / 8;
         const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, rank = blockIdx.x % team;
         const auto place = [&](int piece) { return shared + (piece * kWarp + lane) * (int)sizeof(float4); };
-        barrier_of(kRows * 2); // all have multiplied
+        barrier_of(kRows * 2); // all warps have multiplied
 #pragma unroll
         for (int n = 0; n < kPieces; n++) store_shared(place(warp * kPieces + n), {d[n * 4], d[n * 4 + 1], d[n * 4 + 2], d[n * 4 + 3]});
         cluster_barrier();
@@ -354,7 +354,7 @@ __global__ void __launch_bounds__((kThreads<kRows, kTokens>), (kResident<kRows, 
 #pragma unroll
                 for (int k = 0; k < kInputs / 16; k++) hopper::multiply<E, kTokens, kAcross>(sums.d, w + k * (kAcross ? 128 : 2), x + k * 2);
                 end_products();
-                wait_products<1>(); // the step before this one is done: its place can be used again
+                wait_products<1>(); // the step before this one is complete, and its place free
                 if (at > from && lane == 0) arrive(empty + (n - 1) % n_stages);
             }
             wait_products<0>();

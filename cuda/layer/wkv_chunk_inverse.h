@@ -39,8 +39,8 @@ __device__ inline float bounded(float v) { return fminf(fmaxf(v, -kHalfMax), kHa
 
 // ---- 16x16 matrices ---------------------------------------------------------
 
-// Sets what is above the diagonal (strictly below it: and on it) to zero. Tile n
-// of C has slots 8n+2q and 8n+2q+1 of the earlier token, rows of the later one.
+// Clears what is above the diagonal, and with `strict` the diagonal too. Columns of tile n of
+// C are slots 8n+2q and 8n+2q+1 of the earlier token, rows the later token.
 __device__ inline void mask(float (&c)[2][4], int g, int q, bool strict) {
 #pragma unroll
     for (int n = 0; n < 2; n++)

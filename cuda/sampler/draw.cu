@@ -24,7 +24,7 @@ template <typename T> __device__ void truncate(Work<T> &w, const Part &part, con
     if (in.top_k > 0 && in.top_k < part.limit)
         k = cut(w, part, Distances(d.m, kMassBits / scale), {(uint64_t)in.top_k, 0}, Number{kNegInf});
     if (in.top_p < 1) {
-        if (k.key) __syncthreads(); // bins
+        if (k.key) __syncthreads(); // the bins are empty behind it
         p = cut(w, part, Distances(d.m, widest(in.top_p, part.limit) / scale), {1, (double)in.top_p}, Masses{d.m, scale});
     }
     const uint32_t key = max(k.key, p.key);
@@ -85,7 +85,7 @@ template <typename T> __device__ bool read_input(const DrawArgs &a, Work<T> &w, 
     constexpr int kWords = sizeof(RowInput) / sizeof(uint32_t);
     static_assert(kWords < kWarp);
     const int row = a.row(out);
-    __syncthreads(); // of the row before
+    __syncthreads(); // w may still be in use for the row before
     if (threadIdx.x < kWords) reinterpret_cast<uint32_t *>(&w.in)[threadIdx.x] = reinterpret_cast<const uint32_t *>(a.input + row)[threadIdx.x];
     if (threadIdx.x == kWarp) w.slot = a.row_slot[row];
     __syncthreads();

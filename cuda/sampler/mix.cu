@@ -14,7 +14,7 @@ __device__ inline float4 scaled(float g, float4 x) { return {__fmul_rn(g, x.x), 
 
 __device__ inline float4 plus(float4 z, float4 x) { return {__fadd_rn(z.x, x.x), __fadd_rn(z.y, x.y), __fadd_rn(z.z, x.z), __fadd_rn(z.w, x.w)}; }
 
-// A pack of the mix that begins with this row.
+// A pack of the logits of the mix that begins with this row.
 __device__ float4 combined(const DrawArgs &a, int out, const RowInput &in, int at, float4 own) {
     float4 z = scaled(in.weight, own);
 #pragma unroll 4

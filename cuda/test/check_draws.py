@@ -29,14 +29,14 @@ def draws_by_definition():
 
 @check
 def draws_of_few_rows():
-    """Blocks have a multiprocessor for themselves. Of logits that are nearly the same, top_p cuts among more than a team lists."""
+    """Few rows: a block has a multiprocessor for itself. With nearly equal logits, top_p cuts among more values than a team lists."""
     compare(8, ((65536, 65530, 16, 0), (1000, 990, 24, 0), (65, 63, 24, 0), (3000, 3000, 16, 0)))
     compare(8, ((65536, 65530, 16, 0),), spread=.05)
 
 
 @check
 def draws_of_many_rows():
-    """Most of them are such as draw_many takes."""
+    """Many rows, most of which draw_many takes."""
     compare(MANY, ((65536, 65530, 4, 0), (1000, 990, 8, 0), (3000, 3000, 4, 0)))
     compare(2 * MANY, ((65536, 65530, 4, 0), (3000, 3000, 4, 0)))
 
@@ -114,7 +114,7 @@ def odd_logits():
 
 @check
 def mixes_by_definition():
-    """Tokens, log-probabilities and what each row alone thinks of the token, of mixes beside others."""
+    """Mixes beside other rows: tokens, log-probabilities, and those of each row alone."""
     rng = np.random.default_rng(5)
     for vocab, flags in ((65536, 0), (3000, native.PORTABLE), (1000, native.EAGER)):
         s = make_shape(1, 64, ranks=(8, 8, 8, 8), vocab=vocab)

@@ -60,7 +60,7 @@ class Engine {
     Engine(const Engine &) = delete;
     ~Engine() { check(rk_close(e_), "rk_close"); }
 
-    // One step of these rows, with tokens as they come.
+    // Runs one step of these rows with random tokens.
     void step(const std::vector<Row> &rows, bool fed_back = false) {
         if (verbose) printf(" %d rows, the first of %d tokens, flags %x\n", (int)rows.size(), rows[0].count, rows[0].flags);
         std::vector<rk_row> table;
@@ -94,7 +94,7 @@ class Engine {
         return state;
     }
 
-    // An adapter of every product that is plain, has gains, or has blocks of its rank.
+    // Makes an adapter of every product: plain, with gains, or with blocks of size `rank`.
     int adapter(int rank, bool gains, bool blocks) {
         int32_t id = 0;
         check(rk_new_adapter(e_, &id), "rk_new_adapter");
@@ -332,7 +332,7 @@ int main(int argc, char **argv) {
         {"heads of 16", {2, 64, 4, 16, 256, 200, 8, 8, 8, 16}, RK_F16, RK_F32, RK_OPEN_EAGER},
     };
     const rk_shape wide = {1, 512, 8, 64, 512, 128, 32, 32, 32, 64};
-    for (int32_t state : {RK_F32, RK_F16}) { // as many heads of rows as fill a card
+    for (int32_t state : {RK_F32, RK_F16}) { // heads times rows fill a card
         if (!wanted("many")) break;
         Engine e(wide, {0, state == RK_F32 ? RK_F16 : RK_BF16, state, 272, 272, 272, wide.vocab, RK_OPEN_EAGER | more_flags, nullptr});
         for (int n : {97, 200, 257, 272}) e.step(singles(n));

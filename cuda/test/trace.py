@@ -24,7 +24,7 @@ STEPS = 8
 
 
 def short(name):
-    """A kernel's name without what surrounds it."""
+    """A kernel's name without namespaces and template arguments."""
     name = re.sub(r"\(anonymous namespace\)::|^void |\(.*$", "", name)
     sink = re.search(r"(\w+Sink)", name)
     return re.sub(r"<.*$", "", name).split("::")[-1] + (f" {sink[1]}" if sink else "")

@@ -28,7 +28,7 @@ template <typename E> __global__ void fill(E *p, int64_t n, float scale, uint64_
     for (int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x) p[i] = from_float<E>(scale * random_of(i, seed));
 }
 
-// What is there before a product is added to it.
+// The values that a product is added to.
 __device__ float old_value(int64_t i) { return random_of(i, 99); }
 
 __global__ void fill_old(float *p, int64_t n) {
@@ -82,7 +82,7 @@ struct Case {
     wgmma::Finish finish;
 };
 
-// Whether all products come out right, and the same twice.
+// Whether all products are right, and the same in two runs.
 template <typename E>
 bool check_products(int tokens, const std::vector<Case> &cases, const wgmma::Workspace &space, gpuStream s, bool across = false, bool narrow = false) {
     wgmma::Products all;
@@ -95,7 +95,7 @@ bool check_products(int tokens, const std::vector<Case> &cases, const wgmma::Wor
         const Case &c = cases[j];
         const int64_t n = (int64_t)c.rows * tokens;
         E *w = device<E>((int64_t)c.rows * c.inputs), *x = device<E>((int64_t)tokens * c.inputs);
-        float *out = device<float>(n); // half of it, where results are rounded
+        float *out = device<float>(n); // half of it is used where results are rounded
         float *want = device<float>(n);
         fill<<<512, 256, 0, s>>>(w, (int64_t)c.rows * c.inputs, 3.0f / sqrtf(c.inputs), j * 2 + 1);
         fill<<<512, 256, 0, s>>>(x, (int64_t)tokens * c.inputs, 1.0f, j * 2 + 2);

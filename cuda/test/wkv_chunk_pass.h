@@ -38,7 +38,7 @@ __host__ __device__ inline float normal(uint64_t i, uint64_t j, uint64_t k) {
     return (float)sum * (1.0f / 37837.0f);
 }
 
-// Of token t of the row with that key, channel c of all heads.
+// An input of token t of the row with that key, channel c of all heads.
 __host__ __device__ inline float activation(Kind kind, Array array, uint64_t key, int t, int c) {
     if (kind == Kind::Period && (array == kK || array == kV)) t %= 4;
     float v = normal(key * 64 + array, t, c);
