@@ -23,9 +23,9 @@
  *
  * After RK_ERR_DEVICE the device is lost to this engine: all further calls but
  * rk_close and rk_memory_info fail with it. States that were read before are safe in
- * the caller's memory. After any other error of rk_step, rk_submit or rk_wait
- * the states of the rows in that step are undefined, those of other slots are
- * untouched. RK_ERR_ARGUMENT is found before anything is changed.
+ * the caller's memory. After any other error of rk_step the states of the rows in
+ * that step are undefined, those of other slots are untouched. RK_ERR_ARGUMENT is
+ * found before anything is changed.
  */
 #ifndef ROOKERY_H
 #define ROOKERY_H
@@ -44,7 +44,7 @@ extern "C" {
 
 /* The version of this interface. A library is used only if rk_abi_version
  * returns the number the caller was built with. */
-#define RK_ABI_VERSION 5
+#define RK_ABI_VERSION 6
 
 /* Status codes. */
 #define RK_OK 0
@@ -167,12 +167,6 @@ RK_API int32_t rk_close(rk_engine *e);
 #define RK_ROW_DRAW 1u    /* draw a token after the last one read */
 #define RK_ROW_OBSERVE 2u /* then decay the slot's counts and count the drawn token */
 #define RK_ROW_LOGITS 4u  /* make logits for rk_read_logits; implied by RK_ROW_DRAW */
-#define RK_ROW_FREEZE 8u  /* with RK_FED_BACK: if that token is 0 (end of text), do nothing:
-                             no state changes, nothing is observed, token 0 is drawn again */
-
-/* In place of a row's single token: the token last drawn for its slot, which the host
- * need not know yet. */
-#define RK_FED_BACK (-1)
 
 /* The most candidates of a row, and the most banned tokens of all rows of a step. */
 #define RK_TOP_MAX 256
@@ -213,9 +207,8 @@ typedef struct rk_row {
  *   z = weight_0*z_0, then for each further row whose weight is not 0, in order,
  *   z = z + weight_k*z_k, where every product and every sum is rounded.
  *
- * Weights are finite; they add up to 1 if z is to be a mean. The token becomes the one
- * last drawn for all slots of the mix (RK_FED_BACK); counts are those of the first row's
- * slot. rk_read_logits returns each row's own logits. */
+ * Weights are finite; they add up to 1 if z is to be a mean. Counts are those of
+ * the first row's slot. rk_read_logits returns each row's own logits. */
 
 /* What a step returns for one row: all zero for rows that do not draw, except
  * own_log_prob of the rows of a mix. */
@@ -227,8 +220,7 @@ typedef struct rk_result {
     float own_log_prob; /* in a mix: the log-probability of its token under this row's own softmax */
 } rk_result;            /* 20 bytes */
 
-#define RK_RESULT_NAN 1u    /* some logits are NaN: the weights are damaged or overflow */
-#define RK_RESULT_FROZEN 2u /* RK_ROW_FREEZE took effect */
+#define RK_RESULT_NAN 1u /* some logits are NaN: the weights are damaged or overflow */
 
 typedef struct rk_candidate {
     int32_t token;
@@ -237,7 +229,7 @@ typedef struct rk_candidate {
 } rk_candidate;     /* 12 bytes */
 
 /* Feeds every row's tokens to its slot and draws where asked. Rows of one token and
- * longer ones may stand in one step. Synchronous: rk_submit, then rk_wait.
+ * longer ones may stand in one step. Returns when the results are there.
  *   results     [n_rows]
  *   candidates  those of row 0 from 0, of row 1 from rows[0].top, and so on:
  *               the sum of all rows' top; NULL if that is 0 */
@@ -246,18 +238,8 @@ RK_API int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows,
                        const int32_t *bans, int32_t n_bans,
                        rk_result *results, rk_candidate *candidates);
 
-/* The two halves of rk_step. rk_submit returns as soon as the step is queued. At most
- * RK_IN_FLIGHT steps may be in flight: submitted and not waited for. rk_wait waits for
- * the oldest of them; its arrays are for that step's rows. */
-#define RK_IN_FLIGHT 2
-RK_API int32_t rk_submit(rk_engine *e, const rk_row *rows, int32_t n_rows,
-                         const int32_t *tokens, int32_t n_tokens,
-                         const int32_t *bans, int32_t n_bans);
-RK_API int32_t rk_wait(rk_engine *e, rk_result *results, rk_candidate *candidates);
-
-/* Copies the raw logits [V] of row number row of the last submitted step, which needs
- * RK_ROW_DRAW or RK_ROW_LOGITS. Those of a frozen row mean nothing. Logits stay on the
- * device until the next rk_submit or rk_step. */
+/* Copies the raw logits [V] of row number row of the last step, which needs RK_ROW_DRAW or
+ * RK_ROW_LOGITS. Logits stay on the device until the next rk_step. */
 RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst);
 
 /* ---- adapters ----------------------------------------------------------- */
@@ -294,7 +276,7 @@ RK_API int32_t rk_new_adapter(rk_engine *e, int32_t *id);
 RK_API int32_t rk_set_delta(rk_engine *e, int32_t id, int32_t layer, int32_t target, int32_t rank, const float *down, const float *up,
                             const float *gain, const float *blocks, int32_t size);
 
-/* Drops an adapter after the steps in flight, and frees its memory. */
+/* Drops an adapter and frees its memory. */
 RK_API int32_t rk_drop_adapter(rk_engine *e, int32_t id);
 
 /* Bytes that it takes on the device. */
@@ -305,8 +287,8 @@ RK_API int32_t rk_adapter_bytes(rk_engine *e, int32_t id, int64_t *bytes);
 /* The canonical state of a slot, fp32, L*(2*C + H*N*N) values: for each layer
  * the att shift [C], the ffn shift [C] and S [H][N value rows][N key columns].
  * Reading and writing are exact (with RK_F16 states, writing is exact for values that
- * were read). These calls are ordered after submitted steps and before later ones. They
- * run on a stream of their own: a step without the slot does not wait for them.
+ * were read). These calls are ordered before later steps. They run on a stream of
+ * their own: a step without the slot does not wait for them.
  * rk_read_slot returns when dst is filled, the others when src may be changed. The
  * counts of a slot are not part of its state. */
 RK_API int32_t rk_read_slot(rk_engine *e, int32_t slot, float *dst);
@@ -337,9 +319,6 @@ RK_API int32_t rk_set_counts(rk_engine *e, int32_t slot, const rk_count *counts,
  * them; *n is how many there are. */
 RK_API int32_t rk_get_counts(rk_engine *e, int32_t slot, rk_count *dst, int32_t size, int32_t *n);
 
-/* Sets the token that RK_FED_BACK stands for in the next step of this slot. */
-RK_API int32_t rk_set_drawn(rk_engine *e, int32_t slot, int32_t token);
-
 /* Sets the tokens that RK_MODE_PIP counts with weight 0. */
 RK_API int32_t rk_set_exempt(rk_engine *e, const int32_t *tokens, int32_t n);
 
@@ -355,11 +334,11 @@ typedef struct rk_memory {
 
 RK_API int32_t rk_memory_info(rk_engine *e, rk_memory *memory);
 
-/* Of the step last waited for. Times are in milliseconds. */
+/* Of the last step. Times are in milliseconds. */
 typedef struct rk_timing {
     double device;  /* from the first kernel to the last, on the device */
-    double submit;  /* the caller's time in rk_submit */
-    double wait;    /* the caller's time in rk_wait */
+    double submit;  /* the caller's time until the step was queued */
+    double wait;    /* the caller's time from there until the results were there */
     int64_t steps;  /* since rk_ready */
     int64_t graphs; /* of these, by a captured graph */
     int32_t rows;   /* of that step */

@@ -130,26 +130,15 @@ int32_t rk_close(rk_engine *e) {
     });
 }
 
-int32_t rk_submit(rk_engine *e, const rk_row *rows, int32_t n_rows, const int32_t *tokens, int32_t n_tokens, const int32_t *bans, int32_t n_bans) {
+int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows, const int32_t *tokens, int32_t n_tokens, const int32_t *bans,
+                int32_t n_bans, rk_result *results, rk_candidate *candidates) {
     return with_engine(e, [&] {
         require(rows, "rows");
         require(tokens, "tokens");
-        if (n_bans > 0) require(bans, "bans");
-        e->stepping().submit({rows, n_rows, tokens, n_tokens, bans, n_bans});
-    });
-}
-
-int32_t rk_wait(rk_engine *e, rk_result *results, rk_candidate *candidates) {
-    return with_engine(e, [&] {
         require(results, "results");
-        e->stepping().wait(results, candidates);
+        if (n_bans > 0) require(bans, "bans");
+        e->stepping().step({rows, n_rows, tokens, n_tokens, bans, n_bans}, results, candidates);
     });
-}
-
-int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows, const int32_t *tokens, int32_t n_tokens, const int32_t *bans,
-                int32_t n_bans, rk_result *results, rk_candidate *candidates) {
-    const int32_t status = rk_submit(e, rows, n_rows, tokens, n_tokens, bans, n_bans);
-    return status == RK_OK ? rk_wait(e, results, candidates) : status;
 }
 
 int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst) {
@@ -237,10 +226,6 @@ int32_t rk_get_counts(rk_engine *e, int32_t slot, rk_count *dst, int32_t size, i
         require(n, "n");
         *n = e->slots.get_counts(slot, dst, size);
     });
-}
-
-int32_t rk_set_drawn(rk_engine *e, int32_t slot, int32_t token) {
-    return with_engine(e, [&] { e->slots.set_drawn(slot, token); });
 }
 
 int32_t rk_set_exempt(rk_engine *e, const int32_t *tokens, int32_t n) {

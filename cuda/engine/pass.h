@@ -19,7 +19,7 @@ enum class Draw : int32_t { None, Greedy, Rwkv, Rapid, Member };
 struct RowInput {
     int32_t slot;
     int32_t first, count; // its tokens in the pass
-    int32_t token;        // of a row with one token; RK_FED_BACK stands for the last drawn one
+    int32_t token;        // of a row with one token
     uint32_t flags;       // RK_ROW_*
     Draw draw;
     float scale; // log2(e)/temperature
@@ -85,7 +85,7 @@ struct Pass {
 
     const RowInput *sent;     // [rows], in pinned host memory: embed copies it to input; null if input has it already
     RowInput *input;          // [rows]
-    int32_t *row_slot;        // [rows]: written by embed; frozen rows have the spare one
+    int32_t *row_slot;        // [rows]: written by embed
     const int32_t *token_ids; // [tokens], of rows with more than one
     const int32_t *row_of;    // [tokens]
     const int32_t *output_row;

@@ -71,7 +71,6 @@ Slots::Slots(const Shape &shape, const rk_options &o, Arena &arena, int64_t *sta
     view_.wkv_half = o.state == RK_F16;
     view_.shifts = arena.device<float>(shape.layers * n * 2 * shape.embed, states, "the states");
     view_.wkv = arena.device<uint16_t>(shape.layers * n * wkv * (view_.wkv_half ? 1 : 2), states, "the states");
-    view_.drawn = arena.device<int32_t>(n, states, "the states");
     view_.count_size = arena.device<int32_t>(n, states, "the penalty counts");
     view_.count_token = arena.device<int32_t>(n * limit, states, "the penalty counts");
     view_.count_n = arena.device<float>(n * limit, states, "the penalty counts");
@@ -236,14 +235,4 @@ int Slots::get_counts(int slot, rk_count *dst, int size) {
     std::sort(all.begin(), all.end(), [](const rk_count &a, const rk_count &b) { return a.token < b.token; });
     std::copy_n(all.begin(), std::min(size, n), dst);
     return n;
-}
-
-void Slots::set_drawn(int slot, int token) {
-    check_slot(slot);
-    if (token < 0 || token >= shape_.vocab) fail(RK_ERR_ARGUMENT, "token %d: the model has tokens 0 to %d", token, shape_.vocab - 1);
-    order_after_steps(slot);
-    side_.wait(); // host_counts_ may still be in use
-    host_counts_[0] = token;
-    check(gpuMemcpyAsync(view_.drawn + slot, host_counts_, sizeof(int32_t), gpuToDevice, side_), "setting a drawn token");
-    changed(slot);
 }

@@ -3,11 +3,9 @@
 // The state of a slot:
 //   shifts  fp32 [L][slots+1][2][C]: the attention's, then the FFN's
 //   WKV     fp32 or fp16 [L][slots+1][H][N value rows][N key columns]
-// Slot number `slots` is the spare one: rows that pad a bucket and frozen rows use it,
-// and nobody reads it.
+// Slot number `slots` is the spare one: rows that pad a bucket use it, and nobody reads it.
 //
-// A slot also has the sampler's counts, in the order in which the tokens first occurred,
-// and the token last drawn.
+// A slot also has the sampler's counts, in the order in which the tokens first occurred.
 #pragma once
 
 #include <vector>
@@ -21,7 +19,6 @@ struct SlotView {
     void *wkv;
     bool wkv_half;
     int slots;     // the number of the spare one
-    int32_t *drawn; // [slots+1]
 
     // counts: of entry i of slot s at s*limit + i
     int limit;
@@ -50,7 +47,6 @@ class Slots {
 
     void set_counts(int slot, const rk_count *counts, int n);
     int get_counts(int slot, rk_count *dst, int size); // returns how many there are
-    void set_drawn(int slot, int token);
 
     // A step calls before_step with its slots ahead of its kernels: its stream then waits
     // for the work that was queued for them. It calls after_step once it is queued; `done`

@@ -94,21 +94,17 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     chunk_rows_ = arena.device<ChunkRow>(r, scratch, what);
     adapter_tiles_ = arena.device<AdapterTile>(t / kAdapterTokens + r, scratch, what);
     chunk_records_ = arena.device<uint8_t>(s.head_size == kChunkHead ? tiles * s.heads * chunk_record_bytes() : 0, scratch, what);
-    for (int i = 0; i < RK_IN_FLIGHT; i++) {
-        auto f = std::make_unique<Flight>();
-        f->input = arena.pinned<RowInput>(r, pinned, "the step buffers");
-        f->token_ids = arena.pinned<int32_t>(t, pinned, "the step buffers");
-        f->row_of = arena.pinned<int32_t>(t, pinned, "the step buffers");
-        f->output_row = arena.pinned<int32_t>(r, pinned, "the step buffers");
-        f->chunk_tiles = arena.pinned<ChunkTile>(tiles, pinned, "the step buffers");
-        f->chunk_rows = arena.pinned<ChunkRow>(r, pinned, "the step buffers");
-        f->adapter_tiles = arena.pinned<AdapterTile>(t / kAdapterTokens + r, pinned, "the step buffers");
-        f->bans = arena.pinned<int32_t>(RK_BANS_MAX, pinned, "the step buffers");
-        f->results = arena.pinned<rk_result>(r, pinned, "the step buffers");
-        f->candidates = arena.pinned<rk_candidate>(r * RK_TOP_MAX, pinned, "the step buffers");
-        f->finished = arena.pinned<uint32_t>(1, pinned, "the step buffers");
-        flights_.push_back(std::move(f));
-    }
+    buffers_.input = arena.pinned<RowInput>(r, pinned, "the step buffers");
+    buffers_.token_ids = arena.pinned<int32_t>(t, pinned, "the step buffers");
+    buffers_.row_of = arena.pinned<int32_t>(t, pinned, "the step buffers");
+    buffers_.output_row = arena.pinned<int32_t>(r, pinned, "the step buffers");
+    buffers_.chunk_tiles = arena.pinned<ChunkTile>(tiles, pinned, "the step buffers");
+    buffers_.chunk_rows = arena.pinned<ChunkRow>(r, pinned, "the step buffers");
+    buffers_.adapter_tiles = arena.pinned<AdapterTile>(t / kAdapterTokens + r, pinned, "the step buffers");
+    buffers_.bans = arena.pinned<int32_t>(RK_BANS_MAX, pinned, "the step buffers");
+    buffers_.results = arena.pinned<rk_result>(r, pinned, "the step buffers");
+    buffers_.candidates = arena.pinned<rk_candidate>(r * RK_TOP_MAX, pinned, "the step buffers");
+    buffers_.finished = arena.pinned<uint32_t>(1, pinned, "the step buffers");
     logits_staging_ = arena.pinned<float>(s.vocab, pinned, "the step buffers");
 }
 
@@ -118,7 +114,8 @@ int Steps::bucket(int rows) const {
     return Products::padded(options_.flags & RK_OPEN_ONE_BUCKET ? options_.max_rows : rows);
 }
 
-Pass Steps::pass(const Flight &f, int rows, int tokens, bool single, int outputs) const {
+Pass Steps::pass(int rows, int tokens, bool single, int outputs) const {
+    const Buffers &f = buffers_;
     Pass p{};
     p.shape = &model_.shape;
     p.model = &model_;
@@ -157,15 +154,15 @@ void Steps::capture() {
     if (options_.flags & RK_OPEN_EAGER) return;
     int last = 0;
     for (int n = 1; n <= options_.max_rows; n++)
-        if (int b = bucket(n); b != last) graph(last = b, false, Adapted::No, *flights_[0]);
+        if (int b = bucket(n); b != last) graph(last = b, false, Adapted::No);
 }
 
-// The graph for these buffers, captured when it is first needed: by `capture` for plain
-// steps, later for mixes, adapters and the second flight.
-const Steps::Graph &Steps::graph(int bucket, bool mixes, Adapted adapted, const Flight &f) {
-    auto &made = graphs_[{bucket, mixes, adapted, &f}];
+// A graph is captured when it is first needed: by `capture` for plain steps, later for mixes
+// and adapters.
+const Steps::Graph &Steps::graph(int bucket, bool mixes, Adapted adapted) {
+    auto &made = graphs_[{bucket, mixes, adapted}];
     if (made) return *made;
-    Pass p = pass(f, bucket, bucket, true, bucket);
+    Pass p = pass(bucket, bucket, true, bucket);
     p.mixes = mixes;
     p.adapted = adapted;
     auto g = std::make_unique<Graph>();
@@ -209,7 +206,8 @@ void Steps::tune(double seconds) {
     capture();
 }
 
-void Steps::upload(const Flight &f, const Pass &p) {
+void Steps::upload(const Pass &p) {
+    const Buffers &f = buffers_;
     upload_values(bans_, f.bans, f.bans_used, stream_);
     if (p.single) return;
     upload_values(input_, f.input, p.rows, stream_);
@@ -221,44 +219,59 @@ void Steps::upload(const Flight &f, const Pass &p) {
     upload_values(adapter_tiles_, f.adapter_tiles, f.adapter_tile_count, stream_);
 }
 
-void Steps::submit(const Rows &a) {
+void Steps::step(const Rows &a, rk_result *results, rk_candidate *candidates) {
     const double began = now_ms();
     check(a);
+    submit(a);
+    const double queued = now_ms();
+    wait();
+    const Buffers &f = buffers_;
+    const int rows = (int)f.output_of.size();
+    for (int i = 0; i < rows; i++) results[i] = f.output_of[i] >= 0 ? f.results[f.output_of[i]] : rk_result{};
+    if (f.tops > 0) memcpy(candidates, f.candidates, f.tops * sizeof(rk_candidate));
+    untimed_ = true;
+    timing_.submit = queued - began;
+    timing_.wait = now_ms() - queued;
+    timing_.rows = rows;
+    timing_.tokens = f.tokens;
+    timing_.bucket = f.bucket;
+}
+
+// Queues a step.
+void Steps::submit(const Rows &a) {
     bool single = true;
     std::vector<int> used;
     for (int i = 0; i < a.n_rows; i++) {
         single &= a.rows[i].token_count == 1;
         used.push_back(a.rows[i].slot);
     }
-    Flight &f = submitted_ == waited_ ? *flights_[0] : other(newest_);
-    if (timed_ == &f) timed_ = nullptr;
-    fill_rows(a, f, single);
+    fill_rows(a, single);
+    Buffers &f = buffers_;
+    untimed_ = false;
     *f.finished = 0;
     const int outputs = (int)(f.output_of.size() - std::count(f.output_of.begin(), f.output_of.end(), -1));
     f.draws = outputs > 0 || single;
-    Pass p = single ? pass(f, f.bucket, f.bucket, true, f.bucket) : pass(f, a.n_rows, f.tokens, false, outputs);
+    Pass p = single ? pass(f.bucket, f.bucket, true, f.bucket) : pass(a.n_rows, f.tokens, false, outputs);
     p.chunk_tile_count = f.chunk_tile_count;
     p.chunk_row_count = f.chunk_row_count;
     slots_.before_step(used, stream_);
-    upload(f, p);
+    upload(p);
     f.begin.record(stream_);
     if (single && !(options_.flags & RK_OPEN_EAGER)) {
-        ::check(gpuGraphLaunch(graph(f.bucket, f.mixes, f.adapted, f).exec, stream_), "launching a step");
+        ::check(gpuGraphLaunch(graph(f.bucket, f.mixes, f.adapted).exec, stream_), "launching a step");
         timing_.graphs++;
     } else {
         run(p);
     }
     f.end.record(stream_);
     slots_.after_step(used, &f.end);
-    newest_ = &f;
-    submitted_++;
     timing_.steps++;
-    f.submitted = now_ms() - began;
 }
 
 // Polls the flag, because sleeping would take longer than a step of a small model, and now
 // and then asks whether the device still works.
-void Steps::await(const Flight &f) const {
+void Steps::wait() const {
+    const Buffers &f = buffers_;
     const volatile uint32_t *finished = f.finished;
     for (int i = 1; f.draws && *finished == 0; i++) {
         if (i % kLooks == 0) {
@@ -275,38 +288,21 @@ void Steps::await(const Flight &f) const {
     std::atomic_thread_fence(std::memory_order_acquire);
 }
 
-void Steps::wait(rk_result *results, rk_candidate *candidates) {
-    if (waited_ == submitted_) fail(RK_ERR_ARGUMENT, "no step is in flight");
-    const double began = now_ms();
-    const Flight &f = submitted_ - waited_ == 1 ? *newest_ : other(newest_);
-    waited_++;
-    await(f);
-    const int rows = (int)f.output_of.size();
-    for (int i = 0; i < rows; i++) results[i] = f.output_of[i] >= 0 ? f.results[f.output_of[i]] : rk_result{};
-    if (f.tops > 0) memcpy(candidates, f.candidates, f.tops * sizeof(rk_candidate));
-    timed_ = &f;
-    timing_.submit = f.submitted;
-    timing_.wait = now_ms() - began;
-    timing_.rows = rows;
-    timing_.tokens = f.tokens;
-    timing_.bucket = f.bucket;
-}
-
-// Asks for the device's time here and not in `wait`, because asking costs host time.
+// Asks for the device's time here and not in `step`, because asking costs host time.
 void Steps::fill(rk_timing *timing) {
-    if (timed_) {
+    if (untimed_) {
         float ms = 0;
-        timed_->end.wait();
-        ::check(gpuEventElapsed(&ms, timed_->begin, timed_->end), "timing a step");
+        buffers_.end.wait();
+        ::check(gpuEventElapsed(&ms, buffers_.begin, buffers_.end), "timing a step");
         timing_.device = ms;
-        timed_ = nullptr;
+        untimed_ = false;
     }
     *timing = timing_;
 }
 
 void Steps::read_logits(int row, float *dst) {
-    if (submitted_ == 0) fail(RK_ERR_ARGUMENT, "no step was made yet");
-    const Flight &f = *newest_;
+    if (timing_.steps == 0) fail(RK_ERR_ARGUMENT, "no step was made yet");
+    const Buffers &f = buffers_;
     if (row < 0 || row >= (int)f.output_of.size() || f.output_of[row] < 0)
         fail(RK_ERR_ARGUMENT, "row %d of the last step has no logits", row);
     const int64_t v = model_.shape.vocab;

@@ -48,7 +48,6 @@ int copy_bans(const int32_t *bans, int n, int limit, int32_t *dst) {
 void Steps::check(const Rows &a) const {
     if (a.n_rows < 1 || a.n_rows > options_.max_rows)
         fail(RK_ERR_ARGUMENT, "%d rows in a step: this engine was opened for 1 to %d", a.n_rows, options_.max_rows);
-    if (submitted_ - waited_ >= RK_IN_FLIGHT) fail(RK_ERR_ARGUMENT, "%d steps are in flight already: wait for one first", RK_IN_FLIGHT);
     std::vector<char> taken(options_.slots);
     int64_t tokens = 0, bans = 0;
     for (int i = 0; i < a.n_rows; i++) {
@@ -73,7 +72,7 @@ void Steps::check_row(const Rows &a, int i) const {
     if (r.adapter != 0 && !adapters_.has(r.adapter)) fail(RK_ERR_ARGUMENT, "row %d: adapter %d is not loaded", i, r.adapter);
     for (int t = 0; t < r.token_count; t++) {
         const int id = a.tokens[r.token_offset + t];
-        if ((id < 0 || id >= model_.shape.vocab) && !(id == RK_FED_BACK && r.token_count == 1))
+        if (id < 0 || id >= model_.shape.vocab)
             fail(RK_ERR_ARGUMENT, "row %d: token %d; the model has tokens 0 to %d", i, id, model_.shape.vocab - 1);
     }
     if (!(r.flags & RK_ROW_DRAW)) {
@@ -109,7 +108,8 @@ void Steps::check_mix(const Rows &a, int i) const {
 }
 
 // Enters a row of at least a whole tile in the table of chunks, if there are kernels for it.
-void Steps::add_chunks(int row, Flight &f) const {
+void Steps::add_chunks(int row) {
+    Buffers &f = buffers_;
     RowInput &in = f.input[row];
     if (in.count < kChunkTokens || model_.shape.head_size != kChunkHead) return;
     in.chunked = 1;
@@ -119,14 +119,16 @@ void Steps::add_chunks(int row, Flight &f) const {
 }
 
 // Notes what a row's adapter needs of the pass, and its tokens.
-void Steps::add_adapter(int row, Flight &f, bool single) const {
+void Steps::add_adapter(int row, bool single) {
+    Buffers &f = buffers_;
     const RowInput &in = f.input[row];
     f.adapted = std::max(f.adapted, adapters_.kind(in.adapter));
     for (int at = 0; at < in.count && !single; at += kAdapterTokens)
         f.adapter_tiles[f.adapter_tile_count++] = {row, in.first + at, std::min(kAdapterTokens, in.count - at)};
 }
 
-void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
+void Steps::fill_rows(const Rows &a, bool single) {
+    Buffers &f = buffers_;
     f.output_of.assign(a.n_rows, -1);
     f.tops = f.bans_used = f.chunk_tile_count = f.chunk_row_count = 0;
     f.mixes = false;
@@ -156,8 +158,8 @@ void Steps::fill_rows(const Rows &a, Flight &f, bool single) {
         }
         f.tops += in.top;
         f.input[i] = in;
-        add_chunks(i, f);
-        if (in.adapter != 0) add_adapter(i, f, single);
+        add_chunks(i);
+        if (in.adapter != 0) add_adapter(i, single);
         if (!single)
             for (int t = 0; t < r.token_count; t++) {
                 f.token_ids[first + t] = a.tokens[r.token_offset + t];

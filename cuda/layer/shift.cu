@@ -255,8 +255,7 @@ template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn)
 // One block a token.
 template <typename E>
 __global__ void embed_tokens(float *x, const E *embedding, const float *weight, const float *bias, const RowInput *sent, RowInput *input,
-                             int32_t *row_slot, const int32_t *token_ids, const int32_t *row_of, const int32_t *drawn, int spare,
-                             int channels, bool single) {
+                             int32_t *row_slot, const int32_t *token_ids, const int32_t *row_of, int channels, bool single) {
     constexpr int kWords = sizeof(RowInput) / sizeof(uint32_t);
     static_assert(kWords <= kWarp, "a warp brings a row's input");
     __shared__ union {
@@ -270,12 +269,8 @@ __global__ void embed_tokens(float *x, const E *embedding, const float *weight, 
     if (sent && threadIdx.x < kWords) reinterpret_cast<uint32_t *>(input + row)[threadIdx.x] = shared.words[threadIdx.x];
     __syncthreads();
     const RowInput &in = sent ? shared.row : input[row];
-    int slot = in.slot, id = in.count == 1 ? in.token : token_ids[t];
-    if (id == RK_FED_BACK) {
-        id = drawn[slot];
-        if ((in.flags & RK_ROW_FREEZE) && id == 0) slot = spare;
-    }
-    if (t == (single ? t : in.first) && threadIdx.x == 0) row_slot[row] = slot;
+    const int id = in.count == 1 ? in.token : token_ids[t];
+    if (t == (single ? t : in.first) && threadIdx.x == 0) row_slot[row] = in.slot;
     const E *from = embedding + (int64_t)id * channels;
     for (int c = threadIdx.x * 8; c < channels; c += blockDim.x * 8) {
         float v[8], w[8], b[8];
@@ -339,8 +334,7 @@ void embed(const Pass &p) {
         using E = decltype(e);
         const int threads = std::min((int)round_up(p.shape->embed / 8, kWarp), 256);
         launch_early(embed_tokens<E>, p.tokens, threads, 0, p.stream, p.act.x, static_cast<const E *>(p.model->embedding),
-                     p.model->ln0_weight, p.model->ln0_bias, p.sent, p.input, p.row_slot, p.token_ids, p.row_of, p.slots.drawn, p.slots.slots,
-                     p.shape->embed, p.single);
+                     p.model->ln0_weight, p.model->ln0_bias, p.sent, p.input, p.row_slot, p.token_ids, p.row_of, p.shape->embed, p.single);
     });
 }
 

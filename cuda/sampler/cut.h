@@ -21,7 +21,6 @@ struct Short {
 // Shared memory of a block.
 template <typename T> struct Work {
     RowInput in;
-    int slot;        // that the row has: not its own if it is frozen
     int chunks_each; // of a block of the team
     Extremes extremes[T::kWarps], own; // of warps, and the block's
     Look look;

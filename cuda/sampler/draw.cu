@@ -87,15 +87,14 @@ template <typename T> __device__ bool read_input(const DrawArgs &a, Work<T> &w, 
     const int row = a.row(out);
     __syncthreads(); // w may still be in use for the row before
     if (threadIdx.x < kWords) reinterpret_cast<uint32_t *>(&w.in)[threadIdx.x] = reinterpret_cast<const uint32_t *>(a.input + row)[threadIdx.x];
-    if (threadIdx.x == kWarp) w.slot = a.row_slot[row];
     __syncthreads();
-    return w.in.draw != Draw::None && w.in.draw != Draw::Member && w.slot == w.in.slot;
+    return w.in.draw != Draw::None && w.in.draw != Draw::Member;
 }
 
 // Writes the result of a row that does not draw; one thread does it.
 __device__ void pass_over(const DrawArgs &a, const RowInput &in, int out) {
     rk_result *result = a.scratch.results + out;
-    if (in.draw != Draw::Member) *result = {0, 0.0f, 0, in.draw == Draw::None ? 0u : RK_RESULT_FROZEN, 0.0f};
+    if (in.draw != Draw::Member) *result = {};
     for (int k = 1; k <= in.members; k++) result[k] = {};
     a.arrive();
 }
@@ -151,11 +150,10 @@ template <typename T, bool kHeld> __device__ void draw_row(const DrawArgs &a, Wo
     T::arrive(); // no block may leave while others read its memory
     const int token = drawn.token, at = token - part.first;
     if (token >= 0 && at >= 0 && at < chunks * kDrawChunk) {
-        const float own = in.members > 0 ? tell_members(a, out, in.members, token) : 0.0f;
+        const float own = in.members > 0 ? rate_members(a, out, in.members, token) : 0.0f;
         if (threadIdx.x == 0) {
             const float log_prob = drawn.total > 0 ? (float)((double)tame(logits[token]) - w.look.norm) : kNegInf;
             a.scratch.results[out] = {token, log_prob, candidates, w.look.nan ? RK_RESULT_NAN : 0u, own};
-            a.slots.drawn[in.slot] = token;
             a.arrive();
         }
         if (in.flags & RK_ROW_OBSERVE) seen.observe(a, in, token);
@@ -201,7 +199,6 @@ void draw(const Pass &p) {
     a.vocab = p.shape->vocab;
     a.outputs = p.outputs;
     a.input = p.input;
-    a.row_slot = p.row_slot;
     a.output_row = p.output_row;
     a.bans = p.bans;
     a.slots = p.slots;

@@ -41,7 +41,7 @@ template <int kThreads> __global__ void __launch_bounds__(kThreads, kMostThreads
     begin_early();
     const int out = blockIdx.x, at = a.row(out);
     const RowInput &in = a.input[at];
-    const bool usual = takes(in, a.slots.limit) && !a.frozen(at);
+    const bool usual = takes(in, a.slots.limit);
     const Seen seen(a.slots, usual ? in.slot : 0); // slot 0 in place of a row without counts
     const float *logits = a.logits + out * a.stride;
     const Row<kThreads> row{s, logits, a.slots.limit, (int)(a.stride / kDrawChunk), in.penalised() ? seen.size : 0};
@@ -65,7 +65,6 @@ template <int kThreads> __global__ void __launch_bounds__(kThreads, kMostThreads
         all.add(sums.raw.best, sums.raw.sum);
         const float log_prob = (float)((double)logits[token] - ((double)all.best + (double)logf(all.sum)));
         a.scratch.results[out] = {token, log_prob, 0, 0u, 0.0f};
-        a.slots.drawn[in.slot] = token;
         a.arrive();
     }
     if (in.flags & RK_ROW_OBSERVE) seen.observe(a, in, token);

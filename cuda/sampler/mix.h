@@ -3,7 +3,7 @@
 //   z = weight_0*z_0 + weight_1*z_1 + ...     (rookery.h has the definition)
 //
 // mix computes z, fp32 [outputs/2][stride], and the softmax sum of each row by itself. The
-// draw is that of any row; at its end the other members are told the token.
+// draw is that of any row.
 #pragma once
 
 #include "sampler/row.h"
@@ -25,10 +25,9 @@ __device__ inline double own_norm(const DrawArgs &a, int out) {
     return (double)all.raw_best + (double)logf(all.raw_sum);
 }
 
-// Writes the drawn token to the slots of the other members of a mix, and to the results its
-// log-probability by each of them alone. All threads of a block call it; thread 0 gets the
-// log-probability of the first row.
-__device__ inline float tell_members(const DrawArgs &a, int out, int members, int token) {
+// Writes to the results of the other members of a mix the log-probability of its token by
+// each of them alone. All threads of a block call it; thread 0 gets that of the first row.
+__device__ inline float rate_members(const DrawArgs &a, int out, int members, int token) {
     float own = 0;
     for (int k = threadIdx.x / kWarp; k <= members; k += blockDim.x / kWarp) {
         const float log_prob = (float)((double)tame(a.logits[(out + k) * a.stride + token]) - own_norm(a, out + k));
@@ -38,7 +37,6 @@ __device__ inline float tell_members(const DrawArgs &a, int out, int members, in
             continue;
         }
         a.scratch.results[out + k] = {0, 0.0f, 0, 0u, log_prob};
-        a.slots.drawn[a.input[a.row(out + k)].slot] = token;
     }
     __threadfence_system();
     __syncthreads();

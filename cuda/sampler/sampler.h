@@ -1,7 +1,7 @@
 // sampler.h: drawing tokens on the device, bit for bit as infer/sampler defines it.
 //
 //   logits fp32 [outputs][stride] -> a token, its log-probability, candidates; the counts
-//   and the last drawn token of its slot
+//   of its slot
 //
 // One kernel does it: a team of blocks for each row (team.h) keeps the row's logits in
 // shared memory from the first look to the draw. With few rows the kernel mostly waits:
@@ -37,15 +37,13 @@ struct DrawArgs {
     bool early; // inputs and counts may be read before the previous kernel has ended
     bool many;  // draw_many has run, and drawn most rows
     const RowInput *input;
-    const int32_t *row_slot, *output_row, *bans;
+    const int32_t *output_row, *bans;
     SlotView slots;
     DrawScratch scratch;
 
     __device__ int row(int out) const { return output_row ? output_row[out] : out; }
     // The logits that an output's row draws from.
     __device__ const float *drawn_from(int out, bool mixed) const { return mixed ? scratch.mixed + (out / 2) * stride : logits + out * stride; }
-
-    __device__ bool frozen(int row) const { return row_slot[row] != input[row].slot; }
 
     // Counts a row as drawn, and tells the host after the last one. One thread of each row
     // calls it, after everything that the row writes for the host.

@@ -61,7 +61,7 @@ class Engine {
     ~Engine() { check(rk_close(e_), "rk_close"); }
 
     // Runs one step of these rows with random tokens.
-    void step(const std::vector<Row> &rows, bool fed_back = false) {
+    void step(const std::vector<Row> &rows) {
         if (verbose) printf(" %d rows, the first of %d tokens, flags %x\n", (int)rows.size(), rows[0].count, rows[0].flags);
         std::vector<rk_row> table;
         std::vector<int32_t> tokens, bans;
@@ -69,7 +69,7 @@ class Engine {
         for (const Row &r : rows) {
             table.push_back(make(r, tokens, bans));
             tops += r.top;
-            for (int i = 0; i < r.count; i++) tokens.push_back(fed_back ? RK_FED_BACK : 1 + (int)(random_() % (shape_.vocab - 1)));
+            for (int i = 0; i < r.count; i++) tokens.push_back(1 + (int)(random_() % (shape_.vocab - 1)));
         }
         std::vector<rk_result> results(rows.size());
         std::vector<rk_candidate> candidates(tops);
@@ -79,7 +79,7 @@ class Engine {
             add(std::vector<rk_candidate>(candidates.begin() + at, candidates.begin() + at + results[i].candidates), "candidates");
         std::vector<float> logits(shape_.vocab);
         for (int i : {0, (int)rows.size() - 1}) {
-            if (!(rows[i].flags & (RK_ROW_LOGITS | RK_ROW_DRAW)) || results[i].flags & RK_RESULT_FROZEN) continue;
+            if (!(rows[i].flags & (RK_ROW_LOGITS | RK_ROW_DRAW))) continue;
             check(rk_read_logits(e_, i, logits.data()), "rk_read_logits");
             for (float v : logits)
                 if (!std::isfinite(v)) fprintf(stderr, "a logit is %f\n", v), exit(1);
@@ -124,10 +124,9 @@ class Engine {
         check(rk_get_counts(e_, 1, got.data(), (int)got.size(), &n), "rk_get_counts");
         got.resize(n);
         add(got, "counts");
-        check(rk_set_drawn(e_, 1, 0), "rk_set_drawn");
         const std::vector<int32_t> exempt = {3, 5, 17};
         check(rk_set_exempt(e_, exempt.data(), (int)exempt.size()), "rk_set_exempt");
-        step({{1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE | RK_ROW_FREEZE}, {2, 1, RK_ROW_DRAW}}, true);
+        step({{1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE}, {2, 1, RK_ROW_DRAW}});
     }
 
   private:
@@ -257,14 +256,14 @@ void draws(Engine &e) {
             std::vector<Row> rows = singles(n);
             for (int i = 0; i < n; i++)
                 if (i < 20 || i >= 54) rows[i] = {i, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, i % 5 > 1 ? 0 : i % 3 ? i % 9 : 256 / n, i + round};
-            e.step(rows, round > 0);
+            e.step(rows);
         }
     }
     e.step({{0, 40, RK_ROW_DRAW, 3, 1}, {1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 0, 4}, {2, 3, 0}});
 }
 
-// Mixes of two, three and nine rows in steps with strangers, in graphs and in
-// prompts; the second round is of the tokens drawn in the first.
+// Mixes of two, three and nine rows in steps with strangers, in graphs and in prompts; the
+// second round has counts.
 void mixes(Engine &e) {
     for (int round = 0; round < 2; round++) {
         std::vector<Row> rows;
@@ -276,8 +275,8 @@ void mixes(Engine &e) {
         rows[5] = {5, 1, RK_ROW_LOGITS, 0, 0, 0, 0};
         rows[9] = {9, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 5, 4, 8, .2f};
         for (int i = 10; i < 18; i++) rows[i] = {i, 1, RK_ROW_LOGITS, 0, 0, 0, .1f};
-        e.step(rows, round > 0);
-        e.step({rows[0], rows[1]}, round > 0);
+        e.step(rows);
+        e.step({rows[0], rows[1]});
     }
     e.step({{4, 1}, {0, 20, RK_ROW_DRAW, 2, 2, 1, .6f}, {1, 20, RK_ROW_LOGITS, 0, 0, 0, .4f}, {2, 3, 0}});
     e.read(1);

@@ -6,7 +6,7 @@ import "unsafe"
 // header; what is not used here has none. A test compares layouts and numbers
 // with it.
 
-const abiVersion = 5
+const abiVersion = 6
 
 // status is what every function that can fail returns.
 type status int32
