@@ -41,12 +41,9 @@ func (s *Stream) plain(text []byte) []string {
 	r := s.r
 	r.out, r.frames, r.wantGap = nil, r.frames[:0], false
 	r.flow.reset()
-	r.flow.addString(string(expandTabs(text)), inkText)
+	r.flow.addString(string(expandTabs(text)), 0)
 	r.flow.segment()
-	r.lines = r.flow.lines(r.width, r.lines[:0])
-	for _, l := range r.lines {
-		r.emit(r.flow.paint(nil, l, r.pens))
-	}
+	r.emitFlow()
 	s.work += len(text) + len(r.out)
 	return r.out
 }

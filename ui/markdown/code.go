@@ -48,7 +48,7 @@ func (r *renderer) codeLine(s []byte, lang *syntax.Language, state syntax.State)
 	bar := r.th.Glyphs.Code
 	width := r.room()
 	if bar != "" && width-2 >= minRoom {
-		bar, width = r.paint(bar, inkBorder)+" ", width-2
+		bar, width = r.paint(bar, r.pens.border)+" ", width-2
 	} else {
 		bar = ""
 	}
@@ -57,7 +57,7 @@ func (r *renderer) codeLine(s []byte, lang *syntax.Language, state syntax.State)
 	r.flow.reset()
 	for at, i := 0, 0; i < len(r.spans); i++ {
 		end := at + r.spans[i].Len
-		r.flow.addString(src[at:end], codePen(r.spans[i].Class))
+		r.flow.addString(src[at:end], r.pens.code[r.spans[i].Class])
 		at = end
 	}
 	r.flow.segment()

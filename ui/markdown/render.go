@@ -23,7 +23,7 @@ func Render(text string, th theme.Theme, width int) []string {
 // A renderer turns blocks into lines. It is not safe for concurrent use.
 type renderer struct {
 	th    theme.Theme
-	pens  penCase
+	pens  *penCase
 	width int
 
 	src    []byte
@@ -32,6 +32,7 @@ type renderer struct {
 	lines  []line // scratch
 	buf    []byte // scratch
 	spans  []syntax.Span
+	heads  pen // of the marks of headings, where they are kept
 	frames []frame
 
 	out    []string
@@ -86,7 +87,8 @@ type rowStart struct {
 
 func newRenderer(th theme.Theme, width int) *renderer {
 	r := &renderer{th: th, pens: newPenCase(th), width: max(1, width)}
-	r.in.flow, r.in.marks = &r.flow, th.Glyphs.Marks
+	r.heads = r.pens.ofStyle(th.Heading)
+	r.in = inliner{flow: &r.flow, pens: r.pens, set: newTypesetter(th), marks: th.Glyphs.Marks}
 	return r
 }
 
@@ -263,10 +265,18 @@ func (r *renderer) prefixed(depth int, content []byte) string {
 	return string(r.buf[:end])
 }
 
+// emitFlow breaks the flow into lines and emits them.
+func (r *renderer) emitFlow() {
+	r.lines = r.flow.lines(r.room(), r.lines[:0])
+	for _, l := range r.lines {
+		r.emit(r.flow.paint(nil, l, r.pens))
+	}
+}
+
 // paint returns plain text in a pen, for marks.
 func (r *renderer) paint(s string, p pen) string {
-	if seq := r.pens.sequence(p); seq != "" && s != "" {
-		return seq + s + "\x1b[m"
+	if sequence := r.pens.sequences[p]; sequence != "" && s != "" {
+		return sequence + s + "\x1b[m"
 	}
 	return s
 }
