@@ -24,26 +24,23 @@ func (s *Stream) postpone(open []byte) bool {
 		text := s.src[b.raw:]
 		end := bytes.IndexByte(text, '\n')
 		if end < 0 {
-			b.lines = append(b.lines, s.plain(text)...)
+			b.lines = append(b.lines, s.plainLines(text)...)
 			return true
 		}
-		b.lines = append(b.lines, s.plain(text[:end])...)
+		b.lines = append(b.lines, s.plainLines(text[:end])...)
 		b.whole = len(b.lines)
 		b.raw += end + 1
 	}
 }
 
-// plain renders a line of source as it is.
-func (s *Stream) plain(text []byte) []string {
+// plainLines renders a line of source as it is.
+func (s *Stream) plainLines(text []byte) []string {
 	if len(text) == 0 {
 		return nil
 	}
 	r := s.r
 	r.out, r.frames, r.wantGap = nil, r.frames[:0], false
-	r.flow.reset()
-	r.flow.addString(string(expandTabs(text)), 0)
-	r.flow.segment()
-	r.emitFlow()
+	r.plain(text)
 	s.work += len(text) + len(r.out)
 	return r.out
 }

@@ -35,25 +35,32 @@ const (
 	bases
 )
 
-// A typesetter has one Glamour renderer for each base. It is not safe for
-// concurrent use.
+// A typesetter has one Glamour renderer for each base in use. It is not safe
+// for concurrent use.
 type typesetter struct {
+	th        theme.Theme
 	renderers [bases]gm.Renderer
 	out       bytes.Buffer
 	w         *bufio.Writer
 }
 
 func newTypesetter(th theme.Theme) *typesetter {
-	t := &typesetter{}
+	t := &typesetter{th: th}
 	t.w = bufio.NewWriter(&t.out)
-	for b, style := range [bases]lipgloss.Style{
-		baseText: th.Text, baseTitle: th.Heading.Underline(true), baseHeading: th.Heading,
-		baseSubheading: th.Heading.Italic(true), baseColumn: th.Text.Bold(true),
-	} {
-		t.renderers[b] = gm.NewRenderer(gm.WithNodeRenderers(
-			util.Prioritized(ansi.NewRenderer(ansi.Options{Styles: glamourStyles(th, style)}), 1)))
-	}
 	return t
+}
+
+// renderer is the one for a base; to make one takes longer than a paragraph.
+func (t *typesetter) renderer(b base) gm.Renderer {
+	if t.renderers[b] == nil {
+		style := [bases]lipgloss.Style{
+			baseText: t.th.Text, baseTitle: t.th.Heading.Underline(true), baseHeading: t.th.Heading,
+			baseSubheading: t.th.Heading.Italic(true), baseColumn: t.th.Text.Bold(true),
+		}[b]
+		t.renderers[b] = gm.NewRenderer(gm.WithNodeRenderers(
+			util.Prioritized(ansi.NewRenderer(ansi.Options{Styles: glamourStyles(t.th, style)}), 1)))
+	}
+	return t.renderers[b]
 }
 
 // render returns the styled text of a block whose inline content is n's, on one
@@ -61,7 +68,7 @@ func newTypesetter(th theme.Theme) *typesetter {
 func (t *typesetter) render(n ast.Node, source []byte, b base) ([]byte, error) {
 	t.out.Reset()
 	t.w.Reset(&t.out) // it may hold what a panic has left
-	err := t.renderers[b].Render(t.w, source, n)
+	err := t.renderer(b).Render(t.w, source, n)
 	return t.out.Bytes(), err
 }
 

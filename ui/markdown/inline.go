@@ -153,13 +153,14 @@ func (in *inliner) link(l *ast.Link, dest []byte) {
 			shown = append(shown, c.Label(in.src)...)
 		}
 	}
+	before := in.shown
 	in.resolve(l, false)
 	if len(dest) == 0 || dest[0] == '#' || bytes.Equal(shown, bytes.TrimPrefix(dest, []byte("mailto:"))) {
 		return
 	}
 	l.AppendChild(l, in.made(func() {
 		in.text = append(in.text, mutedOn)
-		if len(shown) > 0 {
+		if in.shown > before {
 			in.put([]byte(" "), -1)
 		}
 		in.put([]byte("("), -1)

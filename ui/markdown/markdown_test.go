@@ -53,6 +53,9 @@ func corpus(t testing.TB) map[string]string {
 		"title late":     "[a]: /url\n\"line one\nline two\"\ntext [a]",
 		"odd backquote":  "`a " + strings.Repeat("Words of a paragraph that does not end, with *emphasis* and `code`. ", 20) + " and `",
 		"text and table": strings.Repeat("text\n| not | yet\na | b\n--|--\n1 | 2\n\n", 8),
+		"formulas":       strings.Repeat("Let $x_1^2 = \\frac{a}{b}$ cost $5, or \\(y\\) or $z.\n$$\n\\sum_i x_i\n$$\nthen\n\n", 20),
+		"formula late":   strings.Repeat("a long line ", 20) + "with $x " + strings.Repeat("and y ", 60) + "= 2$ at last",
+		"displays":       "- a\n  $$\n  x\n\n  $$\n  y\n  $$\n\n\\[\nx\n\\]\n$$\nopen",
 		"escapes":        `\*not emphasis\* \[not a link\] C:\dir \\ &#27;[31m`,
 	}
 	files, err := filepath.Glob("testdata/*.md")

@@ -1,6 +1,8 @@
 package markdown
 
 import (
+	"bytes"
+
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
@@ -167,7 +169,16 @@ func (r *renderer) here(n ast.Node, follows bool) cut {
 	return c
 }
 
+// block renders a block. If that panics, here or in a library, the block is
+// shown as it stands.
 func (r *renderer) block(n ast.Node, c *chain) {
+	rows, frames, lists := len(r.out), len(r.frames), len(r.lists)
+	defer func() {
+		if recover() != nil {
+			r.out, r.frames, r.lists = r.out[:rows], r.frames[:frames], r.lists[:lists]
+			r.plain(r.source(n))
+		}
+	}()
 	switch n := n.(type) {
 	case *ast.Heading:
 		r.heading(n)
@@ -185,6 +196,8 @@ func (r *renderer) block(n ast.Node, c *chain) {
 		r.code("", n.Lines())
 	case *extast.Table:
 		r.table(n)
+	case *display:
+		r.display(n)
 	case *ast.LinkReferenceDefinition:
 		r.defs = append(r.defs, parser.NewReference(n.Label, n.Destination, n.Title))
 	case *ast.Paragraph, *ast.TextBlock:
@@ -263,6 +276,26 @@ func (r *renderer) prefixed(depth int, content []byte) string {
 		end--
 	}
 	return string(r.buf[:end])
+}
+
+// plain renders text as it stands.
+func (r *renderer) plain(text []byte) {
+	r.flow.reset()
+	r.flow.addString(string(expandTabs(text)), 0)
+	r.flow.segment()
+	r.emitFlow()
+}
+
+// source is what a block was made from, up to where the next one begins.
+func (r *renderer) source(n ast.Node) []byte {
+	start, end := max(0, lineStart(n, r.src)), len(r.src)
+	for p := n; p != nil; p = p.Parent() {
+		if next := p.NextSibling(); next != nil {
+			end = max(start, lineStart(next, r.src))
+			break
+		}
+	}
+	return bytes.TrimSpace(r.src[start:end])
 }
 
 // emitFlow breaks the flow into lines and emits them.
