@@ -75,9 +75,12 @@ func isFormula(opening string, body []byte) bool {
 	if bytes.ContainsAny(body, `=+*/^_\<>`) {
 		return true
 	}
-	words := bytes.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) })
-	for _, w := range words {
-		if len(w) > 2 {
+	longest := 1 // letters of a word: escaped brackets are rarer round one letter
+	if opening == "$" {
+		longest = 2
+	}
+	for _, w := range bytes.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if len(w) > longest {
 			return false
 		}
 	}

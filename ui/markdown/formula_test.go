@@ -21,7 +21,7 @@ func TestFormulas(t *testing.T) {
 		{"prices", "$5 and $6, US$5/US$6, $5-$6, $10 or 20 $.", []string{"$5 and $6, US$5/US$6, $5-$6, $10 or 20 $."}},
 		{"more prices", "between $5 and 7$ it is $20 million and 30$", []string{"between $5 and 7$ it is $20 million and 30$"}},
 		{"a shell", "echo $HOME/$PATH and ${x}$y", []string{"echo $HOME/$PATH and ${x}$y"}},
-		{"escapes", `\$x^2\$ \[not a link\] \[1\] \(aside\)`, []string{`$x^2$ [not a link] [1] (aside)`}},
+		{"escapes", `\$x^2\$ \[not a link\] \[1\] \(aside\) \(hi\)`, []string{`$x^2$ [not a link] [1] (aside) (hi)`}},
 		{"a display", "then\n$$\n\\frac{a}{b} =\nc\n$$\nand", []string{"then", "  a/b = c", "and"}},
 		{"brackets", "\\[\n\\begin{aligned} a &= 1 \\\\ b &= 2 \\end{aligned}\n\\]", []string{"  a = 1", "  b = 2"}},
 		{"minus signs begin no list", "$$\na\n- b\n+ c\n$$", []string{"  a - b + c"}},

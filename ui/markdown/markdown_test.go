@@ -86,7 +86,16 @@ func streamed(th theme.Theme, width int, text string, l limits, next func() int)
 	return s
 }
 
-func all(s *Stream) []string { return s.Lines(0, s.Len()) }
+func all(s *Stream) []string { return screen(s, s.Len()) }
+
+// screen are the last n lines.
+func screen(s *Stream, n int) []string {
+	var lines []string
+	for i := max(0, s.Len()-n); i < s.Len(); i++ {
+		lines = append(lines, s.Line(i))
+	}
+	return lines
+}
 
 func TestStreamedEqualsRendered(t *testing.T) {
 	th := testTheme(t)

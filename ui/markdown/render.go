@@ -17,6 +17,7 @@ func Render(text string, th theme.Theme, width int) []string {
 	var c cleaner
 	src := c.flush(c.clean(nil, text))
 	r := newRenderer(th, width)
+	r.exact = true
 	doc, _ := parse(src, nil)
 	r.document(doc, src, seam{}, nil)
 	return r.out
@@ -37,10 +38,14 @@ type renderer struct {
 	heads  pen // of the marks of headings, where they are kept
 	frames []frame
 
-	out    []string
-	blocks []CodeBlock // lines counted from the first of out
-	defs   []parser.Reference
+	out  []string
+	defs []parser.Reference
 
+	exact   bool                     // code is coloured in its context, whatever that takes
+	guessed bool                     // code was coloured without
+	colours map[string][]syntax.Span // of lines that were
+
+	cells map[cellKey]flow // of tables
 	lists []numbering
 
 	began    bool // lines were rendered, here or before the seam
@@ -74,10 +79,9 @@ type seam struct {
 
 // A cut is where the open leaf begins in what was rendered.
 type cut struct {
-	seam   seam
-	rows   int // lines in front of it
-	blocks int // code blocks in front of it
-	defs   int // link definitions in front of it
+	seam seam
+	rows int // lines in front of it
+	defs int // link definitions in front of it
 }
 
 // A rowStart says where in the source a line of the open paragraph begins.
@@ -99,7 +103,7 @@ func newRenderer(th theme.Theme, width int) *renderer {
 // is what s announced.
 func (r *renderer) document(doc ast.Node, src []byte, s seam, leaf ast.Node) seam {
 	r.src, r.in.src = src, src
-	r.out, r.blocks, r.defs = nil, nil, nil
+	r.out, r.defs, r.guessed = nil, nil, false
 	r.frames, r.wrap = r.frames[:0], r.wrap[:0]
 	r.began, r.wantGap, r.gapDepth = s.began, false, 0
 	r.leaf, r.cut = leaf, cut{}
@@ -158,7 +162,7 @@ func (r *renderer) children(parent ast.Node, c *chain) {
 
 // here is the cut in front of n, which is about to be rendered.
 func (r *renderer) here(n ast.Node, follows bool) cut {
-	c := cut{rows: len(r.out), blocks: len(r.blocks), defs: len(r.defs)}
+	c := cut{rows: len(r.out), defs: len(r.defs)}
 	c.seam = seam{gap: r.wantGap, frames: r.gapDepth, prev: follows, began: r.began}
 	for p := n.Parent(); p != nil && p.Kind() != ast.KindDocument; p = p.Parent() {
 		c.seam.depth++
@@ -191,9 +195,9 @@ func (r *renderer) block(n ast.Node, c *chain) {
 	case *ast.ListItem:
 		r.item(n)
 	case *ast.FencedCodeBlock:
-		r.code(string(n.Language(r.src)), n.Lines())
+		r.code(syntax.Find(string(n.Language(r.src))), n.Lines())
 	case *ast.CodeBlock:
-		r.code("", n.Lines())
+		r.code(nil, n.Lines())
 	case *extast.Table:
 		r.table(n)
 	case *display:

@@ -61,13 +61,34 @@ func (r *renderer) readTable(n *extast.Table) grid {
 	return g
 }
 
-// cell is the text of a cell.
+// maxCells bounds the cells that are remembered.
+const maxCells = 2000
+
+// A cellKey is what the text of a cell depends on, but for links.
+type cellKey struct {
+	base   base
+	source string
+}
+
+// cell is the text of a cell. It is remembered, because an open table is laid
+// out anew with every piece of text.
 func (r *renderer) cell(n ast.Node, b base) flow {
+	key := cellKey{b, string(n.Lines().Value(r.src))}
+	if c, ok := r.cells[key]; ok {
+		return c
+	}
 	r.flow.reset()
 	r.in.write(n, b)
 	r.flow.segment()
 	c := r.flow
 	r.flow = flow{}
+	if strings.Contains(key.source, "[") {
+		return c // what it leads to may change
+	}
+	if r.cells == nil || len(r.cells) >= maxCells {
+		r.cells = map[cellKey]flow{}
+	}
+	r.cells[key] = c
 	return c
 }
 

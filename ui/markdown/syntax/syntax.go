@@ -73,6 +73,12 @@ func Find(info string) *Language {
 	return findChroma(info)
 }
 
+// Name is one of the names that the language goes by.
+func (l *Language) Name() string {
+	name, _, _ := strings.Cut(l.names, " ")
+	return name
+}
+
 // Stateless says that Line knows nothing of the lines before: Lines may colour
 // a whole text differently.
 func (l *Language) Stateless() bool { return l != nil && l.lexer != nil }
