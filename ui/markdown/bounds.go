@@ -94,3 +94,33 @@ func (b boundedTables) Transform(n *ast.Paragraph, reader text.Reader, ctx parse
 	}
 	table.SetBlankPreviousLines(n.HasBlankPreviousLines())
 }
+
+// showSource shows a block as it stands if rendering it has panicked. It is
+// deferred with the lengths of what the block was to add to.
+func (r *renderer) showSource(n ast.Node, rows, frames, lists int) {
+	if recover() == nil {
+		return
+	}
+	r.out, r.frames, r.lists = r.out[:rows], r.frames[:frames], r.lists[:lists]
+	r.plain(r.source(n))
+}
+
+// plain renders text as it stands.
+func (r *renderer) plain(text []byte) {
+	r.flow.reset()
+	r.flow.addString(string(expandTabs(text)), 0)
+	r.flow.segment()
+	r.emitFlow()
+}
+
+// source is what a block was made from, up to where the next one begins.
+func (r *renderer) source(n ast.Node) []byte {
+	start, end := max(0, lineStart(n, r.src)), len(r.src)
+	for p := n; p != nil; p = p.Parent() {
+		if next := p.NextSibling(); next != nil {
+			end = max(start, lineStart(next, r.src))
+			break
+		}
+	}
+	return bytes.TrimSpace(r.src[start:end])
+}

@@ -12,11 +12,11 @@ import (
 	"rookery/ui/markdown/tex"
 )
 
-// A formula is mathematics between dollars or brackets in a text, as it is to
-// be shown: as Unicode, or else as it stands.
+// A formula is mathematics between dollars or brackets in a text.
 type formula struct {
 	ast.BaseInline
-	text []byte
+	source  []byte // as it stands, with its dollars
+	unicode string // as it is best shown; may be empty
 }
 
 var kindFormula = ast.NewNodeKind("Formula")
@@ -46,10 +46,8 @@ func (formulaParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.
 	}
 	whole := line[:len(opening)+end+len(closing)]
 	block.Advance(len(whole))
-	if out, ok := tex.Unicode(string(body[:end])); ok {
-		return &formula{text: []byte(oneLine(out))}
-	}
-	return &formula{text: bytes.Clone(whole)}
+	out, _ := tex.Unicode(string(body[:end]))
+	return &formula{source: whole, unicode: oneLine(out)}
 }
 
 // delimiters are what a formula at the start of s begins and ends with.
@@ -172,7 +170,7 @@ func (r *renderer) display(d *display) {
 	body := bytes.TrimSpace(d.Lines().Value(r.src))
 	last := d.Lines().Len() - 1
 	open := last < 0 || d.Lines().At(last).Stop == len(r.src)
-	if d.closed || open {
+	if r.th.Glyphs.Formulas && (d.closed || open) {
 		if out, ok := tex.Unicode(string(bytes.TrimSuffix(body, []byte(d.closing)))); ok {
 			r.push(frame{first: "  ", rest: "  ", width: 2})
 			r.plain([]byte(out))

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"rookery/ui/theme"
 )
 
 func TestFormulas(t *testing.T) {
@@ -41,5 +43,16 @@ func TestFormulas(t *testing.T) {
 				t.Errorf("streamed:\n%s", d)
 			}
 		})
+	}
+}
+
+// Where glyphs are plain, or read aloud, a formula stands as it was written.
+func TestFormulasInPlainGlyphs(t *testing.T) {
+	text := "so $x^2$ is\n\n$$\n\\frac{a}{b}\n$$"
+	want := []string{"so $x^2$ is", "", "$$", `\frac{a}{b}`, "$$"}
+	for _, glyphs := range []theme.Glyphs{theme.ASCIIGlyphs(), theme.SpokenGlyphs()} {
+		if d := cmp.Diff(want, plain(Render(text, testTheme(t).WithGlyphs(glyphs), 60))); d != "" {
+			t.Error(d)
+		}
 	}
 }

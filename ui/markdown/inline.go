@@ -12,11 +12,12 @@ import (
 // is not text and leaves the styles to Glamour, which would resolve entities
 // without a semicolon and in code, and drop what it does not know.
 type inliner struct {
-	flow  *flow
-	pens  *penCase
-	set   *typesetter
-	marks bool // keep the back-quotes of code spans
-	src   []byte
+	flow     *flow
+	pens     *penCase
+	set      *typesetter
+	marks    bool // keep the back-quotes of code spans
+	formulas bool // write formulas in Unicode
+	src      []byte
 
 	text     []byte // the resolved text, which the tree refers to afterwards
 	shown    int    // bytes of it, as Glamour will write it
@@ -39,7 +40,7 @@ const (
 func (in *inliner) write(n ast.Node, b base) {
 	f := in.flow
 	start, marks := len(f.text), len(f.marks)
-	in.text, in.shown = in.text[:0], start
+	in.text, in.shown, in.flat, in.verbatim = in.text[:0], start, false, false
 	in.opener, in.brackets = len(in.src), in.brackets[:0]
 	in.resolve(n, true)
 	whole := ast.NewTextBlock() // of which Glamour writes the children only
@@ -94,7 +95,11 @@ func (in *inliner) resolve(n ast.Node, top bool) {
 			}
 			c = replace(n, c, in.made(func() { in.put([]byte(box), -1) }))
 		case *formula:
-			c = replace(n, c, in.made(func() { in.put(old.text, -1) }))
+			shown := old.source
+			if in.formulas && old.unicode != "" {
+				shown = []byte(old.unicode)
+			}
+			c = replace(n, c, in.made(func() { in.raw(shown) }))
 		case *extast.Strikethrough:
 			outer := in.flat
 			in.flat = true

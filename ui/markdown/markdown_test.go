@@ -177,3 +177,24 @@ func check(t *testing.T, lines []string, width int) {
 
 // sgr are the only sequences that a line may have: styles.
 var sgr = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
+
+// Colours come from the theme: by default the terminal's own sixteen.
+func TestColoursAreTheThemes(t *testing.T) {
+	texts := corpus(t)
+	trueColour := regexp.MustCompile(`\x1b\[[0-9;]*[34]8[;:]`)
+	for _, dark := range []bool{true, false} {
+		for _, name := range theme.Names() {
+			th, err := theme.New(name, dark)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, text := range texts {
+				found = found || trueColour.MatchString(strings.Join(Render(text, th, 80), "\n"))
+			}
+			if found != (name != theme.Default) {
+				t.Errorf("%s, dark %v: other colours than the sixteen: %v", name, dark, found)
+			}
+		}
+	}
+}

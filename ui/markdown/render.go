@@ -1,8 +1,6 @@
 package markdown
 
 import (
-	"bytes"
-
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
@@ -94,7 +92,7 @@ type rowStart struct {
 func newRenderer(th theme.Theme, width int) *renderer {
 	r := &renderer{th: th, pens: newPenCase(th), width: max(1, width)}
 	r.heads = r.pens.ofStyle(th.Heading)
-	r.in = inliner{flow: &r.flow, pens: r.pens, set: newTypesetter(th), marks: th.Glyphs.Marks}
+	r.in = inliner{flow: &r.flow, pens: r.pens, set: newTypesetter(th), marks: th.Glyphs.Marks, formulas: th.Glyphs.Formulas}
 	return r
 }
 
@@ -176,13 +174,7 @@ func (r *renderer) here(n ast.Node, follows bool) cut {
 // block renders a block. If that panics, here or in a library, the block is
 // shown as it stands.
 func (r *renderer) block(n ast.Node, c *chain) {
-	rows, frames, lists := len(r.out), len(r.frames), len(r.lists)
-	defer func() {
-		if recover() != nil {
-			r.out, r.frames, r.lists = r.out[:rows], r.frames[:frames], r.lists[:lists]
-			r.plain(r.source(n))
-		}
-	}()
+	defer r.showSource(n, len(r.out), len(r.frames), len(r.lists))
 	switch n := n.(type) {
 	case *ast.Heading:
 		r.heading(n)
@@ -280,26 +272,6 @@ func (r *renderer) prefixed(depth int, content []byte) string {
 		end--
 	}
 	return string(r.buf[:end])
-}
-
-// plain renders text as it stands.
-func (r *renderer) plain(text []byte) {
-	r.flow.reset()
-	r.flow.addString(string(expandTabs(text)), 0)
-	r.flow.segment()
-	r.emitFlow()
-}
-
-// source is what a block was made from, up to where the next one begins.
-func (r *renderer) source(n ast.Node) []byte {
-	start, end := max(0, lineStart(n, r.src)), len(r.src)
-	for p := n; p != nil; p = p.Parent() {
-		if next := p.NextSibling(); next != nil {
-			end = max(start, lineStart(next, r.src))
-			break
-		}
-	}
-	return bytes.TrimSpace(r.src[start:end])
 }
 
 // emitFlow breaks the flow into lines and emits them.
