@@ -68,7 +68,8 @@ type boundedLinks struct {
 
 func newBoundedLinks() boundedLinks {
 	links := parser.NewLinkParser()
-	return boundedLinks{boundedMarks{links}, links.(parser.CloseBlocker)}
+	closer, _ := links.(parser.CloseBlocker)
+	return boundedLinks{boundedMarks{links}, closer}
 }
 
 // boundedTables leaves paragraphs alone that would make a monstrous table.

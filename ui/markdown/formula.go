@@ -150,10 +150,10 @@ func (displayParser) Open(_ ast.Node, reader text.Reader, ctx parser.Context) (a
 }
 
 func (displayParser) Continue(n ast.Node, reader text.Reader, _ parser.Context) parser.State {
-	d := n.(*display)
+	d, ok := n.(*display)
 	line, segment := reader.PeekLine()
 	content := bytes.TrimSpace(line)
-	if d.closed || len(content) == 0 {
+	if !ok || d.closed || len(content) == 0 {
 		return parser.Close
 	}
 	d.closed = bytes.HasSuffix(content, []byte(d.closing))
