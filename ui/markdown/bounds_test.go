@@ -54,16 +54,13 @@ func TestNestingIsBounded(t *testing.T) {
 			if len(lines) > len(text) {
 				t.Errorf("%d lines of %d bytes", len(lines), len(text))
 			}
-			s := streamed(th, 80, text, New(th, 1).limits, func() int { return 400 })
+			s := streamed(th, 80, text, New(th, 1).limits, func() int { return 4000 })
 			s.Finish()
 			if d := cmp.Diff(lines, append([]string(nil), all(s)...)); d != "" {
 				t.Error("rendered and streamed differ")
 			}
-			// A second is a hundred times what it takes.
-			if took := time.Since(start); took > 20*time.Second {
+			if took := time.Since(start); took > time.Minute { // a thousand times what it takes
 				t.Errorf("took %v", took)
-			} else {
-				t.Log(took)
 			}
 		})
 	}
