@@ -97,7 +97,7 @@ func (f *flow) ink(p pen) {
 // switch a style on, and off again. Where it stands in the source is marked
 // already.
 func (f *flow) addStyled(s []byte, pens *penCase) {
-	style, muted := pen(0), false
+	given, style, muted := pen(0), pen(0), false // given is what Glamour means
 	for len(s) > 0 {
 		n := bytes.IndexFunc(s, isStyling)
 		if n < 0 {
@@ -115,18 +115,21 @@ func (f *flow) addStyled(s []byte, pens *penCase) {
 			return
 		}
 		end := 0
-		switch s[0] {
+		switch c := s[0]; c {
 		case mutedOn, mutedOff:
-			muted = s[0] == mutedOn
-		default:
+			muted = c == mutedOn
+		case '\x1b':
 			end = max(0, bytes.IndexByte(s, 'm'))
-			style = pens.ofSequence(string(s[:end+1]))
+			given = pens.ofSequence(string(s[:end+1]))
+			style = given
+		default:
+			style = pens.emphasized(given, c-emphatic)
 		}
 		s = s[end+1:]
 	}
 }
 
-func isStyling(r rune) bool { return r == '\x1b' || r == mutedOn || r == mutedOff }
+func isStyling(r rune) bool { return r == '\x1b' || r >= mutedOn && r <= emphatic+bold+italic }
 
 // segment finds the cells of the text.
 func (f *flow) segment() {

@@ -57,8 +57,12 @@ func (t *typesetter) renderer(b base) gm.Renderer {
 			baseText: t.th.Text, baseTitle: t.th.Heading.Underline(true), baseHeading: t.th.Heading,
 			baseSubheading: t.th.Heading.Italic(true), baseColumn: t.th.Text.Bold(true),
 		}[b]
+		styles := glamourStyles(t.th, style)
+		if b == baseColumn {
+			styles.Code.Bold = styles.Text.Bold
+		}
 		t.renderers[b] = gm.NewRenderer(gm.WithNodeRenderers(
-			util.Prioritized(ansi.NewRenderer(ansi.Options{Styles: glamourStyles(t.th, style)}), 1)))
+			util.Prioritized(ansi.NewRenderer(ansi.Options{Styles: styles}), 1)))
 	}
 	return t.renderers[b]
 }

@@ -21,6 +21,7 @@ type inliner struct {
 
 	text     []byte // the resolved text, which the tree refers to afterwards
 	shown    int    // bytes of it, as Glamour will write it
+	emphasis byte   // bold and italic, around what is resolved
 	flat     bool   // inside strikethrough, of which Glamour reads only the text
 	verbatim bool   // put keeps backslashes as they are
 	// opener is the offset of the first mark in text that could still pair up
@@ -29,18 +30,21 @@ type inliner struct {
 	brackets []int // offsets of open square brackets
 }
 
-// Glamour has no style for muted text. Control characters, which no text has,
-// say where it begins and ends.
+// Glamour has no style for muted text, and drops emphasis round code and links.
+// Control characters, which no text has, say where there is some.
 const (
 	mutedOn  = '\x0e'
 	mutedOff = '\x0f'
+	emphatic = '\x10' // plus bold and italic: of the text that follows
+	bold     = 1
+	italic   = 2
 )
 
 // write writes the inline content of n, which is used up, to the flow.
 func (in *inliner) write(n ast.Node, b base) {
 	f := in.flow
 	start, marks := len(f.text), len(f.marks)
-	in.text, in.shown, in.flat, in.verbatim = in.text[:0], start, false, false
+	in.text, in.shown, in.emphasis, in.flat, in.verbatim = in.text[:0], start, 0, false, false
 	in.opener, in.brackets = len(in.src), in.brackets[:0]
 	in.resolve(n, true)
 	whole := ast.NewTextBlock() // of which Glamour writes the children only
@@ -105,6 +109,14 @@ func (in *inliner) resolve(n ast.Node, top bool) {
 			in.flat = true
 			in.resolve(c, false)
 			in.flat = outer
+		case *ast.Emphasis:
+			outer := in.emphasis
+			in.emphasis |= italic
+			if old.Level > 1 {
+				in.emphasis = outer | bold
+			}
+			in.resolve(c, false)
+			in.emphasis = outer
 		default:
 			in.resolve(c, false)
 		}
@@ -131,6 +143,9 @@ func (in *inliner) put(s []byte, src int) {
 	}
 	in.flow.marks = append(in.flow.marks, mark{in.shown, src})
 	in.shown += len(s)
+	if in.emphasis > 0 || in.flat {
+		in.text = append(in.text, emphatic+in.emphasis)
+	}
 	for _, c := range s {
 		switch {
 		case c == '&':

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -13,17 +14,25 @@ import (
 // 0 is plain text.
 type pen uint16
 
+// An emphasis is a pen that is to be bold, italic or both.
+type emphasis struct {
+	pen  pen
+	bits byte
+}
+
 // A penCase knows the escape sequence of every pen in use.
 type penCase struct {
 	sequences []string
 	known     map[string]pen
+
+	emphases map[emphasis]pen
 
 	muted, quote, border pen
 	code                 [syntax.Deleted + 1]pen
 }
 
 func newPenCase(th theme.Theme) *penCase {
-	c := &penCase{sequences: []string{""}, known: map[string]pen{"": 0, "\x1b[m": 0, "\x1b[0m": 0}}
+	c := &penCase{sequences: []string{""}, known: map[string]pen{"": 0, "\x1b[m": 0, "\x1b[0m": 0}, emphases: map[emphasis]pen{}}
 	c.muted, c.quote, c.border = c.ofStyle(th.Muted), c.ofStyle(th.Quote), c.ofStyle(th.Border)
 	s := th.Syntax
 	for class, style := range map[syntax.Class]lipgloss.Style{
@@ -53,4 +62,25 @@ func (c *penCase) ofSequence(sequence string) pen {
 		c.known[sequence] = p
 	}
 	return p
+}
+
+// emphasized is a pen with emphasis added, unless it has that already.
+func (c *penCase) emphasized(p pen, bits byte) pen {
+	if bits == 0 {
+		return p
+	}
+	key := emphasis{p, bits}
+	q, ok := c.emphases[key]
+	if !ok {
+		parameters := strings.TrimSuffix(strings.TrimPrefix(c.sequences[p], "\x1b["), "m")
+		attributes, _, _ := strings.Cut(parameters, "38") // colours have any number
+		for i, name := range []string{"1", "3"} {         // bold, italic
+			if bits&(1<<i) != 0 && !slices.Contains(strings.Split(attributes, ";"), name) {
+				parameters = strings.TrimSuffix(name+";"+parameters, ";")
+			}
+		}
+		q = c.ofSequence("\x1b[" + parameters + "m")
+		c.emphases[key] = q
+	}
+	return q
 }

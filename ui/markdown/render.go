@@ -96,7 +96,7 @@ func newRenderer(th theme.Theme, width int) *renderer {
 	return r
 }
 
-// document renders a syntax tree of src into out, blocks and defs. If leaf is
+// document renders a syntax tree of src into out and defs. If leaf is
 // not nil, cut says where it begins. The returned seam tells whether the tree
 // is what s announced.
 func (r *renderer) document(doc ast.Node, src []byte, s seam, leaf ast.Node) seam {

@@ -69,6 +69,21 @@ func TestRender(t *testing.T) {
 	}
 }
 
+// Emphasis shows on code and links, too.
+func TestEmphasisIsKept(t *testing.T) {
+	for text, want := range map[string]string{
+		"**`a`**":       "\x1b[1;36ma\x1b[m",
+		"***`a`***":     "\x1b[3;1;36ma\x1b[m",
+		"*[a](#b)*":     "\x1b[3;34;4ma\x1b[m",
+		"**a** ~~*b*~~": "\x1b[1ma\x1b[m \x1b[3;9mb\x1b[m",
+		"*a **b***":     "\x1b[3ma \x1b[m\x1b[1;3mb\x1b[m",
+	} {
+		if got := Render(text, testTheme(t), 80); len(got) != 1 || got[0] != want {
+			t.Errorf("%s is %q, want %q", text, got, want)
+		}
+	}
+}
+
 // Nothing in a text may reach the terminal as a command.
 func TestControlsAreShown(t *testing.T) {
 	th := testTheme(t)
