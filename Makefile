@@ -87,7 +87,7 @@ bench: build
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./infer/... ./ui/...
 	./bin/rookery bench
 
-# Generates the assembly and the key sheet from their sources.
+# Generates the assembly from its sources.
 generate:
 	$(GO) generate ./...
 
