@@ -60,7 +60,7 @@ func save(path, section string, p sampler.Params, at func(*Config) *Sampling, af
 		return fmt.Errorf("%s is written in a way that cannot be changed safely; put this into its section [%s]: %s",
 			path, section, strings.ReplaceAll(strings.TrimSpace(lines(parameters(p))), "\n", ", "))
 	}
-	return replace(path, edited)
+	return replaceFile(path, edited)
 }
 
 // take sets the parameters that are saved.
@@ -127,7 +127,7 @@ func edit(data []byte, section string, settings []setting) []byte {
 	}
 	body, missing := text[start+1:end], []setting{}
 	for _, s := range settings {
-		if !set(body, s) {
+		if !setKey(body, s) {
 			missing = append(missing, s)
 		}
 	}
@@ -152,8 +152,8 @@ func heading(line string) string {
 	return normal(name)
 }
 
-// set changes the line that sets a key; it reports whether there is one.
-func set(body []string, s setting) bool {
+// setKey changes the line that sets a key; it reports whether there is one.
+func setKey(body []string, s setting) bool {
 	for i, l := range body {
 		if name, _, ok := strings.Cut(l, "="); ok && normal(name) == s.key {
 			body[i] = s.key + " = " + s.value
@@ -173,9 +173,9 @@ func bareOrQuoted(name string) string {
 	return name
 }
 
-// replace writes a file whole, so that whoever reads it meets the old one or
+// replaceFile writes a file whole, so that whoever reads it meets the old one or
 // the new one.
-func replace(path string, data []byte) error {
+func replaceFile(path string, data []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

@@ -13,9 +13,9 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long a file must be left alone before it is read: editors
+// settleTime is how long a file must be left alone before it is read: editors
 // write in several steps.
-const settle = 100 * time.Millisecond
+const settleTime = 100 * time.Millisecond
 
 // A Reload is the outcome of reading a changed file: a new configuration, or
 // why the old one stays.
@@ -48,7 +48,7 @@ func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 	go func() {
 		defer close(out)
 		defer func() { _ = w.Close() }() // the watch has ended either way
-		follow(ctx, w, path, named, out)
+		followFile(ctx, w, path, named, out)
 	}()
 	return out, nil
 }
@@ -80,8 +80,8 @@ func errJoinClose(w *fsnotify.Watcher, err error) error {
 	return err
 }
 
-func follow(ctx context.Context, w *fsnotify.Watcher, path, named string, out chan<- Reload) {
-	timer := time.NewTimer(settle)
+func followFile(ctx context.Context, w *fsnotify.Watcher, path, named string, out chan<- Reload) {
+	timer := time.NewTimer(settleTime)
 	timer.Stop()
 	for {
 		select {
@@ -93,23 +93,23 @@ func follow(ctx context.Context, w *fsnotify.Watcher, path, named string, out ch
 			}
 			switch {
 			case ev.Name == path:
-				timer.Reset(settle)
+				timer.Reset(settleTime)
 			case ev.Has(fsnotify.Create) && strings.HasPrefix(path, ev.Name+string(filepath.Separator)):
 				// A directory on the way to the file: it may hold the file already.
 				if err := watchNearest(w, filepath.Dir(path)); err == nil && exists(path) {
-					timer.Reset(settle)
+					timer.Reset(settleTime)
 				}
 			}
 		case err, ok := <-w.Errors:
 			if !ok {
 				return
 			}
-			if !send(ctx, out, Reload{Err: fmt.Errorf("watching the configuration: %w", err)}) {
+			if !sendReload(ctx, out, Reload{Err: fmt.Errorf("watching the configuration: %w", err)}) {
 				return
 			}
 		case <-timer.C:
 			c, err := Load(named)
-			if !send(ctx, out, Reload{c, err}) {
+			if !sendReload(ctx, out, Reload{c, err}) {
 				return
 			}
 		}
@@ -121,7 +121,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-func send(ctx context.Context, out chan<- Reload, r Reload) bool {
+func sendReload(ctx context.Context, out chan<- Reload, r Reload) bool {
 	select {
 	case out <- r:
 		return true

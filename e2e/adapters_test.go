@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// lora is a file as its trainer wrote it: it does not say its alpha.
-func lora(t *testing.T) string {
+// unpackLoRA is a file as its trainer wrote it: it does not say its alpha.
+func unpackLoRA(t *testing.T) string {
 	t.Helper()
 	packed, err := os.Open("../infer/demo/adapters/pirate.pth.gz")
 	if err != nil {
@@ -29,7 +29,7 @@ func lora(t *testing.T) string {
 }
 
 func TestAdapters(t *testing.T) {
-	home, path := t.TempDir(), lora(t)
+	home, path := t.TempDir(), unpackLoRA(t)
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "24")
 	x.see(composerHint)
 

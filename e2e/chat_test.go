@@ -82,7 +82,7 @@ func transcript(screen string) string {
 // and goes on inside the sentence.
 func TestKilledInTheMiddle(t *testing.T) {
 	home := t.TempDir()
-	endless(t, home)
+	configureEndlessAnswers(t, home)
 	x := open(t, 200, 300, home) // shows all of it
 	x.see(composerHint)
 	x.typed("Tell me a story about a brave cat.")
@@ -106,8 +106,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 	x.see("exit:0")
 }
 
-// endless configures answers that end when they are stopped.
-func endless(t *testing.T, home string) {
+// configureEndlessAnswers configures answers that end when they are stopped.
+func configureEndlessAnswers(t *testing.T, home string) {
 	t.Helper()
 	dir := filepath.Join(home, "config", "rookery")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -137,7 +137,7 @@ func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 // the terminal as it was and loses nothing, not even what was not sent.
 func TestSignals(t *testing.T) {
 	home := t.TempDir()
-	endless(t, home)
+	configureEndlessAnswers(t, home)
 	x := open(t, 200, 300, home) // shows all of the answer
 	x.see(composerHint)
 	x.typed("not sent yet")

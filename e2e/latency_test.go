@@ -39,7 +39,7 @@ func TestLatency(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	endless(t, home)
+	configureEndlessAnswers(t, home)
 	p := openPTY(t, bin, home, wanted[2:])
 	p.see(composerHint, patience)
 	for i := range tabs {

@@ -18,7 +18,7 @@ var spread = regexp.MustCompile(`(?m)".*".*\d%.* (\d\d?|\d\.\d|<\.1)%\s*$`)
 // saving: as a preset, as the default, and again after a restart.
 func TestSamplingPanel(t *testing.T) {
 	home := t.TempDir()
-	endless(t, home)
+	configureEndlessAnswers(t, home)
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)
 	x.say("Tell me a story.", 1)

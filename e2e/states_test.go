@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// tale is a text file to bake.
-func tale(t *testing.T, sentences int) string {
+// writeTale is a text file to bake.
+func writeTale(t *testing.T, sentences int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tale.txt")
 	if err := os.WriteFile(path, []byte(strings.Repeat("Once there was a saver called Bram, who had a grey cat.\n", sentences)), 0o600); err != nil {
@@ -18,7 +18,7 @@ func tale(t *testing.T, sentences int) string {
 }
 
 func TestStates(t *testing.T) {
-	home, path := t.TempDir(), tale(t, 20)
+	home, path := t.TempDir(), writeTale(t, 20)
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "24")
 	x.see(composerHint)
 
@@ -115,7 +115,7 @@ func TestStates(t *testing.T) {
 func TestBakingIsStopped(t *testing.T) {
 	x := open(t, 80, 24, t.TempDir(), "--seed", "1")
 	x.see(composerHint)
-	x.typed("/bake " + tale(t, 20000))
+	x.typed("/bake " + writeTale(t, 20000))
 	x.keys("Enter")
 	x.see("Baking", " tokens, ", "a second")
 	x.keys("Escape")

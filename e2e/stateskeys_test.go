@@ -36,7 +36,7 @@ func TestStatesFromTheList(t *testing.T) {
 	x.see("Bake a text file…")
 	x.keys("Enter")
 	x.see("Bake a text file")
-	x.typed(tale(t, 5))
+	x.typed(writeTale(t, 5))
 	x.keys("Enter")
 	x.see("baked “tale”")
 
@@ -87,7 +87,7 @@ func TestStatesFromTheList(t *testing.T) {
 	talks := x.quit()
 
 	kinds := map[string]statefile.Kind{}
-	for _, st := range library(t, home) {
+	for _, st := range readLibrary(t, home) {
 		kinds[st.Name] = st.Kind
 		if st.Name == "old rook" && talks[0].Base != st.ID {
 			t.Errorf("the conversation begins from %d, and “old rook” is %d", talks[0].Base, st.ID)
@@ -99,7 +99,7 @@ func TestStatesFromTheList(t *testing.T) {
 }
 
 // The commands on the conversation of the screen, and what is stored then.
-func TestShelfCommands(t *testing.T) {
+func TestConversationCommands(t *testing.T) {
 	x := open(t, 100, 30, t.TempDir(), "--seed", "1", "--max-tokens", "8")
 	x.see(composerHint)
 	x.say("Tell me a story.", 1)

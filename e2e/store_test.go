@@ -9,14 +9,14 @@ import (
 	"rookery/sessions"
 )
 
-// A storedTalk is a conversation as the database has it.
-type storedTalk struct {
+// A storedConversation is a conversation as the database has it.
+type storedConversation struct {
 	turn.Conversation
 	turns []turn.Turn
 }
 
 // prompts are the texts of the visible line's prompts.
-func (s storedTalk) prompts() []string {
+func (s storedConversation) prompts() []string {
 	var out []string
 	for _, t := range chat.Line(s.turns, s.Tip) {
 		if t.Role == turn.RoleUser {
@@ -27,7 +27,7 @@ func (s storedTalk) prompts() []string {
 }
 
 // versions is how many turns have the same turn above them as one.
-func (s storedTalk) versions(of turn.Turn) int {
+func (s storedConversation) versions(of turn.Turn) int {
 	n := 0
 	for _, t := range s.turns {
 		if t.Parent == of.Parent && t.Role == of.Role {
@@ -38,13 +38,13 @@ func (s storedTalk) versions(of turn.Turn) int {
 }
 
 // tip is the last turn of the visible line.
-func (s storedTalk) tip() turn.Turn {
+func (s storedConversation) tip() turn.Turn {
 	line := chat.Line(s.turns, s.Tip)
 	return line[len(line)-1]
 }
 
 // quit leaves the program and returns what is stored, newest change first.
-func (x *terminal) quit() []storedTalk {
+func (x *terminal) quit() []storedConversation {
 	x.t.Helper()
 	x.keys("C-q")
 	x.see("exit:0")
@@ -68,19 +68,19 @@ func inStore(t *testing.T, home string, do func(s *sessions.Store)) {
 
 // stored are the conversations of a home, newest change first, in a database
 // without damage.
-func stored(t *testing.T, home string) (talks []storedTalk) {
+func stored(t *testing.T, home string) (talks []storedConversation) {
 	t.Helper()
-	inStore(t, home, func(s *sessions.Store) { talks = read(t, s) })
+	inStore(t, home, func(s *sessions.Store) { talks = readConversations(t, s) })
 	return talks
 }
 
-func read(t *testing.T, s *sessions.Store) []storedTalk {
+func readConversations(t *testing.T, s *sessions.Store) []storedConversation {
 	t.Helper()
 	list, err := s.Conversations(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	talks := make([]storedTalk, len(list))
+	talks := make([]storedConversation, len(list))
 	for i, c := range list {
 		talks[i].Conversation = c
 		if _, talks[i].turns, _, err = s.Load(t.Context(), c.ID); err != nil {
@@ -93,8 +93,8 @@ func read(t *testing.T, s *sessions.Store) []storedTalk {
 	return talks
 }
 
-// library are the states of a home's library.
-func library(t *testing.T, home string) (list []turn.State) {
+// readLibrary are the states of a home's library.
+func readLibrary(t *testing.T, home string) (list []turn.State) {
 	t.Helper()
 	inStore(t, home, func(s *sessions.Store) {
 		var err error

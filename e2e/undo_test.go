@@ -28,7 +28,7 @@ func (x *terminal) ended(answers int) {
 }
 
 // Undo, redo and the scrubber, by all their keys, and after a restart.
-func TestUndoRedoScrub(t *testing.T) {
+func TestUndoRedoTimeline(t *testing.T) {
 	home := t.TempDir()
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)

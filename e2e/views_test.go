@@ -185,7 +185,7 @@ func TestMixerKeys(t *testing.T) {
 
 // A file is loaded by the key of the adapters' panel.
 func TestAdapterFileByKey(t *testing.T) {
-	path := lora(t)
+	path := unpackLoRA(t)
 	if err := os.WriteFile(strings.TrimSuffix(path, ".pth")+".json", []byte(`{"alpha": 32}`), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,8 @@ type targetFacts struct {
 	Layers int    `json:"layers"`
 }
 
-// describe collects what there is to say of an adapter.
-func describe(a *adapter.Adapter, o adapter.Options) adapterFacts {
+// describeAdapter collects what there is to say of an adapter.
+func describeAdapter(a *adapter.Adapter, o adapter.Options) adapterFacts {
 	f := adapterFacts{
 		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Strength: o.Strength,
 		Layers: a.Shape.Layers, HasState: a.HasState, Bytes: a.Bytes(), Touched: a.Touched(),
@@ -56,9 +56,9 @@ func describe(a *adapter.Adapter, o adapter.Options) adapterFacts {
 		for _, l := range a.Layers {
 			ds = append(ds, l.Deltas[t])
 		}
-		f.target(adapter.Target(t), ds)
+		f.addTarget(adapter.Target(t), ds)
 	}
-	f.target(adapter.Head, []*adapter.Delta{a.Head})
+	f.addTarget(adapter.Head, []*adapter.Delta{a.Head})
 	for _, l := range a.Layers {
 		if l.Experts != nil {
 			f.Experts, f.Active = max(f.Experts, len(l.Experts.Key)), l.Experts.Active
@@ -67,7 +67,7 @@ func describe(a *adapter.Adapter, o adapter.Options) adapterFacts {
 	return f
 }
 
-func (f *adapterFacts) target(t adapter.Target, ds []*adapter.Delta) {
+func (f *adapterFacts) addTarget(t adapter.Target, ds []*adapter.Delta) {
 	at := map[string]*targetFacts{}
 	for _, d := range ds {
 		if d == nil {

@@ -20,8 +20,8 @@ type adapterFlags struct {
 	options adapter.Options
 }
 
-// add adds the flags; named says that one of them names the adapter.
-func (f *adapterFlags) add(flags *pflag.FlagSet, named bool) {
+// addTo adds the flags; named says that one of them names the adapter.
+func (f *adapterFlags) addTo(flags *pflag.FlagSet, named bool) {
 	if named {
 		flags.StringVar(&f.name, "adapter", "", "use this adapter: its name, or a file")
 	}
@@ -41,8 +41,8 @@ func (f *adapterFlags) check() error {
 	return nil
 }
 
-// load gives the engine the adapter and returns its fingerprint, "" for none.
-func (f *adapterFlags) load(ctx context.Context, c config.Config, e *infer.Engine) (string, error) {
+// loadAdapter gives the engine the adapter and returns its fingerprint, "" for none.
+func (f *adapterFlags) loadAdapter(ctx context.Context, c config.Config, e *infer.Engine) (string, error) {
 	if f.name == "" {
 		return "", f.check()
 	}
@@ -52,18 +52,18 @@ func (f *adapterFlags) load(ctx context.Context, c config.Config, e *infer.Engin
 	}
 	open, own := adaptersOf(e.Model())
 	a, err := chat.NewAdapterRegistry(e, store, open, own).Find(ctx, f.name, f.options)
-	return a.Fingerprint, asked(err)
+	return a.Fingerprint, nameAdapterFlag(err)
 }
 
-// begin gives a new conversation of a workspace the adapter; first is one that is
+// setAdapter gives a new conversation of a workspace the adapter; first is one that is
 // there already, or nil.
-func (f *adapterFlags) begin(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
+func (f *adapterFlags) setAdapter(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.name == "" {
 		return first, f.check()
 	}
 	a, err := workspace.Adapters().Find(ctx, f.name, f.options)
 	if err != nil {
-		return first, asked(err)
+		return first, nameAdapterFlag(err)
 	}
 	if first == nil {
 		first = workspace.New()
@@ -71,17 +71,17 @@ func (f *adapterFlags) begin(ctx context.Context, workspace *chat.Workspace, fir
 	return first, first.SetAdapter(a)
 }
 
-// logits are those after tokens.
-func (f *adapterFlags) logits(ctx context.Context, c config.Config, e *infer.Engine, tokens []int32) ([]float32, error) {
-	mark, err := f.load(ctx, c, e)
+// computeLogits are those after tokens.
+func (f *adapterFlags) computeLogits(ctx context.Context, c config.Config, e *infer.Engine, tokens []int32) ([]float32, error) {
+	mark, err := f.loadAdapter(ctx, c, e)
 	if err != nil {
 		return nil, err
 	}
-	return logitsWith(ctx, e, tokens, mark)
+	return logitsWithAdapter(ctx, e, tokens, mark)
 }
 
-// logitsWith are those after tokens by an adapter that is loaded, or by none.
-func logitsWith(ctx context.Context, e *infer.Engine, tokens []int32, fingerprint string) ([]float32, error) {
+// logitsWithAdapter are those after tokens by an adapter that is loaded, or by none.
+func logitsWithAdapter(ctx context.Context, e *infer.Engine, tokens []int32, fingerprint string) ([]float32, error) {
 	if fingerprint == "" {
 		return e.Logits(ctx, tokens)
 	}
@@ -102,8 +102,8 @@ func logitsWith(ctx context.Context, e *infer.Engine, tokens []int32, fingerprin
 	return s.Ending().Snapshot.Logits, nil
 }
 
-// adapt loads the adapter to measure.
-func (r *report) adapt(ctx context.Context, s subject, c config.Config, o benchOptions, plan *measure.Plan) error {
+// loadAdapter loads the adapter to measure.
+func (r *report) loadAdapter(ctx context.Context, s subject, c config.Config, o benchOptions, plan *measure.Plan) error {
 	if o.adapter.name == "" {
 		return o.adapter.check()
 	}
@@ -121,15 +121,15 @@ func (r *report) adapt(ctx context.Context, s subject, c config.Config, o benchO
 	open, own := adaptersOf(s.model)
 	read, err := chat.NewAdapterRegistry(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
 	if err != nil {
-		return asked(err)
+		return nameAdapterFlag(err)
 	}
 	plan.Adapter, err = b.LoadAdapter(read, o.merged)
 	r.Adapter, r.AdapterBytes = read.Name, b.AdapterBytes(plan.Adapter)
 	return err
 }
 
-// asked is an error about an adapter; a question gets the flag that answers it.
-func asked(err error) error {
+// nameAdapterFlag is an error about an adapter; a question gets the flag that answers it.
+func nameAdapterFlag(err error) error {
 	var q *adapter.QuestionError
 	if !errors.As(err, &q) {
 		return exitWith(exitModel, err)

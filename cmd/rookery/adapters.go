@@ -38,8 +38,8 @@ func (a *app) adaptersCommand() *cobra.Command {
 	return cmd
 }
 
-// A listedJSON is an adapter as `adapters ls --json` prints it.
-type listedJSON struct {
+// A adapterJSON is an adapter as `adapters ls --json` prints it.
+type adapterJSON struct {
 	Name        string    `json:"name"`
 	Path        string    `json:"path,omitempty"` // of none: it comes with the model
 	Fingerprint string    `json:"fingerprint,omitempty"`
@@ -61,9 +61,9 @@ func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
 		return err
 	}
 	if asJSON {
-		out := make([]listedJSON, len(list))
+		out := make([]adapterJSON, len(list))
 		for i, l := range list {
-			out[i] = listedJSON{
+			out[i] = adapterJSON{
 				Name: l.Name, Path: l.Path, Fingerprint: l.Fingerprint, Strength: l.Strength(), Alpha: l.Options.Alpha,
 				Scale: l.Options.Scale, Blocks: l.Options.Blocks, Merged: l.Merged, Used: l.Used,
 			}
@@ -86,7 +86,7 @@ func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
 // openRegistry is the adapters that are known, for the configured model, which is not
 // loaded.
 func (a *app) openRegistry(ctx context.Context) (*chat.AdapterRegistry, error) {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -115,16 +115,16 @@ func (a *app) inspectAdapterCommand() *cobra.Command {
 			}
 			read, err := rack.Read(cmd.Context(), args[0], f.options)
 			if err != nil {
-				return asked(err)
+				return nameAdapterFlag(err)
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), describe(read, f.options))
+				return printJSON(cmd.OutOrStdout(), describeAdapter(read, f.options))
 			}
-			return describe(read, f.options).write(cmd.OutOrStdout())
+			return describeAdapter(read, f.options).write(cmd.OutOrStdout())
 		},
 	}
 	a.modelFlags(cmd.Flags())
-	f.add(cmd.Flags(), false)
+	f.addTo(cmd.Flags(), false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -141,12 +141,12 @@ func (a *app) checkAdapterCommand() *cobra.Command {
 		},
 	}
 	a.modelFlags(cmd.Flags())
-	f.add(cmd.Flags(), false)
+	f.addTo(cmd.Flags(), false)
 	return cmd
 }
 
 func (a *app) checkAdapter(cmd *cobra.Command, f adapterFlags) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -154,17 +154,17 @@ func (a *app) checkAdapter(cmd *cobra.Command, f adapterFlags) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(checkOn(cmd, c, e, f), e.Close())
+	return errors.Join(checkAdapterOn(cmd, c, e, f), e.Close())
 }
 
-// checkOn runs a token on an engine with the adapter and without.
-func checkOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlags) error {
+// checkAdapterOn runs a token on an engine with the adapter and without.
+func checkAdapterOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlags) error {
 	tokens := e.Model().Tokenizer.Encode(nil, "User:")
-	with, err := f.logits(cmd.Context(), c, e, tokens)
+	with, err := f.computeLogits(cmd.Context(), c, e, tokens)
 	if err != nil {
 		return err
 	}
-	without, err := logitsWith(cmd.Context(), e, tokens, "")
+	without, err := logitsWithAdapter(cmd.Context(), e, tokens, "")
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func checkOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlag
 }
 
 func (a *app) forgetAdapters(cmd *cobra.Command, args []string) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}

@@ -129,23 +129,23 @@ func (a *app) chatAllFlags(fs *pflag.FlagSet) {
 	a.chatFlags(fs)
 	a.samplingFlags(fs)
 	a.uiFlags(fs)
-	a.adapter.add(fs, true)
-	a.mix.add(fs)
+	a.adapter.addTo(fs, true)
+	a.mix.addTo(fs)
 	fs.StringVar(&a.state, "state", "", "begin a new conversation from this state of the library")
 }
 
-// config reads the configuration and puts the flags over it.
-func (a *app) config() (config.Config, error) {
+// loadConfig reads the configuration and puts the flags over it.
+func (a *app) loadConfig() (config.Config, error) {
 	c, err := config.Load(a.configPath)
 	if err != nil {
 		return c, exitWith(exitUsage, err)
 	}
-	c, err = a.override(c)
+	c, err = a.applyFlags(c)
 	return c, exitWith(exitUsage, err)
 }
 
-// override puts the flags over a configuration.
-func (a *app) override(c config.Config) (config.Config, error) {
+// applyFlags puts the flags over a configuration.
+func (a *app) applyFlags(c config.Config) (config.Config, error) {
 	for _, set := range a.overrides {
 		set(&c)
 	}
@@ -164,7 +164,7 @@ func openModel(ctx context.Context, cmd *cobra.Command, c config.Config) (*infer
 // loadModel loads the configured model, showing progress on a terminal.
 func loadModel(ctx context.Context, progress io.Writer, c config.Config) (*infer.Model, infer.Backend, error) {
 	meter := newMeter(progress)
-	m, backend, err := load.Open(ctx, modelSpec(c, meter.note(progress)), func(p load.Progress) {
+	m, backend, err := load.Open(ctx, modelSpec(c, meter.noteTo(progress)), func(p load.Progress) {
 		meter.show("loading the model", p.Done, p.Total, "weights")
 	})
 	meter.clear()
@@ -186,8 +186,8 @@ func modelSpec(c config.Config, note func(line string)) load.Spec {
 	}
 }
 
-// defaults are what a new conversation starts with.
-func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
+// chatDefaults are what a new conversation starts with.
+func chatDefaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	d := chat.Defaults{
 		System:       c.Chat.System,
 		Preset:       c.Chat.Preset,

@@ -73,11 +73,11 @@ func (a *app) benchCommand() *cobra.Command {
 		Example: "rookery bench\nrookery bench --shape 0.1b --weights int8 --threads 1 --rows 1,8\nrookery bench --backend cuda --shape 7.2b --tune --json",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.bench(cmd, o)
+			return a.runBench(cmd, o)
 		},
 	}
 	a.modelFlags(cmd.Flags())
-	o.adapter.add(cmd.Flags(), true)
+	o.adapter.addTo(cmd.Flags(), true)
 	cmd.Flags().StringVar(&o.mix.text, "mix", "", "also measure a mix, own=1,state=weight,... or a number of states, beside one state alone")
 	cmd.Flags().BoolVar(&o.merged, "merged", false, "measure the adapter with weights of its own")
 	cmd.Flags().StringVar(&o.shape, "shape", "", fmt.Sprintf("random weights of this size instead of a model: %q", slices.Sorted(maps.Keys(shapes))))
@@ -91,17 +91,17 @@ func (a *app) benchCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
-	c, err := a.config()
+func (a *app) runBench(cmd *cobra.Command, o benchOptions) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
 	if err := o.check(); err != nil {
 		return exitWith(exitUsage, err)
 	}
-	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1, o.mix.slots()))
+	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1, o.mix.slotCount()))
 	if o.rows == nil {
-		c.Engine.Slots = max(slices.Max(gpuRows), o.mix.slots())
+		c.Engine.Slots = max(slices.Max(gpuRows), o.mix.slotCount())
 	}
 	peaks := gpuPeaks(c) // while the card's memory is free
 	start := time.Now()
@@ -110,7 +110,7 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 		return err
 	}
 	r := newReport(s, time.Since(start), peaks)
-	err = r.measure(cmd.Context(), s, c, o)
+	err = r.measureAll(cmd.Context(), s, c, o)
 	if err = errors.Join(err, s.backend.Close()); err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (o *benchOptions) check() error {
 			return fmt.Errorf("--prompt %d: it must be 1 to %d", n, mostTokens)
 		}
 	}
-	if n := o.mix.number(); n > mostStates {
+	if n := o.mix.stateCount(); n > mostStates {
 		return fmt.Errorf("--mix %d: it must be 1 to %d states, or a list such as own=1,book=0.5", n, mostStates)
 	}
 	return nil
@@ -164,7 +164,7 @@ func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject
 		return subject{}, exitWith(exitUsage, fmt.Errorf("--shape is %q; it must be one of %q", shapeName, slices.Sorted(maps.Keys(shapes))))
 	}
 	meter := newMeter(cmd.ErrOrStderr())
-	spec := modelSpec(c, meter.note(cmd.ErrOrStderr()))
+	spec := modelSpec(c, meter.noteTo(cmd.ErrOrStderr()))
 	spec.Untuned = true // --tune says when
 	b, err := load.Synthetic(cmd.Context(), shape, spec, func(p load.Progress) {
 		meter.show("making random weights", p.Done, p.Total, "weights")
@@ -173,8 +173,8 @@ func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject
 	return subject{shapeName + ", random weights", shape, min(tokenizer.World().Size(), shape.Vocab), b, nil}, exitWith(exitModel, err)
 }
 
-// measure fills the report.
-func (r *report) measure(ctx context.Context, s subject, c config.Config, o benchOptions) error {
+// measureAll fills the report.
+func (r *report) measureAll(ctx context.Context, s subject, c config.Config, o benchOptions) error {
 	rows, prompts := cpuRows, cpuPrompts
 	if b := s.gpu(); b != nil {
 		rows = slices.DeleteFunc(slices.Clone(gpuRows), func(n int) bool { return n > b.Slots() })
@@ -186,11 +186,11 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 	if o.prompts != nil {
 		prompts = o.prompts
 	}
-	if err := r.prepare(s, c, o); err != nil {
+	if err := r.prepareDevice(s, c, o); err != nil {
 		return err
 	}
 	plan := measure.Plan{Runs: o.runs, Time: o.time}
-	if err := r.adapt(ctx, s, c, o, &plan); err != nil {
+	if err := r.loadAdapter(ctx, s, c, o, &plan); err != nil {
 		return err
 	}
 	for _, n := range rows {
@@ -198,7 +198,7 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 		if err != nil {
 			return err
 		}
-		if err := r.add("decode", series, s, c); err != nil {
+		if err := r.addResult("decode", series, s, c); err != nil {
 			return err
 		}
 	}
@@ -210,16 +210,16 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 		if err != nil {
 			return err
 		}
-		if err := r.add("prompt", series, s, c); err != nil {
+		if err := r.addResult("prompt", series, s, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// prepare tunes a GPU if that is asked for, and measures the bandwidth of the
+// prepareDevice tunes a GPU if that is asked for, and measures the bandwidth of the
 // processor.
-func (r *report) prepare(s subject, c config.Config, o benchOptions) error {
+func (r *report) prepareDevice(s subject, c config.Config, o benchOptions) error {
 	b := s.gpu()
 	switch {
 	case o.tune < 0 || o.tune > 0 && b == nil:

@@ -73,9 +73,9 @@ func newReport(s subject, loading time.Duration, peaks *peaksReport) *report {
 	return r
 }
 
-// add adds a series with what it comes to on its device.
-func (r *report) add(what string, series measure.Series, s subject, c config.Config) error {
-	m := measured(what, series)
+// addResult adds a series with what it comes to on its device.
+func (r *report) addResult(what string, series measure.Series, s subject, c config.Config) error {
+	m := newMeasurements(what, series)
 	if what == "prompt" {
 		m.FirstToken = m.StepP50
 	}
@@ -101,10 +101,10 @@ func (r *report) add(what string, series measure.Series, s subject, c config.Con
 
 // addSeries adds a series by itself.
 func (r *report) addSeries(what string, series measure.Series) {
-	r.Results = append(r.Results, measured(what, series))
+	r.Results = append(r.Results, newMeasurements(what, series))
 }
 
-func measured(what string, series measure.Series) measurements {
+func newMeasurements(what string, series measure.Series) measurements {
 	return measurements{
 		What: what, Rows: series.Rows, Tokens: series.Tokens, Median: series.Median(), Runs: series.Rates,
 		StepP50: series.P50.Seconds(), StepP95: series.P95.Seconds(), StepP99: series.P99.Seconds(),
@@ -157,17 +157,17 @@ func (r *report) write(out io.Writer) error {
 		line("%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.2f ms\t%.2f ms\t%.2f ms\t", m.What, m.Rows, m.Tokens, m.Median, m.Runs[0], m.Runs[len(m.Runs)-1],
 			1e3*m.StepP50, 1e3*m.StepP95, 1e3*m.StepP99)
 		if r.GPU != nil {
-			line("%.2f ms\t%s\t%s\t%.1f\t%s\t\n", 1e3*m.DeviceStep, unless0("%.0f", m.Traffic/1e9), unless0("%.0f %%", 100*m.BandwidthShare),
-				m.Arithmetic/1e12, unless0("%.0f %%", 100*m.MatrixShare))
+			line("%.2f ms\t%s\t%s\t%.1f\t%s\t\n", 1e3*m.DeviceStep, formatUnlessZero("%.0f", m.Traffic/1e9), formatUnlessZero("%.0f %%", 100*m.BandwidthShare),
+				m.Arithmetic/1e12, formatUnlessZero("%.0f %%", 100*m.MatrixShare))
 		} else {
-			line("%s\t\n", unless0("%.0f %%", 100*m.BandwidthShare))
+			line("%s\t\n", formatUnlessZero("%.0f %%", 100*m.BandwidthShare))
 		}
 	}
 	return w.Flush()
 }
 
-// unless0 formats a figure that was taken.
-func unless0(format string, v float64) string {
+// formatUnlessZero formats a figure that was taken.
+func formatUnlessZero(format string, v float64) string {
 	if v == 0 {
 		return ""
 	}

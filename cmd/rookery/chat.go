@@ -17,22 +17,22 @@ import (
 	"rookery/ui"
 )
 
-// closing is how long unsaved conversations may take to be saved at the end.
-const closing = 10 * time.Second
+// closeTimeout is how long unsaved conversations may take to be saved at the end.
+const closeTimeout = 10 * time.Second
 
 // errNoTerminal is what the chat says to a pipe.
 var errNoTerminal = errors.New("the chat needs a terminal for its input and output: `rookery run` answers prompts from a pipe, --screen-reader talks in plain lines")
 
 // chatCommand is the default command by its name.
 func (a *app) chatCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "chat", Short: "Open the chat, as without a command", Args: usageArgs(cobra.NoArgs), RunE: a.chat}
+	cmd := &cobra.Command{Use: "chat", Short: "Open the chat, as without a command", Args: usageArgs(cobra.NoArgs), RunE: a.runChat}
 	a.chatAllFlags(cmd.Flags())
 	return cmd
 }
 
-// chat opens the interface: the default command.
-func (a *app) chat(cmd *cobra.Command, _ []string) error {
-	c, err := a.config()
+// runChat opens the interface: the default command.
+func (a *app) runChat(cmd *cobra.Command, _ []string) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -43,16 +43,16 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	if !settings.Plain() && (!isTerminal(cmd.InOrStdin()) || !isTerminal(cmd.OutOrStdout())) {
 		return exitWith(exitUsage, errNoTerminal)
 	}
-	return a.chatWith(cmd, c, settings)
+	return a.openChats(cmd, c, settings)
 }
 
-// chatWith opens the interface, and again for every model that is chosen in
+// openChats opens the interface, and again for every model that is chosen in
 // it. One that cannot be loaded is told, and the model before it is back.
-func (a *app) chatWith(cmd *cobra.Command, c config.Config, settings ui.Settings) error {
+func (a *app) openChats(cmd *cobra.Command, c config.Config, settings ui.Settings) error {
 	r := reopening{}
 	for {
 		r.next = nil
-		err := a.chatOnce(cmd, c, settings, &r)
+		err := a.openChat(cmd, c, settings, &r)
 		switch {
 		case err != nil && r.before != nil && !r.shown:
 			c.Model, r.before, r.problem = *r.before, nil, err
@@ -75,8 +75,8 @@ type reopening struct {
 	shown   bool          // the interface was shown
 }
 
-// chatOnce opens the interface for one model.
-func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings, r *reopening) error {
+// openChat opens the interface for one model.
+func (a *app) openChat(cmd *cobra.Command, c config.Config, settings ui.Settings, r *reopening) error {
 	r.shown = false
 	store, err := sessions.Open(cmd.Context(), c.Storage.DataDir)
 	if err != nil {
@@ -87,7 +87,7 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	d, err := defaults(c, e.Model())
+	d, err := chatDefaults(c, e.Model())
 	if err != nil {
 		return errors.Join(err, e.Close(), store.Close())
 	}
@@ -99,28 +99,28 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 	workspace.UseModels(secondModels(c))
 	first, err := beginFrom(cmd.Context(), workspace, a.state)
 	if err == nil {
-		first, err = a.adapter.begin(cmd.Context(), workspace, first)
+		first, err = a.adapter.setAdapter(cmd.Context(), workspace, first)
 	}
 	if err == nil {
-		first, err = a.mix.begin(cmd.Context(), workspace, first)
+		first, err = a.mix.setMix(cmd.Context(), workspace, first)
 	}
 	if err == nil {
 		r.shown = true
-		err = a.show(cmd.Context(), workspace, first, store, c, settings, r)
+		err = a.showInterface(cmd.Context(), workspace, first, store, c, settings, r)
 	}
-	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
+	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closeTimeout)
 	defer cancel()
 	if w := cmd.ErrOrStderr(); isTerminal(w) {
 		slow := time.AfterFunc(time.Second, func() {
-			_, _ = fmt.Fprintf(w, "saving the conversations (for at most %v)\n", closing)
+			_, _ = fmt.Fprintf(w, "saving the conversations (for at most %v)\n", closeTimeout)
 		})
 		defer slow.Stop()
 	}
 	return errors.Join(err, workspace.Close(done), e.Close())
 }
 
-// show runs the interface and follows the configuration while it does.
-func (a *app) show(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
+// showInterface runs the interface and follows the configuration while it does.
+func (a *app) showInterface(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
@@ -128,12 +128,12 @@ func (a *app) show(ctx context.Context, workspace *chat.Workspace, first *chat.D
 		reloads = nil // the system cannot watch: a change takes effect at the next start
 	}
 	changed := make(chan ui.Settings)
-	go a.follow(ctx, reloads, workspace, store, changed)
+	go a.followConfig(ctx, reloads, workspace, store, changed)
 	return ui.Run(ctx, ui.Options{
 		Workspace: workspace, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir,
 		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(workspace, name, p) },
 		Surroundings: surroundings(ctx, workspace, store), Problem: r.problem,
-		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(workspace)) },
+		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, runsOnCPU(workspace)) },
 		Batch:  func(ctx context.Context, b ui.Batch) (ui.BatchTable, error) { return answerBatch(ctx, workspace, c, b) },
 		Reopen: func(path string) { r.next = &path },
 	})
@@ -150,22 +150,22 @@ func (a *app) saveSampling(workspace *chat.Workspace, name string, p sampler.Par
 	if err := save(); err != nil {
 		return err
 	}
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
-	d, err := defaults(c, workspace.Engine().Model())
+	d, err := chatDefaults(c, workspace.Engine().Model())
 	if err == nil {
 		workspace.SetDefaults(d)
 	}
 	return err
 }
 
-// follow applies a changed configuration to the workspace and the store and passes
+// followConfig applies a changed configuration to the workspace and the store and passes
 // on what concerns the interface.
-func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, workspace *chat.Workspace, store *sessions.Store, changed chan<- ui.Settings) {
+func (a *app) followConfig(ctx context.Context, reloads <-chan config.Reload, workspace *chat.Workspace, store *sessions.Store, changed chan<- ui.Settings) {
 	for r := range reloads {
-		settings, err := a.reload(r, workspace, store)
+		settings, err := a.applyReload(r, workspace, store)
 		if err != nil {
 			settings = ui.Settings{Err: err}
 		}
@@ -177,15 +177,15 @@ func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, workspac
 	}
 }
 
-func (a *app) reload(r config.Reload, workspace *chat.Workspace, store *sessions.Store) (ui.Settings, error) {
+func (a *app) applyReload(r config.Reload, workspace *chat.Workspace, store *sessions.Store) (ui.Settings, error) {
 	if r.Err != nil {
 		return ui.Settings{}, r.Err
 	}
-	c, err := a.override(r.Config)
+	c, err := a.applyFlags(r.Config)
 	if err != nil {
 		return ui.Settings{}, err
 	}
-	d, err := defaults(c, workspace.Engine().Model())
+	d, err := chatDefaults(c, workspace.Engine().Model())
 	if err != nil {
 		return ui.Settings{}, err
 	}

@@ -16,9 +16,9 @@ import (
 	"rookery/infer/demo"
 )
 
-// A bench answers prompts in the ways of its contestants: one engine for each
+// A comparison answers prompts in the ways of its contestants: one engine for each
 // model, loaded once.
-type bench struct {
+type comparison struct {
 	contestants []contestant
 	reference   int // -1: none
 	samples     int
@@ -26,15 +26,15 @@ type bench struct {
 	describes   string // all that answers depend on, for going on later
 }
 
-// withBench loads what the variants need, and gives it back afterwards.
-func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use func(*bench) error) (err error) {
+// withComparison loads what the variants need, and gives it back afterwards.
+func withComparison(cmd *cobra.Command, c config.Config, specs []variantSpec, use func(*comparison) error) (err error) {
 	ctx := cmd.Context()
-	store, err := borrow(ctx, c)
+	store, err := borrowStore(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.from.Close()) }()
-	b := &bench{reference: -1, samples: 1}
+	b := &comparison{reference: -1, samples: 1}
 	workspaces := map[string]*chat.Workspace{}
 	for _, v := range specs {
 		own := c
@@ -50,25 +50,25 @@ func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use fun
 			defer func() { err = errors.Join(err, closeDesk()) }()
 			workspaces[own.Model.Path] = workspace
 		}
-		one, err := v.contestant(ctx, own, workspace)
+		one, err := v.makeContestant(ctx, own, workspace)
 		if err != nil {
 			return err
 		}
-		b.add(one)
+		b.addContestant(one)
 	}
-	b.settings(c)
+	b.addSettings(c)
 	return use(b)
 }
 
-// add is one contestant more.
-func (b *bench) add(c contestant) {
+// addContestant is one contestant more.
+func (b *comparison) addContestant(c contestant) {
 	m := c.model()
 	b.contestants = append(b.contestants, c)
 	b.describes += fmt.Sprintf("%s %s %+v %s\n", c.spec.Name, c.variant.Describe(m), c.variant.Sampling, m.Fingerprint)
 }
 
-// settings are those that answers depend on besides.
-func (b *bench) settings(c config.Config) {
+// addSettings are those that answers depend on besides.
+func (b *comparison) addSettings(c config.Config) {
 	b.describes += fmt.Sprintf("%q %q %d %q\n", c.Chat.System, c.Chat.Think, c.Chat.MaxTokens, c.Chat.Stops)
 }
 
@@ -78,7 +78,7 @@ func openWorkspace(cmd *cobra.Command, c config.Config, store turn.Store) (*chat
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := defaults(c, e.Model())
+	d, err := chatDefaults(c, e.Model())
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
@@ -92,8 +92,8 @@ func openWorkspace(cmd *cobra.Command, c config.Config, store turn.Store) (*chat
 	}, nil
 }
 
-// choose names the reference; "" is none.
-func (b *bench) choose(name string) error {
+// chooseReference names the reference; "" is none.
+func (b *comparison) chooseReference(name string) error {
 	if name == "" {
 		return nil
 	}
@@ -108,9 +108,9 @@ func (b *bench) choose(name string) error {
 	return fmt.Errorf("--reference %s: there is no such variant; there are %q", name, names)
 }
 
-// answer has all contestants answer a question, and the reference judge them.
+// answerPrompt has all contestants answer a question, and the reference judge them.
 // The answers of one sample follow each other.
-func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error) {
+func (b *comparison) answerPrompt(ctx context.Context, q chat.Question) ([]answered, error) {
 	all := make([]answered, b.samples*len(b.contestants))
 	places := map[*chat.Workspace][]int{}
 	for i := range all {
@@ -120,7 +120,7 @@ func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error)
 	}
 	group, together := errgroup.WithContext(ctx)
 	for workspace, at := range places {
-		group.Go(func() error { return b.answerOn(together, workspace, q, at, all) })
+		group.Go(func() error { return b.answerOnModel(together, workspace, q, at, all) })
 	}
 	if err := group.Wait(); err != nil || b.reference < 0 {
 		return all, err
@@ -137,8 +137,8 @@ func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error)
 	return all, err
 }
 
-// answerOn has the contestants of one model answer.
-func (b *bench) answerOn(ctx context.Context, workspace *chat.Workspace, q chat.Question, at []int, all []answered) error {
+// answerOnModel has the contestants of one model answer.
+func (b *comparison) answerOnModel(ctx context.Context, workspace *chat.Workspace, q chat.Question, at []int, all []answered) error {
 	variants := make([]chat.Variant, len(at))
 	for n, i := range at {
 		variants[n] = b.contestants[all[i].contestant].variant

@@ -18,9 +18,9 @@ func newLineReader(r io.Reader, most int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 1<<16), most: most}
 }
 
-// next is the next line with its end; whole is false at the end of the file,
+// readLine is the next line with its end; whole is false at the end of the file,
 // with what stands there without one.
-func (l *lineReader) next() (line []byte, whole bool, err error) {
+func (l *lineReader) readLine() (line []byte, whole bool, err error) {
 	l.n++
 	for {
 		part, err := l.r.ReadSlice('\n')

@@ -43,9 +43,9 @@ type differenceJSON struct {
 	Byte  int `json:"byte"`
 }
 
-// result is a prompt's line.
-func (b *bench) result(p promptLine, all []answered) comparedJSON {
-	out := comparedJSON{Run: b.run(), Line: p.line, Messages: messagesOf(p.question)}
+// makeResult is a prompt's line.
+func (b *comparison) makeResult(p promptLine, all []answered) comparedJSON {
+	out := comparedJSON{Run: b.runHash(), Line: p.line, Messages: messagesOf(p.question)}
 	for i, a := range all {
 		c, u := b.contestants[a.contestant], a.Usage
 		line := comparedAnswers{
@@ -72,22 +72,22 @@ func rateOf(u infer.Usage) float64 {
 	return 0
 }
 
-// run names everything that answers depend on but the prompts.
-func (b *bench) run() string {
+// runHash names everything that answers depend on but the prompts.
+func (b *comparison) runHash() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s%d %d", b.describes, b.samples, b.reference))
 	const enough = 8 // bytes
 	return hex.EncodeToString(sum[:enough])
 }
 
-// begins says that a line that was cut off may be the beginning of a result.
-func (b *bench) begins(line []byte) bool {
-	head := []byte(`{"run":"` + b.run() + `",`)
+// mayBegin says that a line that was cut off may be the beginning of a result.
+func (b *comparison) mayBegin(line []byte) bool {
+	head := []byte(`{"run":"` + b.runHash() + `",`)
 	n := min(len(line), len(head))
 	return bytes.Equal(line[:n], head[:n])
 }
 
-// isOf says that a line of results is of a prompt.
-func (r *comparedJSON) isOf(p promptLine) bool {
+// belongsTo says that a line of results is of a prompt.
+func (r *comparedJSON) belongsTo(p promptLine) bool {
 	a, errA := json.Marshal(r.Messages)
 	b, errB := json.Marshal(messagesOf(p.question))
 	return errA == nil && errB == nil && r.Line == p.line && bytes.Equal(a, b)
@@ -96,10 +96,10 @@ func (r *comparedJSON) isOf(p promptLine) bool {
 // maxResultLine bounds a line of results that is read again.
 const maxResultLine = 1 << 28
 
-// goOn opens a file of results to go on from what it has, which are the first
+// resumeFile opens a file of results to go on from what it has, which are the first
 // of the prompts. A line of them that was cut off is removed; a file that has
 // anything else is left as it is.
-func (b *bench) goOn(path string, prompts []promptLine) (_ *os.File, done []comparedJSON, err error) {
+func (b *comparison) resumeFile(path string, prompts []promptLine) (_ *os.File, done []comparedJSON, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
 	if err != nil {
 		return nil, nil, err
@@ -112,18 +112,18 @@ func (b *bench) goOn(path string, prompts []promptLine) (_ *os.File, done []comp
 	end := int64(0)
 	lines := newLineReader(f, maxResultLine)
 	for {
-		line, whole, err := lines.next()
+		line, whole, err := lines.readLine()
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if !whole && b.begins(line) {
+		if !whole && b.mayBegin(line) {
 			break
 		}
 		var r comparedJSON
 		if !whole || json.Unmarshal(line, &r) != nil || r.Run == "" {
 			return nil, nil, fmt.Errorf("%s, line %d: these are no results of `rookery compare`: choose another file", path, len(done)+1)
 		}
-		if n := len(done); r.Run != b.run() || n >= len(prompts) || !r.isOf(prompts[n]) {
+		if n := len(done); r.Run != b.runHash() || n >= len(prompts) || !r.belongsTo(prompts[n]) {
 			return nil, nil, fmt.Errorf("%s, line %d: these are results of other variants, settings or prompts: choose another file, or remove it", path, n+1)
 		}
 		done, end = append(done, r), end+int64(len(line))

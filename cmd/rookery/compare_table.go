@@ -22,8 +22,8 @@ type summaryJSON struct {
 	Perplexity *float64 `json:"perplexity,omitempty"`             // of all tokens together
 }
 
-// table sums up results.
-func (b *bench) table(results []comparedJSON) []summaryJSON {
+// summarizeResults sums up results.
+func (b *comparison) summarizeResults(results []comparedJSON) []summaryJSON {
 	var table []summaryJSON
 	for i, c := range b.contestants {
 		s := summaryJSON{Variant: c.spec.Name}

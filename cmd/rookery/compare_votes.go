@@ -21,12 +21,12 @@ func (a *app) votesCommand() *cobra.Command {
 	var asCSV, asJSONL, asJSON bool
 	cmd := &cobra.Command{
 		Use: "votes", Short: "Show which variants people preferred",
-		Args: onlyOne(usageArgs(cobra.NoArgs), "csv", "jsonl", "json"),
+		Args: onlyOneFlag(usageArgs(cobra.NoArgs), "csv", "jsonl", "json"),
 		Long: "Show the table of wins from the votes of the compare view, or with --csv or --jsonl all votes.\n\n" +
 			"Intervals are of 95 %. WON is a share of votes with Wilson's interval; STRENGTH is the chance to be\n" +
 			"preferred to an average variant, by a Bradley-Terry model.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			votes, err := a.votes(cmd)
+			votes, err := a.loadVotes(cmd)
 			if err != nil {
 				return err
 			}
@@ -48,8 +48,8 @@ func (a *app) votesCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) votes(cmd *cobra.Command) ([]turn.Vote, error) {
-	c, err := a.config()
+func (a *app) loadVotes(cmd *cobra.Command) ([]turn.Vote, error) {
+	c, err := a.loadConfig()
 	if err != nil {
 		return nil, err
 	}

@@ -25,13 +25,13 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check processor, GPU, terminal, config and data",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.doctor(cmd.OutOrStdout())
+			return a.printFacts(cmd.OutOrStdout())
 		},
 	}
 }
 
-// doctor prints the facts. What is wrong is one of them, not an error.
-func (a *app) doctor(out io.Writer) error {
+// printFacts prints the facts. What is wrong is one of them, not an error.
+func (a *app) printFacts(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // reported by Flush
@@ -84,7 +84,7 @@ func (a *app) describeConfig(row func(name, format string, args ...any)) config.
 	if path == "" {
 		path = config.DefaultPath()
 	}
-	c, err := a.config()
+	c, err := a.loadConfig()
 	switch _, serr := os.Stat(path); {
 	case err != nil:
 		row("configuration", "%s: %v", path, err)

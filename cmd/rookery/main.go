@@ -48,11 +48,11 @@ func exitWith(code int, err error) error {
 }
 
 func main() {
-	os.Exit(run(os.Args[1:]))
+	os.Exit(runArgs(os.Args[1:]))
 }
 
-// run executes the command line and returns the exit code.
-func run(args []string) int {
+// runArgs executes the command line and returns the exit code.
+func runArgs(args []string) int {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP) // the terminal is gone: what runs is still to be saved
@@ -95,7 +95,7 @@ func newRoot() *cobra.Command {
 			"Without a command it opens the chat, with the conversations that were open last time.",
 		Example: "rookery\nrookery --model rwkv7-g1-0.4b.pth\necho 'Tell me a story.' | rookery run",
 		Args:    usageArgs(cobra.NoArgs),
-		RunE:    a.chat,
+		RunE:    a.runChat,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitWith(exitUsage, err) })
 	a.globalFlags(root.PersistentFlags())
@@ -111,8 +111,8 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// onlyOne refuses flags that say different things about the same.
-func onlyOne(check cobra.PositionalArgs, flags ...string) cobra.PositionalArgs {
+// onlyOneFlag refuses flags that say different things about the same.
+func onlyOneFlag(check cobra.PositionalArgs, flags ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		var given []string
 		for _, name := range flags {

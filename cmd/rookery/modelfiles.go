@@ -22,7 +22,7 @@ func modelFiles(c config.Config, cpu bool) ([]ui.ModelFile, error) {
 	if c.Model.Path != "" {
 		dirs = slices.Insert(dirs, 0, filepath.Dir(c.Model.Path))
 	}
-	found, err := load.Find(distinct(dirs))
+	found, err := load.Find(distinctDirs(dirs))
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func notAModel(m load.Found) bool {
 	return f.Close() != nil || !ok
 }
 
-// onProcessor says that the workspace's model runs there, and not on a GPU with
+// runsOnCPU says that the workspace's model runs there, and not on a GPU with
 // memory of its own.
-func onProcessor(workspace *chat.Workspace) bool {
+func runsOnCPU(workspace *chat.Workspace) bool {
 	return strings.HasPrefix(workspace.Engine().Stats().Backend, "cpu")
 }
 
@@ -75,8 +75,8 @@ func modelFile(m load.Found, current, cpu bool) ui.ModelFile {
 	return out
 }
 
-// distinct leaves out folders that are named twice.
-func distinct(dirs []string) []string {
+// distinctDirs leaves out folders that are named twice.
+func distinctDirs(dirs []string) []string {
 	var out []string
 	for _, d := range dirs {
 		if !slices.ContainsFunc(out, func(o string) bool { return samePath(o, d) }) {

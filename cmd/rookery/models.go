@@ -140,7 +140,7 @@ func convertCommand() *cobra.Command {
 			".safetensors file that may carry its vocabulary. This is how the embedded model was made.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return convert(cmd, args[0], output, vocab, embedding)
+			return convertModel(cmd, args[0], output, vocab, embedding)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
@@ -149,7 +149,7 @@ func convertCommand() *cobra.Command {
 	return cmd
 }
 
-func convert(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
+func convertModel(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
 	if output == "" {
 		return exitWith(exitUsage, errors.New("name the file to write: --output FILE"))
 	}

@@ -39,12 +39,12 @@ func (a *app) runCommand() *cobra.Command {
 			"arguments first, then a blank line, then the input.",
 		Example: "rookery run 'Tell me a story about a brave cat.'\ngit diff | rookery run 'Summarise this:' -m model.pth\nrookery run --raw 'Once upon a time' --seed 7 -n 100",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.run(cmd, args, o)
+			return a.answerPrompt(cmd, args, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.state, "state", "", "state of the library that the answer begins from")
-	o.adapter.add(cmd.Flags(), true)
-	o.mix.add(cmd.Flags())
+	o.adapter.addTo(cmd.Flags(), true)
+	o.mix.addTo(cmd.Flags())
 	a.modelFlags(cmd.Flags())
 	a.chatFlags(cmd.Flags())
 	a.samplingFlags(cmd.Flags())
@@ -54,8 +54,8 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
-	c, err := a.config()
+func (a *app) answerPrompt(cmd *cobra.Command, args []string, o runOptions) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
 			return err
 		}
 	}
-	mix, err := o.mix.parse(cmd.Context(), c)
+	mix, err := o.mix.parseMix(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	err = answer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, mix, o)
+	err = generateAnswer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, mix, o)
 	return errors.Join(err, e.Close())
 }
 
@@ -103,16 +103,16 @@ func readPrompt(in io.Reader, args []string) (string, error) {
 	return prompt, nil
 }
 
-// answer generates and prints one answer.
-func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *turn.State, mix turn.Mix, o runOptions) error {
-	d, err := defaults(c, e.Model())
+// generateAnswer generates and prints one answer.
+func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *turn.State, mix turn.Mix, o runOptions) error {
+	d, err := chatDefaults(c, e.Model())
 	if err != nil {
 		return err
 	}
 	if o.stops != nil {
 		d.Stops = o.stops
 	}
-	req, header, err := ask(e.Model(), d, from, prompt, o.raw)
+	req, header, err := buildRequest(e.Model(), d, from, prompt, o.raw)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 		req.Sampling.Seed = rand.Uint64() >> 11 // exact in JSON's numbers
 	}
 	req.Label = "run"
-	if req.Adapter, err = o.adapter.load(ctx, c, e); err != nil {
+	if req.Adapter, err = o.adapter.loadAdapter(ctx, c, e); err != nil {
 		return err
 	}
 	if from != nil {
@@ -131,7 +131,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 			return exitWith(exitUsage, fmt.Errorf("--state: %w", err))
 		}
 	}
-	if req.Members, err = voices(ctx, c, e.Model(), mix, req.Adapter); err != nil {
+	if req.Members, err = loadMembers(ctx, c, e.Model(), mix, req.Adapter); err != nil {
 		return err
 	}
 	req.Weight = mix.Weights()[0]
@@ -143,7 +143,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 	if err := out.write(header); err != nil {
 		return err
 	}
-	if err := follow(ctx, s, out); err != nil {
+	if err := printStream(ctx, s, out); err != nil {
 		return err
 	}
 	end := s.Ending()
@@ -151,7 +151,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 		return end.Err
 	}
 	if o.json {
-		return printAnswer(w, e.Model(), req.Sampling, out.text.String(), end)
+		return printAnswerJSON(w, e.Model(), req.Sampling, out.text.String(), end)
 	}
 	if err := out.finish(); err != nil {
 		return err
@@ -159,8 +159,8 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 	return context.Cause(ctx)
 }
 
-// ask makes the request, from the zero state or from one of the library.
-func ask(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw bool) (infer.Request, string, error) {
+// buildRequest makes the request, from the zero state or from one of the library.
+func buildRequest(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw bool) (infer.Request, string, error) {
 	req, header := chat.Ask(m, d, prompt)
 	var err error
 	if from != nil {
@@ -177,9 +177,9 @@ func ask(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw b
 	return req, "", err
 }
 
-// follow prints text as it comes until the answer has ended. When ctx ends,
+// printStream prints text as it comes until the answer has ended. When ctx ends,
 // the answer is stopped.
-func follow(ctx context.Context, s *infer.Stream, out *printer) error {
+func printStream(ctx context.Context, s *infer.Stream, out *printer) error {
 	cancelled := ctx.Done()
 	for {
 		select {
@@ -257,7 +257,7 @@ type usageJSON struct {
 	FirstSeconds float64 `json:"first_token_seconds"`
 }
 
-func printAnswer(w io.Writer, m *infer.Model, p sampler.Params, text string, end infer.Ending) error {
+func printAnswerJSON(w io.Writer, m *infer.Model, p sampler.Params, text string, end infer.Ending) error {
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
 	out.SetEscapeHTML(false)

@@ -17,21 +17,21 @@ import (
 	"rookery/sessions"
 )
 
-// An export is what is written, and where.
-type export struct {
+// An exportOptions is what is written, and where.
+type exportOptions struct {
 	format, output string
 	tree, states   bool
 }
 
 func (a *app) exportCommand() *cobra.Command {
-	var e export
+	var e exportOptions
 	cmd := &cobra.Command{
 		Use:   "export ID...|all",
 		Short: "Write conversations as markdown, JSON or a bundle",
 		Long: "Write a conversation as markdown or JSON, or conversations with all their versions as a bundle.\n" +
 			"The ending of the output file chooses the format: .md, .json or " + chat.BundleExt + ".",
 		Args: usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.export(cmd, args, e) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.exportSessions(cmd, args, e) },
 	}
 	cmd.Flags().StringVarP(&e.format, "format", "f", "", "markdown, json or bundle (default: by the output's ending, or markdown)")
 	cmd.Flags().StringVarP(&e.output, "output", "o", "", "file to write (default standard output)")
@@ -40,8 +40,8 @@ func (a *app) exportCommand() *cobra.Command {
 	return cmd
 }
 
-// choose settles the format, or says what does not go together.
-func (e export) choose(args []string) (chat.Format, error) {
+// chooseFormat settles the format, or says what does not go together.
+func (e exportOptions) chooseFormat(args []string) (chat.Format, error) {
 	f := chat.Format(e.format)
 	switch {
 	case f == "" && strings.EqualFold(filepath.Ext(e.output), chat.BundleExt), f == "" && e.states:
@@ -68,8 +68,8 @@ func (e export) choose(args []string) (chat.Format, error) {
 	return f, nil
 }
 
-func (a *app) export(cmd *cobra.Command, args []string, e export) error {
-	f, err := e.choose(args)
+func (a *app) exportSessions(cmd *cobra.Command, args []string, e exportOptions) error {
+	f, err := e.chooseFormat(args)
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
@@ -79,7 +79,7 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 			return err
 		}
 	}
-	return a.reading(cmd.Context(), func(s *sessions.Store) error {
+	return a.readSessions(cmd.Context(), func(s *sessions.Store) error {
 		write := func(w io.Writer) error { return writeOne(cmd.Context(), w, s, ids, f) }
 		if f == chat.Bundle {
 			write = func(w io.Writer) error { return writeBundle(cmd.Context(), w, s, ids, e.states) }

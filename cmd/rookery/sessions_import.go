@@ -14,8 +14,8 @@ import (
 	"rookery/sessions"
 )
 
-// arrived is an imported conversation as --json gives it.
-type arrived struct {
+// importedJSON is an imported conversation as --json gives it.
+type importedJSON struct {
 	ID     string             `json:"id,omitempty"`
 	Title  string             `json:"title"`
 	Turns  int                `json:"turns"`
@@ -41,7 +41,7 @@ func (a *app) importCommand() *cobra.Command {
 }
 
 func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (err error) {
-	paths, err := globbed(args)
+	paths, err := expandPatterns(args)
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
@@ -66,18 +66,18 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 	if dry {
 		return a.planImport(cmd, &p, asJSON)
 	}
-	return a.writing(cmd.Context(), func(s *sessions.Store) error {
+	return a.writeSessions(cmd.Context(), func(s *sessions.Store) error {
 		arrivals, err := p.Commit(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		return tell(cmd.OutOrStdout(), arrivals, false, asJSON)
+		return printImports(cmd.OutOrStdout(), arrivals, false, asJSON)
 	})
 }
 
 // planImport says what an import would do, beside a chat that may be running.
 func (a *app) planImport(cmd *cobra.Command, p *chat.Import, asJSON bool) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,11 @@ func (a *app) planImport(cmd *cobra.Command, p *chat.Import, asJSON bool) error 
 	if err = errors.Join(err, store.Close()); err != nil {
 		return exitWith(exitStore, err)
 	}
-	return tell(cmd.OutOrStdout(), arrivals, true, asJSON)
+	return printImports(cmd.OutOrStdout(), arrivals, true, asJSON)
 }
 
-// globbed are the files that patterns name; the shell may have done it already.
-func globbed(args []string) ([]string, error) {
+// expandPatterns are the files that patterns name; the shell may have done it already.
+func expandPatterns(args []string) ([]string, error) {
 	var paths []string
 	for _, arg := range args {
 		if _, err := os.Stat(arg); err == nil {
@@ -112,12 +112,12 @@ func globbed(args []string) ([]string, error) {
 	return slices.Compact(paths), nil
 }
 
-// tell says what became of every conversation.
-func tell(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
-	all := make([]arrived, len(arrivals))
+// printImports says what became of every conversation.
+func printImports(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
+	all := make([]importedJSON, len(arrivals))
 	count := map[chat.ImportOutcome]int{}
 	for i, a := range arrivals {
-		all[i] = arrived{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Fate, Note: a.Note}
+		all[i] = importedJSON{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Fate, Note: a.Note}
 		if a.ID != 0 {
 			all[i].ID = a.ID.String()
 		}
@@ -129,7 +129,7 @@ func tell(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
 	for _, a := range all {
 		line := fmt.Sprintf("%-8s%s", a.Fate, oneLine(a.Title))
 		if a.Fate != chat.FateRefused {
-			line += fmt.Sprintf(" (%s, %s)", a.ID, counted(a.Turns, "turn"))
+			line += fmt.Sprintf(" (%s, %s)", a.ID, countText(a.Turns, "turn"))
 		}
 		if a.Note != "" {
 			line += ": " + a.Note
@@ -143,6 +143,6 @@ func tell(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
 		done = "would be stored"
 	}
 	_, err := fmt.Fprintf(w, "%s %s; %d there already, %d refused\n",
-		counted(count[chat.FateNew]+count[chat.FateCopy], "conversation"), done, count[chat.FatePresent], count[chat.FateRefused])
+		countText(count[chat.FateNew]+count[chat.FateCopy], "conversation"), done, count[chat.FatePresent], count[chat.FateRefused])
 	return err
 }

@@ -60,7 +60,7 @@ type stateJSON struct {
 	BuiltIn  bool      `json:"built_in"`
 }
 
-func jsonOf(s turn.State) stateJSON {
+func newStateJSON(s turn.State) stateJSON {
 	return stateJSON{
 		ID: int64(s.ID), Name: s.Name, Kind: string(s.Kind), Source: s.Source, Model: s.ModelName, Adapter: s.AdapterName,
 		Layers: s.Shape.Layers, Embed: s.Shape.Embed, Heads: s.Shape.Heads, HeadSize: s.Shape.HeadSize,
@@ -77,7 +77,7 @@ func printJSON(w io.Writer, v any) error {
 }
 
 func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
 		if asJSON {
 			out := make([]stateJSON, len(list))
 			for i, s := range list {
-				out[i] = jsonOf(s)
+				out[i] = newStateJSON(s)
 			}
 			return printJSON(cmd.OutOrStdout(), out)
 		}
@@ -121,7 +121,7 @@ func (a *app) bakeCommand() *cobra.Command {
 		Use: "bake [FILE]", Short: "Read a text and save the state after it", Args: usageArgs(cobra.MaximumNArgs(1)),
 		Long: "Read a text file, or standard input, from the zero state and keep the state after it under a name.\n" +
 			"A conversation that begins from it has read the text, at no cost.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.bake(cmd, args, name, system, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.bakeState(cmd, args, name, system, asJSON) },
 	}
 	a.modelFlags(cmd.Flags())
 	cmd.Flags().StringVar(&name, "name", "", "name of the state (default that of the file)")
@@ -130,12 +130,12 @@ func (a *app) bakeCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) bake(cmd *cobra.Command, args []string, name string, system, asJSON bool) error {
-	c, err := a.config()
+func (a *app) bakeState(cmd *cobra.Command, args []string, name string, system, asJSON bool) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
-	r, err := recipe(cmd.InOrStdin(), args, name)
+	r, err := readRecipe(cmd.InOrStdin(), args, name)
 	if err != nil {
 		return err
 	}
@@ -148,22 +148,22 @@ func (a *app) bake(cmd *cobra.Command, args []string, name string, system, asJSO
 		started := time.Now()
 		meter := newMeter(cmd.ErrOrStderr())
 		s, err := l.Bake(cmd.Context(), e, r, func(p infer.Progress) {
-			meter.count("reading", p.Read, p.ToRead, "tokens")
+			meter.showCount("reading", p.Read, p.ToRead, "tokens")
 		})
 		meter.clear()
 		if err := errors.Join(err, e.Close()); err != nil {
 			return err
 		}
 		if asJSON {
-			return printJSON(cmd.OutOrStdout(), jsonOf(s))
+			return printJSON(cmd.OutOrStdout(), newStateJSON(s))
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d tokens in %.1f s, %s\n", s.Name, s.Read, time.Since(started).Seconds(), bytesText(s.Bytes))
 		return err
 	})
 }
 
-// recipe reads the text to bake from a file or from standard input.
-func recipe(in io.Reader, args []string, name string) (chat.Recipe, error) {
+// readRecipe reads the text to bake from a file or from standard input.
+func readRecipe(in io.Reader, args []string, name string) (chat.Recipe, error) {
 	r := chat.Recipe{Name: name, Source: "standard input"}
 	if len(args) > 0 && args[0] != "-" {
 		f, err := os.Open(args[0])
@@ -225,7 +225,7 @@ func (a *app) importStateCommand() *cobra.Command {
 }
 
 func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Options, anyModel, asJSON bool) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Opt
 			return err
 		}
 		if asJSON {
-			return printJSON(cmd.OutOrStdout(), jsonOf(s))
+			return printJSON(cmd.OutOrStdout(), newStateJSON(s))
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d layers of %d heads, for %s\n", s.Name, s.Kind, s.Shape.Layers, s.Shape.Heads, stateModel(s))
 		return err
@@ -249,7 +249,7 @@ func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Opt
 }
 
 func (a *app) renameState(cmd *cobra.Command, args []string) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -263,7 +263,7 @@ func (a *app) renameState(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) removeStates(cmd *cobra.Command, args []string) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
