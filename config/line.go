@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// lineOf finds the line, from 1, on which an undecoded key stands. The decoder
-// gives positions for syntax errors only. A key inside an inline table is
-// found by the line of its table; a key that cannot be found is on line 1.
+// lineOf returns the line, from 1, of a key that was not decoded, because the decoder
+// gives positions only for syntax errors. For a key inside an inline table it returns
+// the line of the table, and 1 for a key that it cannot find.
 func lineOf(data []byte, want string) int {
 	table := ""
 	for n, raw := range bytes.Split(data, []byte("\n")) {
@@ -35,7 +35,7 @@ func lineOf(data []byte, want string) int {
 	return 1
 }
 
-// normal removes the blanks and quotes that TOML allows in a dotted key.
+// normal returns a dotted key without the blanks and quotes that TOML allows.
 func normal(key string) string {
 	parts := strings.Split(key, ".")
 	for i, p := range parts {

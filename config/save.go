@@ -14,15 +14,15 @@ import (
 	"rookery/infer/sampler"
 )
 
-// SaveSampling makes p what new conversations begin with: it writes the
-// parameters, but not the seed and the banned tokens, into section [sampling] of
-// a configuration file (DefaultPath if path is empty). All else in the file,
-// comments too, stays as it is. The file is made if there is none.
+// SaveSampling makes p the parameters of new conversations: it writes them, but not the
+// seed and the banned tokens, into section [sampling] of the configuration file at path
+// (DefaultPath if ""). It keeps everything else in the file, comments included, and
+// makes the file if there is none.
 func SaveSampling(path string, p sampler.Params) error {
 	return save(path, "sampling", p, func(c *Config) *Sampling { return &c.Sampling })
 }
 
-// SavePreset is SaveSampling for section [presets.NAME].
+// SavePreset does the same in section [presets.NAME].
 func SavePreset(path, name string, p sampler.Params) error {
 	var put Sampling
 	return save(path, "presets."+bareOrQuoted(name), p, func(c *Config) *Sampling {
@@ -31,8 +31,8 @@ func SavePreset(path, name string, p sampler.Params) error {
 	}, func(c *Config) { c.Presets[name] = put })
 }
 
-// save edits the lines of one section, and takes the result only if it says
-// what it should and nothing else has changed by it.
+// save edits the lines of one section. It writes the result only if that parses to the
+// parameters and changes nothing else.
 func save(path, section string, p sampler.Params, at func(*Config) *Sampling, after ...func(*Config)) error {
 	if err := p.Validate(); err != nil {
 		return err
@@ -100,9 +100,9 @@ func lines(settings []setting) string {
 	return b.String()
 }
 
-// edit puts settings into a section of a file: in the place of the lines that
-// set the same keys, and otherwise right below the section's heading. A section
-// that is missing is added at the end.
+// edit puts settings into a section of a file: in place of the lines that set the same
+// keys, or else right below the section's heading. It adds a missing section at the
+// end.
 func edit(data []byte, section string, settings []setting) []byte {
 	text := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -139,7 +139,7 @@ func edit(data []byte, section string, settings []setting) []byte {
 	return []byte(strings.Join(out, "\n") + "\n")
 }
 
-// heading is the table that a line begins, or "".
+// heading returns the table whose heading the line is, or "".
 func heading(line string) string {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "[") || strings.HasPrefix(line, "[[") {
@@ -152,7 +152,7 @@ func heading(line string) string {
 	return normal(name)
 }
 
-// setKey changes the line that sets a key; it reports whether there is one.
+// setKey replaces the line that sets the key of s, and reports whether there is one.
 func setKey(body []string, s setting) bool {
 	for i, l := range body {
 		if name, _, ok := strings.Cut(l, "="); ok && normal(name) == s.key {
@@ -163,7 +163,7 @@ func setKey(body []string, s setting) bool {
 	return false
 }
 
-// bareOrQuoted is a name as TOML writes it in a dotted key.
+// bareOrQuoted returns a name as TOML writes it in a dotted key.
 func bareOrQuoted(name string) string {
 	for _, r := range name {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
@@ -173,8 +173,7 @@ func bareOrQuoted(name string) string {
 	return name
 }
 
-// replaceFile writes a file whole, so that whoever reads it meets the old one or
-// the new one.
+// replaceFile writes a file at once: a reader sees the old content or the new one.
 func replaceFile(path string, data []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {

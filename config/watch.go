@@ -13,21 +13,20 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settleTime is how long a file must be left alone before it is read: editors
+// settleTime is how long a file must not change before it is read, because editors
 // write in several steps.
 const settleTime = 100 * time.Millisecond
 
-// A Reload is the outcome of reading a changed file: a new configuration, or
-// why the old one stays.
+// A Reload is the result of reading a changed file: a new configuration, or the error
+// that keeps the old one.
 type Reload struct {
 	Config Config
 	Err    error
 }
 
-// Watch reads path (DefaultPath if empty) again whenever it changes, until ctx
-// ends. The directory is watched rather than the file, because editors replace
-// files; until it is made, what is above it is watched. The channel is closed
-// at the end.
+// Watch reads path (DefaultPath if "") again whenever it changes, until ctx ends; then
+// it closes the channel. It watches the directory and not the file, because editors
+// replace files. If the directory does not exist yet, it watches the nearest one above.
 func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 	named := path
 	if path == "" {
@@ -53,8 +52,8 @@ func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 	return out, nil
 }
 
-// watchNearest watches a directory or, while it is not there, the nearest one
-// above it, where it or a parent of it will be made.
+// watchNearest watches a directory or, while it does not exist, the nearest one above
+// it, in which it or a parent of it will be made.
 func watchNearest(w *fsnotify.Watcher, dir string) error {
 	missing := ""
 	for at := dir; ; {
@@ -67,7 +66,7 @@ func watchNearest(w *fsnotify.Watcher, dir string) error {
 			return fmt.Errorf("watching %s: %w", at, err)
 		case at == dir || !exists(missing):
 			return nil
-		default: // made between the two looks, of which nothing is told
+		default: // made between the two checks, so there was no event
 			at = dir
 		}
 	}
@@ -95,7 +94,7 @@ func followFile(ctx context.Context, w *fsnotify.Watcher, path, named string, ou
 			case ev.Name == path:
 				timer.Reset(settleTime)
 			case ev.Has(fsnotify.Create) && strings.HasPrefix(path, ev.Name+string(filepath.Separator)):
-				// A directory on the way to the file: it may hold the file already.
+				// A directory on the path to the file; it may hold the file already.
 				if err := watchNearest(w, filepath.Dir(path)); err == nil && exists(path) {
 					timer.Reset(settleTime)
 				}

@@ -14,26 +14,26 @@ import (
 	"rookery/infer/measure"
 )
 
-// adapterFlags say which adapter is used, and what its file does not.
+// adapterFlags name an adapter and say what its file does not say.
 type adapterFlags struct {
 	name    string
 	options adapter.Options
 }
 
-// addTo adds the flags; named says that one of them names the adapter.
+// addTo adds the flags; with named, also the flag that names the adapter.
 func (f *adapterFlags) addTo(flags *pflag.FlagSet, named bool) {
 	if named {
-		flags.StringVar(&f.name, "adapter", "", "use this adapter: its name, or a file")
+		flags.StringVar(&f.name, "adapter", "", "name or file of an adapter")
 	}
-	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "factor on the adapter's whole change (default 1)")
-	flags.Float32Var(&f.options.Alpha, "alpha", 0, "alpha of a LoRA or DoRA file, whose scale is alpha/rank")
-	flags.Float32Var(&f.options.Scale, "adapter-scale", 0, "scale of a LoRA or DoRA file, instead of alpha/rank")
-	flags.StringVar(&f.options.Blocks, "blocks", "", "which way the blocks of a Bone file lie: column or row")
-	flags.StringVar(&f.options.Init, "init", "", "file with a PiSSA adapter's values as training began")
-	flags.BoolVar(&f.options.Partial, "partial", false, "accept an adapter that has nothing for some layers")
+	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "factor on the change that the adapter makes (default 1)")
+	flags.Float32Var(&f.options.Alpha, "alpha", 0, "alpha of a LoRA or DoRA file; its scale is alpha/rank")
+	flags.Float32Var(&f.options.Scale, "adapter-scale", 0, "scale of a LoRA or DoRA file, in place of alpha/rank")
+	flags.StringVar(&f.options.Blocks, "blocks", "", "direction of the blocks of a Bone file: column or row")
+	flags.StringVar(&f.options.Init, "init", "", "file with the values of a PiSSA adapter at the start of training")
+	flags.BoolVar(&f.options.Partial, "partial", false, "accept an adapter that covers only some of the layers")
 }
 
-// check refuses flags that say something about no adapter.
+// check refuses flags about an adapter if no adapter is named.
 func (f *adapterFlags) check() error {
 	if f.name == "" && f.options != (adapter.Options{}) {
 		return exitWith(exitUsage, errors.New("name the adapter too: --adapter NAME or --adapter FILE"))
@@ -41,7 +41,8 @@ func (f *adapterFlags) check() error {
 	return nil
 }
 
-// loadAdapter gives the engine the adapter and returns its fingerprint, "" for none.
+// loadAdapter loads the adapter into the engine and returns its fingerprint, or ""
+// if no adapter is named.
 func (f *adapterFlags) loadAdapter(ctx context.Context, c config.Config, e *infer.Engine) (string, error) {
 	if f.name == "" {
 		return "", f.check()
@@ -55,8 +56,8 @@ func (f *adapterFlags) loadAdapter(ctx context.Context, c config.Config, e *infe
 	return a.Fingerprint, nameAdapterFlag(err)
 }
 
-// setAdapter gives a new conversation of a workspace the adapter; first is one that is
-// there already, or nil.
+// setAdapter gives the adapter to the first conversation of a workspace. If first is
+// nil and an adapter is named, it opens a new conversation.
 func (f *adapterFlags) setAdapter(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.name == "" {
 		return first, f.check()
@@ -71,16 +72,17 @@ func (f *adapterFlags) setAdapter(ctx context.Context, workspace *chat.Workspace
 	return first, first.SetAdapter(a)
 }
 
-// computeLogits are those after tokens.
+// computeLogits returns the logits after tokens, with the named adapter.
 func (f *adapterFlags) computeLogits(ctx context.Context, c config.Config, e *infer.Engine, tokens []int32) ([]float32, error) {
-	mark, err := f.loadAdapter(ctx, c, e)
+	fingerprint, err := f.loadAdapter(ctx, c, e)
 	if err != nil {
 		return nil, err
 	}
-	return logitsWithAdapter(ctx, e, tokens, mark)
+	return logitsWithAdapter(ctx, e, tokens, fingerprint)
 }
 
-// logitsWithAdapter are those after tokens by an adapter that is loaded, or by none.
+// logitsWithAdapter returns the logits after tokens, with a loaded adapter or, if
+// fingerprint is "", with none.
 func logitsWithAdapter(ctx context.Context, e *infer.Engine, tokens []int32, fingerprint string) ([]float32, error) {
 	if fingerprint == "" {
 		return e.Logits(ctx, tokens)
@@ -102,13 +104,13 @@ func logitsWithAdapter(ctx context.Context, e *infer.Engine, tokens []int32, fin
 	return s.Ending().Snapshot.Logits, nil
 }
 
-// loadAdapter loads the adapter to measure.
+// loadAdapter loads the adapter to be measured into the plan.
 func (r *report) loadAdapter(ctx context.Context, s subject, c config.Config, o benchOptions, plan *measure.Plan) error {
 	if o.adapter.name == "" {
 		return o.adapter.check()
 	}
 	if s.model == nil {
-		return exitWith(exitUsage, errors.New("--adapter needs the model that it was trained for, and --shape has random weights"))
+		return exitWith(exitUsage, errors.New("--adapter needs the model that it was trained for, but --shape runs random weights"))
 	}
 	b, ok := s.backend.(infer.AdapterBackend)
 	if !ok {
@@ -128,7 +130,8 @@ func (r *report) loadAdapter(ctx context.Context, s subject, c config.Config, o 
 	return err
 }
 
-// nameAdapterFlag is an error about an adapter; a question gets the flag that answers it.
+// nameAdapterFlag gives an error about an adapter its exit code. If the file does not
+// say something, the error names the flag that says it.
 func nameAdapterFlag(err error) error {
 	var q *adapter.QuestionError
 	if !errors.As(err, &q) {

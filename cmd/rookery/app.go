@@ -21,17 +21,17 @@ import (
 	"rookery/infer/load"
 )
 
-// An app is what the subcommands share: where the configuration is, and which
-// flags were put over it.
+// An app holds what the subcommands share: the path of the configuration, and the
+// flags that override it.
 type app struct {
 	configPath string
 	overrides  []func(*config.Config)
-	state      string       // name of the state that the chat's new conversation begins from
+	state      string       // name of the base state of the chat's new conversation
 	adapter    adapterFlags // of the chat's new conversation
 	mix        mixFlag
 }
 
-// flag adds a flag that, when given, is parsed and put over the configuration.
+// flag adds a flag that overrides the configuration.
 func flag[T any](a *app, fs *pflag.FlagSet, name, short, usage string, parse func(string) (T, error), set func(*config.Config, T)) {
 	fs.VarP(&value{usage: usage, set: func(text string) error {
 		v, err := parse(text)
@@ -84,21 +84,21 @@ func parseSeed(s string) (uint64, error) {
 
 func (a *app) globalFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&a.configPath, "config", "", "configuration file (default "+config.DefaultPath()+")")
-	flag(a, fs, "data-dir", "", "where conversations are kept", parseText, func(c *config.Config, v string) { c.Storage.DataDir = v })
+	flag(a, fs, "data-dir", "", "directory of the conversations", parseText, func(c *config.Config, v string) { c.Storage.DataDir = v })
 }
 
 func (a *app) modelFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "model", "m", "model file (.pth or .safetensors); the embedded demonstration model if not given", parseText, func(c *config.Config, v string) { c.Model.Path = v })
+	flag(a, fs, "model", "m", "model file, .pth or .safetensors (default the embedded demonstration model)", parseText, func(c *config.Config, v string) { c.Model.Path = v })
 	flag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
-	flag(a, fs, "backend", "", "what runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
-	flag(a, fs, "threads", "t", "worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
+	flag(a, fs, "backend", "", "backend that runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
+	flag(a, fs, "threads", "t", "number of worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
 	flag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
 	flag(a, fs, "state-width", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
 }
 
 func (a *app) chatFlags(fs *pflag.FlagSet) {
 	flag(a, fs, "system", "s", "system prompt of new conversations", parseText, func(c *config.Config, v string) { c.Chat.System = v })
-	flag(a, fs, "think", "", "thinking: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
+	flag(a, fs, "think", "", "thinking mode: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
 	flag(a, fs, "preset", "p", "sampling preset", parseText, func(c *config.Config, v string) { c.Chat.Preset = v })
 	flag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", parseInt, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
 }
@@ -115,15 +115,15 @@ func (a *app) samplingFlags(fs *pflag.FlagSet) {
 }
 
 func (a *app) uiFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "theme", "", "colours", parseText, func(c *config.Config, v string) { c.UI.Theme = v })
-	fs.BoolFunc("screen-reader", "plain lines instead of a screen", func(text string) error {
+	flag(a, fs, "theme", "", "theme of colours; rookery doctor lists them", parseText, func(c *config.Config, v string) { c.UI.Theme = v })
+	fs.BoolFunc("screen-reader", "print plain lines instead of a screen", func(text string) error {
 		on, err := strconv.ParseBool(text)
 		a.overrides = append(a.overrides, func(c *config.Config) { c.UI.ScreenReader = on })
 		return err
 	})
 }
 
-// chatAllFlags are those of the chat.
+// chatAllFlags adds the flags of the chat.
 func (a *app) chatAllFlags(fs *pflag.FlagSet) {
 	a.modelFlags(fs)
 	a.chatFlags(fs)
@@ -131,10 +131,10 @@ func (a *app) chatAllFlags(fs *pflag.FlagSet) {
 	a.uiFlags(fs)
 	a.adapter.addTo(fs, true)
 	a.mix.addTo(fs)
-	fs.StringVar(&a.state, "state", "", "begin a new conversation from this state of the library")
+	fs.StringVar(&a.state, "state", "", "state of the library that a new conversation begins from")
 }
 
-// loadConfig reads the configuration and puts the flags over it.
+// loadConfig reads the configuration and applies the flags to it.
 func (a *app) loadConfig() (config.Config, error) {
 	c, err := config.Load(a.configPath)
 	if err != nil {
@@ -144,7 +144,7 @@ func (a *app) loadConfig() (config.Config, error) {
 	return c, exitWith(exitUsage, err)
 }
 
-// applyFlags puts the flags over a configuration.
+// applyFlags lets the flags override a configuration.
 func (a *app) applyFlags(c config.Config) (config.Config, error) {
 	for _, set := range a.overrides {
 		set(&c)
@@ -161,7 +161,7 @@ func openModel(ctx context.Context, cmd *cobra.Command, c config.Config) (*infer
 	return infer.NewEngine(m, backend, infer.Options{Chunk: c.Engine.Chunk, Resident: cmp.Or(int64(c.Storage.SlotBudget), -1)}), nil
 }
 
-// loadModel loads the configured model, showing progress on a terminal.
+// loadModel loads the configured model and shows the progress on a terminal.
 func loadModel(ctx context.Context, progress io.Writer, c config.Config) (*infer.Model, infer.Backend, error) {
 	meter := newMeter(progress)
 	m, backend, err := load.Open(ctx, modelSpec(c, meter.noteTo(progress)), func(p load.Progress) {
@@ -171,8 +171,8 @@ func loadModel(ctx context.Context, progress io.Writer, c config.Config) (*infer
 	return m, backend, exitWith(exitModel, err)
 }
 
-// modelSpec is what the configuration says of loading. note is told why a GPU
-// is not used.
+// modelSpec returns what the configuration says about loading a model. note gets the
+// reason if no GPU is used.
 func modelSpec(c config.Config, note func(line string)) load.Spec {
 	return load.Spec{
 		Model:   c.Model.Path,
@@ -186,7 +186,7 @@ func modelSpec(c config.Config, note func(line string)) load.Spec {
 	}
 }
 
-// chatDefaults are what a new conversation starts with.
+// chatDefaults returns the settings of new conversations.
 func chatDefaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	d := chat.Defaults{
 		System:       c.Chat.System,
@@ -211,8 +211,8 @@ func chatDefaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	return d, nil
 }
 
-// ownPresets are those of the configuration, by their names. One with the name
-// of a preset that comes with the program is left out: that one is meant.
+// ownPresets returns the presets of the configuration, sorted by name. It leaves out a
+// preset that has the name of one of the program's: the program's is used.
 func ownPresets(c config.Config) []chat.Preset {
 	var own []chat.Preset
 	for _, name := range slices.Sorted(maps.Keys(c.Presets)) {
@@ -234,7 +234,7 @@ func findPreset(presets []chat.Preset, m *infer.Model, name string) (chat.Preset
 	return chat.Preset{}, fmt.Errorf("there is no preset %q for %s; it has %q", name, m.Name, names)
 }
 
-// isTerminal says whether a stream is a terminal.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(f any) bool {
 	file, ok := f.(*os.File)
 	return ok && isatty(file)

@@ -28,7 +28,7 @@ type report struct {
 	Results       []measurements `json:"results"`
 }
 
-// A gpuReport says which GPU it was, and how its memory is used.
+// A gpuReport says which GPU was measured, and how its memory is used.
 type gpuReport struct {
 	Name         string       `json:"name"`
 	Memory       int64        `json:"memory_bytes"`
@@ -73,7 +73,7 @@ func newReport(s subject, loading time.Duration, peaks *peaksReport) *report {
 	return r
 }
 
-// addResult adds a series with what it comes to on its device.
+// addResult adds a series with its shares of what the device can reach.
 func (r *report) addResult(what string, series measure.Series, s subject, c config.Config) error {
 	m := newMeasurements(what, series)
 	if what == "prompt" {
@@ -99,7 +99,7 @@ func (r *report) addResult(what string, series measure.Series, s subject, c conf
 	return nil
 }
 
-// addSeries adds a series by itself.
+// addSeries adds a series alone.
 func (r *report) addSeries(what string, series measure.Series) {
 	r.Results = append(r.Results, newMeasurements(what, series))
 }
@@ -111,8 +111,8 @@ func newMeasurements(what string, series measure.Series) measurements {
 	}
 }
 
-// denseBytes is what a decoding step would move that reads every weight but the
-// embedding, and reads and writes a state for each row.
+// denseBytes returns the bytes that a decoding step moves if it reads every weight but
+// the embedding, and reads and writes one state for each row.
 func (r *report) denseBytes(s rwkv.Shape, state string, rows int) int64 {
 	wkv := int64(4)
 	if state == "fp16" {
@@ -122,8 +122,8 @@ func (r *report) denseBytes(s rwkv.Shape, state string, rows int) int64 {
 	return r.WeightBytes - embeddingBytes(s, r.WeightBytes) + 2*int64(rows*s.Layers)*perLayer
 }
 
-// matrixFlop is the arithmetic of a token in dense matrix products: of all
-// weights but the embedding, and without the head where no token is drawn.
+// matrixFlop returns the floating-point operations of a token in dense matrix products:
+// of all weights but the embedding, and without the head if no token is drawn.
 func matrixFlop(s rwkv.Shape, drawn bool) float64 {
 	n := s.Params() - int64(s.Vocab*s.Embed)
 	if !drawn {
@@ -166,7 +166,7 @@ func (r *report) write(out io.Writer) error {
 	return w.Flush()
 }
 
-// formatUnlessZero formats a figure that was taken.
+// formatUnlessZero formats a figure; 0 was not measured and becomes "".
 func formatUnlessZero(format string, v float64) string {
 	if v == 0 {
 		return ""

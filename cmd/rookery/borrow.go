@@ -9,8 +9,8 @@ import (
 	"rookery/config"
 )
 
-// borrowedStore is a store in memory that has the states and adapters of another
-// one, which stays as it is. The other one is to be closed.
+// A borrowedStore is a store in memory that also has the states and adapters of
+// another store. It never writes to the other store, which the caller must close.
 type borrowedStore struct {
 	*memstore.Store
 	from turn.Store
@@ -24,7 +24,7 @@ func (b borrowedStore) State(ctx context.Context, id turn.ID) (turn.State, error
 	return b.from.State(ctx, id)
 }
 
-// borrowStore opens the stored states and adapters beside a chat that may be running.
+// borrowStore opens the stored states and adapters for reading; a chat may be running.
 func borrowStore(ctx context.Context, c config.Config) (borrowedStore, error) {
 	b := borrowedStore{Store: memstore.New()}
 	var err error
@@ -41,8 +41,8 @@ func borrowStore(ctx context.Context, c config.Config) (borrowedStore, error) {
 	return b, nil
 }
 
-// adapterStore is a store in memory with the adapters that the chat knows;
-// the chat may be running.
+// adapterStore returns a store in memory with the adapters that the chat knows. The
+// chat may be running.
 func adapterStore(ctx context.Context, c config.Config) (turn.Store, error) {
 	b, err := borrowStore(ctx, c)
 	if err != nil {

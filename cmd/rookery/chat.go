@@ -17,20 +17,20 @@ import (
 	"rookery/ui"
 )
 
-// closeTimeout is how long unsaved conversations may take to be saved at the end.
+// closeTimeout limits how long the program saves conversations at the end.
 const closeTimeout = 10 * time.Second
 
-// errNoTerminal is what the chat says to a pipe.
+// errNoTerminal is the chat's error if its input or output is not a terminal.
 var errNoTerminal = errors.New("the chat needs a terminal for its input and output: `rookery run` answers prompts from a pipe, --screen-reader talks in plain lines")
 
-// chatCommand is the default command by its name.
+// chatCommand returns the default command under its own name.
 func (a *app) chatCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "chat", Short: "Open the chat, as without a command", Args: usageArgs(cobra.NoArgs), RunE: a.runChat}
 	a.chatAllFlags(cmd.Flags())
 	return cmd
 }
 
-// runChat opens the interface: the default command.
+// runChat opens the interface. It is the default command.
 func (a *app) runChat(cmd *cobra.Command, _ []string) error {
 	c, err := a.loadConfig()
 	if err != nil {
@@ -46,8 +46,9 @@ func (a *app) runChat(cmd *cobra.Command, _ []string) error {
 	return a.openChats(cmd, c, settings)
 }
 
-// openChats opens the interface, and again for every model that is chosen in
-// it. One that cannot be loaded is told, and the model before it is back.
+// openChats opens the interface, and opens it again for every model that a person
+// chooses in it. If a model cannot be loaded, it opens the one before again and shows
+// why.
 func (a *app) openChats(cmd *cobra.Command, c config.Config, settings ui.Settings) error {
 	r := reopening{}
 	for {
@@ -67,11 +68,11 @@ func (a *app) openChats(cmd *cobra.Command, c config.Config, settings ui.Setting
 	}
 }
 
-// A reopening is what one opening of the interface leaves for the next.
+// A reopening is what one run of the interface leaves for the next.
 type reopening struct {
-	next    *string       // file of the model that was chosen
-	before  *config.Model // that ran before, to go back to
-	problem error         // why it is back
+	next    *string       // file of the model that a person chose
+	before  *config.Model // the model before, to go back to
+	problem error         // why the model before is back
 	shown   bool          // the interface was shown
 }
 
@@ -91,7 +92,7 @@ func (a *app) openChat(cmd *cobra.Command, c config.Config, settings ui.Settings
 	if err != nil {
 		return errors.Join(err, e.Close(), store.Close())
 	}
-	defer infer.Overlap()() // the backend has chosen its threads by now
+	defer infer.Overlap()() // now that the backend has chosen its threads
 	workspace := chat.NewWorkspace(e, store, d)
 	workspace.SetMemory(int64(c.Storage.MemoryBudget))
 	workspace.UseStates(demo.States)
@@ -119,13 +120,13 @@ func (a *app) openChat(cmd *cobra.Command, c config.Config, settings ui.Settings
 	return errors.Join(err, workspace.Close(done), e.Close())
 }
 
-// showInterface runs the interface and follows the configuration while it does.
+// showInterface runs the interface and applies changes of the configuration meanwhile.
 func (a *app) showInterface(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
 	if err != nil {
-		reloads = nil // the system cannot watch: a change takes effect at the next start
+		reloads = nil // the system cannot watch files: a change takes effect at the next start
 	}
 	changed := make(chan ui.Settings)
 	go a.followConfig(ctx, reloads, workspace, store, changed)
@@ -140,8 +141,8 @@ func (a *app) showInterface(ctx context.Context, workspace *chat.Workspace, firs
 }
 
 // saveSampling writes parameters into the configuration: as a preset or, with an
-// empty name, as what new conversations begin with. The workspace has them when it
-// returns; the file's watch tells a tenth of a second later, if it tells.
+// empty name, as the parameters of new conversations. It also sets them in the
+// workspace, because the watch of the file reports a tenth of a second later or never.
 func (a *app) saveSampling(workspace *chat.Workspace, name string, p sampler.Params) error {
 	save := func() error { return config.SavePreset(a.configPath, name, p) }
 	if name == "" {
@@ -161,8 +162,8 @@ func (a *app) saveSampling(workspace *chat.Workspace, name string, p sampler.Par
 	return err
 }
 
-// followConfig applies a changed configuration to the workspace and the store and passes
-// on what concerns the interface.
+// followConfig applies each changed configuration to the workspace and the store, and
+// sends the settings of the interface to changed.
 func (a *app) followConfig(ctx context.Context, reloads <-chan config.Reload, workspace *chat.Workspace, store *sessions.Store, changed chan<- ui.Settings) {
 	for r := range reloads {
 		settings, err := a.applyReload(r, workspace, store)

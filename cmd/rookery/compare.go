@@ -33,10 +33,10 @@ func (a *app) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "compare", Short: "Answer prompts in several ways and compare",
 		Args: onlyOneFlag(usageArgs(cobra.NoArgs), "json", "jsonl"),
-		Long: "Answer every prompt of a file in the way of every variant, all as rows of the same steps.\n\n" +
+		Long: "Answer every prompt of a file with every variant, all as rows of the same steps.\n\n" +
 			"A line of the file is a prompt, {\"prompt\": ...} or {\"messages\": [{\"role\": ..., \"content\": ...}, ...]}.\n" +
-			"A variant is a name and what is special about it: " + variantKeyNames + ".\n" +
-			"With -o results are written as they come, and the same command goes on where it was interrupted.",
+			"A variant is a name and settings: " + variantKeyNames + ".\n" +
+			"With -o the results go to a file as they come; after an interruption the same command goes on from there.",
 		Example: "rookery compare --prompts p.jsonl --variant bare: --variant 'sad: state=demo-sad, temp=0.8' -o out.jsonl\n" +
 			"rookery compare --prompts p.txt --variants ways.toml --samples 4 --reference bare --json\nrookery compare votes --csv",
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.comparePrompts(cmd, o) },
@@ -46,14 +46,14 @@ func (a *app) compareCommand() *cobra.Command {
 	a.samplingFlags(cmd.Flags())
 	fs := cmd.Flags()
 	fs.StringVar(&o.prompts, "prompts", "", "file of prompts, one a line; - is standard input")
-	fs.StringArrayVar(&o.variants, "variant", nil, "\"name: key=value, ...\" (may be given several times)")
-	fs.StringVar(&o.file, "variants", "", "TOML or JSON file of variants")
-	fs.IntVar(&o.samples, "samples", 1, "answers of each variant to each prompt, with consecutive seeds")
-	fs.StringVar(&o.reference, "reference", "", "variant under which the answers' perplexity is counted")
-	fs.IntVar(&o.rows, "rows", 32, "answers that run at once")
+	fs.StringArrayVar(&o.variants, "variant", nil, "a variant as \"name: key=value, ...\" (repeatable)")
+	fs.StringVar(&o.file, "variants", "", "file of variants, TOML or JSON")
+	fs.IntVar(&o.samples, "samples", 1, "number of answers of each variant to each prompt, with consecutive seeds")
+	fs.StringVar(&o.reference, "reference", "", "variant that judges the answers by their perplexity")
+	fs.IntVar(&o.rows, "rows", 32, "number of answers that run at once")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object at the end")
 	fs.BoolVar(&o.jsonl, "jsonl", false, "print a JSON object for each prompt as it is done")
-	fs.StringVarP(&o.out, "out", "o", "", "append a JSON object for each finished prompt; skip the prompts it has already")
+	fs.StringVarP(&o.out, "out", "o", "", "file to append a JSON object to for each finished prompt; prompts that it has are skipped")
 	cmd.AddCommand(a.votesCommand())
 	return cmd
 }
@@ -63,7 +63,7 @@ const (
 	maxRows    = 1 << 16 // answers that run at once, as engine.slots
 )
 
-// readSpecs are the variants that the options name.
+// readSpecs returns the variants that the flags name.
 func (o *compareOptions) readSpecs() ([]variantSpec, error) {
 	var list []variantSpec
 	if o.file != "" {
@@ -106,13 +106,13 @@ func (a *app) comparePrompts(cmd *cobra.Command, o compareOptions) error {
 		if err := b.chooseReference(o.reference); err != nil {
 			return exitWith(exitUsage, err)
 		}
-		const spare = 2 // that wait for a slot, while other prompts wait for their longest answers
+		const spare = 2 // answers that wait for a slot while other prompts wait for their longest answers
 		b.samples, b.rows = o.samples, spare*o.rows
 		return b.writeResults(cmd, prompts, o)
 	})
 }
 
-// slotCount are enough for the rows that run at once, and for the largest mix.
+// slotCount returns enough slots for the rows that run at once and for the largest mix.
 func (o *compareOptions) slotCount(specs []variantSpec) int {
 	n := o.rows
 	for _, v := range specs {
@@ -122,7 +122,7 @@ func (o *compareOptions) slotCount(specs []variantSpec) int {
 	return n
 }
 
-// readPrompts reads the prompts.
+// readPrompts reads the file of prompts that the flags name.
 func (o *compareOptions) readPrompts(cmd *cobra.Command) ([]promptLine, error) {
 	switch o.prompts {
 	case "":
@@ -138,14 +138,14 @@ func (o *compareOptions) readPrompts(cmd *cobra.Command) ([]promptLine, error) {
 	return prompts, errors.Join(err, f.Close())
 }
 
-// A contestant is a variant ready to answer.
+// A contestant is a variant that is ready to answer.
 type contestant struct {
 	spec      variantSpec
 	variant   chat.Variant
 	workspace *chat.Workspace
 }
 
-// model is what the variant runs on.
+// model returns the model that the variant runs on.
 func (c *contestant) model() *infer.Model {
 	if g := c.variant.Model; g != nil {
 		return g.Model()
@@ -153,7 +153,7 @@ func (c *contestant) model() *infer.Model {
 	return c.workspace.Engine().Model()
 }
 
-// makeContestant makes a variant of what a person wrote: it loads the adapter and
+// makeContestant turns what a person wrote into a variant: it loads the adapter and
 // finds the states.
 func (v variantSpec) makeContestant(ctx context.Context, c config.Config, workspace *chat.Workspace) (contestant, error) {
 	out, err := v.resolveVariant(ctx, c, workspace)

@@ -16,17 +16,17 @@ import (
 	"rookery/infer/demo"
 )
 
-// A comparison answers prompts in the ways of its contestants: one engine for each
-// model, loaded once.
+// A comparison answers prompts with its contestants. Each model is loaded once and has
+// one engine.
 type comparison struct {
 	contestants []contestant
 	reference   int // -1: none
 	samples     int
-	rows        int    // answers that are asked for at once, but for those of one prompt
-	describes   string // all that answers depend on, for going on later
+	rows        int    // answers that run at once; all answers of one prompt do
+	describes   string // everything that the answers depend on, to recognize results of the same comparison
 }
 
-// withComparison loads what the variants need, and gives it back afterwards.
+// withComparison loads what the variants need, calls use, and unloads it.
 func withComparison(cmd *cobra.Command, c config.Config, specs []variantSpec, use func(*comparison) error) (err error) {
 	ctx := cmd.Context()
 	store, err := borrowStore(ctx, c)
@@ -43,11 +43,11 @@ func withComparison(cmd *cobra.Command, c config.Config, specs []variantSpec, us
 		}
 		workspace := workspaces[own.Model.Path]
 		if workspace == nil {
-			var closeDesk func() error
-			if workspace, closeDesk, err = openWorkspace(cmd, own, store); err != nil {
+			var closeWorkspace func() error
+			if workspace, closeWorkspace, err = openWorkspace(cmd, own, store); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, closeDesk()) }()
+			defer func() { err = errors.Join(err, closeWorkspace()) }()
 			workspaces[own.Model.Path] = workspace
 		}
 		one, err := v.makeContestant(ctx, own, workspace)
@@ -60,19 +60,20 @@ func withComparison(cmd *cobra.Command, c config.Config, specs []variantSpec, us
 	return use(b)
 }
 
-// addContestant is one contestant more.
+// addContestant adds a contestant.
 func (b *comparison) addContestant(c contestant) {
 	m := c.model()
 	b.contestants = append(b.contestants, c)
 	b.describes += fmt.Sprintf("%s %s %+v %s\n", c.spec.Name, c.variant.Describe(m), c.variant.Sampling, m.Fingerprint)
 }
 
-// addSettings are those that answers depend on besides.
+// addSettings adds the settings that the answers of all contestants depend on.
 func (b *comparison) addSettings(c config.Config) {
 	b.describes += fmt.Sprintf("%q %q %d %q\n", c.Chat.System, c.Chat.Think, c.Chat.MaxTokens, c.Chat.Stops)
 }
 
-// openWorkspace loads a model and gives it a workspace, without conversations.
+// openWorkspace loads a model and gives it a workspace without conversations. The
+// function closes both.
 func openWorkspace(cmd *cobra.Command, c config.Config, store turn.Store) (*chat.Workspace, func() error, error) {
 	e, err := openModel(cmd.Context(), cmd, c)
 	if err != nil {
@@ -92,7 +93,7 @@ func openWorkspace(cmd *cobra.Command, c config.Config, store turn.Store) (*chat
 	}, nil
 }
 
-// chooseReference names the reference; "" is none.
+// chooseReference sets the reference by its name; "" is none.
 func (b *comparison) chooseReference(name string) error {
 	if name == "" {
 		return nil
@@ -108,8 +109,8 @@ func (b *comparison) chooseReference(name string) error {
 	return fmt.Errorf("--reference %s: there is no such variant; there are %q", name, names)
 }
 
-// answerPrompt has all contestants answer a question, and the reference judge them.
-// The answers of one sample follow each other.
+// answerPrompt lets all contestants answer a question, and the reference judge the
+// answers. The answers of one sample follow each other.
 func (b *comparison) answerPrompt(ctx context.Context, q chat.Question) ([]answered, error) {
 	all := make([]answered, b.samples*len(b.contestants))
 	places := map[*chat.Workspace][]int{}
@@ -137,7 +138,7 @@ func (b *comparison) answerPrompt(ctx context.Context, q chat.Question) ([]answe
 	return all, err
 }
 
-// answerOnModel has the contestants of one model answer.
+// answerOnModel lets the contestants of one model answer; at are their places in all.
 func (b *comparison) answerOnModel(ctx context.Context, workspace *chat.Workspace, q chat.Question, at []int, all []answered) error {
 	variants := make([]chat.Variant, len(at))
 	for n, i := range at {
@@ -151,9 +152,9 @@ func (b *comparison) answerOnModel(ctx context.Context, workspace *chat.Workspac
 	return err
 }
 
-// An answered prompt is one answer to it.
+// An answered prompt is one contestant's answer to it.
 type answered struct {
 	chat.VariantAnswer
 	contestant, sample int
-	perplexity         float64 // NaN: not asked for, or of no tokens
+	perplexity         float64 // NaN: no reference, or no tokens
 }

@@ -17,8 +17,8 @@ import (
 // A comparedJSON is one prompt with its answers: a line of `compare --jsonl`.
 // docs/compare.md documents it.
 type comparedJSON struct {
-	Run      string            `json:"run"`  // of everything that answers depend on
-	Line     int               `json:"line"` // of the prompts' file
+	Run      string            `json:"run"`  // hash of everything that the answers depend on
+	Line     int               `json:"line"` // in the file of prompts
 	Messages []messageJSON     `json:"messages"`
 	Answers  []comparedAnswers `json:"answers"`
 }
@@ -39,11 +39,11 @@ type comparedAnswers struct {
 }
 
 type differenceJSON struct {
-	Token int `json:"token"` // -1: of models with different tokenizers
+	Token int `json:"token"` // -1: the models have different tokenizers
 	Byte  int `json:"byte"`
 }
 
-// makeResult is a prompt's line.
+// makeResult makes the line of a prompt.
 func (b *comparison) makeResult(p promptLine, all []answered) comparedJSON {
 	out := comparedJSON{Run: b.runHash(), Line: p.line, Messages: messagesOf(p.question)}
 	for i, a := range all {
@@ -64,7 +64,7 @@ func (b *comparison) makeResult(p promptLine, all []answered) comparedJSON {
 	return out
 }
 
-// rateOf is generated tokens a second.
+// rateOf returns the generated tokens a second.
 func rateOf(u infer.Usage) float64 {
 	if s := u.DecodeTime.Seconds(); s > 0 {
 		return float64(u.Generated) / s
@@ -72,33 +72,33 @@ func rateOf(u infer.Usage) float64 {
 	return 0
 }
 
-// runHash names everything that answers depend on but the prompts.
+// runHash returns a hash of everything that the answers depend on but the prompts.
 func (b *comparison) runHash() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s%d %d", b.describes, b.samples, b.reference))
 	const enough = 8 // bytes
 	return hex.EncodeToString(sum[:enough])
 }
 
-// mayBegin says that a line that was cut off may be the beginning of a result.
+// mayBegin reports whether a cut line may be the beginning of a result.
 func (b *comparison) mayBegin(line []byte) bool {
 	head := []byte(`{"run":"` + b.runHash() + `",`)
 	n := min(len(line), len(head))
 	return bytes.Equal(line[:n], head[:n])
 }
 
-// belongsTo says that a line of results is of a prompt.
+// belongsTo reports whether a line of results belongs to a prompt.
 func (r *comparedJSON) belongsTo(p promptLine) bool {
 	a, errA := json.Marshal(r.Messages)
 	b, errB := json.Marshal(messagesOf(p.question))
 	return errA == nil && errB == nil && r.Line == p.line && bytes.Equal(a, b)
 }
 
-// maxResultLine bounds a line of results that is read again.
+// maxResultLine limits a line of results that is read again.
 const maxResultLine = 1 << 28
 
-// resumeFile opens a file of results to go on from what it has, which are the first
-// of the prompts. A line of them that was cut off is removed; a file that has
-// anything else is left as it is.
+// resumeFile opens a file of results, reads the results of the first prompts that it
+// has, and returns it ready to append. It removes a cut last line. It refuses a file
+// that has anything else, and does not change it.
 func (b *comparison) resumeFile(path string, prompts []promptLine) (_ *os.File, done []comparedJSON, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
 	if err != nil {
@@ -135,7 +135,7 @@ func (b *comparison) resumeFile(path string, prompts []promptLine) (_ *os.File, 
 	return f, done, err
 }
 
-// writeLine writes a prompt's results as one line.
+// writeLine writes v as one line of JSON.
 func writeLine(w io.Writer, v any) error {
 	var line bytes.Buffer
 	out := json.NewEncoder(&line)
@@ -147,7 +147,7 @@ func writeLine(w io.Writer, v any) error {
 	return err
 }
 
-// answersOf are the prompt's answers of a variant.
+// answersOf returns the answers of one variant to the prompt.
 func (r *comparedJSON) answersOf(name string) (list []comparedAnswers) {
 	for _, a := range r.Answers {
 		if a.Variant == name {

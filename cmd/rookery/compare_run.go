@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// writeResults answers the prompts and writes what was asked for.
+// writeResults answers the prompts and writes the results as the flags say.
 func (b *comparison) writeResults(cmd *cobra.Command, prompts []promptLine, o compareOptions) (err error) {
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	var done []comparedJSON
 	var lines []io.Writer
 	var f *os.File
 	switch {
-	case o.out != "" && o.json: // what it has stays until there is something else
+	case o.out != "" && o.json: // printSummary overwrites what it has at the end
 		f, err = os.OpenFile(o.out, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
 	case o.out != "":
 		if f, done, err = b.resumeFile(o.out, prompts); err == nil {
@@ -63,7 +63,7 @@ func (b *comparison) writeResults(cmd *cobra.Command, prompts []promptLine, o co
 	return errors.Join(err, b.printSummary(cmd, results, o, f))
 }
 
-// resumeHint says how to go on after an interruption.
+// resumeHint says how to go on after an interruption, if that is possible.
 func resumeHint(o compareOptions) string {
 	if o.out != "" && !o.json {
 		return ": the same command goes on from there"
@@ -71,7 +71,8 @@ func resumeHint(o compareOptions) string {
 	return ""
 }
 
-// printSummary prints the table, or everything as one object, to f if there is one.
+// printSummary prints the table or, with --json, everything as one object, to f if it
+// is not nil.
 func (b *comparison) printSummary(cmd *cobra.Command, results []comparedJSON, o compareOptions, f *os.File) error {
 	table := b.summarizeResults(results)
 	switch {
@@ -93,7 +94,7 @@ func (b *comparison) printSummary(cmd *cobra.Command, results []comparedJSON, o 
 	return printTable(cmd.OutOrStdout(), table, b.reference >= 0)
 }
 
-// emptyFile takes away what a file has; pipes and devices have nothing.
+// emptyFile truncates a regular file; it leaves pipes and devices alone.
 func emptyFile(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
@@ -102,8 +103,8 @@ func emptyFile(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// answerAll answers prompts, several at a time so that the engines have enough
-// rows, and gives the results in order.
+// answerAll answers the prompts, several at a time so that the engines have enough
+// rows, and passes the results to give in the order of the prompts.
 func (b *comparison) answerAll(ctx context.Context, prompts []promptLine, give func(comparedJSON) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -130,7 +131,7 @@ func (b *comparison) answerAll(ctx context.Context, prompts []promptLine, give f
 	}()
 	var failed error
 	n := 0
-	for one := range results { // to the end, so that nothing runs on
+	for one := range results { // to the end, so that no goroutine is left
 		o := <-one
 		if failed == nil && o.err != nil {
 			failed = o.err

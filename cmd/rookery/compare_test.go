@@ -11,8 +11,8 @@ import (
 	"rookery/infer/scripted"
 )
 
-// Where models have different tokenizers, the table says the byte from which
-// on answers differ.
+// Where models have different tokenizers, the table shows the byte where answers begin
+// to differ.
 func TestTableOfDifferences(t *testing.T) {
 	b := &comparison{contestants: []contestant{{spec: variantSpec{Name: "one"}}, {spec: variantSpec{Name: "two"}}, {spec: variantSpec{Name: "three"}}}}
 	var results []comparedJSON

@@ -16,7 +16,7 @@ import (
 	"rookery/chat/turn"
 )
 
-// votesCommand shows and exports what was voted in blind comparisons.
+// votesCommand shows and exports the votes of blind comparisons.
 func (a *app) votesCommand() *cobra.Command {
 	var asCSV, asJSONL, asJSON bool
 	cmd := &cobra.Command{
@@ -42,9 +42,9 @@ func (a *app) votesCommand() *cobra.Command {
 			return printWins(w, chat.Wins(votes))
 		},
 	}
-	cmd.Flags().BoolVar(&asCSV, "csv", false, "all votes as CSV")
-	cmd.Flags().BoolVar(&asJSONL, "jsonl", false, "all votes as JSON, one a line")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the table as JSON")
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "print all votes as CSV")
+	cmd.Flags().BoolVar(&asJSONL, "jsonl", false, "print all votes as JSON, one a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the table as JSON")
 	return cmd
 }
 

@@ -11,7 +11,7 @@ import (
 	"rookery/chat/turn"
 )
 
-// Exports have every vote, and descriptions that hold anything at all.
+// Exports have every vote, and escape whatever a description holds.
 func TestVotesExport(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	votes := []turn.Vote{

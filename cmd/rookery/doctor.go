@@ -30,7 +30,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 }
 
-// printFacts prints the facts. What is wrong is one of them, not an error.
+// printFacts prints what doctor finds. A problem is one of the facts, not an error.
 func (a *app) printFacts(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
@@ -46,7 +46,7 @@ func (a *app) printFacts(out io.Writer) error {
 	return w.Flush()
 }
 
-// describeGPU says which GPUs there are, or why none can be used.
+// describeGPU lists the GPUs, or says why none can be used.
 func describeGPU(row func(name, format string, args ...any)) {
 	l, err := native.Open()
 	if err != nil {
@@ -89,7 +89,7 @@ func (a *app) describeConfig(row func(name, format string, args ...any)) config.
 	case err != nil:
 		row("configuration", "%s: %v", path, err)
 	case errors.Is(serr, os.ErrNotExist):
-		row("configuration", "%s (not there: defaults)", path)
+		row("configuration", "%s (not there: the defaults apply)", path)
 	default:
 		row("configuration", "%s", path)
 	}

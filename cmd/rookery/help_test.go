@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestHelpLinesAreShort holds that every command has a help line that fits
-// beside its name at 80 columns, and every flag says what it does.
+// TestHelpLinesAreShort checks that every command has a help line that begins with a
+// capital letter and fits beside the name of the command at 80 columns.
 func TestHelpLinesAreShort(t *testing.T) {
 	const width = 50
 	var check func(c *cobra.Command)

@@ -16,8 +16,8 @@ func (a *app) logitsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logits",
 		Short: "Print the logits after given tokens, as JSON",
-		Long: "Feed tokens, or a text, to the model from the zero state and print the logits after the last one as JSON:\n" +
-			"{\"model\", \"tokens\", \"logits\"}. For anyone who ports a model.",
+		Long: "Feed tokens, or a text, to the model from the zero state and print the logits after the last token as JSON:\n" +
+			"{\"model\", \"tokens\", \"logits\"}. This helps to port a model.",
 		Example: "rookery logits --model model.pth --tokens 24281,59,4571 | jq '.logits[:5]'",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {

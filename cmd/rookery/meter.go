@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// meterDelay is how long work may take before a meter says so.
+// meterDelay is how long work takes before a meter shows it.
 const meterDelay = 300 * time.Millisecond
 
 // A meter shows the progress of long work on one line of a terminal. On
@@ -29,7 +29,7 @@ func newMeter(w io.Writer) *meter {
 
 func isatty(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// show draws what is done of a total, at most ten times a second.
+// show draws the progress in percent of a total, at most ten times a second.
 func (m *meter) show(what string, done, total int64, unit string) {
 	now := time.Now()
 	if m.w == nil || now.Sub(m.started) < meterDelay || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
@@ -39,7 +39,7 @@ func (m *meter) show(what string, done, total int64, unit string) {
 	_, _ = fmt.Fprintf(m.w, "\r\x1b[K%s: %d %% of %d M %s", what, done*100/total, total/1e6, unit)
 }
 
-// showCount is show for numbers that are written in full.
+// showCount draws the progress in whole numbers, at most ten times a second.
 func (m *meter) showCount(what string, done, total int, unit string) {
 	now := time.Now()
 	if m.w == nil || now.Sub(m.started) < meterDelay || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
@@ -56,7 +56,7 @@ func (m *meter) clear() {
 	}
 }
 
-// noteTo writes lines that stay, to w.
+// noteTo returns a function that writes lines to w; they stay on the terminal.
 func (m *meter) noteTo(w io.Writer) func(line string) {
 	return func(line string) {
 		m.clear()

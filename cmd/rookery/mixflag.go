@@ -19,11 +19,11 @@ import (
 type mixFlag struct{ text string }
 
 func (f *mixFlag) addTo(fs *pflag.FlagSet) {
-	fs.StringVar(&f.text, "mix", "", "draw tokens from several states: own=1,state=weight,... (own is the conversation's)")
+	fs.StringVar(&f.text, "mix", "", "draw every token from several states: own=1,state=weight,... (own is this chat)")
 }
 
-// parseMix reads the mix with the states of the library; without the flag it is
-// the zero Mix.
+// parseMix reads the mix and finds its states in the library. Without the flag it
+// returns the zero Mix.
 func (f *mixFlag) parseMix(ctx context.Context, c config.Config) (mix turn.Mix, err error) {
 	if f.text == "" {
 		return turn.Mix{}, nil
@@ -39,7 +39,8 @@ func (f *mixFlag) parseMix(ctx context.Context, c config.Config) (mix turn.Mix, 
 	return mix, err
 }
 
-// loadMembers are the further states of a mix for a model, nil for the zero Mix.
+// loadMembers loads the members of a mix besides this chat, for a model. It returns nil
+// for the zero Mix.
 func loadMembers(ctx context.Context, c config.Config, m *infer.Model, mix turn.Mix, adapter string) (v []infer.Member, err error) {
 	if !mix.Active() {
 		return nil, nil
@@ -55,7 +56,8 @@ func loadMembers(ctx context.Context, c config.Config, m *infer.Model, mix turn.
 	return v, err
 }
 
-// setMix gives the first conversation the mix; a new one if there is none.
+// setMix gives the mix to the first conversation of a workspace. If first is nil and
+// there is a mix, it opens a new conversation.
 func (f *mixFlag) setMix(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.text == "" {
 		return first, nil
@@ -70,7 +72,7 @@ func (f *mixFlag) setMix(ctx context.Context, workspace *chat.Workspace, first *
 	return first, first.SetMix(mix)
 }
 
-// stateCount is how many states a bench mixes that were not named, 0 if they were.
+// stateCount returns the number of states if --mix gives one, and 0 if it names them.
 func (f *mixFlag) stateCount() int {
 	n, err := strconv.Atoi(f.text)
 	if err != nil || n < 1 {
@@ -79,7 +81,7 @@ func (f *mixFlag) stateCount() int {
 	return n
 }
 
-// slotCount is how many states the mix has, the own run among them.
+// slotCount returns the number of states in the mix, that of the chat included.
 func (f *mixFlag) slotCount() int {
 	if f.text == "" {
 		return 0
@@ -87,7 +89,7 @@ func (f *mixFlag) slotCount() int {
 	return max(f.stateCount(), 2+strings.Count(f.text, ","))
 }
 
-// benchMix measures what a mix costs beside the own run alone.
+// benchMix measures one state alone, and then the mix.
 func (r *report) benchMix(ctx context.Context, s subject, c config.Config, o benchOptions, plan measure.Plan) error {
 	if o.mix.text == "" {
 		return nil
@@ -102,7 +104,7 @@ func (r *report) benchMix(ctx context.Context, s subject, c config.Config, o ben
 	}
 	if o.mix.stateCount() == 0 {
 		if s.model == nil {
-			return exitWith(exitUsage, fmt.Errorf("--mix with --shape takes a number of states: random weights have none of the library's"))
+			return exitWith(exitUsage, fmt.Errorf("--mix with --shape takes a number of states: random weights have no library of states"))
 		}
 		mix, err := o.mix.parseMix(ctx, c)
 		if err != nil {

@@ -137,15 +137,15 @@ func convertCommand() *cobra.Command {
 		Use:   "convert FILE",
 		Short: "Write a model as int8 safetensors",
 		Long: "Write a model with its matrices in int8 (blocks of 32 with an fp16 scale) and the rest exact, as one\n" +
-			".safetensors file that may carry its vocabulary. This is how the embedded model was made.",
+			".safetensors file, which may include its vocabulary. The embedded model was made this way.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return convertModel(cmd, args[0], output, vocab, embedding)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
-	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to carry")
-	cmd.Flags().BoolVar(&embedding, "embedding", false, "int8 for the embedding too, which saves space and no time")
+	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to include")
+	cmd.Flags().BoolVar(&embedding, "embedding", false, "write the embedding in int8 too; this saves space and no time")
 	return cmd
 }
 

@@ -18,14 +18,14 @@ import (
 	"rookery/infer/sampler"
 )
 
-// maxPrompt bounds what is read from standard input.
+// maxPrompt limits what is read from standard input, in bytes.
 const maxPrompt = 256 << 20
 
-// A runOptions is what `run` has of its own.
+// runOptions are the flags of `run` alone.
 type runOptions struct {
 	raw, json bool
 	stops     []string
-	state     string // name of the state to begin from
+	state     string // name of the base state
 	adapter   adapterFlags
 	mix       mixFlag
 }
@@ -35,7 +35,7 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [prompt]",
 		Short: "Answer one prompt, for pipes",
-		Long: "Answer one prompt on standard output. The prompt comes from the arguments, from standard input, or both:\n" +
+		Long: "Print the answer to one prompt. The prompt comes from the arguments, from standard input, or from both: the\n" +
 			"arguments first, then a blank line, then the input.",
 		Example: "rookery run 'Tell me a story about a brave cat.'\ngit diff | rookery run 'Summarise this:' -m model.pth\nrookery run --raw 'Once upon a time' --seed 7 -n 100",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -81,7 +81,7 @@ func (a *app) answerPrompt(cmd *cobra.Command, args []string, o runOptions) erro
 	return errors.Join(err, e.Close())
 }
 
-// readPrompt joins the arguments and standard input, unless that is a terminal.
+// readPrompt joins the arguments and standard input; it does not read from a terminal.
 func readPrompt(in io.Reader, args []string) (string, error) {
 	prompt := strings.Join(args, " ")
 	if !isTerminal(in) {
@@ -120,7 +120,7 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 		req.Stops = c.Chat.Stops
 	}
 	if c.Sampling.Seed == nil {
-		req.Sampling.Seed = rand.Uint64() >> 11 // exact in JSON's numbers
+		req.Sampling.Seed = rand.Uint64() >> 11 // JSON numbers hold 53 bits exactly
 	}
 	req.Label = "run"
 	if req.Adapter, err = o.adapter.loadAdapter(ctx, c, e); err != nil {
@@ -159,7 +159,8 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 	return context.Cause(ctx)
 }
 
-// buildRequest makes the request, from the zero state or from one of the library.
+// buildRequest makes the request, from the zero state or from a state of the library,
+// and the header that the output begins with.
 func buildRequest(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw bool) (infer.Request, string, error) {
 	req, header := chat.Ask(m, d, prompt)
 	var err error
@@ -177,8 +178,8 @@ func buildRequest(m *infer.Model, d chat.Defaults, from *turn.State, prompt stri
 	return req, "", err
 }
 
-// printStream prints text as it comes until the answer has ended. When ctx ends,
-// the answer is stopped.
+// printStream prints the text as it comes, until the answer has ended. It stops the
+// answer when ctx ends.
 func printStream(ctx context.Context, s *infer.Stream, out *printer) error {
 	cancelled := ctx.Done()
 	for {
@@ -200,8 +201,8 @@ func printStream(ctx context.Context, s *infer.Stream, out *printer) error {
 	}
 }
 
-// A printer writes an answer as it comes. It drops the blank that a chat
-// answer begins with, and ends the output with one newline.
+// A printer writes an answer as it comes. With trim it drops blanks at the beginning;
+// finish ends the output with a newline.
 type printer struct {
 	w           io.Writer
 	quiet, trim bool

@@ -10,12 +10,12 @@ import (
 	"rookery/infer/load"
 )
 
-// secondModelSlots are enough for the variants of a comparison, each with a mix of
-// two states; those that need more wait for each other.
+// secondModelSlots are enough for all variants of a comparison, each with a mix of two
+// states. Variants that need more wait for each other.
 const secondModelSlots = 2 * chat.MaxCompare
 
-// second models loads other models for comparisons, as the configuration says of the
-// chat's own.
+// secondModels returns what loads other models for comparisons, with the configured
+// settings of the chat's own model.
 func secondModels(c config.Config) chat.ModelOpener {
 	return func(ctx context.Context, path string, progress func(done, total int64)) (chat.Opened, error) {
 		own := c

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -26,7 +24,7 @@ func (a *app) sessionsCommand() *cobra.Command {
 	return cmd
 }
 
-// readSessions opens the store beside a chat that may be running.
+// readSessions opens the store for reading; a chat may be running.
 func (a *app) readSessions(ctx context.Context, use func(*sessions.Store) error) error {
 	c, err := a.loadConfig()
 	if err != nil {
@@ -50,7 +48,7 @@ func parseID(text string) (turn.ID, error) {
 	return turn.ID(id), nil
 }
 
-// parseIDs reads the numbers of conversations.
+// parseIDs parses the numbers of conversations.
 func parseIDs(args []string) ([]turn.ID, error) {
 	ids := make([]turn.ID, len(args))
 	for i, arg := range args {
@@ -62,7 +60,7 @@ func parseIDs(args []string) ([]turn.ID, error) {
 	return ids, nil
 }
 
-// writeSessions opens the store, which no chat may have open at the same time.
+// writeSessions opens the store for writing; no chat may be running.
 func (a *app) writeSessions(ctx context.Context, use func(*sessions.Store) error) error {
 	c, err := a.loadConfig()
 	if err != nil {
@@ -73,14 +71,6 @@ func (a *app) writeSessions(ctx context.Context, use func(*sessions.Store) error
 		return exitWith(exitStore, err)
 	}
 	return exitWith(exitStore, errors.Join(use(s), s.Close()))
-}
-
-// writeJSON writes a value for programs.
-func writeJSON(w io.Writer, v any) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	return out.Encode(v)
 }
 
 func (a *app) checkSessions(cmd *cobra.Command, _ []string) error {

@@ -14,26 +14,26 @@ import (
 	"rookery/sessions"
 )
 
-// listingCommands change where conversations are listed.
+// listingCommands returns the commands that pin, archive, rename and delete conversations.
 func (a *app) listingCommands() []*cobra.Command {
 	var unpin, unarchive, now bool
 	pin := a.changeCommand("pin ID...", "List conversations before the others", func(c *turn.Conversation) { c.Pinned = !unpin })
 	pin.Flags().BoolVar(&unpin, "off", false, "unpin them")
-	archive := a.changeCommand("archive ID...", "Take conversations out of the list", func(c *turn.Conversation) { c.Archived = !unarchive })
+	archive := a.changeCommand("archive ID...", "Move conversations to the archive", func(c *turn.Conversation) { c.Archived = !unarchive })
 	archive.Flags().BoolVar(&unarchive, "off", false, "move them back to the list")
-	restore := a.changeCommand("restore ID...", "Take conversations out of the bin", func(c *turn.Conversation) { c.Deleted = time.Time{} })
+	restore := a.changeCommand("restore ID...", "Restore conversations from the bin", func(c *turn.Conversation) { c.Deleted = time.Time{} })
 
 	remove := a.changeCommand("rm ID...", "Move conversations to the bin for 30 days", func(c *turn.Conversation) {
 		if c.Deleted.IsZero() {
 			c.Deleted = time.Now()
 		}
 	})
-	throw := remove.RunE
+	moveToBin := remove.RunE
 	remove.RunE = func(cmd *cobra.Command, args []string) error {
 		if now {
 			return a.deleteSessions(cmd, args)
 		}
-		return throw(cmd, args)
+		return moveToBin(cmd, args)
 	}
 	remove.Flags().BoolVar(&now, "now", false, "delete them for good instead")
 
@@ -60,7 +60,7 @@ func (a *app) changeCommand(use, short string, change func(*turn.Conversation)) 
 	}
 }
 
-// changeConversations changes conversations: all of them, or none if one is not stored.
+// changeConversations changes all conversations or, if one is not stored, none.
 func (a *app) changeConversations(ctx context.Context, args []string, change func(*turn.Conversation)) error {
 	ids, err := parseIDs(args)
 	if err != nil {
@@ -89,7 +89,7 @@ func (a *app) changeConversations(ctx context.Context, args []string, change fun
 	})
 }
 
-// deleteSessions deletes for good.
+// deleteSessions deletes conversations for good.
 func (a *app) deleteSessions(cmd *cobra.Command, args []string) error {
 	ids, err := parseIDs(args)
 	if err != nil {
@@ -126,7 +126,7 @@ func (a *app) emptyBin(cmd *cobra.Command, _ []string) error {
 	})
 }
 
-// countText is a number with what is counted.
+// countText returns a number and the noun in its form.
 func countText(n int, what string) string {
 	if n == 1 {
 		return "1 " + what

@@ -17,7 +17,7 @@ import (
 	"rookery/sessions"
 )
 
-// An exportOptions is what is written, and where.
+// exportOptions say what is written, and where.
 type exportOptions struct {
 	format, output string
 	tree, states   bool
@@ -33,14 +33,14 @@ func (a *app) exportCommand() *cobra.Command {
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.exportSessions(cmd, args, e) },
 	}
-	cmd.Flags().StringVarP(&e.format, "format", "f", "", "markdown, json or bundle (default: by the output's ending, or markdown)")
+	cmd.Flags().StringVarP(&e.format, "format", "f", "", "format: markdown, json or bundle (default by the ending of the file, or markdown)")
 	cmd.Flags().StringVarP(&e.output, "output", "o", "", "file to write (default standard output)")
-	cmd.Flags().BoolVar(&e.tree, "tree", false, "write all versions in JSON, not only the visible line (a bundle always has them)")
-	cmd.Flags().BoolVar(&e.states, "states", false, "include the saved states in the bundle, so that nothing is read again elsewhere")
+	cmd.Flags().BoolVar(&e.tree, "tree", false, "write all versions in JSON, not only the visible line; a bundle always has them")
+	cmd.Flags().BoolVar(&e.states, "states", false, "include the stored states in the bundle, so that nothing is read again elsewhere")
 	return cmd
 }
 
-// chooseFormat settles the format, or says what does not go together.
+// chooseFormat returns the format, or an error if the flags contradict each other.
 func (e exportOptions) chooseFormat(args []string) (chat.Format, error) {
 	f := chat.Format(e.format)
 	switch {
@@ -55,13 +55,13 @@ func (e exportOptions) chooseFormat(args []string) (chat.Format, error) {
 	case f != chat.Markdown && f != chat.JSON && f != chat.Bundle:
 		return f, fmt.Errorf("--format is %q; it must be markdown, json or bundle", e.format)
 	case f != chat.Bundle && e.states:
-		return f, errors.New("--states are written into a bundle only: give -o a name that ends in " + chat.BundleExt)
+		return f, errors.New("--states needs a bundle: give -o a name that ends in " + chat.BundleExt)
 	case f == chat.Markdown && e.tree:
-		return f, errors.New("--tree is for JSON and bundles; markdown has the visible line alone")
+		return f, errors.New("--tree needs JSON or a bundle; markdown has only the visible line")
 	case f != chat.Bundle && (len(args) > 1 || args[0] == "all"):
-		return f, errors.New("several conversations go into a bundle: give -o a name that ends in " + chat.BundleExt)
+		return f, errors.New("several conversations need a bundle: give -o a name that ends in " + chat.BundleExt)
 	case f == chat.Bundle && e.output == "" && isTerminal(os.Stdout):
-		return f, errors.New("a bundle is no text for a terminal: give -o a name that ends in " + chat.BundleExt)
+		return f, errors.New("a bundle cannot go to a terminal: give -o a name that ends in " + chat.BundleExt)
 	case f == chat.JSON && e.tree:
 		f = chat.WholeTree
 	}
@@ -91,7 +91,7 @@ func (a *app) exportSessions(cmd *cobra.Command, args []string, e exportOptions)
 	})
 }
 
-// writeOne writes the one conversation that text formats hold.
+// writeOne writes one conversation as markdown or JSON.
 func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, f chat.Format) error {
 	c, turns, _, err := s.Load(ctx, ids[0])
 	if err != nil {
@@ -103,8 +103,8 @@ func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID
 	return chat.Export(w, f, c, turns)
 }
 
-// writeBundle writes some conversations; all that are not in the bin if none
-// are named.
+// writeBundle writes the named conversations or, if ids is nil, all that are not in the
+// bin.
 func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, states bool) error {
 	if ids == nil {
 		list, err := s.Conversations(ctx)
@@ -133,8 +133,8 @@ func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn
 	return b.Close()
 }
 
-// writeNew writes a file that does not exist yet; what could not be written
-// whole is removed.
+// writeNew writes a file that must not exist yet. It removes the file if it cannot
+// write all of it.
 func writeNew(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {

@@ -30,13 +30,13 @@ func (a *app) importCommand() *cobra.Command {
 		Use:   "import FILE...",
 		Short: "Read conversations from files",
 		Long: "Read conversations from bundles, JSON exports, and files in the forms of ShareGPT and OpenAI.\n" +
-			"All of them are stored, or none. Nothing that is stored is changed: another version of a\n" +
-			"conversation gets a number of its own, and one that is there already is left out.",
+			"The command stores all of them, or none, and changes nothing that is stored: it gives another version\n" +
+			"of a conversation a number of its own, and leaves out one that is stored already.",
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.importFiles(cmd, args, dry, asJSON) },
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would come and store nothing")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be stored, and store nothing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
@@ -54,7 +54,7 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 		defer func() { _ = f.Close() }() // it was only read
 		info, err := f.Stat()
 		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is no file")
+			err = errors.New("it is not a regular file")
 		}
 		if err == nil {
 			err = p.Read(f, info.Size())
@@ -75,7 +75,7 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 	})
 }
 
-// planImport says what an import would do, beside a chat that may be running.
+// planImport shows what an import would do; a chat may be running.
 func (a *app) planImport(cmd *cobra.Command, p *chat.Import, asJSON bool) error {
 	c, err := a.loadConfig()
 	if err != nil {
@@ -92,7 +92,8 @@ func (a *app) planImport(cmd *cobra.Command, p *chat.Import, asJSON bool) error 
 	return printImports(cmd.OutOrStdout(), arrivals, true, asJSON)
 }
 
-// expandPatterns are the files that patterns name; the shell may have done it already.
+// expandPatterns returns the files that the arguments name. It expands patterns that
+// the shell has not expanded.
 func expandPatterns(args []string) ([]string, error) {
 	var paths []string
 	for _, arg := range args {
@@ -102,7 +103,7 @@ func expandPatterns(args []string) ([]string, error) {
 		}
 		matches, err := filepath.Glob(arg)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no pattern of files: %w", arg, err)
+			return nil, fmt.Errorf("%q is not a pattern of files: %w", arg, err)
 		}
 		if len(matches) == 0 {
 			return nil, fmt.Errorf("there is no file %s", arg)
@@ -112,7 +113,7 @@ func expandPatterns(args []string) ([]string, error) {
 	return slices.Compact(paths), nil
 }
 
-// printImports says what became of every conversation.
+// printImports prints what became of every conversation.
 func printImports(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
 	all := make([]importedJSON, len(arrivals))
 	count := map[chat.ImportOutcome]int{}
@@ -124,7 +125,7 @@ func printImports(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) e
 		count[a.Fate]++
 	}
 	if asJSON {
-		return writeJSON(w, all)
+		return printJSON(w, all)
 	}
 	for _, a := range all {
 		line := fmt.Sprintf("%-8s%s", a.Fate, oneLine(a.Title))

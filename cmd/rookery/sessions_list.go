@@ -23,7 +23,7 @@ type conversationJSON struct {
 	Named    bool       `json:"named"`
 	Pinned   bool       `json:"pinned"`
 	Archived bool       `json:"archived"`
-	Deleted  *time.Time `json:"deleted,omitempty"` // when it was put into the bin
+	Deleted  *time.Time `json:"deleted,omitempty"` // when it was moved to the bin
 	Created  time.Time  `json:"created"`
 	Updated  time.Time  `json:"updated"`
 	Turns    int        `json:"turns"`
@@ -58,8 +58,8 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&archive, "archive", false, "list the archive")
 	cmd.Flags().BoolVar(&bin, "bin", false, "list the bin")
-	cmd.Flags().BoolVar(&all, "all", false, "list all conversations, archive and bin too")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	cmd.Flags().BoolVar(&all, "all", false, "list all conversations, also those in the archive and the bin")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func writeList(out io.Writer, list []turn.Conversation, costs map[turn.ID]turn.C
 				all[i].Deleted = &c.Deleted
 			}
 		}
-		return writeJSON(out, all)
+		return printJSON(out, all)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, c := range list {
@@ -94,7 +94,7 @@ func writeList(out io.Writer, list []turn.Conversation, costs map[turn.ID]turn.C
 	return w.Flush()
 }
 
-// conversationMarks says what is special about a conversation.
+// conversationMarks returns whether a conversation is pinned, archived or in the bin.
 func conversationMarks(c turn.Conversation) string {
 	var marks []string
 	if c.Pinned {
@@ -112,7 +112,7 @@ func conversationMarks(c turn.Conversation) string {
 	return "  (" + strings.Join(marks, ", ") + ")"
 }
 
-// oneLine makes a text safe for a line of the terminal.
+// oneLine puts a text on one line and removes control sequences.
 func oneLine(text string) string { return ansi.Strip(strings.Join(strings.Fields(text), " ")) }
 
 // hitJSON is what a search found, as --json gives it.
@@ -149,8 +149,8 @@ func (a *app) searchCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "how many to show at most")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "most hits to show")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
@@ -182,7 +182,7 @@ func searchSessions(ctx context.Context, s *sessions.Store, query string, limit 
 
 func writeHits(w io.Writer, hits []hitJSON, asJSON bool) error {
 	if asJSON {
-		return writeJSON(w, hits)
+		return printJSON(w, hits)
 	}
 	for _, h := range hits {
 		line := fmt.Sprintf("%s  %s  %s", h.Conversation, h.When.Local().Format(time.DateOnly), oneLine(h.Title))

@@ -18,8 +18,8 @@ func (a *app) exportStateCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "export NAME", Short: "Write a state to a file", Args: usageArgs(cobra.ExactArgs(1)),
-		Long: "Write a state to a file, in the form that its name ends with: .rkstate keeps everything and can be imported again;\n" +
-			".pth and .safetensors hold time_state in fp32, which is the state without the last token's shifts, for trainers\nand other programs.",
+		Long: "Write a state to a file. The ending of its name chooses the form: .rkstate keeps everything and can be imported\n" +
+			"again; .pth and .safetensors hold time_state in fp32, for trainers and other programs, without the token shifts.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.exportState(cmd, args[0], output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write: .rkstate, .pth or .safetensors")
