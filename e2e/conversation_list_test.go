@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// talks are conversations of another program, to be imported.
+// talks are conversations of another program, for an import.
 const talks = `[
  {"title": "How rooks nest", "conversations": [
    {"from": "human", "value": "How do rooks nest?"}, {"from": "gpt", "value": "In colonies, high up in trees."},
@@ -14,7 +14,7 @@ const talks = `[
  {"title": "两只乌鸦", "conversations": [{"from": "human", "value": "讲个故事"}, {"from": "gpt", "value": "很久以前，有一只乌鸦住在树上。"}]},
  {"title": "Third one", "conversations": [{"from": "human", "value": "Three?"}, {"from": "gpt", "value": "Yes."}]}]`
 
-// openConversationList opens the list over imported conversations.
+// openConversationList imports talks and opens the conversation list.
 func openConversationList(t *testing.T, width, height int) *terminal {
 	t.Helper()
 	home := t.TempDir()
@@ -93,8 +93,8 @@ func TestConversationListKeys(t *testing.T) {
 	x.see("Nothing is stored yet")
 }
 
-// TestDeletingTheOpenConversation also ends the program between deleting and
-// undoing: the bin outlives it.
+// TestDeletingTheOpenConversation also restarts the program between deleting and
+// restoring: the bin is stored.
 func TestDeletingTheOpenConversation(t *testing.T) {
 	x := openConversationList(t, 80, 24)
 	x.typed("rooks")

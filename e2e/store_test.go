@@ -9,13 +9,13 @@ import (
 	"rookery/sessions"
 )
 
-// A storedConversation is a conversation as the database has it.
+// A storedConversation is a conversation as it is in the database.
 type storedConversation struct {
 	turn.Conversation
 	turns []turn.Turn
 }
 
-// prompts are the texts of the visible line's prompts.
+// prompts returns the prompts of the visible line.
 func (s storedConversation) prompts() []string {
 	var out []string
 	for _, t := range chat.Line(s.turns, s.Tip) {
@@ -26,7 +26,7 @@ func (s storedConversation) prompts() []string {
 	return out
 }
 
-// versions is how many turns have the same turn above them as one.
+// versions counts the versions of a turn, itself included.
 func (s storedConversation) versions(of turn.Turn) int {
 	n := 0
 	for _, t := range s.turns {
@@ -37,13 +37,13 @@ func (s storedConversation) versions(of turn.Turn) int {
 	return n
 }
 
-// tip is the last turn of the visible line.
+// tip returns the last turn of the visible line.
 func (s storedConversation) tip() turn.Turn {
 	line := chat.Line(s.turns, s.Tip)
 	return line[len(line)-1]
 }
 
-// quit leaves the program and returns what is stored, newest change first.
+// quit quits the program and returns what is stored, newest change first.
 func (x *terminal) quit() []storedConversation {
 	x.t.Helper()
 	x.keys("C-q")
@@ -51,7 +51,7 @@ func (x *terminal) quit() []storedConversation {
 	return stored(x.t, x.home)
 }
 
-// inStore opens the database of a home, which nobody else may have open.
+// inStore opens the database of a home. No program may have it open.
 func inStore(t *testing.T, home string, do func(s *sessions.Store)) {
 	t.Helper()
 	s, err := sessions.Open(t.Context(), filepath.Join(home, "data", "rookery"))
@@ -66,8 +66,8 @@ func inStore(t *testing.T, home string, do func(s *sessions.Store)) {
 	do(s)
 }
 
-// stored are the conversations of a home, newest change first, in a database
-// without damage.
+// stored returns the conversations of a home, newest change first, and checks that the
+// database is not damaged.
 func stored(t *testing.T, home string) (talks []storedConversation) {
 	t.Helper()
 	inStore(t, home, func(s *sessions.Store) { talks = readConversations(t, s) })
@@ -93,7 +93,7 @@ func readConversations(t *testing.T, s *sessions.Store) []storedConversation {
 	return talks
 }
 
-// readLibrary are the states of a home's library.
+// readLibrary returns the states in the library of a home.
 func readLibrary(t *testing.T, home string) (list []turn.State) {
 	t.Helper()
 	inStore(t, home, func(s *sessions.Store) {

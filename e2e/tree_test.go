@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Forks, edits of any turn, labels and pins by their keys.
+// Forks, edits of any turn, labels and pins, by their keys.
 func TestForkAndEdit(t *testing.T) {
 	x := open(t, 100, 30, t.TempDir(), "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)
