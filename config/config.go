@@ -27,13 +27,13 @@ type Config struct {
 	Storage  Storage             `toml:"storage"`
 }
 
-// Model says which weights to run.
+// Model names the model to run.
 type Model struct {
 	Path  string `toml:"path"`
 	Vocab string `toml:"vocab"`
 }
 
-// Engine says how to run them.
+// Engine says how to run it.
 type Engine struct {
 	Backend string `toml:"backend"`
 	Threads int    `toml:"threads"`
@@ -43,7 +43,7 @@ type Engine struct {
 	Chunk   int    `toml:"chunk"`
 }
 
-// Chat holds what a new conversation starts with.
+// Chat holds the settings of new conversations.
 type Chat struct {
 	System       string   `toml:"system"`
 	Think        string   `toml:"think"`
@@ -75,7 +75,7 @@ type UI struct {
 	ScreenReader bool   `toml:"screen_reader"`
 }
 
-// Storage says where conversations live.
+// Storage says where conversations are kept, and how much room their states may take.
 type Storage struct {
 	DataDir        string `toml:"data_dir"`
 	SnapshotBudget Bytes  `toml:"snapshot_budget"`

@@ -16,10 +16,10 @@ type borrowedStore struct {
 	from turn.Store
 }
 
-// States implements chat.Store.
+// States implements turn.Store.
 func (b borrowedStore) States(ctx context.Context) ([]turn.State, error) { return b.from.States(ctx) }
 
-// State implements chat.Store.
+// State implements turn.Store.
 func (b borrowedStore) State(ctx context.Context, id turn.ID) (turn.State, error) {
 	return b.from.State(ctx, id)
 }

@@ -15,7 +15,7 @@ import (
 	"rookery/infer/adapter"
 )
 
-// A compareOptions is what `compare` has of its own.
+// compareOptions are the flags of `compare` alone.
 type compareOptions struct {
 	prompts   string
 	variants  []string

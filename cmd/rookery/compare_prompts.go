@@ -124,7 +124,7 @@ func questionOf(messages []messageJSON) (q chat.Question, err error) {
 	return q, nil
 }
 
-// messagesOf is a question as results have it.
+// messagesOf returns a question in the form of the results.
 func messagesOf(q chat.Question) []messageJSON {
 	var out []messageJSON
 	if q.System != nil {

@@ -17,14 +17,14 @@ import (
 // A comparedJSON is one prompt with its answers: a line of `compare --jsonl`.
 // docs/compare.md documents it.
 type comparedJSON struct {
-	Run      string            `json:"run"`  // hash of everything that the answers depend on
-	Line     int               `json:"line"` // in the file of prompts
-	Messages []messageJSON     `json:"messages"`
-	Answers  []comparedAnswers `json:"answers"`
+	Run      string           `json:"run"`  // hash of everything that the answers depend on
+	Line     int              `json:"line"` // in the file of prompts
+	Messages []messageJSON    `json:"messages"`
+	Answers  []comparedAnswer `json:"answers"`
 }
 
-// comparedAnswers is one answer.
-type comparedAnswers struct {
+// comparedAnswer is one answer of a comparedJSON.
+type comparedAnswer struct {
 	Variant    string          `json:"variant"`
 	Sample     int             `json:"sample"`
 	Seed       uint64          `json:"seed"`
@@ -48,7 +48,7 @@ func (b *comparison) makeResult(p promptLine, all []answered) comparedJSON {
 	out := comparedJSON{Run: b.runHash(), Line: p.line, Messages: messagesOf(p.question)}
 	for i, a := range all {
 		c, u := b.contestants[a.contestant], a.Usage
-		line := comparedAnswers{
+		line := comparedAnswer{
 			Variant: c.spec.Name, Sample: a.sample, Seed: a.Variant.Sampling.Seed, Model: c.model().Name,
 			Text: a.Text, Tokens: a.Tokens, Reason: a.Reason.String(), Rate: rateOf(u),
 			Usage: usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
@@ -148,7 +148,7 @@ func writeLine(w io.Writer, v any) error {
 }
 
 // answersOf returns the answers of one variant to the prompt.
-func (r *comparedJSON) answersOf(name string) (list []comparedAnswers) {
+func (r *comparedJSON) answersOf(name string) (list []comparedAnswer) {
 	for _, a := range r.Answers {
 		if a.Variant == name {
 			list = append(list, a)

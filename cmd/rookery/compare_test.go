@@ -17,7 +17,7 @@ func TestTableOfDifferences(t *testing.T) {
 	b := &comparison{contestants: []contestant{{spec: variantSpec{Name: "one"}}, {spec: variantSpec{Name: "two"}}, {spec: variantSpec{Name: "three"}}}}
 	var results []comparedJSON
 	for n := range 3 {
-		results = append(results, comparedJSON{Answers: []comparedAnswers{
+		results = append(results, comparedJSON{Answers: []comparedAnswer{
 			{Variant: "one"},
 			{Variant: "two", Difference: &differenceJSON{Token: n + 1, Byte: 10 * n}},
 			{Variant: "three", Difference: &differenceJSON{Token: -1, Byte: 7 + n}},
