@@ -14,7 +14,7 @@ func lineOf(data []byte, want string) int {
 		line := strings.TrimSpace(string(raw))
 		if strings.HasPrefix(line, "[") {
 			name, _, _ := strings.Cut(strings.TrimLeft(line, "["), "]")
-			table = normal(name)
+			table = normalizeKey(name)
 			if table == want || strings.HasPrefix(table, want+".") {
 				return n + 1
 			}
@@ -24,7 +24,7 @@ func lineOf(data []byte, want string) int {
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
 		}
-		full := normal(name)
+		full := normalizeKey(name)
 		if table != "" {
 			full = table + "." + full
 		}
@@ -35,8 +35,8 @@ func lineOf(data []byte, want string) int {
 	return 1
 }
 
-// normal returns a dotted key without the blanks and quotes that TOML allows.
-func normal(key string) string {
+// normalizeKey returns a dotted key without the blanks and quotes that TOML allows.
+func normalizeKey(key string) string {
 	parts := strings.Split(key, ".")
 	for i, p := range parts {
 		parts[i] = strings.Trim(strings.TrimSpace(p), `"'`)

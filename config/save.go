@@ -19,21 +19,21 @@ import (
 // (DefaultPath if ""). It keeps everything else in the file, comments included, and
 // makes the file if there is none.
 func SaveSampling(path string, p sampler.Params) error {
-	return save(path, "sampling", p, func(c *Config) *Sampling { return &c.Sampling })
+	return saveSection(path, "sampling", p, func(c *Config) *Sampling { return &c.Sampling })
 }
 
 // SavePreset does the same in section [presets.NAME].
 func SavePreset(path, name string, p sampler.Params) error {
 	var put Sampling
-	return save(path, "presets."+bareOrQuoted(name), p, func(c *Config) *Sampling {
+	return saveSection(path, "presets."+bareOrQuoted(name), p, func(c *Config) *Sampling {
 		put = c.Presets[name]
 		return &put
 	}, func(c *Config) { c.Presets[name] = put })
 }
 
-// save edits the lines of one section. It writes the result only if that parses to the
-// parameters and changes nothing else.
-func save(path, section string, p sampler.Params, at func(*Config) *Sampling, after ...func(*Config)) error {
+// saveSection edits the lines of one section. It writes the result only if that parses
+// to the parameters and changes nothing else.
+func saveSection(path, section string, p sampler.Params, at func(*Config) *Sampling, after ...func(*Config)) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
@@ -55,10 +55,10 @@ func save(path, section string, p sampler.Params, at func(*Config) *Sampling, af
 	for _, do := range after {
 		do(&want)
 	}
-	edited := edit(before, section, parameters(p))
+	edited := editSection(before, section, parameters(p))
 	if got, err := Parse(path, edited); err != nil || !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s is written in a way that cannot be changed safely; put this into its section [%s]: %s",
-			path, section, strings.ReplaceAll(strings.TrimSpace(lines(parameters(p))), "\n", ", "))
+			path, section, strings.ReplaceAll(strings.TrimSpace(formatLines(parameters(p))), "\n", ", "))
 	}
 	return replaceFile(path, edited)
 }
@@ -92,7 +92,7 @@ func parameters(p sampler.Params) []setting {
 	}
 }
 
-func lines(settings []setting) string {
+func formatLines(settings []setting) string {
 	var b strings.Builder
 	for _, s := range settings {
 		fmt.Fprintf(&b, "%s = %s\n", s.key, s.value)
@@ -100,17 +100,17 @@ func lines(settings []setting) string {
 	return b.String()
 }
 
-// edit puts settings into a section of a file: in place of the lines that set the same
+// editSection puts settings into a section of a file: in place of the lines that set the same
 // keys, or else right below the section's heading. It adds a missing section at the
 // end.
-func edit(data []byte, section string, settings []setting) []byte {
+func editSection(data []byte, section string, settings []setting) []byte {
 	text := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	if len(bytes.TrimSpace(data)) == 0 {
 		text = nil
 	}
 	start := -1
 	for i, l := range text {
-		if heading(l) == normal(section) {
+		if heading(l) == normalizeKey(section) {
 			start = i
 			break
 		}
@@ -119,7 +119,7 @@ func edit(data []byte, section string, settings []setting) []byte {
 		if len(text) > 0 {
 			text = append(text, "")
 		}
-		return []byte(strings.Join(append(text, "["+section+"]\n"), "\n") + lines(settings))
+		return []byte(strings.Join(append(text, "["+section+"]\n"), "\n") + formatLines(settings))
 	}
 	end := start + 1
 	for end < len(text) && heading(text[end]) == "" {
@@ -133,7 +133,7 @@ func edit(data []byte, section string, settings []setting) []byte {
 	}
 	out := append([]string(nil), text[:start+1]...)
 	if len(missing) > 0 {
-		out = append(out, strings.TrimSuffix(lines(missing), "\n"))
+		out = append(out, strings.TrimSuffix(formatLines(missing), "\n"))
 	}
 	out = append(append(out, body...), text[end:]...)
 	return []byte(strings.Join(out, "\n") + "\n")
@@ -149,13 +149,13 @@ func heading(line string) string {
 	if !ok {
 		return ""
 	}
-	return normal(name)
+	return normalizeKey(name)
 }
 
 // setKey replaces the line that sets the key of s, and reports whether there is one.
 func setKey(body []string, s setting) bool {
 	for i, l := range body {
-		if name, _, ok := strings.Cut(l, "="); ok && normal(name) == s.key {
+		if name, _, ok := strings.Cut(l, "="); ok && normalizeKey(name) == s.key {
 			body[i] = s.key + " = " + s.value
 			return true
 		}

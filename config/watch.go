@@ -41,7 +41,7 @@ func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 		return nil, fmt.Errorf("watching the configuration: %w", err)
 	}
 	if err := watchNearest(w, filepath.Dir(path)); err != nil {
-		return nil, errJoinClose(w, err)
+		return nil, joinClose(w, err)
 	}
 	out := make(chan Reload)
 	go func() {
@@ -64,7 +64,7 @@ func watchNearest(w *fsnotify.Watcher, dir string) error {
 			missing, at = at, up
 		case err != nil:
 			return fmt.Errorf("watching %s: %w", at, err)
-		case at == dir || !exists(missing):
+		case at == dir || !fileExists(missing):
 			return nil
 		default: // made between the two checks, so there was no event
 			at = dir
@@ -72,7 +72,7 @@ func watchNearest(w *fsnotify.Watcher, dir string) error {
 	}
 }
 
-func errJoinClose(w *fsnotify.Watcher, err error) error {
+func joinClose(w *fsnotify.Watcher, err error) error {
 	if cerr := w.Close(); cerr != nil {
 		return fmt.Errorf("%w (and closing the watch: %w)", err, cerr)
 	}
@@ -95,7 +95,7 @@ func followFile(ctx context.Context, w *fsnotify.Watcher, path, named string, ou
 				timer.Reset(settleTime)
 			case ev.Has(fsnotify.Create) && strings.HasPrefix(path, ev.Name+string(filepath.Separator)):
 				// A directory on the path to the file; it may hold the file already.
-				if err := watchNearest(w, filepath.Dir(path)); err == nil && exists(path) {
+				if err := watchNearest(w, filepath.Dir(path)); err == nil && fileExists(path) {
 					timer.Reset(settleTime)
 				}
 			}
@@ -115,7 +115,7 @@ func followFile(ctx context.Context, w *fsnotify.Watcher, path, named string, ou
 	}
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }

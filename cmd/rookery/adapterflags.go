@@ -33,8 +33,8 @@ func (f *adapterFlags) addTo(flags *pflag.FlagSet, named bool) {
 	flags.BoolVar(&f.options.Partial, "partial", false, "accept an adapter that covers only some of the layers")
 }
 
-// check refuses flags about an adapter if no adapter is named.
-func (f *adapterFlags) check() error {
+// checkNamed refuses flags about an adapter if no adapter is named.
+func (f *adapterFlags) checkNamed() error {
 	if f.name == "" && f.options != (adapter.Options{}) {
 		return exitWith(exitUsage, errors.New("name the adapter too: --adapter NAME or --adapter FILE"))
 	}
@@ -45,7 +45,7 @@ func (f *adapterFlags) check() error {
 // if no adapter is named.
 func (f *adapterFlags) loadAdapter(ctx context.Context, c config.Config, e *infer.Engine) (string, error) {
 	if f.name == "" {
-		return "", f.check()
+		return "", f.checkNamed()
 	}
 	store, err := adapterStore(ctx, c)
 	if err != nil {
@@ -60,7 +60,7 @@ func (f *adapterFlags) loadAdapter(ctx context.Context, c config.Config, e *infe
 // nil and an adapter is named, it opens a new conversation.
 func (f *adapterFlags) setAdapter(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.name == "" {
-		return first, f.check()
+		return first, f.checkNamed()
 	}
 	a, err := workspace.Adapters().Find(ctx, f.name, f.options)
 	if err != nil {
@@ -107,7 +107,7 @@ func logitsWithAdapter(ctx context.Context, e *infer.Engine, tokens []int32, fin
 // loadAdapter loads the adapter to be measured into the plan.
 func (r *report) loadAdapter(ctx context.Context, s subject, c config.Config, o benchOptions, plan *measure.Plan) error {
 	if o.adapter.name == "" {
-		return o.adapter.check()
+		return o.adapter.checkNamed()
 	}
 	if s.model == nil {
 		return exitWith(exitUsage, errors.New("--adapter needs the model that it was trained for, but --shape runs random weights"))

@@ -31,8 +31,8 @@ type app struct {
 	mix        mixFlag
 }
 
-// flag adds a flag that overrides the configuration.
-func flag[T any](a *app, fs *pflag.FlagSet, name, short, usage string, parse func(string) (T, error), set func(*config.Config, T)) {
+// addFlag adds a flag that overrides the configuration.
+func addFlag[T any](a *app, fs *pflag.FlagSet, name, short, usage string, parse func(string) (T, error), set func(*config.Config, T)) {
 	fs.VarP(&value{usage: usage, set: func(text string) error {
 		v, err := parse(text)
 		if err != nil {
@@ -43,7 +43,7 @@ func flag[T any](a *app, fs *pflag.FlagSet, name, short, usage string, parse fun
 	}}, name, short, usage)
 }
 
-// value implements pflag.Value for flag.
+// value implements pflag.Value for addFlag.
 type value struct {
 	text, usage string
 	set         func(string) error
@@ -84,38 +84,38 @@ func parseSeed(s string) (uint64, error) {
 
 func (a *app) globalFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&a.configPath, "config", "", "configuration file (default "+config.DefaultPath()+")")
-	flag(a, fs, "data-dir", "", "directory of the conversations", parseText, func(c *config.Config, v string) { c.Storage.DataDir = v })
+	addFlag(a, fs, "data-dir", "", "directory of the conversations", parseText, func(c *config.Config, v string) { c.Storage.DataDir = v })
 }
 
 func (a *app) modelFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "model", "m", "model file, .pth or .safetensors (default the embedded demonstration model)", parseText, func(c *config.Config, v string) { c.Model.Path = v })
-	flag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
-	flag(a, fs, "backend", "", "backend that runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
-	flag(a, fs, "threads", "t", "number of worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
-	flag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
-	flag(a, fs, "state-width", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
+	addFlag(a, fs, "model", "m", "model file, .pth or .safetensors (default the embedded demonstration model)", parseText, func(c *config.Config, v string) { c.Model.Path = v })
+	addFlag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
+	addFlag(a, fs, "backend", "", "backend that runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
+	addFlag(a, fs, "threads", "t", "number of worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
+	addFlag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
+	addFlag(a, fs, "state-width", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
 }
 
 func (a *app) chatFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "system", "s", "system prompt of new conversations", parseText, func(c *config.Config, v string) { c.Chat.System = v })
-	flag(a, fs, "think", "", "thinking mode: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
-	flag(a, fs, "preset", "p", "sampling preset", parseText, func(c *config.Config, v string) { c.Chat.Preset = v })
-	flag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", parseInt, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
+	addFlag(a, fs, "system", "s", "system prompt of new conversations", parseText, func(c *config.Config, v string) { c.Chat.System = v })
+	addFlag(a, fs, "think", "", "thinking mode: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
+	addFlag(a, fs, "preset", "p", "sampling preset", parseText, func(c *config.Config, v string) { c.Chat.Preset = v })
+	addFlag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", parseInt, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
 }
 
 func (a *app) samplingFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "mode", "", "sampling definition: rwkv, pip or rapid", parseText, func(c *config.Config, v string) { c.Sampling.Mode = &v })
-	flag(a, fs, "temperature", "", "temperature; 0 is greedy", parseFloat, func(c *config.Config, v float32) { c.Sampling.Temperature = &v })
-	flag(a, fs, "top-k", "", "keep the k likeliest tokens; 0 is off", parseInt, func(c *config.Config, v int) { c.Sampling.TopK = &v })
-	flag(a, fs, "top-p", "", "keep the likeliest tokens up to this probability; 1 is off", parseFloat, func(c *config.Config, v float32) { c.Sampling.TopP = &v })
-	flag(a, fs, "presence", "", "penalty of a token that has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Presence = &v })
-	flag(a, fs, "frequency", "", "penalty for each time it has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Frequency = &v })
-	flag(a, fs, "decay", "", "what an occurrence still counts one token later", parseFloat, func(c *config.Config, v float32) { c.Sampling.Decay = &v })
-	flag(a, fs, "seed", "", "the random stream", parseSeed, func(c *config.Config, v uint64) { c.Sampling.Seed = &v })
+	addFlag(a, fs, "mode", "", "sampling definition: rwkv, pip or rapid", parseText, func(c *config.Config, v string) { c.Sampling.Mode = &v })
+	addFlag(a, fs, "temperature", "", "temperature; 0 is greedy", parseFloat, func(c *config.Config, v float32) { c.Sampling.Temperature = &v })
+	addFlag(a, fs, "top-k", "", "keep the k likeliest tokens; 0 is off", parseInt, func(c *config.Config, v int) { c.Sampling.TopK = &v })
+	addFlag(a, fs, "top-p", "", "keep the likeliest tokens up to this probability; 1 is off", parseFloat, func(c *config.Config, v float32) { c.Sampling.TopP = &v })
+	addFlag(a, fs, "presence", "", "penalty of a token that has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Presence = &v })
+	addFlag(a, fs, "frequency", "", "penalty for each time it has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Frequency = &v })
+	addFlag(a, fs, "decay", "", "what an occurrence still counts one token later", parseFloat, func(c *config.Config, v float32) { c.Sampling.Decay = &v })
+	addFlag(a, fs, "seed", "", "the random stream", parseSeed, func(c *config.Config, v uint64) { c.Sampling.Seed = &v })
 }
 
 func (a *app) uiFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "theme", "", "theme of colours; rookery doctor lists them", parseText, func(c *config.Config, v string) { c.UI.Theme = v })
+	addFlag(a, fs, "theme", "", "theme of colours; rookery doctor lists them", parseText, func(c *config.Config, v string) { c.UI.Theme = v })
 	fs.BoolFunc("screen-reader", "print plain lines instead of a screen", func(text string) error {
 		on, err := strconv.ParseBool(text)
 		a.overrides = append(a.overrides, func(c *config.Config) { c.UI.ScreenReader = on })
@@ -237,5 +237,5 @@ func findPreset(presets []chat.Preset, m *infer.Model, name string) (chat.Preset
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(f any) bool {
 	file, ok := f.(*os.File)
-	return ok && isatty(file)
+	return ok && isTerminalFile(file)
 }

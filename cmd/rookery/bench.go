@@ -96,7 +96,7 @@ func (a *app) runBench(cmd *cobra.Command, o benchOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
+	if err := o.checkSizes(); err != nil {
 		return exitWith(exitUsage, err)
 	}
 	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1, o.mix.slotCount()))
@@ -120,9 +120,9 @@ func (a *app) runBench(cmd *cobra.Command, o benchOptions) error {
 	return r.write(cmd.OutOrStdout())
 }
 
-// check refuses sizes that fit into no memory, before a model is loaded. The backend
+// checkSizes refuses sizes that fit into no memory, before a model is loaded. The backend
 // refuses too many rows.
-func (o *benchOptions) check() error {
+func (o *benchOptions) checkSizes() error {
 	const mostTokens, mostStates = 1 << 20, 64
 	for _, n := range o.prompts {
 		if n < 1 || n > mostTokens {

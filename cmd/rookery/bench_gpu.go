@@ -14,8 +14,8 @@ type peaksReport struct {
 	Upload float64 `json:"upload_bytes_per_second"`
 }
 
-// text returns a line for people, or "" for nil.
-func (p *peaksReport) text() string {
+// formatLine returns a line for people, or "" for nil.
+func (p *peaksReport) formatLine() string {
 	if p == nil {
 		return ""
 	}

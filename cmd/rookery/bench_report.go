@@ -138,7 +138,7 @@ func (r *report) write(out io.Writer) error {
 		r.Model, r.Backend, float64(r.Parameters)/1e6, bytesText(r.WeightBytes), r.LoadSeconds, bytesText(r.StateBytes))
 	if err == nil && r.GPU != nil {
 		_, err = fmt.Fprintf(out, "\n%s of %s, driver for CUDA %s; %d slots of %s, %s for steps\n%s\n",
-			r.GPU.Name, bytesText(r.GPU.Memory), r.GPU.Driver, r.GPU.Slots, bytesText(r.GPU.SlotBytes), bytesText(r.GPU.ScratchBytes), r.GPU.Peaks.text())
+			r.GPU.Name, bytesText(r.GPU.Memory), r.GPU.Driver, r.GPU.Slots, bytesText(r.GPU.SlotBytes), bytesText(r.GPU.ScratchBytes), r.GPU.Peaks.formatLine())
 	} else if err == nil {
 		_, err = fmt.Fprintf(out, ", memory reads %.1f GB/s\n\n", r.ReadBandwidth/1e9)
 	}

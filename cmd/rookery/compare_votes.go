@@ -37,7 +37,7 @@ func (a *app) votesCommand() *cobra.Command {
 			case asJSONL:
 				return votesJSONL(w, votes)
 			case asJSON:
-				return printJSON(w, standings(votes))
+				return printJSON(w, newStandings(votes))
 			}
 			return printWins(w, chat.Wins(votes))
 		},
@@ -124,7 +124,7 @@ type standingJSON struct {
 	Strength [3]float64      `json:"strength"` // likewise
 }
 
-func standings(votes []turn.Vote) []standingJSON {
+func newStandings(votes []turn.Vote) []standingJSON {
 	list := []standingJSON{}
 	for _, s := range chat.Wins(votes).Standings {
 		list = append(list, standingJSON{
@@ -144,12 +144,12 @@ func printWins(w io.Writer, table chat.WinTable) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "VARIANT\tWINS\tTIES\tLOSSES\tWON\tSTRENGTH")
 	for _, s := range table.Standings {
-		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, percents(s.Rate), percents(s.Strength))
+		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, formatInterval(s.Rate), formatInterval(s.Strength))
 	}
 	return t.Flush()
 }
 
-func percents(i chat.Interval) string {
+func formatInterval(i chat.Interval) string {
 	const percent = 100
 	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", percent*i.Estimate, percent*i.Low, percent*i.High)
 }

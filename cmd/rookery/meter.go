@@ -27,7 +27,7 @@ func newMeter(w io.Writer) *meter {
 	return &meter{w: w, started: time.Now()}
 }
 
-func isatty(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+func isTerminalFile(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
 // show draws the progress in percent of a total, at most ten times a second.
 func (m *meter) show(what string, done, total int64, unit string) {

@@ -153,7 +153,7 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 	if o.json {
 		return printAnswerJSON(w, e.Model(), req.Sampling, out.text.String(), end)
 	}
-	if err := out.finish(); err != nil {
+	if err := out.endLine(); err != nil {
 		return err
 	}
 	return context.Cause(ctx)
@@ -201,8 +201,8 @@ func printStream(ctx context.Context, s *infer.Stream, out *printer) error {
 	}
 }
 
-// A printer writes an answer as it comes. With trim it drops blanks at the beginning;
-// finish ends the output with a newline.
+// A printer writes an answer as it comes. With trim it drops blanks at the beginning.
+// The caller ends the output with endLine.
 type printer struct {
 	w           io.Writer
 	quiet, trim bool
@@ -221,7 +221,8 @@ func (p *printer) write(text string) error {
 	return err
 }
 
-func (p *printer) finish() error {
+// endLine ends the output with a newline, unless it has one.
+func (p *printer) endLine() error {
 	if strings.HasSuffix(p.text.String(), "\n") {
 		return nil
 	}
