@@ -100,9 +100,9 @@ func formatLines(settings []setting) string {
 	return b.String()
 }
 
-// editSection puts settings into a section of a file: in place of the lines that set the same
-// keys, or else right below the section's heading. It adds a missing section at the
-// end.
+// editSection puts settings into a section of a file: in place of the lines that set
+// the same keys, or else right below the section's heading. It adds a missing section
+// at the end.
 func editSection(data []byte, section string, settings []setting) []byte {
 	text := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	if len(bytes.TrimSpace(data)) == 0 {
