@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,9 +94,7 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		}
 	}
 	if asJSON {
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		return out.Encode(m)
+		return printJSON(w, m)
 	}
 	return m.write(w)
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -260,11 +259,8 @@ type usageJSON struct {
 }
 
 func printAnswerJSON(w io.Writer, m *infer.Model, p sampler.Params, text string, end infer.Ending) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	out.SetEscapeHTML(false)
 	u := end.Usage
-	return out.Encode(answerJSON{
+	return printJSON(w, answerJSON{
 		Model: m.Name, Text: text, Tokens: end.Tokens, Reason: end.Reason.String(),
 		Sampling: samplingJSON{p.Mode.String(), p.Temperature, p.TopK, p.TopP, p.Presence, p.Frequency, p.Decay, p.Seed},
 		Usage:    usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
