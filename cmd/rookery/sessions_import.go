@@ -16,12 +16,12 @@ import (
 
 // importedJSON is an imported conversation as --json gives it.
 type importedJSON struct {
-	ID     string             `json:"id,omitempty"`
-	Title  string             `json:"title"`
-	Turns  int                `json:"turns"`
-	States int                `json:"states"`
+	ID     string           `json:"id,omitempty"`
+	Title  string           `json:"title"`
+	Turns  int              `json:"turns"`
+	States int              `json:"states"`
 	Fate   transfer.Outcome `json:"fate"` // new, copy, present or refused
-	Note   string             `json:"note,omitempty"`
+	Note   string           `json:"note,omitempty"`
 }
 
 func (a *app) importCommand() *cobra.Command {
