@@ -129,7 +129,10 @@ func FuzzSample(f *testing.F) {
 		for i := range logits {
 			logits[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
 		}
-		p := Params{Mode(mode), temperature, topK, topP, presence, frequency, decay, seed, []int32{3, int32(seed)}}
+		p := Params{
+			Mode: Mode(mode), Temperature: temperature, TopK: topK, TopP: topP,
+			Presence: presence, Frequency: frequency, Decay: decay, Seed: seed, Ban: []int32{3, int32(seed)},
+		}
 		s := New(len(logits), p)
 		for range 3 {
 			if p.Validate() == nil {
