@@ -27,11 +27,11 @@ func TestExportOfVotes(t *testing.T) {
 	if err != nil || len(rows) != 5 {
 		t.Fatalf("%d rows, %v:\n%s", len(rows), err, b.String())
 	}
-	want := `1,2026-03-01T12:00:00Z,ab,lost,rookery-demo,demo, "sad",,,,rwkv,0.8,0,0.9,0,0,0`
+	want := `1,2026-03-01T12:00:00Z,ab,lost,rookery-demo,demo, "sad",,,,0.8,0.9,0,0,0,0,rwkv`
 	if got := strings.Join(rows[1], ","); got != want {
 		t.Errorf("the first variant is\n%s, want\n%s", got, want)
 	}
-	if rows[2][3] != "won" || rows[3][3] != "tied" || rows[4][0] != "2" || rows[2][15] != "0.996" {
+	if rows[2][3] != "won" || rows[3][3] != "tied" || rows[4][0] != "2" || rows[2][14] != "0.996" {
 		t.Errorf("the rows are %q", rows[1:])
 	}
 
