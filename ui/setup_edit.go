@@ -189,7 +189,7 @@ func (d *draft) take(p chat.Preset) {
 func (i askSampling) carryOut(m *Model) tea.Cmd {
 	m.shut()
 	s := i.s
-	m.open(newQuestion(m.th, "Sampling parameters", "temp, top_p, top_k, presence, frequency and decay; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(text string) intent {
+	m.open(newQuestion(m.th, "Sampling parameters", parameterNames()+"; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(text string) intent {
 		return s.set(func(d *draft) error {
 			p, err := parseSampling(d.Sampling, text)
 			if err == nil {
