@@ -31,6 +31,11 @@ type Field struct {
 	Recipe bool // is part of presets; two ways to draw that differ in it are not the same
 	Idle   func(Params) bool
 
+	// HostOnly says that a device's rows have no place for the parameter. Where
+	// it is not off the host draws, from the logits that the device returns:
+	// the same tokens, more slowly.
+	HostOnly bool
+
 	at func(*Params) any // points to a float32, int, uint64, Mode or []int32
 }
 
