@@ -80,7 +80,9 @@ func (d Description) Title() string {
 		}
 	}
 	for _, f := range v.Sampling.Brief() {
-		title += fmt.Sprintf(", %s %.3g", f.Label, f.Number(v.Sampling))
+		if !f.IsOff(v.Sampling) {
+			title += fmt.Sprintf(", %s %.3g", f.Label, f.Number(v.Sampling))
+		}
 	}
 	return title
 }

@@ -36,25 +36,15 @@ type variantSpec struct {
 
 // text is the field of a key that takes any text, or nil.
 func (v *variantSpec) text(key string) *string {
-	switch key {
-	case "model":
-		return &v.Model
-	case "state":
-		return &v.State
-	case "adapter":
-		return &v.Adapter
-	case "mix":
-		return &v.Mix
-	case "preset":
-		return &v.Preset
-	}
-	return nil
+	return map[string]*string{
+		"name": &v.Name, "model": &v.Model, "state": &v.State, "adapter": &v.Adapter, "mix": &v.Mix, "preset": &v.Preset,
+	}[key]
 }
 
 // isVariantKey says whether --variant knows a key.
 func isVariantKey(key string) bool {
 	f, ok := sampler.FindField(key)
-	return ok && f.Kind() != sampler.Tokens || key == "strength" || new(variantSpec).text(key) != nil
+	return ok && f.Kind() != sampler.Tokens || key == "strength" || key != "name" && new(variantSpec).text(key) != nil
 }
 
 // variantKeyNames are the keys of --variant for people.
@@ -69,54 +59,42 @@ func variantKeyNames() string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// set puts the text of a command line into the field of a key.
-func (v *variantSpec) set(key, text string) error {
-	if at := v.text(key); at != nil {
+// set puts a value into the field of a key: the text of a command line, or what
+// a file's decoder returned.
+func (v *variantSpec) set(key string, value any) (err error) {
+	text, isText := value.(string)
+	f, isSampling := sampler.FindField(key)
+	switch at := v.text(key); {
+	case at != nil && isText:
 		*at = text
-		return nil
-	}
-	if f, ok := sampler.FindField(key); ok {
+	case at != nil:
+		return fmt.Errorf("%v is not text", value)
+	case isSampling:
 		var p sampler.Params
-		err := f.Parse(&p, text)
+		if isText {
+			err = f.Parse(&p, text)
+		} else {
+			err = f.Set(&p, value)
+		}
 		v.Sampling = v.Sampling.With(f, p)
-		return err
+	case key == "strength":
+		x, err := strconv.ParseFloat(fmt.Sprint(value), 32)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", fmt.Sprint(value))
+		}
+		strength := float32(x)
+		v.Strength = &strength
+	default:
+		return errors.New("there is no such key")
 	}
-	x, err := strconv.ParseFloat(text, 32)
-	if err != nil {
-		return fmt.Errorf("%q is not a number", text)
-	}
-	strength := float32(x)
-	v.Strength = &strength
-	return nil
+	return err
 }
 
 // variantOf makes a variant of a table of a file.
 func variantOf(table map[string]any) (v variantSpec, err error) {
 	for _, key := range slices.Sorted(maps.Keys(table)) {
-		value := table[key]
-		text, isText := value.(string)
-		at := v.text(key)
-		if key == "name" {
-			at = &v.Name
-		}
-		f, isSampling := sampler.FindField(key)
-		switch {
-		case at != nil && isText:
-			*at = text
-		case isSampling:
-			var p sampler.Params
-			if err := f.Set(&p, value); err != nil {
-				return v, fmt.Errorf("%s: %w", key, err)
-			}
-			v.Sampling = v.Sampling.With(f, p)
-		case key == "strength":
-			if err := json.Unmarshal(fmt.Append(nil, value), &v.Strength); err != nil || v.Strength == nil {
-				return v, fmt.Errorf("strength: %v is not a number", value)
-			}
-		case at != nil:
-			return v, fmt.Errorf("%s: %v is not text", key, value)
-		default:
-			return v, fmt.Errorf("there is no key %q", "variant."+key)
+		if err := v.set(key, table[key]); err != nil {
+			return v, fmt.Errorf("variant.%s: %w", key, err)
 		}
 	}
 	return v, nil

@@ -11,7 +11,8 @@ import (
 var ErrUnknown = errors.New("there is no such sampling parameter")
 
 // Changes are parameters that replace others: those that a person named. The
-// keys are names of Fields, the values those of Params, once normalised.
+// keys are names of Fields, the values what a decoder of TOML or JSON returned;
+// normalised, they are the JSON of Params.
 type Changes map[string]any
 
 // With is a copy of c with a field's value of p.
@@ -20,7 +21,7 @@ func (c Changes) With(f *Field, p Params) Changes {
 	if c == nil {
 		c = Changes{}
 	}
-	c[f.Name] = f.value(p)
+	c[f.Name] = f.text(p)
 	return c
 }
 
@@ -34,8 +35,8 @@ func (c Changes) WithRecipe(p Params) Changes {
 	return c
 }
 
-// Normalise turns what a decoder of TOML or JSON returned into values of
-// Params, and checks them. An error names the key.
+// Normalise checks the changes and gives equal ones one form. An error is about
+// the key.
 func (c Changes) Normalise() (key string, err error) {
 	for _, key := range slices.Sorted(maps.Keys(c)) {
 		f, ok := FieldNamed(key)
@@ -46,7 +47,7 @@ func (c Changes) Normalise() (key string, err error) {
 		if err := f.Set(&p, c[key]); err != nil {
 			return key, err
 		}
-		c[key] = f.value(p)
+		c[key] = f.text(p)
 	}
 	return "", nil
 }

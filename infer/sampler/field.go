@@ -27,9 +27,9 @@ type Field struct {
 	Zero        string  // what people call zero, if not 0
 	Slider      Slider
 
-	Brief  bool // is in one-line summaries where it is not off
-	Recipe bool // is part of presets; two ways to draw that differ in it are not the same
-	Idle   func(Params) bool
+	Brief  bool              // is in one-line summaries, unless it is zero and off
+	Recipe bool              // is part of presets; two ways to draw that differ in it are not the same
+	Idle   func(Params) bool // says that other parameters leave it without effect; nil is never
 
 	// HostOnly says that a device's rows have no place for the parameter. Where
 	// it is not off the host draws, from the logits that the device returns:
@@ -49,12 +49,8 @@ type Slider struct {
 
 // FieldNamed returns the field of a key of the configuration.
 func FieldNamed(name string) (*Field, bool) {
-	for _, f := range Fields {
-		if f.Name == name {
-			return f, true
-		}
-	}
-	return nil, false
+	f, ok := FindField(name)
+	return f, ok && f.Name == name
 }
 
 // FindField returns the field with a name, a command or an alias.
@@ -157,21 +153,12 @@ func (f *Field) Parse(p *Params, text string) (err error) {
 	return f.Check(*p)
 }
 
-// Format is the value as Parse and TOML read it.
+// Format is the value as Parse reads it.
 func (f *Field) Format(p Params) string {
-	switch v := f.at(&p).(type) {
-	case *float32:
-		return strconv.FormatFloat(float64(*v), 'f', -1, 32)
-	case *[]int32:
-		return strings.ReplaceAll(fmt.Sprint(*v), " ", ", ")
-	case *Mode:
-		return v.String()
-	case *int:
-		return strconv.Itoa(*v)
-	case *uint64:
-		return strconv.FormatUint(*v, 10)
+	if f.Kind() == Float {
+		return strconv.FormatFloat(f.Number(p), 'f', -1, 32)
 	}
-	return ""
+	return strings.Trim(string(f.text(p)), `"`)
 }
 
 // TOML is a line of a configuration that sets the value.
@@ -253,35 +240,24 @@ func (f *Field) IsOff(p Params) bool {
 	return f.Number(p) == f.Off || f.Idle != nil && f.Idle(p)
 }
 
-// value is the value of p, which does not share memory with it.
-func (f *Field) value(p Params) any {
-	switch v := f.at(&p).(type) {
-	case *float32:
-		return *v
-	case *int:
-		return *v
-	case *uint64:
-		return *v
-	case *Mode:
-		return *v
-	case *[]int32:
-		return slices.Clone(*v)
+// isUnset says whether the parameter is zero and off.
+func (f *Field) isUnset(p Params) bool { return f.Number(p) == 0 && f.IsOff(p) }
+
+// text is the value as JSON, which Set reads; nil for what is not a number.
+func (f *Field) text(p Params) json.RawMessage {
+	data, err := json.Marshal(f.at(&p))
+	switch {
+	case err != nil:
+		return nil
+	case f.Kind() == Tokens && len(p.Ban) == 0:
+		return json.RawMessage("[]")
 	}
-	return nil
+	return data
 }
 
-// copyTo copies the value from one set of parameters to another.
+// copyTo copies a valid value from one set of parameters to another.
 func (f *Field) copyTo(to *Params, from Params) {
-	switch v := f.at(to).(type) {
-	case *float32:
-		*v = f.value(from).(float32)
-	case *int:
-		*v = f.value(from).(int)
-	case *uint64:
-		*v = f.value(from).(uint64)
-	case *Mode:
-		*v = f.value(from).(Mode)
-	case *[]int32:
-		*v = f.value(from).([]int32)
+	if err := f.setJSON(to, f.text(from)); err != nil {
+		f.SetNumber(to, f.Number(from)) // NaN, which JSON does not have
 	}
 }

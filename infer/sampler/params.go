@@ -36,8 +36,8 @@ func finite(x float32) bool {
 	return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0)
 }
 
-// Recipe is p without what does not tell two ways to draw apart: the seed, the
-// banned tokens, and what is idle, such as the decay where nothing is penalised.
+// Recipe is how p draws: its fields without the seed, the banned tokens and what
+// is idle, such as the decay where nothing is penalised.
 func (p Params) Recipe() (recipe Params) {
 	for _, f := range Fields {
 		if f.Recipe && (f.Idle == nil || !f.Idle(p)) {
@@ -62,26 +62,26 @@ func SameRecipe(a, b Params) bool {
 	return !slices.ContainsFunc(Fields, func(f *Field) bool { return f.Recipe && f.Number(a) != f.Number(b) })
 }
 
-// Brief are the parameters that people look at first, where they are not off.
+// Brief are the parameters that people look at first.
 func (p Params) Brief() (fields []*Field) {
 	for _, f := range Fields {
-		if f.Brief && !f.IsOff(p) {
+		if f.Brief && !f.isUnset(p) {
 			fields = append(fields, f)
 		}
 	}
 	return fields
 }
 
-// MarshalJSON writes every parameter under its name; no banned tokens are left out.
+// MarshalJSON writes every parameter under its name, an empty Ban not at all.
 func (p Params) MarshalJSON() ([]byte, error) {
 	return p.marshal(func(f *Field) bool { return f.Kind() != Tokens || len(p.Ban) > 0 })
 }
 
-// MarshalRecipe writes the recipe, without what is zero and off: what a field
-// that is added later is in older recipes too.
+// MarshalRecipe writes the recipe without what is unset. So a recipe
+// stays the same when a field is added.
 func (p Params) MarshalRecipe() ([]byte, error) {
 	r := p.Recipe()
-	return r.marshal(func(f *Field) bool { return f.Recipe && (f.Number(r) != 0 || !f.IsOff(r)) })
+	return r.marshal(func(f *Field) bool { return f.Recipe && !f.isUnset(r) })
 }
 
 func (p Params) marshal(keep func(*Field) bool) ([]byte, error) {
