@@ -10,6 +10,7 @@ type Params struct {
 	Temperature float32
 	TopK        int
 	TopP        float32
+	MinP        float32
 	Presence    float32
 	Frequency   float32
 	Decay       float32 // of the occurrence counts, per token
@@ -44,6 +45,14 @@ var Fields = []*Field{
 		Most:  math.Inf(1), Zero: "off", Brief: true, Recipe: true,
 		Slider: Slider{Fine: 1, Coarse: 10, Most: 10_000, Full: 200},
 		at:     func(p *Params) any { return &p.TopK },
+	},
+	{
+		Name: "min_p", Label: "min_p", Command: "min_p", HostOnly: true,
+		Help:  "drop what is below this share of the likeliest",
+		About: "Choose only among tokens that have at least this share of the likeliest one's probability; off (0) is all. A GPU leaves the draw to the CPU, which is exact and slower.",
+		Most:  1, Zero: "off", Brief: true, Recipe: true,
+		Slider: Slider{Fine: 0.01, Coarse: 0.1, Most: 1, Full: 1, Digits: 2},
+		at:     func(p *Params) any { return &p.MinP },
 	},
 	{
 		Name: "presence", Label: "presence penalty", Command: "presence", Aliases: []string{"presence_penalty"},

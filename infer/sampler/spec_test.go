@@ -78,7 +78,15 @@ func specNucleus(order []int, z []float32, m, scale float32, p Params) []int {
 	if p.TopK > 0 {
 		order = order[:min(p.TopK, len(order))]
 	}
-	return order
+	return slices.DeleteFunc(order, func(i int) bool { return z[i] < specLeast(m, scale, p) })
+}
+
+// specLeast is the smallest logit that min_p keeps.
+func specLeast(m, scale float32, p Params) float32 {
+	if p.MinP == 0 {
+		return negInf
+	}
+	return float32(float64(m) + math.Log2(float64(p.MinP))/float64(scale))
 }
 
 // specRapid goes down the groups of equal tokens until one of the limits is
@@ -95,6 +103,9 @@ func specRapid(weights []uint64, order []int, z []float32, m float32, p Params) 
 		hi := lo
 		for hi < len(order) && z[order[hi]] == z[order[lo]] {
 			hi++
+		}
+		if z[order[lo]] < specLeast(m, scale, p) {
+			return
 		}
 		own, ties := mass(z[order[lo]], m, scale), uint64(hi-lo)
 		share := own
@@ -144,6 +155,7 @@ func randomParams(rng *rand.Rand, vocab int) Params {
 		Mode:        Mode(rng.IntN(3)),
 		Temperature: pick(0, .0005, .001, .3, 1, 1, 1.7, 5, 1000),
 		TopP:        pick(0, 1e-30, .1, .5, .9, .99, .9999, 1, 1),
+		MinP:        pick(0, 0, 0, 1e-30, .02, .3, 1),
 		TopK:        []int{0, 0, 1, 2, 7, vocab / 2, vocab - 1, vocab, vocab * 2}[rng.IntN(9)],
 		Presence:    pick(0, 0, .5, -3),
 		Frequency:   pick(0, 0, .7, -1),
@@ -253,6 +265,9 @@ func exactProbs(logits []float32, p Params) []float64 {
 				best = i
 			}
 		}
+		if full[best] < float64(p.MinP)*slices.Max(full) {
+			break
+		}
 		take := full[best]
 		if p.Mode == ModeRapid {
 			take = min(take, left)
@@ -297,6 +312,10 @@ func TestDrawsFollowTheDistribution(t *testing.T) {
 		{"pip", 200, 2, 40000, Params{Mode: ModePip, Temperature: 1.4, TopP: .85, TopK: 50}},
 		{"rapid top_p", 200, 2, 40000, Params{Mode: ModeRapid, Temperature: 1.4, TopP: .6}},
 		{"rapid both", 200, 2, 40000, Params{Mode: ModeRapid, Temperature: .9, TopP: .95, TopK: 15}},
+		{"min_p", 200, 2, 40000, Params{Temperature: 1.3, TopP: 1, MinP: .08}},
+		{"min_p with the others", 200, 2, 40000, Params{Temperature: .9, TopP: .97, TopK: 150, MinP: .05}},
+		{"rapid min_p", 200, 2, 40000, Params{Mode: ModeRapid, Temperature: 1.5, TopP: 1, MinP: .1}},
+		{"min_p by blocks", 2600, .3, 30000, Params{Temperature: 1.1, TopP: 1, MinP: .2}},
 		{"by blocks", 2600, .3, 30000, Params{Temperature: 1.1, TopP: .97}},
 	} {
 		c.p.Seed = 20240315
