@@ -3,12 +3,13 @@ package transfer
 import (
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"rookery/chat/turn"
 )
 
 // Bounds of what is imported.

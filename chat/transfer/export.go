@@ -3,6 +3,7 @@ package transfer
 import (
 	"fmt"
 	"io"
+
 	"rookery/chat/turn"
 )
 

@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"rookery/chat/turn"
 	"slices"
 	"strings"
+
+	"rookery/chat/turn"
 )
 
 // An Outcome is what becomes of a conversation that is imported.
