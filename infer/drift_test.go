@@ -63,7 +63,8 @@ func brain(v []float32) []float32 {
 func shifted(s rwkv.Shape, state, shifts []float32) []float32 {
 	out := slices.Clone(state)
 	for layer := range s.Layers {
-		copy(out[s.AttShift(layer):s.WKV(layer)], shifts[s.AttShift(layer):s.WKV(layer)])
+		first, _ := s.StatePart(layer, rwkv.PartAttShift)
+		copy(out[first:s.WKV(layer)], shifts[first:s.WKV(layer)])
 	}
 	return out
 }

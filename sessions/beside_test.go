@@ -19,12 +19,12 @@ import (
 // shape72B has the states of the 7.2B models: 34 MB.
 var shape72B = rwkv.Shape{
 	Version: rwkv.V7, Layers: 32, Embed: 4096, Heads: 64, HeadSize: 64, FFN: 16384, Vocab: 320,
-	RankW: 8, RankA: 8, RankV: 8, RankG: 8,
+	Ranks: rwkv.Ranks{8, 8, 8, 8},
 }
 
 var shape01B = rwkv.Shape{
 	Version: rwkv.V7, Layers: 12, Embed: 768, Heads: 12, HeadSize: 64, FFN: 3072, Vocab: 65536,
-	RankW: 64, RankA: 64, RankV: 32, RankG: 128,
+	Ranks: rwkv.Ranks{64, 64, 32, 128},
 }
 
 // A stopwatch is a backend that takes down when steps begin and end.

@@ -13,7 +13,7 @@ import (
 //	3-D [in/r, r, r]       BAT
 //	3-D [out/r, r, r]      blocks by output row
 func (r *reader) bone(at slot, t *checkpoint.Tensor) (*Delta, error) {
-	out, in := at.target.size(r.shape)
+	out, in := r.shape.TargetSize(string(at.target))
 	v, err := values(t)
 	if err != nil {
 		return nil, err

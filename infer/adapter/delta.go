@@ -29,7 +29,7 @@ func (r *reader) delta(at slot, g *group) (*Delta, error) {
 
 // lowRank reads LoRA, PiSSA and DoRA.
 func (r *reader) lowRank(at slot, g *group) (*Delta, error) {
-	out, in := at.target.size(r.shape)
+	out, in := r.shape.TargetSize(string(at.target))
 	rank, err := pairRank(at, g[partLoraA], g[partLoraB], "lora", out, in)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,11 @@ package adapter
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"rookery/infer/rwkv"
 )
 
 // A part is what a tensor of an adapter file is.
@@ -49,8 +52,9 @@ var (
 	expertName = regexp.MustCompile(`^ffn\.expert_(\d{1,3})\.(key|value)\.(\w+_expert_0)$`)
 )
 
-// locate reads a tensor's name. known says whether the model has a tensor.
-func locate(name string, known func(string) bool) place {
+// locate reads the name of a tensor in an adapter for a model of shape s. known
+// says whether the model has a tensor.
+func locate(name string, s rwkv.Shape, known func(string) bool) place {
 	at := place{layer: -1, expert: -1}
 	if known(name) {
 		at.part = partReplaced
@@ -89,10 +93,12 @@ func locate(name string, known func(string) bool) place {
 		return at
 	}
 	weight, suffix, ok := cutLast(name)
-	for t := range numTargets {
-		if ok && t.String() == weight && (at.layer >= 0) == (t != Head) {
-			at.target, at.part = t, suffixes[suffix]
-		}
+	targets, outside := s.Targets()
+	if at.layer < 0 {
+		targets = outside
+	}
+	if ok && slices.Contains(targets, weight) {
+		at.target, at.part = Target(weight), suffixes[suffix]
 	}
 	return at
 }

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -72,7 +73,7 @@ type slot struct {
 }
 
 func (s slot) String() string {
-	name := s.target.String()
+	name := string(s.target)
 	if s.expert >= 0 {
 		name = fmt.Sprintf("ffn.expert_%d.%s", s.expert, strings.TrimPrefix(name, "ffn."))
 	}
@@ -122,7 +123,11 @@ func (r *reader) read() (*Adapter, error) {
 		if at.target == Head {
 			r.out.Head = d
 		} else {
-			r.out.Layers[at.layer].Deltas[at.target] = d
+			l := &r.out.Layers[at.layer]
+			if l.Deltas == nil {
+				l.Deltas = map[Target]*Delta{}
+			}
+			l.Deltas[at.target] = d
 		}
 	}
 	if err := r.experts(); err != nil {
@@ -132,12 +137,7 @@ func (r *reader) read() (*Adapter, error) {
 }
 
 func compareSlots(a, b slot) int {
-	for _, d := range []int{a.layer - b.layer, int(a.target) - int(b.target), a.expert - b.expert} {
-		if d != 0 {
-			return d
-		}
-	}
-	return 0
+	return cmp.Or(a.layer-b.layer, strings.Compare(string(a.target), string(b.target)), a.expert-b.expert)
 }
 
 // fingerprint is of the file and of the answers that change what it means.
@@ -157,7 +157,7 @@ func (r *reader) sort() error {
 	isKnown := func(name string) bool { return known[name] != nil }
 	for _, name := range r.file.Names() {
 		t, _ := r.file.Tensor(name)
-		at := locate(name, isKnown)
+		at := locate(name, r.shape, isKnown)
 		if at.layer >= r.shape.Layers {
 			return refuse(name, fmt.Sprintf("the model has %d layers", r.shape.Layers), "the adapter is of a larger model")
 		}
@@ -206,7 +206,7 @@ func (r *reader) sortInit() error {
 	r.closers = append(r.closers, f)
 	found := 0
 	for _, name := range f.Names() {
-		at := locate(name, func(string) bool { return false })
+		at := locate(name, r.shape, func(string) bool { return false })
 		if at.part != partInitA && at.part != partInitB || at.layer >= r.shape.Layers {
 			continue
 		}
@@ -244,7 +244,7 @@ func (r *reader) complete() error {
 	}
 	for i := range r.out.Layers {
 		l := &r.out.Layers[i]
-		if l.Experts == nil && l.Deltas == ([LayerTargets]*Delta{}) && !r.onlyHead() {
+		if l.Experts == nil && len(l.Deltas) == 0 && !r.onlyHead() {
 			return refuse(rwkv.LayerName(i, "*"), "nothing for this layer, and something for others",
 				"the file is cut short; if it was trained on part of the layers, give partial")
 		}

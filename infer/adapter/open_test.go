@@ -17,7 +17,7 @@ import (
 )
 
 var shape = rwkv.Shape{
-	Version: rwkv.V7, Layers: 2, Embed: 64, Heads: 1, HeadSize: 64, FFN: 96, Vocab: 40, RankW: 8, RankA: 8, RankV: 8, RankG: 8,
+	Version: rwkv.V7, Layers: 2, Embed: 64, Heads: 1, HeadSize: 64, FFN: 96, Vocab: 40, Ranks: rwkv.Ranks{8, 8, 8, 8},
 }
 
 // A tensors is what a test writes into a file: names and shapes. Values count up.

@@ -8,26 +8,20 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 )
 
 // A Conversion says how Quantize writes a model.
 type Conversion struct {
 	// Vocab is a vocabulary file to carry along; nil carries what the model has.
 	Vocab []byte
-	// Embedding quantises emb.weight too. It is read one row a token, so this
-	// saves space and no time.
-	Embedding bool
+	// Tensors are the names of the tensors to quantise, as rwkv.Shape.Matrices
+	// lists them. The others keep their stored type, exactly; so do those whose
+	// rows are not whole blocks.
+	Tensors []string
 	// Progress, if not nil, is called now and then with the bytes written and
 	// the bytes to write.
 	Progress func(done, total int64)
-}
-
-// quantizedSuffixes are the matrices that every token is multiplied by: nearly
-// all of a model's bytes. What else there is keeps its stored type, exactly.
-var quantizedSuffixes = []string{
-	".att.receptance.weight", ".att.key.weight", ".att.value.weight", ".att.output.weight",
-	".ffn.key.weight", ".ffn.value.weight",
 }
 
 // Quantize writes a model in our own int8 form: a .safetensors file that holds
@@ -110,18 +104,7 @@ func (c Conversion) entries(f *File) []Entry {
 
 // quantizes says whether a tensor becomes int8.
 func (c Conversion) quantizes(t *Tensor) bool {
-	if len(t.Shape) != 2 || t.Shape[1] == 0 || t.Shape[1]%Q8Block != 0 {
-		return false
-	}
-	if t.Name == "head.weight" || c.Embedding && t.Name == "emb.weight" {
-		return true
-	}
-	for _, suffix := range quantizedSuffixes {
-		if strings.HasSuffix(t.Name, suffix) {
-			return true
-		}
-	}
-	return false
+	return len(t.Shape) == 2 && t.Shape[1] > 0 && t.Shape[1]%Q8Block == 0 && slices.Contains(c.Tensors, t.Name)
 }
 
 // pair makes the two entries of a Q8 tensor.

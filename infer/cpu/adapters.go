@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 
 	"rookery/infer"
@@ -42,30 +43,17 @@ func (b *Backend) AdapterBytes(id infer.AdapterID) int64 {
 	return 0
 }
 
-// makeRoom sees to it that steps have room for a variant's ranks and experts.
+// makeRoom sees to it that steps have room for what a variant changes.
 func (r *runner) makeRoom(v *variant) error {
-	most := 0
-	for _, l := range v.deltas {
-		if l.experts != nil {
-			most = max(most, len(l.experts.key))
-		}
-	}
-	rank := v.rank
-	if e := r.extra; e != nil {
-		if e.rank >= rank && (most == 0 || e.mole != nil && e.mole.most >= most) {
-			return nil
-		}
-		rank = max(rank, e.rank)
-		if e.mole != nil {
-			most = max(most, e.mole.most)
-		}
-	}
-	made, err := newExtra(r.model, max(rank, 1), r.act.last.Cap())
-	if err == nil && most > 0 {
-		err = made.addMole(r.model, most)
-	}
-	if err != nil {
+	if err := r.program.makeRoom(v); err != nil {
 		return err
+	}
+	if r.extra != nil && r.extra.rank >= v.rank {
+		return nil
+	}
+	made, err := newExtra(r.model, max(v.rank, 1), r.act.last.Cap())
+	if err != nil {
+		return errors.Join(err, made.arena.Close())
 	}
 	if r.extra != nil {
 		err = r.extra.arena.Close()

@@ -105,11 +105,12 @@ func load(ctx context.Context, src source, shape rwkv.Shape, typ kernel.Type, o 
 
 // runnable says why a shape cannot be run here.
 func runnable(s rwkv.Shape) error {
+	if err := checkVersion(s); err != nil {
+		return err
+	}
 	switch {
-	case s.Version != rwkv.V7:
-		return fmt.Errorf("only RWKV-7 runs on the CPU, and this model is not one")
 	case s.Layers < 1 || s.Vocab < 1 || s.Heads < 1 || s.HeadSize < 1 || s.Heads*s.HeadSize != s.Embed:
-		return fmt.Errorf("%d layers, %d heads of %d in a width of %d, vocabulary of %d: not a possible RWKV-7", s.Layers, s.Heads, s.HeadSize, s.Embed, s.Vocab)
+		return fmt.Errorf("%d layers, %d heads of %d in a width of %d, vocabulary of %d: not a possible model", s.Layers, s.Heads, s.HeadSize, s.Embed, s.Vocab)
 	case s.HeadSize%kernel.BlockSize != 0 || s.FFN%kernel.BlockSize != 0 || s.FFN < 1:
 		return fmt.Errorf("head size %d and FFN width %d must be multiples of %d", s.HeadSize, s.FFN, kernel.BlockSize)
 	}
@@ -187,7 +188,7 @@ func (b *Backend) StepBytes() int64 { return b.run.read }
 func (b *Backend) Close() error {
 	b.pool.Close()
 	b.slots.states = nil
-	if err := errors.Join(b.closeAdapters(), b.arena.Close()); err != nil {
+	if err := errors.Join(b.closeAdapters(), b.run.program.close(), b.arena.Close()); err != nil {
 		return fmt.Errorf("close the CPU backend: %w", err)
 	}
 	return nil

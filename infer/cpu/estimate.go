@@ -33,7 +33,7 @@ func EstimateLoad(f *checkpoint.File, shape rwkv.Shape, weights string) (Estimat
 // storedType is the type in which a tensor of the file is held.
 func storedType(f *checkpoint.File, name string, kind rwkv.Kind, large kernel.Type) kernel.Type {
 	switch kind {
-	case rwkv.Matrix:
+	case rwkv.Matrix, rwkv.Embedding:
 		return large
 	case rwkv.LowRank:
 		if t, ok := f.Tensor(name); ok {

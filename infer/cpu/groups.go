@@ -24,13 +24,8 @@ func (r *runner) regroup() {
 	}
 }
 
-// layerOf is the current layer as a token's variant has it.
-func (r *runner) layerOf(token int) *layer {
-	return &r.spans[r.owner[token]].layers[r.layer]
-}
-
 // A pick finds a matrix in a layer.
-type pick func(l *layer) *kernel.Matrix
+type pick func(l layer) *kernel.Matrix
 
 // base asks for a product of the model's own weights. then follows it for all
 // tokens, at once or, where variants have weights of their own, when all are
@@ -38,11 +33,11 @@ type pick func(l *layer) *kernel.Matrix
 func (r *runner) base(w pick, x, y *kernel.Batch, then func(lo, hi int)) {
 	q := &r.queue
 	if r.shared(w) {
-		q.products = append(q.products, kernel.Product{W: w(&r.groups[0].layers[r.layer]), X: x, Y: y, Then: then})
+		q.products = append(q.products, kernel.Product{W: w(r.groups[0].layers[r.layer]), X: x, Y: y, Then: then})
 		return
 	}
 	for _, g := range r.groups {
-		m := w(&g.layers[r.layer])
+		m := w(g.layers[r.layer])
 		q.products = append(q.products, kernel.Product{W: m, X: q.window(x, g.first, g.last, x.Cols()), Y: q.window(y, g.first, g.last, y.Cols())})
 	}
 	if then != nil {
@@ -52,9 +47,9 @@ func (r *runner) base(w pick, x, y *kernel.Batch, then func(lo, hi int)) {
 
 // shared says that all groups have the same matrix.
 func (r *runner) shared(w pick) bool {
-	first := w(&r.groups[0].layers[r.layer])
+	first := w(r.groups[0].layers[r.layer])
 	for _, g := range r.groups[1:] {
-		if w(&g.layers[r.layer]) != first {
+		if w(g.layers[r.layer]) != first {
 			return false
 		}
 	}

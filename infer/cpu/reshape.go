@@ -12,15 +12,15 @@ import (
 type extra struct {
 	arena *kernel.Arena
 	rank  int
-	low   [adapter.Head + 1]*kernel.Batch // [tokens, rank] between the halves of a change
-	wide  [adapter.Head + 1]*kernel.Batch // [tokens, out] of the second halves; several share one
-	xv    *kernel.Batch                   // the value's input as it is for the low-rank branch
-	mole  *moleBatches                    // nil until experts are loaded
+	low   map[adapter.Target]*kernel.Batch // [tokens, rank] between the halves of a change
+	wide  map[adapter.Target]*kernel.Batch // [tokens, out] of the second halves
+	xv    *kernel.Batch                    // the value's input as it is for the low-rank branch
 }
 
-// newExtra reserves memory; none of it is taken before it is used.
+// newExtra reserves memory; none of it is taken before it is used. rows is how
+// many rows can want logits.
 func newExtra(m *model, rank, rows int) (*extra, error) {
-	e := &extra{arena: kernel.NewArena(), rank: rank}
+	e := &extra{arena: kernel.NewArena(), rank: rank, low: map[adapter.Target]*kernel.Batch{}, wide: map[adapter.Target]*kernel.Batch{}}
 	var first error
 	batch := func(rows, cols int) *kernel.Batch {
 		b, err := kernel.NewBatch(e.arena, rows, cols, false)
@@ -29,16 +29,11 @@ func newExtra(m *model, rank, rows int) (*extra, error) {
 		}
 		return b
 	}
-	for t := range adapter.Head {
-		e.low[t] = batch(maxTokens, rank)
+	for _, t := range adapter.LayerTargets(m.shape) {
+		out, _ := m.shape.TargetSize(string(t))
+		e.low[t], e.wide[t] = batch(maxTokens, rank), batch(maxTokens, out)
 	}
-	e.low[adapter.Head] = batch(rows, rank)
-	for _, t := range []adapter.Target{adapter.Receptance, adapter.Key, adapter.Value} {
-		e.wide[t] = batch(maxTokens, m.shape.Embed)
-	}
-	e.wide[adapter.Output], e.wide[adapter.FFNValue] = e.wide[adapter.Receptance], e.wide[adapter.Receptance]
-	e.wide[adapter.FFNKey] = batch(maxTokens, m.shape.FFN)
-	e.wide[adapter.Head] = batch(rows, m.shape.Vocab)
+	e.low[adapter.Head], e.wide[adapter.Head] = batch(rows, rank), batch(rows, m.shape.Vocab)
 	e.xv = batch(maxTokens, m.shape.Embed)
 	return e, first
 }

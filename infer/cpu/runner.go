@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 
 	"rookery/infer"
@@ -27,10 +28,10 @@ type runner struct {
 	seen      []bool  // by slot: occurs in this step
 	rows      []infer.Row
 	drawn     []infer.Drawn
-	layer     int              // being computed
-	read      int64            // bytes of weights read in this step
-	everyStep int64            // those of them that depend on nothing
-	headMixes []kernel.TimeMix // of that layer, for each group
+	layer     int     // being computed
+	read      int64   // bytes of weights read in this step
+	everyStep int64   // those of them that depend on nothing
+	program   program // of the model's version
 
 	variants map[infer.AdapterID]*variant // 0 is the model itself
 	adapted  bool                         // a row of this step has an adapter
@@ -53,25 +54,13 @@ type span struct {
 
 // regions are the bodies of parallel regions, made once.
 type regions struct {
-	embed, norm1, shiftAtt, heads, norm2, shiftFFN, lnOut, sample func(i int)
-	reshape, follow, route, square, gather, settle                func(i int)
-	tanh, sigmoid, relu2, residual                                func(lo, hi int)
+	embed, lnOut, sample, reshape, follow func(i int)
 }
 
-// activations are the batches of a step, [tokens, ...]. Several names share
-// one batch where the second use comes after the last read of the first.
+// activations are the batches of a step that every version has.
 type activations struct {
-	x  *kernel.Batch // residual stream
+	x  *kernel.Batch // residual stream, [tokens, C]
 	xn *kernel.Batch // after ln1 or ln2; then output of a block, before it is added to x
-
-	// x after token shift with each mix
-	xr, xw, xk, xv, xa, xg *kernel.Batch
-
-	r, k, v, vFirst *kernel.Batch
-
-	decay, rate, values, gate *kernel.Batch // between the low-rank matrices
-
-	hidden *kernel.Batch // [tokens, F]
 
 	last   *kernel.Batch // [rows, C] after ln_out
 	logits *kernel.Batch // [rows, V]
@@ -88,50 +77,28 @@ func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*run
 		variants: map[infer.AdapterID]*variant{0: {model: m}},
 	}
 	r.queue.path = r.path
-	if err := r.act.reserve(m, arena, min(len(s.states), maxTokens)); err != nil {
+	if err := r.reserve(arena, min(len(s.states), maxTokens)); err != nil {
 		return nil, fmt.Errorf("reserve memory for activations: %w", err)
 	}
-	r.regions = regions{
-		embed: r.embedTokens, norm1: r.normAtt, shiftAtt: r.shiftAtt, heads: r.runHead,
-		norm2: r.normFFN, shiftFFN: r.shiftFFN, lnOut: r.normOut, sample: r.sampleRow,
-		reshape: r.reshapeTokens, follow: r.runFollow, route: r.routeTokens, square: r.squareTokens,
-		gather: r.gatherTokens, settle: r.settleTokens,
-		tanh: r.tanhDecay, sigmoid: r.sigmoidGate, relu2: r.squareHidden, residual: r.addResidual,
-	}
+	r.regions = regions{embed: r.embedTokens, lnOut: r.normOut, sample: r.sampleRow, reshape: r.reshapeTokens, follow: r.runFollow}
 	return r, nil
 }
 
 // reserve makes the batches. Memory that no step touches is never used.
-func (a *activations) reserve(m *model, arena *kernel.Arena, rows int) error {
-	s, start := m.shape, arena.Used()
-	quantised := m.typ == kernel.Q8
-	var first error
-	batch := func(n, cols int, quantised bool) *kernel.Batch {
-		b, err := kernel.NewBatch(arena, n, cols, quantised)
-		if err != nil && first == nil {
-			first = err
-		}
-		return b
+func (r *runner) reserve(arena *kernel.Arena, rows int) (err error) {
+	a, m, start := &r.act, r.model, arena.Used()
+	var errs [4]error
+	a.x, errs[0] = kernel.NewBatch(arena, maxTokens, m.shape.Embed, false)
+	a.xn, errs[1] = kernel.NewBatch(arena, maxTokens, m.shape.Embed, false)
+	if r.program, err = versions[m.shape.Version].program(r, arena); err != nil {
+		return err
 	}
-	wide := func(quantised bool) *kernel.Batch { return batch(maxTokens, s.Embed, quantised) }
-	rank := func(l lowRank) *kernel.Batch { return batch(maxTokens, l.down.Rows(), false) }
-
-	a.x, a.xn = wide(false), wide(false)
-	a.xr, a.xk, a.xv = wide(quantised), wide(quantised), wide(quantised)
-	a.xw, a.xa, a.xg = wide(false), wide(false), wide(false)
-	a.r, a.k, a.v, a.vFirst = wide(false), wide(false), wide(false), wide(false)
-	top := &m.layers[len(m.layers)-1].att
-	a.decay, a.rate, a.gate = rank(top.decay), rank(top.rate), rank(top.gate)
-	if top.values.down != nil {
-		a.values = rank(top.values)
-	}
-	a.hidden = batch(maxTokens, s.FFN, quantised)
 	before := arena.Used()
-	a.last = batch(rows, s.Embed, quantised)
-	a.logits = batch(rows, s.Vocab, false)
+	a.last, errs[2] = kernel.NewBatch(arena, rows, m.shape.Embed, m.typ == kernel.Q8)
+	a.logits, errs[3] = kernel.NewBatch(arena, rows, m.shape.Vocab, false)
 	a.rowBytes = (arena.Used() - before) / int64(rows)
 	a.tokenBytes = (before - start) / maxTokens
-	return first
+	return errors.Join(errs[:]...)
 }
 
 // bytes is the memory that steps have touched so far.
@@ -140,16 +107,11 @@ func (a *activations) bytes() int64 {
 }
 
 // resize sets the number of tokens of every batch of tokens.
-func (a *activations) resize(tokens int) {
-	a.mostTokens = max(a.mostTokens, tokens)
-	for _, b := range []*kernel.Batch{
-		a.x, a.xn, a.xr, a.xw, a.xk, a.xv, a.xa, a.xg, a.r, a.k, a.v, a.vFirst,
-		a.decay, a.rate, a.values, a.gate, a.hidden,
-	} {
-		if b != nil {
-			b.Resize(tokens)
-		}
-	}
+func (r *runner) resize(tokens int) {
+	r.act.mostTokens = max(r.act.mostTokens, tokens)
+	r.act.x.Resize(tokens)
+	r.act.xn.Resize(tokens)
+	r.program.resize(tokens)
 }
 
 // tokenChunk is how many tokens a thread takes at once where the work on one

@@ -100,20 +100,19 @@ func (r *runner) forward() {
 		return
 	}
 	r.read = r.everyStep
-	r.act.resize(len(r.tokens))
+	r.resize(len(r.tokens))
 	r.eachToken(r.regions.embed)
 	for r.layer = range r.model.layers {
-		r.timeMix()
-		r.channelMix()
+		r.program.runLayer()
 	}
 	r.head()
 }
 
-// keepLast reduces the batch to what is still needed when the states of the
-// last layer are done: each row's last token and, for its token shift, the one
-// before. That one looks back at the wrong token from here on; nothing reads
-// what becomes of it.
-func (r *runner) keepLast() {
+// keepLast reduces the batch, the residual stream and y, to what is still needed
+// when the states of the last layer are done: each row's last token and, for
+// its token shift, the one before. That one looks back at the wrong token from
+// here on; nothing reads what becomes of it.
+func (r *runner) keepLast(y *kernel.Batch) {
 	if len(r.tokens) == len(r.spans) {
 		return
 	}
@@ -123,15 +122,15 @@ func (r *runner) keepLast() {
 		first := n
 		for t := max(s.first, s.last-2); t < s.last; t++ {
 			copy(a.x.Row(n), a.x.Row(t))
-			copy(a.xr.Row(n), a.xr.Row(t))
-			r.quantise(a.xr, n)
+			copy(y.Row(n), y.Row(t))
+			r.quantise(y, n)
 			r.owner[n] = int32(i)
 			n++
 		}
 		s.first, s.last = first, n
 	}
 	r.tokens = r.tokens[:n]
-	a.resize(n)
+	r.resize(n)
 	r.regroup()
 }
 

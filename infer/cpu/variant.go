@@ -24,7 +24,7 @@ type variant struct {
 
 // layerDeltas are the changes of one layer.
 type layerDeltas struct {
-	of      [adapter.LayerTargets]*delta
+	of      map[adapter.Target]*delta
 	experts *experts
 }
 
@@ -68,12 +68,16 @@ func newVariant(base *model, a *adapter.Adapter, merged bool) (*variant, error) 
 			a.Name, a.Shape.Layers, a.Shape.Embed, base.shape.Layers, base.shape.Embed)
 	}
 	own := *base
-	own.layers = append([]layer(nil), base.layers...)
+	own.layers = nil
+	for _, l := range base.layers {
+		own.layers = append(own.layers, l.clone())
+	}
 	m := variantMaker{v: &variant{model: &own, arena: kernel.NewArena(), deltas: make([]layerDeltas, len(own.layers))}}
 	m.replace(a.Replaced)
 	for i, l := range a.Layers {
-		for t, d := range l.Deltas {
-			m.layer(i, adapter.Target(t), d, merged)
+		m.v.deltas[i].of = map[adapter.Target]*delta{}
+		for _, t := range adapter.LayerTargets(base.shape) {
+			m.layer(i, t, l.Deltas[t], merged)
 		}
 		if l.Experts != nil {
 			m.experts(i, l.Experts)
@@ -92,7 +96,7 @@ func (m *variantMaker) layer(i int, t adapter.Target, d *adapter.Delta, merged b
 	case d == nil || m.err != nil:
 	case merged || d.Form == adapter.Bone:
 		// The oldest Bone costs as much as the product itself at run time.
-		place := m.v.layers[i].product(t)
+		place := m.v.layers[i].places()[string(t)+".weight"].(**kernel.Matrix)
 		*place = m.merge(*place, d)
 	default:
 		m.v.deltas[i].of[t] = m.delta(d)
@@ -106,24 +110,6 @@ func (m *variantMaker) headDelta(d *adapter.Delta, merged bool) {
 		m.v.model.head = m.merge(m.v.model.head, d)
 	default:
 		m.v.head = m.delta(d)
-	}
-}
-
-// product is where the layer has the weight of a target.
-func (l *layer) product(t adapter.Target) **kernel.Matrix {
-	switch t {
-	case adapter.Receptance:
-		return &l.att.receptance
-	case adapter.Key:
-		return &l.att.key
-	case adapter.Value:
-		return &l.att.value
-	case adapter.Output:
-		return &l.att.output
-	case adapter.FFNKey:
-		return &l.ffn.key
-	default:
-		return &l.ffn.value
 	}
 }
 
@@ -145,7 +131,7 @@ func (m *variantMaker) merge(w *kernel.Matrix, d *adapter.Delta) *kernel.Matrix 
 // delta brings a change into the form that the kernels run.
 func (m *variantMaker) delta(d *adapter.Delta) *delta {
 	out := &delta{gain: d.Gain}
-	rank := (d.Rank + kernel.BlockSize - 1) / kernel.BlockSize * kernel.BlockSize
+	rank := padded(d.Rank)
 	m.v.rank = max(m.v.rank, rank)
 	switch d.Form {
 	case adapter.BAT:

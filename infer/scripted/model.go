@@ -55,8 +55,8 @@ func ModelWith(name string, t *tokenizer.Tokenizer, rows int) *infer.Model {
 		Fingerprint: "scripted:" + name,
 		Tokenizer:   t,
 		Shape: rwkv.Shape{
-			Version: rwkv.V7, Layers: 1, Embed: 32, Heads: 1, HeadSize: 32, FFN: 128, Vocab: rows,
-			RankW: 8, RankA: 8, RankV: 8, RankG: 8,
+			Version: rwkv.Newest(), Layers: 1, Embed: 32, Heads: 1, HeadSize: 32, FFN: 128, Vocab: rows,
+			Ranks: rwkv.Ranks{8, 8, 8, 8},
 		},
 	}
 }

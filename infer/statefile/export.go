@@ -91,11 +91,9 @@ func (s *State) entries() []checkpoint.Entry {
 
 // wkv is the WKV part of a layer: [head, value, key].
 func (s *State) wkv(layer int) []float32 {
-	at := s.Shape.WKV(layer)
-	return s.Snapshot.State[at : at+wkvLen(s.Shape)]
+	first, last := s.Shape.StatePart(layer, rwkv.PartWKV)
+	return s.Snapshot.State[first:last]
 }
-
-func wkvLen(s rwkv.Shape) int { return s.Heads * s.HeadSize * s.HeadSize }
 
 func littleEndian(values []float32) []byte {
 	out := make([]byte, 0, 4*len(values))

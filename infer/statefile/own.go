@@ -46,17 +46,18 @@ type ownHeader struct {
 	Created     time.Time `json:"created"`
 }
 
-// An ownShape is rwkv.Shape in JSON.
+// An ownShape is in JSON what of a rwkv.Shape a state's layout follows from.
 type ownShape struct {
-	Layers   int `json:"layers"`
-	Embed    int `json:"embed"`
-	Heads    int `json:"heads"`
-	HeadSize int `json:"head_size"`
+	Version  string `json:"version"` // rwkv.Version.ID: "x070"
+	Layers   int    `json:"layers"`
+	Embed    int    `json:"embed"`
+	Heads    int    `json:"heads"`
+	HeadSize int    `json:"head_size"`
 }
 
 // MarshalShape is what is kept of a state's shape, as JSON.
 func MarshalShape(s rwkv.Shape) ([]byte, error) {
-	return json.Marshal(ownShape{s.Layers, s.Embed, s.Heads, s.HeadSize})
+	return json.Marshal(ownShapeOf(s))
 }
 
 // UnmarshalShape is its inverse. Sizes that cannot be are refused.
@@ -68,19 +69,27 @@ func UnmarshalShape(data []byte) (rwkv.Shape, error) {
 	return s.shape()
 }
 
+func ownShapeOf(s rwkv.Shape) ownShape {
+	return ownShape{s.Version.ID(), s.Layers, s.Embed, s.Heads, s.HeadSize}
+}
+
 func (s ownShape) shape() (rwkv.Shape, error) {
+	version, ok := rwkv.VersionOf(s.Version)
+	if !ok {
+		return rwkv.Shape{}, fmt.Errorf("a state of the version %q of RWKV: this program runs %s", s.Version, rwkv.Names(rwkv.Runnable()))
+	}
 	if s.Layers < 1 || s.Layers > maxLayers || s.Heads < 1 || s.Heads > maxHeads ||
 		s.HeadSize < 1 || s.HeadSize > maxHeadSize || s.Embed != s.Heads*s.HeadSize {
 		return rwkv.Shape{}, fmt.Errorf("the shape of a state cannot be %d layers of %d channels in %d heads of %d", s.Layers, s.Embed, s.Heads, s.HeadSize)
 	}
-	return rwkv.Shape{Version: rwkv.V7, Layers: s.Layers, Embed: s.Embed, Heads: s.Heads, HeadSize: s.HeadSize}, nil
+	return rwkv.Shape{Version: version, Layers: s.Layers, Embed: s.Embed, Heads: s.Heads, HeadSize: s.HeadSize}, nil
 }
 
 // AppendBinary appends the program's own form.
 func (s *State) AppendBinary(dst []byte) ([]byte, error) {
 	header, err := json.Marshal(ownHeader{
 		Key: s.Key, Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model, Adapter: s.Adapter, AdapterName: s.AdapterName,
-		Shape:   ownShape{s.Shape.Layers, s.Shape.Embed, s.Shape.Heads, s.Shape.HeadSize},
+		Shape:   ownShapeOf(s.Shape),
 		Created: s.Created.UTC(),
 	})
 	if err != nil {

@@ -33,8 +33,8 @@ type State struct {
 	// Adapter is the fingerprint of the adapter that the state was made with, and
 	// AdapterName its name; empty for none. What comes after it has the same.
 	Adapter, AdapterName string
-	// Shape has at least what a state's size follows from: layers, channels,
-	// heads and their size.
+	// Shape has at least what a state's layout follows from: version, layers,
+	// channels, heads and their size.
 	Shape   rwkv.Shape
 	Tokens  []int32 // what it has read since the zero state, or the base it began from
 	Created time.Time
@@ -97,6 +97,8 @@ func (s *State) Check(m *infer.Model) error {
 	}
 	a, b := s.Shape, m.Shape
 	switch {
+	case a.Version != b.Version:
+		return problem("it is %v, not %v", a.Version, b.Version)
 	case a.Layers != b.Layers || a.Embed != b.Embed:
 		return problem("it has %d layers of %d channels, not %d of %d", a.Layers, a.Embed, b.Layers, b.Embed)
 	case a.Heads != b.Heads || a.HeadSize != b.HeadSize:

@@ -17,8 +17,7 @@ import (
 type Order uint8
 
 // The orders. The released trainers write [head, value, key]: RWKV-LM,
-// RWKV-PEFT and RWKV-LM-RLHF, for RWKV-6 and RWKV-7. RWKV-PEFT of the first
-// days of February 2025 with its FLA kernels wrote [head, key, value], and so
+// RWKV-PEFT and RWKV-LM-RLHF, for every version. RWKV-PEFT of the first days of February 2025 with its FLA kernels wrote [head, key, value], and so
 // do files converted for web-rwkv (.st).
 const (
 	OrderAuto Order = iota // KeyValue for .st files that are not our own, else ValueKey
@@ -67,10 +66,9 @@ func readTuned(f *checkpoint.File, o Options) (*State, error) {
 		return nil, err
 	}
 	state := make([]float32, shape.StateLen())
-	n := shape.Heads * shape.HeadSize * shape.HeadSize
 	for i, t := range r.layers {
-		at := shape.WKV(i)
-		if err := r.read(t, state[at:at+n], shape, r.order(o)); err != nil {
+		first, last := shape.StatePart(i, rwkv.PartWKV)
+		if err := r.read(t, state[first:last], shape, r.order(o)); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +188,7 @@ func (r *tunedReader) shape() (rwkv.Shape, error) {
 			return first, r.refuse(t.Name, "%d heads of %d cannot be", heads, size)
 		}
 		if i == 0 {
-			first = rwkv.Shape{Version: rwkv.V7, Layers: len(r.layers), Embed: heads * size, Heads: heads, HeadSize: size}
+			first = rwkv.TimeStateShape(len(r.layers), heads, size)
 		}
 		if heads != first.Heads || size != first.HeadSize {
 			return first, r.refuse(t.Name, "%d heads of %d, and layer 0 has %d of %d", heads, size, first.Heads, first.HeadSize)

@@ -40,6 +40,7 @@ func (m *variantMaker) experts(i int, e *adapter.Experts) {
 
 // moleBatches are what experts need.
 type moleBatches struct {
+	arena  *kernel.Arena
 	hidden *kernel.Batch // [tokens, F] of one expert
 	sum    *kernel.Batch // [tokens, F] of all, by their shares
 	out    *kernel.Batch // [tokens, C] what the experts' second changes add
@@ -48,18 +49,40 @@ type moleBatches struct {
 	expert int           // being computed
 }
 
-func (e *extra) addMole(m *model, most int) error {
-	b := &moleBatches{most: most, shares: make([]float32, maxTokens*most)}
+// makeRoom reserves memory for a variant's experts.
+func (r *v7) makeRoom(v *variant) error {
+	most := 0
+	for _, l := range v.deltas {
+		if l.experts != nil {
+			most = max(most, len(l.experts.key))
+		}
+	}
+	if most == 0 || r.mole != nil && r.mole.most >= most {
+		return nil
+	}
+	b := &moleBatches{arena: kernel.NewArena(), most: most, shares: make([]float32, maxTokens*most)}
+	s := r.model.shape
 	var errs [3]error
-	b.hidden, errs[0] = kernel.NewBatch(e.arena, maxTokens, m.shape.FFN, false)
-	b.sum, errs[1] = kernel.NewBatch(e.arena, maxTokens, m.shape.FFN, false)
-	b.out, errs[2] = kernel.NewBatch(e.arena, maxTokens, m.shape.Embed, false)
-	e.mole = b
-	return errors.Join(errs[:]...)
+	b.hidden, errs[0] = kernel.NewBatch(b.arena, maxTokens, s.FFN, false)
+	b.sum, errs[1] = kernel.NewBatch(b.arena, maxTokens, s.FFN, false)
+	b.out, errs[2] = kernel.NewBatch(b.arena, maxTokens, s.Embed, false)
+	if err := errors.Join(errs[:]...); err != nil {
+		return errors.Join(fmt.Errorf("reserve memory for experts: %w", err), b.arena.Close())
+	}
+	err := r.close()
+	r.mole = b
+	return err
+}
+
+func (r *v7) close() error {
+	if r.mole == nil {
+		return nil
+	}
+	return r.mole.arena.Close()
 }
 
 // expertsOf is the mixture of a token's variant in the current layer, or nil.
-func (r *runner) expertsOf(token int) *experts {
+func (r *v7) expertsOf(token int) *experts {
 	v := r.spans[r.owner[token]].variant
 	if !v.mole {
 		return nil
@@ -68,7 +91,7 @@ func (r *runner) expertsOf(token int) *experts {
 }
 
 // mixes says whether any group has experts in the current layer.
-func (r *runner) mixes() bool {
+func (r *v7) mixes() bool {
 	return r.adapted && slices.ContainsFunc(r.groups, func(g group) bool { return g.mole && g.deltas[r.layer].experts != nil })
 }
 
@@ -76,11 +99,11 @@ func (r *runner) mixes() bool {
 // multiply, for the groups with experts:
 //
 //	hidden = Σ_e γ_e h_e,  h_e = relu²(hidden + Key_e z);  out = Σ_e γ_e Value_e h_e
-func (r *runner) runExperts() {
+func (r *v7) runExperts() {
 	if !r.mixes() {
 		return
 	}
-	b := r.extra.mole
+	b := r.mole
 	r.eachToken(r.regions.route)
 	for b.expert = range b.most {
 		r.expertProducts(func(e *experts) []*delta { return e.key }, adapter.FFNKey, r.act.xk)
@@ -92,15 +115,15 @@ func (r *runner) runExperts() {
 }
 
 // expertProducts makes one expert's change of a product of x, in wide.
-func (r *runner) expertProducts(side func(*experts) []*delta, t adapter.Target, x *kernel.Batch) {
+func (r *v7) expertProducts(side func(*experts) []*delta, t adapter.Target, x *kernel.Batch) {
 	e := r.extra
 	each := func(do func(d *delta, g group)) {
 		for _, g := range r.groups {
 			if !g.mole || g.deltas[r.layer].experts == nil {
 				continue
 			}
-			if ds := side(g.deltas[r.layer].experts); e.mole.expert < len(ds) && ds[e.mole.expert] != nil {
-				do(ds[e.mole.expert], g)
+			if ds := side(g.deltas[r.layer].experts); r.mole.expert < len(ds) && ds[r.mole.expert] != nil {
+				do(ds[r.mole.expert], g)
 			}
 		}
 	}
@@ -117,8 +140,8 @@ func (r *runner) expertProducts(side func(*experts) []*delta, t adapter.Target, 
 }
 
 // routeTokens computes the experts' shares of a chunk of tokens.
-func (r *runner) routeTokens(chunk int) {
-	b := r.extra.mole
+func (r *v7) routeTokens(chunk int) {
+	b := r.mole
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
 		e := r.expertsOf(t)
@@ -170,8 +193,8 @@ func (e *experts) route(shares, z []float32) {
 }
 
 // squareTokens makes one expert's h of a chunk of tokens and adds its share.
-func (r *runner) squareTokens(chunk int) {
-	b := r.extra.mole
+func (r *v7) squareTokens(chunk int) {
+	b := r.mole
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
 		e := r.expertsOf(t)
@@ -194,8 +217,8 @@ func (r *runner) squareTokens(chunk int) {
 }
 
 // gatherTokens adds one expert's share of the second change.
-func (r *runner) gatherTokens(chunk int) {
-	b := r.extra.mole
+func (r *v7) gatherTokens(chunk int) {
+	b := r.mole
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
 		e := r.expertsOf(t)
@@ -210,8 +233,8 @@ func (r *runner) gatherTokens(chunk int) {
 }
 
 // settleTokens hands the mixture on to the second weights and the residual.
-func (r *runner) settleTokens(chunk int) {
-	b := r.extra.mole
+func (r *v7) settleTokens(chunk int) {
+	b := r.mole
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
 		if r.expertsOf(t) != nil {

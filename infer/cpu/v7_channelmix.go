@@ -11,12 +11,12 @@ import (
 //	xn = LN(x; ln2);  h = relu²(Wk·(xn + (prev-xn)⊙mix));  x += Wv·h
 //
 // Most of h is zero, so that decoding leaves most of Wv unread.
-func (r *runner) channelMix() {
+func (r *v7) channelMix() {
 	a := &r.act
 	r.eachToken(r.regions.norm2)
 	r.eachToken(r.regions.shiftFFN)
 	for _, s := range r.spans {
-		copy(r.slots.layer(s.state, r.layer).ffn, a.xn.Row(s.last-1))
+		copy(r.stateOf(s.state).ffn, a.xn.Row(s.last-1))
 	}
 	r.reshapeInputs(reshape{adapter.FFNKey, a.xk})
 	r.key()
@@ -24,11 +24,11 @@ func (r *runner) channelMix() {
 	r.value()
 }
 
-func ffnKey(l *layer) *kernel.Matrix   { return l.ffn.key }
-func ffnValue(l *layer) *kernel.Matrix { return l.ffn.value }
+func ffnKey(l layer) *kernel.Matrix   { return v7Of(l).ffn.key }
+func ffnValue(l layer) *kernel.Matrix { return v7Of(l).ffn.value }
 
 // key makes h. What adapters change comes before relu².
-func (r *runner) key() {
+func (r *v7) key() {
 	a := &r.act
 	if !r.changes(adapter.FFNKey) && !r.mixes() {
 		r.base(ffnKey, a.xk, a.hidden, r.regions.relu2)
@@ -46,14 +46,14 @@ func (r *runner) key() {
 }
 
 // value adds the second product to the residual stream.
-func (r *runner) value() {
+func (r *v7) value() {
 	a, q := &r.act, &r.queue
 	if r.shared(ffnValue) {
-		r.read += r.sparse.Multiply(kernel.Product{W: ffnValue(&r.groups[0].layers[r.layer]), X: a.hidden, Y: a.xn, Then: r.regions.residual})
+		r.read += r.sparse.Multiply(kernel.Product{W: ffnValue(r.groups[0].layers[r.layer]), X: a.hidden, Y: a.xn, Then: r.regions.residual})
 	} else {
 		for _, g := range r.groups {
 			r.read += r.sparse.Multiply(kernel.Product{
-				W: ffnValue(&g.layers[r.layer]), X: q.window(a.hidden, g.first, g.last, a.hidden.Cols()), Y: q.window(a.xn, g.first, g.last, a.xn.Cols()),
+				W: ffnValue(g.layers[r.layer]), X: q.window(a.hidden, g.first, g.last, a.hidden.Cols()), Y: q.window(a.xn, g.first, g.last, a.xn.Cols()),
 			})
 		}
 		q.later = append(q.later, follow{r.regions.residual, a.xn.Cols()})
@@ -64,10 +64,10 @@ func (r *runner) value() {
 	r.multiply()
 }
 
-func (r *runner) normFFN(chunk int) { r.normTokens(chunk, func(l *layer) *norm { return &l.ln2 }) }
+func (r *v7) normFFN(chunk int) { r.normTokens(chunk, func(l *v7Layer) *norm { return &l.ln2 }) }
 
 // shiftFFN makes the shifted input for a chunk of tokens.
-func (r *runner) shiftFFN(chunk int) {
+func (r *v7) shiftFFN(chunk int) {
 	a := &r.act
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
@@ -77,7 +77,7 @@ func (r *runner) shiftFFN(chunk int) {
 }
 
 // squareHidden is relu², and the int8 form of what it leaves.
-func (r *runner) squareHidden(lo, hi int) {
+func (r *v7) squareHidden(lo, hi int) {
 	h := r.act.hidden
 	for t := range r.tokens {
 		v := h.Row(t)[lo:hi]

@@ -14,24 +14,24 @@ const normEps = 1e-5
 //	r, k, v = Wr·xr, Wk·xk, Wv·xv;  the low-rank branches of xw, xa, xv, xg
 //	y = recurrence, head norm, bonus, gate (kernel.TimeMix)
 //	x += Wo·y
-func (r *runner) timeMix() {
+func (r *v7) timeMix() {
 	a := &r.act
 	r.eachToken(r.regions.norm1)
 	r.eachToken(r.regions.shiftAtt)
 	for _, s := range r.spans {
-		copy(r.slots.layer(s.state, r.layer).att, a.xn.Row(s.last-1))
+		copy(r.stateOf(s.state).att, a.xn.Row(s.last-1))
 	}
 	r.project()
 	r.headMixes = r.headMixes[:0]
 	for i := range r.groups {
-		r.headMixes = append(r.headMixes, r.kernelMix(&r.groups[i].layers[r.layer].att))
+		r.headMixes = append(r.headMixes, r.kernelMix(&v7Of(r.groups[i].layers[r.layer]).att))
 	}
 	r.pool.Run(len(r.spans)*r.model.shape.Heads, r.regions.heads)
 	if r.layer == len(r.model.layers)-1 {
-		r.keepLast()
+		r.keepLast(a.xr)
 	}
 	r.reshapeInputs(reshape{adapter.Output, a.xr})
-	r.base(func(l *layer) *kernel.Matrix { return l.att.output }, a.xr, a.xn, r.regions.residual)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.output }, a.xr, a.xn, r.regions.residual)
 	r.down(adapter.Output, a.xr)
 	r.multiply()
 	r.up(adapter.Output, a.x)
@@ -41,7 +41,7 @@ func (r *runner) timeMix() {
 // project computes what the recurrence needs, in two regions: the second
 // halves of the low-rank branches, and of what adapters change, follow the
 // first.
-func (r *runner) project() {
+func (r *v7) project() {
 	a := &r.act
 	v, xv := a.v, a.xv
 	if r.layer == 0 {
@@ -54,36 +54,36 @@ func (r *runner) project() {
 		xv = r.extra.xv
 	}
 	r.reshapeInputs(reshape{adapter.Receptance, a.xr}, reshape{adapter.Key, a.xk}, reshape{adapter.Value, a.xv})
-	r.base(func(l *layer) *kernel.Matrix { return l.att.receptance }, a.xr, a.r, nil)
-	r.base(func(l *layer) *kernel.Matrix { return l.att.key }, a.xk, a.k, nil)
-	r.base(func(l *layer) *kernel.Matrix { return l.att.value }, a.xv, v, nil)
-	r.base(func(l *layer) *kernel.Matrix { return l.att.decay.down }, a.xw, a.decay, r.regions.tanh)
-	r.base(func(l *layer) *kernel.Matrix { return l.att.rate.down }, a.xa, a.rate, nil)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.receptance }, a.xr, a.r, nil)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.key }, a.xk, a.k, nil)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.value }, a.xv, v, nil)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.decay.down }, a.xw, a.decay, r.regions.tanh)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.rate.down }, a.xa, a.rate, nil)
 	if r.layer > 0 {
-		r.base(func(l *layer) *kernel.Matrix { return l.att.values.down }, xv, a.values, nil)
+		r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.values.down }, xv, a.values, nil)
 	}
-	r.base(func(l *layer) *kernel.Matrix { return l.att.gate.down }, a.xg, a.gate, r.regions.sigmoid)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.gate.down }, a.xg, a.gate, r.regions.sigmoid)
 	r.down(adapter.Receptance, a.xr)
 	r.down(adapter.Key, a.xk)
 	r.down(adapter.Value, a.xv)
 	r.multiply()
 
-	r.base(func(l *layer) *kernel.Matrix { return l.att.decay.up }, a.decay, a.xw, nil)
-	r.base(func(l *layer) *kernel.Matrix { return l.att.rate.up }, a.rate, a.xa, nil)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.decay.up }, a.decay, a.xw, nil)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.rate.up }, a.rate, a.xa, nil)
 	if r.layer > 0 {
-		r.base(func(l *layer) *kernel.Matrix { return l.att.values.up }, a.values, a.xv, nil)
+		r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.values.up }, a.values, a.xv, nil)
 	}
-	r.base(func(l *layer) *kernel.Matrix { return l.att.gate.up }, a.gate, a.xg, nil)
+	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.gate.up }, a.gate, a.xg, nil)
 	r.up(adapter.Receptance, a.r)
 	r.up(adapter.Key, a.k)
 	r.up(adapter.Value, v)
 	r.multiply()
 }
 
-func (r *runner) normAtt(chunk int) { r.normTokens(chunk, func(l *layer) *norm { return &l.ln1 }) }
+func (r *v7) normAtt(chunk int) { r.normTokens(chunk, func(l *v7Layer) *norm { return &l.ln1 }) }
 
 // normTokens sets xn = LN(x) for a chunk of tokens.
-func (r *runner) normTokens(chunk int, of func(*layer) *norm) {
+func (r *v7) normTokens(chunk int, of func(*v7Layer) *norm) {
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
 		ln := of(r.layerOf(t))
@@ -92,7 +92,7 @@ func (r *runner) normTokens(chunk int, of func(*layer) *norm) {
 }
 
 // shiftAtt makes the six shifted inputs for a chunk of tokens.
-func (r *runner) shiftAtt(chunk int) {
+func (r *v7) shiftAtt(chunk int) {
 	a := &r.act
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
@@ -112,20 +112,20 @@ func (r *runner) shiftAtt(chunk int) {
 
 // previous is what token t's shifts look back at: the token before it in its
 // row, or the state.
-func (r *runner) previous(t int) layerState {
+func (r *v7) previous(t int) layerState {
 	s := &r.spans[r.owner[t]]
 	if t == s.first {
-		return r.slots.layer(s.state, r.layer)
+		return r.stateOf(s.state)
 	}
 	before := r.act.xn.Row(t - 1)
 	return layerState{att: before, ffn: before}
 }
 
 // runHead takes one row's tokens through one head.
-func (r *runner) runHead(i int) {
+func (r *v7) runHead(i int) {
 	a, shape := &r.act, r.model.shape
 	s, head := &r.spans[i/shape.Heads], i%shape.Heads
-	state := r.slots.layer(s.state, r.layer).head(head, shape.HeadSize)
+	state := r.stateOf(s.state).head(head, shape.HeadSize)
 	r.path.RunHead(&r.headMixes[s.group], head, s.first, s.last, state)
 	if !a.xr.Quantised() {
 		return
@@ -137,7 +137,7 @@ func (r *runner) runHead(i int) {
 
 // kernelMix is the current layer of a variant for the kernels. The outputs of the low-rank
 // branches are where their inputs were; b and y take the places of xk and xr.
-func (r *runner) kernelMix(att *timeMix) kernel.TimeMix {
+func (r *v7) kernelMix(att *v7TimeMix) kernel.TimeMix {
 	a := &r.act
 	mix := kernel.TimeMix{
 		Size: r.model.shape.HeadSize,
@@ -153,14 +153,14 @@ func (r *runner) kernelMix(att *timeMix) kernel.TimeMix {
 }
 
 // tanhDecay and sigmoidGate follow the first halves of two low-rank branches.
-func (r *runner) tanhDecay(lo, hi int) {
+func (r *v7) tanhDecay(lo, hi int) {
 	for t := range r.tokens {
 		v := r.act.decay.Row(t)[lo:hi]
 		r.path.Tanh(v, v)
 	}
 }
 
-func (r *runner) sigmoidGate(lo, hi int) {
+func (r *v7) sigmoidGate(lo, hi int) {
 	for t := range r.tokens {
 		v := r.act.gate.Row(t)[lo:hi]
 		r.path.Sigmoid(v, v)
@@ -168,7 +168,7 @@ func (r *runner) sigmoidGate(lo, hi int) {
 }
 
 // addResidual adds a block's output to the residual stream.
-func (r *runner) addResidual(lo, hi int) {
+func (r *v7) addResidual(lo, hi int) {
 	for t := range r.tokens {
 		r.path.Add(r.act.x.Row(t)[lo:hi], r.act.xn.Row(t)[lo:hi])
 	}
