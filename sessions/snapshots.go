@@ -15,22 +15,21 @@ import (
 // A packed is a snapshot as it is stored. The zero value is none.
 type packed struct {
 	data     []byte
-	width    infer.Width
 	position int
 	prefix   any // what was read, or nil
 }
 
-// pack writes a snapshot down at the width of the settings.
-func (s *Store) pack(snap *infer.Snapshot) (packed, error) {
+// pack writes a snapshot down.
+func pack(snap *infer.Snapshot) (packed, error) {
 	if snap == nil {
 		return packed{}, nil
 	}
-	p := packed{width: s.upkeep.width().Fit(snap.State), position: snap.Position}
+	p := packed{position: snap.Position}
 	if snap.Prefix != (infer.Prefix{}) {
 		p.prefix = snap.Prefix[:]
 	}
 	var err error
-	p.data, err = snap.AppendWidth(nil, p.width)
+	p.data, err = snap.AppendBinary(nil)
 	return p, err
 }
 
@@ -41,8 +40,8 @@ func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, id turn.ID, p p
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts
-		(turn, conversation, bytes, width, position, prefix, used) VALUES (?,?,?,?,?,?,?)`,
-		id, conversation, len(p.data), p.width.String(), p.position, p.prefix, encodeTime(time.Now()))
+		(turn, conversation, bytes, width, position, prefix, used) VALUES (?,?,?,'exact',?,?,?)`,
+		id, conversation, len(p.data), p.position, p.prefix, encodeTime(time.Now()))
 	return err
 }
 

@@ -48,7 +48,7 @@ func (s *Store) CommitTurn(ctx context.Context, c turn.Conversation, t turn.Turn
 }
 
 func (s *Store) commitTurn(ctx context.Context, c turn.Conversation, t turn.Turn, snap *infer.Snapshot) error {
-	state, err := s.pack(snap)
+	state, err := pack(snap)
 	if err != nil {
 		return fmt.Errorf("saving the turn: %w", err)
 	}
