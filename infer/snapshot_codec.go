@@ -37,7 +37,8 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendBinary appends the binary form of s to dst. It keeps every float's bits.
+// AppendBinary appends the binary form of s to dst. It keeps the bits of every
+// float.
 func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) {
 	start := len(dst)
 	dst = grow(dst, s.binarySize())
@@ -70,9 +71,9 @@ func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) {
 // MarshalBinary returns the binary form of s.
 func (s *Snapshot) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// UnmarshalBinary reads the binary form into s. Damaged, truncated or foreign
-// data is refused and leaves s as it was; nothing is allocated beyond what the
-// length of data accounts for.
+// UnmarshalBinary reads the binary form into s. It refuses damaged, truncated and
+// foreign data, which leaves s as it was. It allocates no more than the length of
+// data accounts for.
 func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	body, err := checkedBody(data)
 	if err != nil {
@@ -101,7 +102,8 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// checkedBody verifies magic, version and checksum and returns what lies between.
+// checkedBody verifies magic, version and checksum and returns the bytes between
+// version and checksum.
 func checkedBody(data []byte) ([]byte, error) {
 	if len(data) < snapshotHeader+checksumSize || string(data[:len(snapshotMagic)]) != snapshotMagic {
 		return nil, errors.New("this is not a snapshot")
@@ -204,8 +206,8 @@ func appendCounts(dst []byte, v []sampler.Count) []byte {
 	return dst
 }
 
-// A snapshotReader takes fields off the front of data until one is missing;
-// from then on it returns zero values and keeps the first error.
+// A snapshotReader takes fields off the front of data. After the first error,
+// which it keeps, it returns zero values.
 type snapshotReader struct {
 	data []byte
 	err  error

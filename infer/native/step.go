@@ -174,9 +174,9 @@ func (b *Backend) take(r *infer.Row, results []result, top []candidate) infer.Dr
 		d.Top[i] = sampler.Candidate{Token: c.token, LogProb: c.logProb, Prob: c.prob}
 	}
 	if r.Members > 0 {
-		d.Voices = make([]float32, len(results))
+		d.MemberLogprobs = make([]float32, len(results))
 		for k := range results {
-			d.Voices[k] = results[k].ownLogProb
+			d.MemberLogprobs[k] = results[k].ownLogProb
 		}
 	}
 	r.Sampler.Skip(1)

@@ -14,10 +14,10 @@ import (
 // candidates in it that the engine reported with the token.
 func TestOutlookIsOfADraw(t *testing.T) {
 	e := start(t, scripted.Options{}, infer.Options{})
-	voices := moods(t, e)
+	members := moods(t, e)
 	for name, r := range map[string]infer.Request{
 		"one state": {},
-		"a mix":     {Members: voices, Weight: 1},
+		"a mix":     {Members: members, Weight: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r.Tokens, r.MaxTokens, r.Top = numbers(3, 9), 200, 8
@@ -63,7 +63,7 @@ func alike(a, b []sampler.Candidate) bool {
 	})
 }
 
-// A request that nobody looks at has no outlook.
+// A request has no distribution unless Look was called.
 func TestNoOutlookUnlessAsked(t *testing.T) {
 	e := start(t, scripted.Options{}, infer.Options{})
 	s, err := e.Submit(infer.Request{Tokens: numbers(3, 9), MaxTokens: 20})
