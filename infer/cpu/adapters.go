@@ -10,13 +10,13 @@ import (
 
 var _ infer.AdapterBackend = (*Backend)(nil)
 
-// LoadAdapter takes an adapter in; see infer.AdapterBackend.
+// LoadAdapter is that of infer.AdapterBackend.
 func (b *Backend) LoadAdapter(a *adapter.Adapter, merged bool) (infer.AdapterID, error) {
 	v, err := newVariant(b.model, a, merged)
 	if err != nil {
 		return 0, err
 	}
-	if err := b.run.makeRoom(v); err != nil {
+	if err := b.run.reserveFor(v); err != nil {
 		return 0, fmt.Errorf("adapter %s: %w", a.Name, err)
 	}
 	b.lastAdapter++
@@ -25,7 +25,7 @@ func (b *Backend) LoadAdapter(a *adapter.Adapter, merged bool) (infer.AdapterID,
 	return v.id, nil
 }
 
-// DropAdapter gives its memory back. No row may name it any more.
+// DropAdapter frees the memory of an adapter that no row names any more.
 func (b *Backend) DropAdapter(id infer.AdapterID) error {
 	v := b.run.variants[id]
 	if v == nil || id == 0 {
@@ -35,7 +35,7 @@ func (b *Backend) DropAdapter(id infer.AdapterID) error {
 	return v.arena.Close()
 }
 
-// AdapterBytes is what a loaded adapter takes beside the weights.
+// AdapterBytes is the memory of a loaded adapter beside the weights.
 func (b *Backend) AdapterBytes(id infer.AdapterID) int64 {
 	if v := b.run.variants[id]; v != nil && v.arena != nil {
 		return v.arena.Used()
@@ -43,26 +43,26 @@ func (b *Backend) AdapterBytes(id infer.AdapterID) int64 {
 	return 0
 }
 
-// makeRoom sees to it that steps have room for what a variant changes.
-func (r *runner) makeRoom(v *variant) error {
-	if err := r.program.makeRoom(v); err != nil {
+// reserveFor makes the batches that steps with a variant need.
+func (r *runner) reserveFor(v *variant) error {
+	if err := r.program.reserveFor(v); err != nil {
 		return err
 	}
-	if r.extra != nil && r.extra.rank >= v.rank {
+	if r.adapterBatches != nil && r.adapterBatches.rank >= v.rank {
 		return nil
 	}
-	made, err := newExtra(r.model, max(v.rank, 1), r.act.last.Cap())
+	made, err := newAdapterBatches(r.model, max(v.rank, 1), r.act.last.Cap())
 	if err != nil {
 		return errors.Join(err, made.arena.Close())
 	}
-	if r.extra != nil {
-		err = r.extra.arena.Close()
+	if r.adapterBatches != nil {
+		err = r.adapterBatches.arena.Close()
 	}
-	r.extra = made
+	r.adapterBatches = made
 	return err
 }
 
-// closeAdapters gives back the memory of all adapters.
+// closeAdapters frees the memory of all adapters.
 func (b *Backend) closeAdapters() error {
 	for id := range b.run.variants {
 		if id != 0 {
@@ -71,8 +71,8 @@ func (b *Backend) closeAdapters() error {
 			}
 		}
 	}
-	if b.run.extra != nil {
-		return b.run.extra.arena.Close()
+	if b.run.adapterBatches != nil {
+		return b.run.adapterBatches.arena.Close()
 	}
 	return nil
 }

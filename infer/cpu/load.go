@@ -11,18 +11,18 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// taskValues is about how many weights a worker converts at a time.
+// taskValues is about how many weights a thread converts at a time.
 const taskValues = 1 << 18
 
-// A loader builds a model from a source. Building it only reserves memory and
-// notes what there is to do; run then fills the matrices on all threads,
-// through one buffer for each of them.
+// A loader builds a model from a source. build reads the vectors, reserves the
+// matrices and lists the conversions; convert then fills the matrices on all
+// threads, each with one buffer.
 type loader struct {
 	src   source
 	arena *kernel.Arena
 	typ   kernel.Type
 	tasks []task
-	total int64 // weights in tasks
+	total int64 // weights of all tasks
 	err   error // the first error of building
 }
 
@@ -33,7 +33,7 @@ type task struct {
 	buf     int // values the buffer must hold
 }
 
-// build reserves a model of a shape.
+// build makes a model of a shape, whose matrices are still empty.
 func (l *loader) build(s rwkv.Shape) (*model, error) {
 	m := &model{shape: s, typ: l.typ}
 	at := m.places()
@@ -53,7 +53,7 @@ func (l *loader) build(s rwkv.Shape) (*model, error) {
 	return m, l.err
 }
 
-// tensor reserves one tensor in its place.
+// tensor reads or reserves one tensor and puts it in its place.
 func (l *loader) tensor(place any, name string, spec rwkv.TensorSpec, s rwkv.Shape) {
 	switch p := place.(type) {
 	case *[]float32:
@@ -78,7 +78,7 @@ func (l *loader) vector(name string, n int) []float32 {
 	return v
 }
 
-// matrix reserves a large matrix [rows, cols] and plans its conversion.
+// matrix reserves a large matrix [rows, cols] and adds the tasks that fill it.
 func (l *loader) matrix(name string, rows, cols int) *kernel.Matrix {
 	t, m := l.reserve(name, l.typ, rows, cols, rows*cols)
 	if m == nil {
@@ -87,15 +87,15 @@ func (l *loader) matrix(name string, rows, cols int) *kernel.Matrix {
 	step := max(taskValues/cols/kernel.PanelRows, 1) * kernel.PanelRows
 	for lo := 0; lo < rows; lo += step {
 		hi := min(lo+step, rows)
-		l.plan(task{weights: (hi - lo) * cols, buf: cols, run: func(buf []float32) error {
+		l.addTask(task{weights: (hi - lo) * cols, buf: cols, run: func(buf []float32) error {
 			return copyRows(m, t, lo, hi, buf)
 		}})
 	}
 	return m
 }
 
-// copyRows fills rows [lo, hi) of m from a tensor of the same shape. Blocks of
-// an int8 file are taken as they are.
+// copyRows fills rows [lo, hi) of m from a tensor of the same shape. It copies the
+// blocks of an int8 file as they are.
 func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	cols := m.Cols()
 	if values, scales, ok := t.blocks(); ok && m.Type() == kernel.Q8 {
@@ -114,8 +114,8 @@ func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	return nil
 }
 
-// lowRank reserves a matrix and plans its conversion from a tensor [in, out],
-// which it holds transposed, padded with zeros to whole blocks.
+// lowRank reserves the transposed matrix of a tensor [in, out], padded with zeros to
+// whole blocks, and adds the task that fills it.
 func (l *loader) lowRank(name string, in, out int) *kernel.Matrix {
 	rows, cols := padded(out), padded(in)
 	if l.err != nil {
@@ -130,7 +130,7 @@ func (l *loader) lowRank(name string, in, out int) *kernel.Matrix {
 	if m == nil {
 		return nil
 	}
-	l.plan(task{weights: in * out, buf: in*out + cols, run: func(buf []float32) error {
+	l.addTask(task{weights: in * out, buf: in*out + cols, run: func(buf []float32) error {
 		row, whole := buf[:cols], buf[cols:cols+in*out]
 		if err := t.read(whole, 0); err != nil {
 			return err
@@ -150,8 +150,8 @@ func (l *loader) lowRank(name string, in, out int) *kernel.Matrix {
 // padded rounds a size up to whole blocks.
 func padded(n int) int { return (n + kernel.BlockSize - 1) / kernel.BlockSize * kernel.BlockSize }
 
-// reserve finds a tensor of n values and makes the matrix for it. The matrix
-// is nil after an error.
+// reserve finds a tensor of n values and makes an empty matrix for it, which is nil
+// after an error.
 func (l *loader) reserve(name string, typ kernel.Type, rows, cols, n int) (tensor, *kernel.Matrix) {
 	if l.err != nil {
 		return tensor{}, nil
@@ -169,14 +169,14 @@ func (l *loader) reserve(name string, typ kernel.Type, rows, cols, n int) (tenso
 	return t, m
 }
 
-func (l *loader) plan(t task) {
+func (l *loader) addTask(t task) {
 	l.tasks = append(l.tasks, t)
 	l.total += int64(t.weights)
 }
 
-// run carries out the tasks on threads goroutines. It stops at the first error
-// and when ctx is done.
-func (l *loader) run(ctx context.Context, threads int, progress func(done, total int64)) error {
+// convert runs the tasks on a number of threads. It stops at the first error and
+// when ctx is done.
+func (l *loader) convert(ctx context.Context, threads int, progress func(done, total int64)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	queue := make(chan task)

@@ -11,8 +11,8 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// replace puts an adapter's own tensors in the place of the model's. They have
-// the model's names and sizes.
+// replace puts an adapter's own tensors in the place of the model's. They have the
+// names and sizes of the model's.
 func (m *variantMaker) replace(tensors map[string][]float32) {
 	specs := maps.Collect(m.v.shape.Tensors())
 	for name, v := range tensors {
@@ -51,25 +51,26 @@ func gainOf(v []float32) []float32 {
 func (m *variantMaker) weight(p **kernel.Matrix, spec rwkv.TensorSpec, v []float32) {
 	if spec.Kind != rwkv.LowRank {
 		cols := (*p).Cols()
-		m.fillLike(p, func(row []float32, o int) { copy(row, v[o*cols:(o+1)*cols]) })
+		m.replaceMatrix(p, func(row []float32, o int) { copy(row, v[o*cols:(o+1)*cols]) })
 		return
 	}
 	sizes := spec.Sizes(m.v.shape)
 	in, out := sizes[0], sizes[1]
-	m.fillLike(p, func(row []float32, o int) {
+	m.replaceMatrix(p, func(row []float32, o int) {
 		for i := 0; i < in && o < out; i++ {
 			row[i] = v[i*out+o]
 		}
 	})
 }
 
-// fillLike puts a matrix of the variant's own, as large as the model's, in its place.
-func (m *variantMaker) fillLike(p **kernel.Matrix, fill func(row []float32, o int)) {
+// replaceMatrix puts a matrix of the variant's own in the place of one of the model's,
+// of the same type and size. fill sets row o.
+func (m *variantMaker) replaceMatrix(p **kernel.Matrix, fill func(row []float32, o int)) {
 	was := *p
 	if was == nil {
-		return // layer 0 has no use for it
+		return // layer 0 does not have it
 	}
-	w := m.matrix(was.Type(), was.Rows(), was.Cols())
+	w := m.newMatrix(was.Type(), was.Rows(), was.Cols())
 	if w == nil {
 		return
 	}

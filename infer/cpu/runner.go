@@ -8,37 +8,36 @@ import (
 	"rookery/infer/cpu/kernel"
 )
 
-// A runner takes steps: it owns the activations and knows the batch being
-// computed. Everything it needs is made once, closures included, so that a
-// step allocates nothing.
+// A runner computes steps. It owns the activations and holds the current batch.
+// All it needs is made once, closures included, so that a step allocates nothing.
 type runner struct {
 	model  *model
 	pool   *kernel.Pool
 	path   kernel.Path
-	sparse *kernel.Sparse // for the products of relu²
+	sparse *kernel.Sparse // for products whose input is mostly zero
 	slots  *slots
 	act    activations
 
-	tokens    []int32 // of all rows, packed; rows of one variant lie together
+	tokens    []int32 // of all rows; rows of one variant are adjacent
 	spans     []span  // the rows, by variant
 	groups    []group // the variants
-	owner     []int32 // for each token, its span
-	wanted    []int32 // spans whose logits are wanted
-	order     []int32 // rows by variant
-	seen      []bool  // by slot: occurs in this step
+	owner     []int32 // for each token the index of its span
+	wanted    []int32 // indices of the spans whose logits are wanted
+	order     []int32 // indices of the rows, sorted by variant
+	seen      []bool  // by slot: it occurs in this step
 	rows      []infer.Row
 	drawn     []infer.Drawn
-	layer     int     // being computed
+	layer     int     // the current one
 	read      int64   // bytes of weights read in this step
-	everyStep int64   // those of them that depend on nothing
-	program   program // of the model's version
+	everyStep int64   // the part of read that is the same for every batch
+	program   program // the layers of the model's version
 
-	variants map[infer.AdapterID]*variant // 0 is the model itself
-	adapted  bool                         // a row of this step has an adapter
-	extra    *extra                       // nil until an adapter is loaded
-	queue    queue
-	follow   follow
-	reshapes []reshape
+	variants       map[infer.AdapterID]*variant // 0 is the base model
+	adapted        bool                         // any row of this step has an adapter
+	adapterBatches *adapterBatches              // nil until an adapter is loaded
+	queue          queue
+	followUp       followUp
+	reshapes       []reshape
 
 	regions regions
 }
@@ -54,7 +53,7 @@ type span struct {
 
 // regions are the bodies of parallel regions, made once.
 type regions struct {
-	embed, lnOut, sample, reshape, follow func(i int)
+	embed, lnOut, sample, reshape, followUp func(i int)
 }
 
 // activations are the batches of a step that every version has.
@@ -65,8 +64,8 @@ type activations struct {
 	last   *kernel.Batch // [rows, C] after ln_out
 	logits *kernel.Batch // [rows, V]
 
-	// bytes of memory for each token and for each row with logits, and the
-	// most of them in one step so far: memory never touched is never taken
+	// Bytes of memory for each token and each row with logits, and the most of both
+	// in one step so far: memory that no step touches is never taken.
 	tokenBytes, rowBytes   int64
 	mostTokens, mostWanted int
 }
@@ -80,7 +79,7 @@ func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*run
 	if err := r.reserve(arena, min(len(s.states), maxTokens)); err != nil {
 		return nil, fmt.Errorf("reserve memory for activations: %w", err)
 	}
-	r.regions = regions{embed: r.embedTokens, lnOut: r.normOut, sample: r.sampleRow, reshape: r.reshapeTokens, follow: r.runFollow}
+	r.regions = regions{embed: r.embedTokens, lnOut: r.normOut, sample: r.sampleRow, reshape: r.reshapeTokens, followUp: r.runFollowUp}
 	return r, nil
 }
 
@@ -114,8 +113,8 @@ func (r *runner) resize(tokens int) {
 	r.program.resize(tokens)
 }
 
-// tokenChunk is how many tokens a thread takes at once where the work on one
-// is a few microseconds.
+// tokenChunk is how many tokens a thread takes at a time where one takes a few
+// microseconds.
 const tokenChunk = 4
 
 // eachToken runs body over chunks of the batch's tokens.
@@ -123,12 +122,12 @@ func (r *runner) eachToken(body func(chunk int)) {
 	r.pool.Run((len(r.tokens)+tokenChunk-1)/tokenChunk, body)
 }
 
-// chunk is the tokens of a chunk.
+// chunk is the range of tokens of chunk i.
 func (r *runner) chunk(i int) (lo, hi int) {
 	return i * tokenChunk, min((i+1)*tokenChunk, len(r.tokens))
 }
 
-// quantise makes the int8 form of a row, if int8 matrices will read it.
+// quantise makes the int8 form of a row if int8 matrices read it.
 func (r *runner) quantise(b *kernel.Batch, row int) {
 	if b.Quantised() {
 		r.path.Quantise(b, row, 0, b.Cols())

@@ -10,8 +10,8 @@ import (
 
 // slots is a pool of recurrent states in host memory. A state is laid out as
 // rwkv.Shape says, but for the matrices of its heads, which are in the kernels'
-// layout; reading and writing converts, which moves values and changes none. A state's memory is taken when it is first used; a slot
-// without memory is the zero state.
+// layout; reading and writing converts, which moves values and changes none. A slot gets memory when it is first
+// used; one without memory is the zero state.
 type slots struct {
 	shape  rwkv.Shape
 	states [][]float32

@@ -8,15 +8,14 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// Synthetic weights are a function of the seed, the tensor's name and the
-// value's index: any piece of them can be made at any time and in any order,
-// and testdata/golden.py makes the same ones, bit for bit. Their scales keep
-// activations tame in every weight width and make 90 % of relu² zero, which
-// is about what trained models do.
+// Synthetic weights are a function of the seed, the tensor's name and the value's
+// index, so any piece of them can be made in any order. testdata/golden.py makes
+// the same ones, bit for bit. Their scales keep activations small in every weight
+// type and make about 90 % of relu² zero, as in trained models.
 
 const (
 	syntheticLN2Bias = 0.2
-	normal90         = 1.2815515655446004 // 90 % of a normal distribution is below
+	normal90         = 1.2815515655446004 // 90 % of a normal distribution lie below
 )
 
 // A distribution is uniform over mid ± half, or, where ramp is set, rises
@@ -26,8 +25,8 @@ type distribution struct {
 	ramp      bool
 }
 
-// spread has the standard deviation of a normal distribution; sums over a row
-// of weights are then normal enough.
+// spread is a uniform distribution with a standard deviation. Sums over a row of such
+// weights are close to normal.
 func spread(mid, std float64) distribution {
 	return distribution{mid: float32(mid), half: float32(std * math.Sqrt(3))}
 }
@@ -81,8 +80,8 @@ func SyntheticValues(s rwkv.Shape, seed uint64) func(name string, dst []float32,
 	}
 }
 
-// fill writes values [off, off+len(dst)) of a tensor of n values. The
-// conversions keep a compiler from fusing multiplication and addition.
+// fill writes values [off, off+len(dst)) of a tensor of n values. The conversions
+// keep the compiler from fusing multiplication and addition.
 func (d distribution) fill(dst []float32, off, n int, base uint64) {
 	if d.ramp {
 		lo, span := float64(d.mid-d.half), float64(2*d.half)
@@ -126,10 +125,11 @@ func modelWeights(s rwkv.Shape) map[string]distribution {
 	}
 }
 
-// around1 is what the gains of norms are like.
+// around1 is the distribution of the gains of norms.
 var around1 = between(0.8, 1.2)
 
-// scaled keeps the size of activations times gain through a matrix with n inputs.
+// scaled is for a matrix with n inputs that multiplies the size of activations by
+// gain.
 func scaled(gain float64, n int) distribution {
 	return spread(0, gain/math.Sqrt(float64(n)))
 }

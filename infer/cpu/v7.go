@@ -80,9 +80,9 @@ type v7State struct{ att, ffn, wkv, layer int }
 
 // v7Regions are the bodies of parallel regions, made once.
 type v7Regions struct {
-	norm1, shiftAtt, heads, norm2, shiftFFN func(i int)
-	route, square, gather, settle           func(i int)
-	tanh, sigmoid, relu2, residual          func(lo, hi int)
+	norm1, shiftAtt, runHeads, norm2, shiftFFN func(i int)
+	route, square, gather, settle              func(i int)
+	tanh, sigmoid, relu2, residual             func(lo, hi int)
 }
 
 // v7Batches are the batches of a step, [tokens, ...], beside those of every
@@ -106,7 +106,7 @@ type v7Batches struct {
 func newV7(r *runner, arena *kernel.Arena) (program, error) {
 	p := &v7{runner: r, at: v7StateOf(r.model.shape), act: v7Batches{activations: &r.act}}
 	p.regions = v7Regions{
-		norm1: p.normAtt, shiftAtt: p.shiftAtt, heads: p.runHead, norm2: p.normFFN, shiftFFN: p.shiftFFN,
+		norm1: p.normAtt, shiftAtt: p.shiftAtt, runHeads: p.runHeads, norm2: p.normFFN, shiftFFN: p.shiftFFN,
 		route: p.routeTokens, square: p.squareTokens, gather: p.gatherTokens, settle: p.settleTokens,
 		tanh: p.tanhDecay, sigmoid: p.sigmoidGate, relu2: p.squareHidden, residual: p.addResidual,
 	}
@@ -156,8 +156,8 @@ func (r *v7) resize(tokens int) {
 }
 
 func (r *v7) runLayer() {
-	r.timeMix()
-	r.channelMix()
+	r.runTimeMix()
+	r.runChannelMix()
 }
 
 func v7Of(l layer) *v7Layer { return l.(*v7Layer) }

@@ -5,13 +5,13 @@ import (
 	"rookery/infer/cpu/kernel"
 )
 
-// channelMix adds the feed-forward part of the current layer to the residual
+// runChannelMix adds the feed-forward part of the current layer to the residual
 // stream:
 //
 //	xn = LN(x; ln2);  h = relu²(Wk·(xn + (prev-xn)⊙mix));  x += Wv·h
 //
-// Most of h is zero, so that decoding leaves most of Wv unread.
-func (r *v7) channelMix() {
+// Most of h is zero, so decoding leaves most of Wv unread.
+func (r *v7) runChannelMix() {
 	a := &r.act
 	r.eachToken(r.regions.norm2)
 	r.eachToken(r.regions.shiftFFN)
@@ -19,36 +19,36 @@ func (r *v7) channelMix() {
 		copy(r.stateOf(s.state).ffn, a.xn.Row(s.last-1))
 	}
 	r.reshapeInputs(reshape{adapter.FFNKey, a.xk})
-	r.key()
+	r.computeKey()
 	r.reshapeInputs(reshape{adapter.FFNValue, a.hidden})
-	r.value()
+	r.computeValue()
 }
 
 func ffnKey(l layer) *kernel.Matrix   { return v7Of(l).ffn.key }
 func ffnValue(l layer) *kernel.Matrix { return v7Of(l).ffn.value }
 
-// key makes h. What adapters change comes before relu².
-func (r *v7) key() {
+// computeKey makes h. Adapters change the product before relu².
+func (r *v7) computeKey() {
 	a := &r.act
-	if !r.changes(adapter.FFNKey) && !r.mixes() {
-		r.base(ffnKey, a.xk, a.hidden, r.regions.relu2)
-		r.multiply()
+	if !r.changesProduct(adapter.FFNKey) && !r.haveExperts() {
+		r.queueProduct(ffnKey, a.xk, a.hidden, r.regions.relu2)
+		r.runQueue()
 		return
 	}
-	r.base(ffnKey, a.xk, a.hidden, nil)
-	r.down(adapter.FFNKey, a.xk)
-	r.multiply()
-	r.up(adapter.FFNKey, a.hidden)
-	r.multiply()
+	r.queueProduct(ffnKey, a.xk, a.hidden, nil)
+	r.queueDown(adapter.FFNKey, a.xk)
+	r.runQueue()
+	r.queueUp(adapter.FFNKey, a.hidden)
+	r.runQueue()
 	r.runExperts()
-	r.queue.later = append(r.queue.later, follow{r.regions.relu2, a.hidden.Cols()})
-	r.multiply()
+	r.queue.followUps = append(r.queue.followUps, followUp{r.regions.relu2, a.hidden.Cols()})
+	r.runQueue()
 }
 
-// value adds the second product to the residual stream.
-func (r *v7) value() {
+// computeValue adds Wv·h to the residual stream.
+func (r *v7) computeValue() {
 	a, q := &r.act, &r.queue
-	if r.shared(ffnValue) {
+	if r.haveSame(ffnValue) {
 		r.read += r.sparse.Multiply(kernel.Product{W: ffnValue(r.groups[0].layers[r.layer]), X: a.hidden, Y: a.xn, Then: r.regions.residual})
 	} else {
 		for _, g := range r.groups {
@@ -56,12 +56,12 @@ func (r *v7) value() {
 				W: ffnValue(g.layers[r.layer]), X: q.window(a.hidden, g.first, g.last, a.hidden.Cols()), Y: q.window(a.xn, g.first, g.last, a.xn.Cols()),
 			})
 		}
-		q.later = append(q.later, follow{r.regions.residual, a.xn.Cols()})
+		q.followUps = append(q.followUps, followUp{r.regions.residual, a.xn.Cols()})
 	}
-	r.down(adapter.FFNValue, a.hidden)
-	r.multiply()
-	r.up(adapter.FFNValue, a.x)
-	r.multiply()
+	r.queueDown(adapter.FFNValue, a.hidden)
+	r.runQueue()
+	r.queueUp(adapter.FFNValue, a.x)
+	r.runQueue()
 }
 
 func (r *v7) normFFN(chunk int) { r.normTokens(chunk, func(l *v7Layer) *norm { return &l.ln2 }) }
@@ -76,12 +76,12 @@ func (r *v7) shiftFFN(chunk int) {
 	}
 }
 
-// squareHidden is relu², and the int8 form of what it leaves.
+// squareHidden applies relu² and makes the int8 form of the result.
 func (r *v7) squareHidden(lo, hi int) {
 	h := r.act.hidden
 	for t := range r.tokens {
 		v := h.Row(t)[lo:hi]
-		if !r.adapted || r.expertsOf(t) == nil { // experts have squared theirs
+		if !r.adapted || r.expertsOf(t) == nil { // experts have applied relu² already
 			r.path.SquaredReLU(v, v)
 		}
 		if h.Quantised() {

@@ -17,7 +17,7 @@ type experts struct {
 	key, value []*delta  // nil: the expert changes nothing
 }
 
-func (m *variantMaker) experts(i int, e *adapter.Experts) {
+func (m *variantMaker) addExperts(i int, e *adapter.Experts) {
 	out := &experts{active: e.Active, router: e.Router}
 	for _, side := range []struct {
 		from []*adapter.Delta
@@ -30,7 +30,7 @@ func (m *variantMaker) experts(i int, e *adapter.Experts) {
 			case d.Form != adapter.LoRA && d.Form != adapter.PiSSA:
 				m.err = errors.Join(m.err, fmt.Errorf("experts of the form %s cannot be run; LoRA experts can", d.Form))
 			default:
-				own = m.delta(d)
+				own = m.newDelta(d)
 			}
 			*side.to = append(*side.to, own)
 		}
@@ -49,8 +49,8 @@ type moleBatches struct {
 	expert int           // being computed
 }
 
-// makeRoom reserves memory for a variant's experts.
-func (r *v7) makeRoom(v *variant) error {
+// reserveFor reserves memory for a variant's experts.
+func (r *v7) reserveFor(v *variant) error {
 	most := 0
 	for _, l := range v.deltas {
 		if l.experts != nil {
@@ -90,17 +90,17 @@ func (r *v7) expertsOf(token int) *experts {
 	return v.deltas[r.layer].experts
 }
 
-// mixes says whether any group has experts in the current layer.
-func (r *v7) mixes() bool {
+// haveExperts says whether any group has experts in the current layer.
+func (r *v7) haveExperts() bool {
 	return r.adapted && slices.ContainsFunc(r.groups, func(g group) bool { return g.mole && g.deltas[r.layer].experts != nil })
 }
 
-// runExperts turns the product of the first weights into what the second ones
-// multiply, for the groups with experts:
+// runExperts turns the product of the first weight into the input of the second one,
+// for the groups with experts:
 //
 //	hidden = Σ_e γ_e h_e,  h_e = relu²(hidden + Key_e z);  out = Σ_e γ_e Value_e h_e
 func (r *v7) runExperts() {
-	if !r.mixes() {
+	if !r.haveExperts() {
 		return
 	}
 	b := r.mole
@@ -114,9 +114,9 @@ func (r *v7) runExperts() {
 	r.eachToken(r.regions.settle)
 }
 
-// expertProducts makes one expert's change of a product of x, in wide.
+// expertProducts computes one expert's change of a product of x, in wide.
 func (r *v7) expertProducts(side func(*experts) []*delta, t adapter.Target, x *kernel.Batch) {
-	e := r.extra
+	e := r.adapterBatches
 	each := func(do func(d *delta, g group)) {
 		for _, g := range r.groups {
 			if !g.mole || g.deltas[r.layer].experts == nil {
@@ -127,8 +127,8 @@ func (r *v7) expertProducts(side func(*experts) []*delta, t adapter.Target, x *k
 			}
 		}
 	}
-	each(func(d *delta, g group) { r.queue.down(d, g.first, g.last, x, e.low[t]) })
-	r.multiply()
+	each(func(d *delta, g group) { r.queue.addDown(d, g.first, g.last, x, e.low[t]) })
+	r.runQueue()
 	each(func(d *delta, g group) {
 		r.queue.products = append(r.queue.products, kernel.Product{
 			W: d.up,
@@ -136,7 +136,7 @@ func (r *v7) expertProducts(side func(*experts) []*delta, t adapter.Target, x *k
 			Y: r.queue.window(e.wide[t], g.first, g.last, d.up.Rows()),
 		})
 	})
-	r.multiply()
+	r.runQueue()
 }
 
 // routeTokens computes the experts' shares of a chunk of tokens.
@@ -148,15 +148,15 @@ func (r *v7) routeTokens(chunk int) {
 		if e == nil {
 			continue
 		}
-		e.route(b.shares[t*b.most:(t+1)*b.most], r.act.xk.Row(t))
+		e.shareTokens(b.shares[t*b.most:(t+1)*b.most], r.act.xk.Row(t))
 		clear(b.sum.Row(t))
 		clear(b.out.Row(t))
 	}
 }
 
-// route sets γ = softmax of the largest scores; the others are 0. Of equal
-// scores the first count.
-func (e *experts) route(shares, z []float32) {
+// shareTokens sets γ: the softmax of the active largest scores, 0 for the others. Of
+// equal scores the first ones count.
+func (e *experts) shareTokens(shares, z []float32) {
 	clear(shares)
 	n := len(e.key)
 	scores := shares[:n]
@@ -192,7 +192,7 @@ func (e *experts) route(shares, z []float32) {
 	}
 }
 
-// squareTokens makes one expert's h of a chunk of tokens and adds its share.
+// squareTokens computes one expert's h for a chunk of tokens and adds its share to sum.
 func (r *v7) squareTokens(chunk int) {
 	b := r.mole
 	lo, hi := r.chunk(chunk)
@@ -204,7 +204,7 @@ func (r *v7) squareTokens(chunk int) {
 		h, share := b.hidden.Row(t), b.shares[t*b.most+b.expert]
 		copy(h, r.act.hidden.Row(t))
 		if b.expert < len(e.key) && e.key[b.expert] != nil {
-			r.path.Add(h, r.extra.wide[adapter.FFNKey].Row(t))
+			r.path.Add(h, r.adapterBatches.wide[adapter.FFNKey].Row(t))
 		}
 		r.path.SquaredReLU(h, h)
 		if share == 0 {
@@ -216,7 +216,7 @@ func (r *v7) squareTokens(chunk int) {
 	}
 }
 
-// gatherTokens adds one expert's share of the second change.
+// gatherTokens adds one expert's share of the change of the second product to out.
 func (r *v7) gatherTokens(chunk int) {
 	b := r.mole
 	lo, hi := r.chunk(chunk)
@@ -225,14 +225,15 @@ func (r *v7) gatherTokens(chunk int) {
 		if e == nil || b.expert >= len(e.value) || e.value[b.expert] == nil {
 			continue
 		}
-		share, from := b.shares[t*b.most+b.expert], r.extra.wide[adapter.FFNValue].Row(t)
+		share, from := b.shares[t*b.most+b.expert], r.adapterBatches.wide[adapter.FFNValue].Row(t)
 		for i := range b.out.Row(t) {
 			b.out.Row(t)[i] += share * from[i]
 		}
 	}
 }
 
-// settleTokens hands the mixture on to the second weights and the residual.
+// settleTokens replaces hidden by the sum of the experts and adds out to the residual
+// stream.
 func (r *v7) settleTokens(chunk int) {
 	b := r.mole
 	lo, hi := r.chunk(chunk)

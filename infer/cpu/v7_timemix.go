@@ -8,40 +8,40 @@ import (
 // normEps is the epsilon of all layer norms but that of the heads.
 const normEps = 1e-5
 
-// timeMix adds the attention of the current layer to the residual stream:
+// runTimeMix adds the attention of the current layer to the residual stream:
 //
 //	xn = LN(x; ln1);  x• = xn + (prev-xn)⊙mix•
 //	r, k, v = Wr·xr, Wk·xk, Wv·xv;  the low-rank branches of xw, xa, xv, xg
 //	y = recurrence, head norm, bonus, gate (kernel.TimeMix)
 //	x += Wo·y
-func (r *v7) timeMix() {
+func (r *v7) runTimeMix() {
 	a := &r.act
 	r.eachToken(r.regions.norm1)
 	r.eachToken(r.regions.shiftAtt)
 	for _, s := range r.spans {
 		copy(r.stateOf(s.state).att, a.xn.Row(s.last-1))
 	}
-	r.project()
+	r.projectInputs()
 	r.headMixes = r.headMixes[:0]
 	for i := range r.groups {
 		r.headMixes = append(r.headMixes, r.kernelMix(&v7Of(r.groups[i].layers[r.layer]).att))
 	}
-	r.pool.Run(len(r.spans)*r.model.shape.Heads, r.regions.heads)
+	r.pool.Run(len(r.spans)*r.model.shape.Heads, r.regions.runHeads)
 	if r.layer == len(r.model.layers)-1 {
 		r.keepLast(a.xr)
 	}
 	r.reshapeInputs(reshape{adapter.Output, a.xr})
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.output }, a.xr, a.xn, r.regions.residual)
-	r.down(adapter.Output, a.xr)
-	r.multiply()
-	r.up(adapter.Output, a.x)
-	r.multiply()
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.output }, a.xr, a.xn, r.regions.residual)
+	r.queueDown(adapter.Output, a.xr)
+	r.runQueue()
+	r.queueUp(adapter.Output, a.x)
+	r.runQueue()
 }
 
-// project computes what the recurrence needs, in two regions: the second
-// halves of the low-rank branches, and of what adapters change, follow the
-// first.
-func (r *v7) project() {
+// projectInputs computes what the recurrence reads, in two parallel regions: the down
+// halves of low-rank branches and adapters are in the first, the up halves in the
+// second.
+func (r *v7) projectInputs() {
 	a := &r.act
 	v, xv := a.v, a.xv
 	if r.layer == 0 {
@@ -49,35 +49,35 @@ func (r *v7) project() {
 	}
 	if r.changesInput(adapter.Value) {
 		for t := range r.tokens {
-			copy(r.extra.xv.Row(t), a.xv.Row(t))
+			copy(r.adapterBatches.xv.Row(t), a.xv.Row(t))
 		}
-		xv = r.extra.xv
+		xv = r.adapterBatches.xv
 	}
 	r.reshapeInputs(reshape{adapter.Receptance, a.xr}, reshape{adapter.Key, a.xk}, reshape{adapter.Value, a.xv})
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.receptance }, a.xr, a.r, nil)
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.key }, a.xk, a.k, nil)
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.value }, a.xv, v, nil)
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.decay.down }, a.xw, a.decay, r.regions.tanh)
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.rate.down }, a.xa, a.rate, nil)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.receptance }, a.xr, a.r, nil)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.key }, a.xk, a.k, nil)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.value }, a.xv, v, nil)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.decay.down }, a.xw, a.decay, r.regions.tanh)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.rate.down }, a.xa, a.rate, nil)
 	if r.layer > 0 {
-		r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.values.down }, xv, a.values, nil)
+		r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.values.down }, xv, a.values, nil)
 	}
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.gate.down }, a.xg, a.gate, r.regions.sigmoid)
-	r.down(adapter.Receptance, a.xr)
-	r.down(adapter.Key, a.xk)
-	r.down(adapter.Value, a.xv)
-	r.multiply()
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.gate.down }, a.xg, a.gate, r.regions.sigmoid)
+	r.queueDown(adapter.Receptance, a.xr)
+	r.queueDown(adapter.Key, a.xk)
+	r.queueDown(adapter.Value, a.xv)
+	r.runQueue()
 
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.decay.up }, a.decay, a.xw, nil)
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.rate.up }, a.rate, a.xa, nil)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.decay.up }, a.decay, a.xw, nil)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.rate.up }, a.rate, a.xa, nil)
 	if r.layer > 0 {
-		r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.values.up }, a.values, a.xv, nil)
+		r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.values.up }, a.values, a.xv, nil)
 	}
-	r.base(func(l layer) *kernel.Matrix { return v7Of(l).att.gate.up }, a.gate, a.xg, nil)
-	r.up(adapter.Receptance, a.r)
-	r.up(adapter.Key, a.k)
-	r.up(adapter.Value, v)
-	r.multiply()
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.gate.up }, a.gate, a.xg, nil)
+	r.queueUp(adapter.Receptance, a.r)
+	r.queueUp(adapter.Key, a.k)
+	r.queueUp(adapter.Value, v)
+	r.runQueue()
 }
 
 func (r *v7) normAtt(chunk int) { r.normTokens(chunk, func(l *v7Layer) *norm { return &l.ln1 }) }
@@ -110,8 +110,8 @@ func (r *v7) shiftAtt(chunk int) {
 	}
 }
 
-// previous is what token t's shifts look back at: the token before it in its
-// row, or the state.
+// previous is what the token shift of token t reads: the token before it in its row, or
+// the state.
 func (r *v7) previous(t int) layerState {
 	s := &r.spans[r.owner[t]]
 	if t == s.first {
@@ -121,8 +121,8 @@ func (r *v7) previous(t int) layerState {
 	return layerState{att: before, ffn: before}
 }
 
-// runHead takes one row's tokens through one head.
-func (r *v7) runHead(i int) {
+// runHeads takes one row's tokens through one head.
+func (r *v7) runHeads(i int) {
 	a, shape := &r.act, r.model.shape
 	s, head := &r.spans[i/shape.Heads], i%shape.Heads
 	state := r.stateOf(s.state).head(head, shape.HeadSize)
@@ -135,8 +135,8 @@ func (r *v7) runHead(i int) {
 	}
 }
 
-// kernelMix is the current layer of a variant for the kernels. The outputs of the low-rank
-// branches are where their inputs were; b and y take the places of xk and xr.
+// kernelMix is the current layer of a variant for the kernels. The low-rank branches
+// put their outputs where their inputs were; b and y take the places of xk and xr.
 func (r *v7) kernelMix(att *v7TimeMix) kernel.TimeMix {
 	a := &r.act
 	mix := kernel.TimeMix{
@@ -152,7 +152,8 @@ func (r *v7) kernelMix(att *v7TimeMix) kernel.TimeMix {
 	return mix
 }
 
-// tanhDecay and sigmoidGate follow the first halves of two low-rank branches.
+// tanhDecay and sigmoidGate are the activations between the halves of two low-rank
+// branches.
 func (r *v7) tanhDecay(lo, hi int) {
 	for t := range r.tokens {
 		v := r.act.decay.Row(t)[lo:hi]

@@ -9,9 +9,9 @@ import (
 // v7Weights are what synthetic weights of a layer are like.
 func v7Weights(s rwkv.Shape) map[string]distribution {
 	residual := 1 / math.Sqrt(2*float64(s.Layers))
-	// The FFN's input has the mean of ln2's constant bias, which token shift
-	// leaves unchanged; a mean in the key turns it into an offset of every
-	// activation that 10 % of them overcome.
+	// The mean of the FFN's input is ln2's constant bias, also after the token shift.
+	// With keyMean in the key's weights it becomes an offset of every activation,
+	// above which 10 % of them are positive.
 	const sigma = 0.5
 	keyMean := -normal90 * sigma / (float64(s.Embed) * syntheticLN2Bias)
 	shift, ffnShift := between(0, 0.6), between(0, 0.3)

@@ -48,7 +48,7 @@ type program interface {
 	// runLayer takes the batch through the runner's current layer: it reads the
 	// residual stream and the states, and adds to both.
 	runLayer()
-	// makeRoom prepares for steps with a variant of the model.
-	makeRoom(*variant) error
+	// reserveFor prepares for steps with a variant of the model.
+	reserveFor(*variant) error
 	close() error
 }
