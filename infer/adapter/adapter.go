@@ -89,18 +89,18 @@ type Layer struct {
 type Adapter struct {
 	Name        string // the file's base name
 	Path        string
-	Fingerprint string // of the file and of everything that changes what it means
+	Fingerprint string // of the file and of the options that change its meaning
 	Shape       rwkv.Shape
 	Layers      []Layer
 	Head        *Delta
 	// Replaced are tensors that take the place of the model's, by canonical name.
 	Replaced map[string][]float32
-	// HasState says that the file also holds a tuned initial state, which is
-	// no part of the adapter.
+	// HasState says that the file also has a tuned initial state, which is not part
+	// of the adapter.
 	HasState bool
 }
 
-// Kinds says for people what the adapter is made of: "LoRA", "DiSHA, 24 tensors".
+// Kinds lists for people the forms of the adapter's changes: "LoRA", "DiSHA, 24 tensors".
 func (a *Adapter) Kinds() string {
 	var seen []string
 	for d := range a.deltas() {
@@ -130,7 +130,7 @@ func (a *Adapter) Rank() int {
 	return rank
 }
 
-// Scaled says whether the adapter has a scale: LoRA and DoRA do.
+// Scaled says whether the adapter has a scale, which LoRA and DoRA have.
 func (a *Adapter) Scaled() bool {
 	for d := range a.deltas() {
 		if d.Form == LoRA || d.Form == DoRA {
@@ -140,7 +140,7 @@ func (a *Adapter) Scaled() bool {
 	return false
 }
 
-// Scale is that of the first LoRA or DoRA with the strength in it, or 1.
+// Scale is that of the first LoRA or DoRA, times the strength, or 1.
 func (a *Adapter) Scale() float32 {
 	for d := range a.deltas() {
 		if d.Form == LoRA || d.Form == DoRA {
@@ -150,7 +150,7 @@ func (a *Adapter) Scale() float32 {
 	return 1
 }
 
-// Targets are the products that the adapter changes in any layer, by name.
+// Targets are the names of the weights that the adapter changes in any layer.
 func (a *Adapter) Targets() []string {
 	var names []string
 	for _, t := range LayerTargets(a.Shape) {
@@ -181,8 +181,8 @@ func (a *Adapter) Bytes() int64 {
 	return n
 }
 
-// Touched is how many of the model's own weights the adapter changes, replaced
-// tensors aside: what a copy with the changes in it needs.
+// Touched is how many values the changed weights of the model have, without
+// replaced tensors: what a merged copy of them takes.
 func (a *Adapter) Touched() int64 {
 	n := int64(0)
 	count := func(d *Delta) {

@@ -19,7 +19,7 @@ const (
 	partLoraM
 	partInitA
 	partInitB
-	partBone // .bone and .disha: what it is its shape says
+	partBone // .bone and .disha; the shape says which form it is
 	partRouter
 	partMoleInfo
 	partState
@@ -27,12 +27,13 @@ const (
 	partReplaced
 )
 
-// TimeOffset is what post-wkv tuning trains in every layer, beside a tuned
-// state: y ← y⊙(1+offset) before the heads' norm. No model has it.
+// TimeOffset is a tensor that post-wkv tuning (RWKV-LM-RLHF) trains in every layer
+// beside a tuned state: y ← y⊙(1+offset) before the norm of the heads. No model
+// has it.
 const TimeOffset = "att.time_offset"
 
-// A place says where a tensor belongs. Layer is -1 for the head, expert -1
-// where there are no experts.
+// A place says where a tensor belongs. layer is -1 for the head, expert is -1
+// without experts.
 type place struct {
 	part   part
 	layer  int

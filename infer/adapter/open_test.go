@@ -36,7 +36,7 @@ func write(t testing.TB, dir string, content tensors, value func(i int) float32)
 	t.Helper()
 	var entries []checkpoint.Entry
 	for name, dims := range content {
-		n := product(dims)
+		n := sizeOf(dims)
 		entries = append(entries, checkpoint.Entry{Name: name, Type: "F32", Shape: dims, Write: func(w io.Writer) error {
 			var raw []byte
 			for i := range n {

@@ -13,21 +13,21 @@ import (
 
 // A Conversion says how Quantize writes a model.
 type Conversion struct {
-	// Vocab is a vocabulary file to carry along; nil carries what the model has.
+	// Vocab is a vocabulary file to put into the file; nil keeps the model's.
 	Vocab []byte
 	// Tensors are the names of the tensors to quantise, as rwkv.Shape.Matrices
 	// lists them. The others keep their stored type, exactly; so do those whose
 	// rows are not whole blocks.
 	Tensors []string
-	// Progress, if not nil, is called now and then with the bytes written and
+	// Progress, if not nil, is called from time to time with the bytes written and
 	// the bytes to write.
 	Progress func(done, total int64)
 }
 
 // Quantize writes a model in our own int8 form: a .safetensors file that holds
 // each large matrix as int8 values and fp16 scales, one for each Q8Block values
-// along a row. The file appears at path when it is complete; an existing one is
-// not replaced.
+// along a row. The file appears at path when it is complete. Quantize does not
+// replace an existing file.
 func Quantize(ctx context.Context, f *File, path string, c Conversion) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: already exists; remove it or choose another name", path)
@@ -78,8 +78,8 @@ func (c Conversion) write(ctx context.Context, f *File, to io.Writer) error {
 	return buffered.Flush()
 }
 
-// entries lists what the converted file holds, the vocabulary last because its
-// odd length would leave what follows unaligned.
+// entries are the tensors of the converted file. The vocabulary is the last one,
+// because its odd length would leave the next tensor unaligned.
 func (c Conversion) entries(f *File) []Entry {
 	var out []Entry
 	for _, t := range f.order {
@@ -152,7 +152,7 @@ func (t *Tensor) copyScales(w io.Writer) error {
 	return err
 }
 
-// A progressWriter reports what it writes and stops when its context ends.
+// A progressWriter reports progress and fails when its context is done.
 type progressWriter struct {
 	ctx         context.Context
 	to          io.Writer

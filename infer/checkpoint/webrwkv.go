@@ -6,8 +6,8 @@ import (
 
 // fromWebRWKV gives the tensors of web-rwkv's converted files their canonical
 // names and shapes. Such files have lower-case names and hold the low-rank
-// matrices transposed, [out, in]; they are turned back when read. A file of
-// nothing but time_state cannot be told from a plain one and is left as it is.
+// matrices transposed, [out, in]; reading transposes them back. A file of nothing
+// but time_state looks like a plain one and is not changed.
 func (f *File) fromWebRWKV() error {
 	if !f.isWebRWKV() {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"rookery/infer/tokenizer"
 )
 
-// words are the tokens of Model's vocabulary beyond the single bytes. Some hold
-// a part of a stop, some end or begin inside a character.
+// words are the tokens of Model's vocabulary beside the single bytes. Some contain a
+// part of a stop, some end or begin inside a character.
 var words = []string{
 	"\n\n", "\n\nUser", "\n\nUser:", "User", "Assistant", ":", " the", " and", " a",
 	"!\n", ".\n", ".\n\n", "。\n", "ab", "abc", "cd", "aa", "aab",
@@ -47,8 +47,8 @@ var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {
 	return t
 })
 
-// ModelWith is a model with another vocabulary, as rookery's tests with World
-// need it. Rows are those of the head, at least as many as t has tokens.
+// ModelWith is a model with another vocabulary. rows is that of the head, at least as
+// many as t has tokens.
 func ModelWith(name string, t *tokenizer.Tokenizer, rows int) *infer.Model {
 	return &infer.Model{
 		Name:        name,
