@@ -1,5 +1,5 @@
 // Package kernel is the arithmetic of the CPU backend: packed weight
-// matrices, products of activations with them, the RWKV-7 recurrence, the
+// matrices, products of activations with them, the recurrences of model versions (v7.go), the
 // vector functions of a block, and the worker pool that runs them.
 //
 // # Paths
