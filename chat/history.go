@@ -21,7 +21,7 @@ func (a *answer) nameOf(adapter string) string {
 	if adapter == a.way.adapter {
 		return a.way.adapterName
 	}
-	return a.host().adapters.title(adapter)
+	return a.host().adapters.KnownTitle(adapter)
 }
 
 // readPromptAs says how the state after the prompt came to be, and writes that
@@ -47,18 +47,18 @@ func (a *answer) readAt(at int, spans []turn.Span, s *infer.Snapshot) (r turn.Re
 	before := 0
 	if at > 0 {
 		above := &a.path[at-1]
-		if r, known := above.ReadingBy(a.template.model); above.Recall != nil {
-			before = len(a.template.reads(*above, a.rendering))
+		if r, known := above.ReadingBy(a.template.Model); above.Recall != nil {
+			before = len(a.template.TurnTokens(*above, a.rendering))
 		} else if known {
 			before = r.Unread
 		}
 	}
-	n = len(a.template.reads(a.path[at], a.rendering))
+	n = len(a.template.TurnTokens(a.path[at], a.rendering))
 	spans = turn.Trailing(spans, n+before)
 	if turn.Counted(spans) == 0 { // of another line, from the disk
 		spans, before = []turn.Span{{Adapter: s.Adapter, Name: a.nameOf(s.Adapter)}}, 0
 	}
-	return turn.ReadAs(a.template.model, spans, before, 0), n
+	return turn.ReadAs(a.template.Model, spans, before, 0), n
 }
 
 // fresh is how many turns at the end of the path nobody has read: the prompt,
@@ -66,7 +66,7 @@ func (a *answer) readAt(at int, spans []turn.Span, s *infer.Snapshot) (r turn.Re
 func (a *answer) fresh() int {
 	n := 1
 	for i := len(a.path) - 2; i >= 0; i-- {
-		if _, known := a.path[i].ReadingBy(a.template.model); known || a.path[i].Role != turn.RoleUser {
+		if _, known := a.path[i].ReadingBy(a.template.Model); known || a.path[i].Role != turn.RoleUser {
 			break
 		}
 		n++
@@ -91,7 +91,7 @@ func (a *answer) readTo(tokens []int32, s *infer.Snapshot) turn.Reading {
 	if len(spans) == 0 { // nothing of it was read
 		spans = []turn.Span{{Adapter: a.way.adapter, Name: a.way.adapterName}}
 	}
-	r := turn.ReadAs(a.template.model, spans, 0, unread)
+	r := turn.ReadAs(a.template.Model, spans, 0, unread)
 	r.Anew = a.readAfter()
 	return r
 }
@@ -99,7 +99,7 @@ func (a *answer) readTo(tokens []int32, s *infer.Snapshot) turn.Reading {
 // noteUnread writes down what a state leaves unread, of an answer of the time when
 // nobody did: what comes next may read it with another adapter.
 func (a *answer) noteUnread(t *turn.Turn, s *infer.Snapshot) {
-	r, known := t.ReadingBy(a.template.model)
+	r, known := t.ReadingBy(a.template.Model)
 	if !known || t.Reading.Model != "" || len(s.Pending) == 0 || a.way.second != nil {
 		return
 	}
@@ -118,7 +118,7 @@ func (a *answer) readAfter() *turn.Anew {
 	if a.anew != nil || a.resumed == nil {
 		return a.anew
 	}
-	r, _ := a.resumed.ReadingBy(a.template.model)
+	r, _ := a.resumed.ReadingBy(a.template.Model)
 	return r.Anew
 }
 
@@ -129,7 +129,7 @@ func (a *answer) readBegun(n int) []turn.Span {
 	if a.resumed == nil {
 		return turn.Grown(nil, span)
 	}
-	r, known := a.resumed.ReadingBy(a.template.model)
+	r, known := a.resumed.ReadingBy(a.template.Model)
 	if !known {
 		return turn.Grown(nil, span)
 	}
@@ -158,7 +158,7 @@ func (a *answer) readSoFar() turn.Reading {
 		spans = spans[:last]
 	}
 	above = a.readAbove(above)
-	r := turn.ReadAs(a.template.model, slices.Concat(above, spans), turn.Counted(above), 0)
+	r := turn.ReadAs(a.template.Model, slices.Concat(above, spans), turn.Counted(above), 0)
 	r.Anew = a.readAfter()
 	return r
 }
@@ -168,7 +168,7 @@ func (a *answer) readSoFar() turn.Reading {
 // kill between them. The caller holds mu.
 func (a *answer) readAbove(before []turn.Span) []turn.Span {
 	prompt := a.d.tree.nodes[a.turn.Parent]
-	if _, known := prompt.turn.ReadingBy(a.template.model); known || a.prompted || a.resumed != nil {
+	if _, known := prompt.turn.ReadingBy(a.template.Model); known || a.prompted || a.resumed != nil {
 		return nil
 	}
 	return turn.Trailing(before, min(len(prompt.turn.Tokens), turn.Counted(before)))

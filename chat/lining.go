@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -17,7 +18,7 @@ func (a *answer) lining() *lining {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	now := turn.Span{Adapter: a.way.adapter, Name: a.way.adapterName}
-	l := &lining{model: a.template.model, force: a.forced, next: now, now: now.Adapter}
+	l := &lining{model: a.template.Model, force: a.forced, next: now, now: now.Adapter}
 	if a.anew != nil {
 		l.anew = *a.anew
 	}
@@ -36,11 +37,11 @@ func (a *answer) before() *turn.Turn {
 // beginAt makes the line begin from another state than the conversation does,
 // as the line of a variant does that was chosen.
 func (a *answer) beginAt(ctx context.Context, id turn.ID) error {
-	b := a.d.workspace.library.base(ctx, id)
-	if id != 0 && b == (base{}) {
+	b := a.d.workspace.library.FindBase(ctx, id)
+	if id != 0 && b == (library.Base{}) {
 		return &MissingError{First: 1, Last: len(a.path), What: "were read from a state that is not in the library any more", WayOut: "import it again", Now: "from the conversation's own"}
 	}
-	a.way.base, a.way.baseName, a.way.baseKind = id, b.name, b.kind
+	a.way.base, a.way.baseName, a.way.baseKind = id, b.Name, b.Kind
 	a.reopen()
 	return nil
 }
@@ -80,13 +81,13 @@ func (a *answer) need(ctx context.Context, p stretch) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	lost, ok := errors.AsType[*lostError](err)
+	lost, ok := errors.AsType[*library.LostAdapterError](err)
 	if !ok {
 		return fmt.Errorf("%s: %w", turnsRead(p.first+1, p.last+1, p.name, p.adapter), err)
 	}
 	return &MissingError{
 		First: p.first + 1, Last: p.last + 1, Adapter: p.adapter, Name: p.name,
-		What: "were read with " + adapterNamed(p.name, p.adapter) + ", " + lost.how, WayOut: lost.wayOut, Now: "with " + a.adapterInUse(), Err: err,
+		What: "were read with " + adapterNamed(p.name, p.adapter) + ", " + lost.How, WayOut: lost.WayOut, Now: "with " + a.adapterInUse(), Err: err,
 	}
 }
 

@@ -77,7 +77,7 @@ func (a *answer) readAnew(turns int) {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	prompt := &a.path[len(a.path)-1]
-	_, read := prompt.ReadingBy(a.template.model)
+	_, read := prompt.ReadingBy(a.template.Model)
 	if a.resumed == nil && !read && a.strange == 0 {
 		a.promptAnew = a.anewOf(turns - 1)
 		return

@@ -32,7 +32,7 @@ func (a *answer) reads(s start) infer.Prefix {
 	read := a.origin(s.adapter)
 	n := 0
 	for _, t := range a.path {
-		tokens := a.template.reads(t, a.rendering)
+		tokens := a.template.TurnTokens(t, a.rendering)
 		if n += len(tokens); n > reusedTokens {
 			return infer.Prefix{}
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -28,7 +29,7 @@ type start struct {
 func (d *Dialogue) path(to turn.ID) []turn.Turn {
 	line := d.tree.line(to)
 	path := make([]turn.Turn, len(line))
-	model := d.template().model
+	model := d.template().Model
 	for i, n := range line {
 		path[i] = n.turn
 		if _, known := n.turn.ReadingBy(model); !known && n.turn.Role == turn.RoleUser {
@@ -111,7 +112,7 @@ func (a *answer) below(ctx context.Context, own []int32) (start, error) {
 				return start{}, err
 			}
 		}
-		l.turn(i, t, a.template.reads(*t, a.rendering), false)
+		l.turn(i, t, a.template.TurnTokens(*t, a.rendering), false)
 	}
 	return a.fromTheBeginning(ctx, l.stretches(), l.now)
 }
@@ -158,7 +159,7 @@ func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error
 	if a.way.base != 0 {
 		s, err := a.d.workspace.library.Get(ctx, a.way.base)
 		if err == nil {
-			from, text, err = BeginFrom(s, a.model())
+			from, text, err = library.BeginFrom(s, a.model())
 		}
 		if err != nil {
 			return nil, nil, fmt.Errorf("the state that the conversation begins from: %w", err)
@@ -203,7 +204,7 @@ func (a *answer) noteSwap(s start) {
 	if n := len(a.path); last == nil && n > 1 {
 		last = &a.path[n-2]
 	}
-	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.model || s.anew == 0 {
+	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.Model || s.anew == 0 {
 		return
 	}
 	a.d.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"rookery/chat/library"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
@@ -44,9 +46,9 @@ func (a *answer) on(w, own way) {
 	a.way, a.based, a.anew = w, w.base != own.base, nil
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
 	if w.second != own.second {
-		a.template = templateOf(a.model())
-		a.turn.ModelName = a.template.name
-		if !slices.Contains(ThinkModes(a.model()), a.think) {
+		a.template = prompt.TemplateOf(a.model())
+		a.turn.ModelName = a.template.ModelName
+		if !slices.Contains(prompt.ThinkModes(a.model()), a.think) {
 			a.think = turn.ThinkOff
 		}
 	}
@@ -74,24 +76,12 @@ func (a *answer) open() {
 // reopen renders the beginning of the line for the base of the answer's way.
 func (a *answer) reopen() {
 	was := a.rendering
-	a.rendering.begins = base{name: a.way.baseName, kind: a.way.baseKind}.beginning()
-	if a.rendering.begins == afterText {
-		a.rendering.system = "" // as for conversations that begin from it, see setBase
+	a.rendering.Begins = library.Base{Name: a.way.baseName, Kind: a.way.baseKind}.Beginning()
+	if a.rendering.Begins == prompt.AfterText {
+		a.rendering.System = "" // as for conversations that begin from it, see setBase
 	}
 	a.path = slices.Clone(a.path)
-	a.path[0] = a.template.opened(a.path[0], was, a.rendering)
-}
-
-// opened is a first turn with the opening of another rendering.
-func (t template) opened(first turn.Turn, was, now rendering) turn.Turn {
-	old := t.opening(was.system, was.begins)
-	if t.knows(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
-		first.Tokens = slices.Concat(t.opening(now.system, now.begins), first.Tokens[len(old):])
-		return first
-	}
-	first.Tokens = t.rerender(first, now)
-	first.Model, first.ModelName = t.model, t.name
-	return first
+	a.path[0] = a.template.ReopenTurn(a.path[0], was, a.rendering)
 }
 
 // looker is what finds the states along the line to a turn, of the
@@ -138,7 +128,7 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 		return from, nil
 	}
 	adapter, name := a.using()
-	voices, err := loadMembers(ctx, m, a.d.workspace.library, model, adapter, func(s *turn.State) error { return s.CheckAdapter(adapter, name) })
+	voices, err := a.d.workspace.library.LoadMembers(ctx, m, model, adapter, name)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"rookery/chat/library"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -14,8 +16,7 @@ import (
 
 // An Engine is what chat needs of infer.Engine.
 type Engine interface {
-	Model() *infer.Model
-	Submit(infer.Request) (*infer.Stream, error)
+	library.Engine
 	Stats() infer.Stats
 }
 
@@ -24,7 +25,7 @@ type Engine interface {
 type Defaults struct {
 	System    string
 	Preset    string          // "" chooses by model family
-	Presets   []Preset        // a person's own
+	Presets   []prompt.Preset // a person's own
 	Sampling  *sampler.Params // overrides the preset
 	Think     turn.ThinkMode
 	MaxTokens int
@@ -44,7 +45,7 @@ type Workspace struct {
 	host
 	secondModels secondModels
 	store        turn.Store
-	library      *Library
+	library      *library.Library
 	saver        *saver // of the layout
 	memory       *memoryTier
 	changed      chan struct{} // 1 slot
@@ -71,7 +72,7 @@ func NewWorkspace(e Engine, store turn.Store, d Defaults) *Workspace {
 	warm := newMemoryTier()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Workspace{
-		host: host{e, newAdapterRegistry(e, store)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
+		host: host{e, library.NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: library.New(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[turn.ID]*Dialogue{}, leaving: map[turn.ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}
@@ -108,7 +109,7 @@ func (k *Workspace) stops(m *infer.Model) []string {
 	if stops := k.settings().Stops; stops != nil {
 		return stops
 	}
-	return Stops(m)
+	return prompt.Stops(m)
 }
 
 // New opens a new, empty conversation. It is stored with its first turn.
@@ -128,7 +129,7 @@ func (k *Workspace) NewFrom(s turn.State) (*Dialogue, error) {
 // blank is a dialogue with the settings of a new conversation.
 func (k *Workspace) blank() *Dialogue {
 	s := k.settings()
-	preset := presetNamed(k.engine.Model(), s.Preset, s.Presets)
+	preset := prompt.FindPreset(k.engine.Model(), s.Preset, s.Presets)
 	now := time.Now()
 	c := turn.Conversation{
 		ID: turn.NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
@@ -174,8 +175,8 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 		}
 	}
 	c, turns, j, err := d.workspace.store.Load(d.saver.ctx, d.id)
-	b := d.workspace.library.base(d.saver.ctx, c.Base)
-	adapter := d.workspace.adapters.name(d.saver.ctx, c.Adapter)
+	b := d.workspace.library.FindBase(d.saver.ctx, c.Base)
+	adapter := d.workspace.adapters.FindTitle(d.saver.ctx, c.Adapter)
 	var journals []turn.Journal
 	if err == nil && j != nil {
 		journals, err = d.workspace.store.Journals(d.saver.ctx, d.id)

@@ -14,6 +14,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/chattest"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -47,7 +48,8 @@ func newInquest(t *testing.T) *inquest {
 		must(t, err)
 		must(t, e.LoadAdapter(t.Context(), a, false))
 	}
-	asked, _ := chat.Ask(e.Model(), tortureDefaults(0), "x")
+	asked, _, err := tortureDefaults(0).Request(e.Model(), prompt.QuestionOf("x"), nil)
+	must(t, err)
 	return &inquest{
 		t: t, engine: e, ban: asked.Sampling.Ban, schemas: len(scripts),
 		checked: map[turn.ID]int{}, during: map[string]int{},
@@ -366,7 +368,8 @@ func (r *inquest) makeOld(dir string, version int, w *testimony) {
 		exec(script)
 	}
 	m := r.engine.Model()
-	asked, _ := chat.Ask(m, tortureDefaults(0), "an old one")
+	asked, _, err := tortureDefaults(0).Request(m, prompt.QuestionOf("an old one"), nil)
+	must(t, err)
 	asked.Sampling.Seed = uint64(version)
 	end := r.run(asked)
 	params := *tortureDefaults(0).Sampling

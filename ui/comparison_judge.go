@@ -6,8 +6,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 // judgedMsg brings how likely a reference found the answers.
@@ -15,7 +16,7 @@ type judgedMsg struct {
 	c      *comparison
 	ref    *pane
 	panes  []*pane
-	judged []chat.Score
+	judged []compare.Score
 	err    error
 }
 
@@ -56,11 +57,11 @@ func (c *comparison) stopJudging() {
 
 func (msg judgedMsg) take(m *Model) tea.Cmd {
 	c := msg.c
-	if c.measured != msg.ref || !slices.Contains(m.dialogs, dialog(c)) {
+	if c.measured != msg.ref || !slices.Contains(m.dialogs, kit.Dialog(c)) {
 		return nil // another reference, or nobody looks
 	}
 	if msg.err != nil {
-		c.said = "perplexity: " + oneLine(msg.err.Error())
+		c.said = "perplexity: " + kit.OneLine(msg.err.Error())
 		return nil
 	}
 	for i, p := range msg.panes {

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
 	"rookery/ui/panel"
@@ -23,7 +24,7 @@ type Settings struct {
 	ScreenReader bool // plain lines instead of a screen; at start only
 	FPS          int  // frames a second while text arrives; 0 is 30
 
-	Presets []chat.Preset // of sampling, a person's own
+	Presets []prompt.Preset // of sampling, a person's own
 
 	// Err says that a changed configuration could not be read. It is shown and
 	// the other fields are ignored.
@@ -59,6 +60,9 @@ type Options struct {
 	// or, with an empty name, as what new conversations begin with. It may block;
 	// nil cannot.
 	SaveSampling func(name string, p sampler.Params) error
+
+	// Clipboard writes to the system's clipboard; nil is the one that there is.
+	Clipboard func(text string) error
 
 	In  io.Reader // standard input if nil
 	Out io.Writer // standard output if nil

@@ -11,9 +11,11 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // plain is the interface for screen readers: no alternate screen, no boxes, no
@@ -24,7 +26,7 @@ type plain struct {
 	options   Options
 	workspace workspace
 	model     *infer.Model
-	own       []chat.Preset // of sampling
+	own       []prompt.Preset // of sampling
 	saver     saver
 	out       io.Writer
 	wrote     error // the first error of out
@@ -146,7 +148,7 @@ func (p *plain) obey(err error) (leave bool) {
 		return true
 	}
 	if err != nil {
-		p.say("Error: " + oneLine(err.Error()))
+		p.say("Error: " + kit.OneLine(err.Error()))
 	}
 	return false
 }
@@ -188,19 +190,19 @@ func (p *plain) welcome(version string) {
 	v := p.d.View()
 	if len(v.Turns) == 0 {
 		if p.model != nil {
-			if text := chat.Greeting(p.model); text != "" {
+			if text := prompt.Greeting(p.model); text != "" {
 				p.say(text)
 			}
 		}
 		return
 	}
-	p.say(fmt.Sprintf("Conversation: %s, %d messages.", titleOf(v.Conversation), len(v.Turns)))
+	p.say(fmt.Sprintf("Conversation: %s, %d messages.", kit.TitleOf(v.Conversation), len(v.Turns)))
 	last := v.Turns[len(v.Turns)-1]
 	if last.Role == turn.RoleAssistant {
-		_, answer, _ := chat.SplitThought(last.Text)
-		p.say("Answer: " + clean(strings.TrimSpace(answer)))
+		_, answer, _ := prompt.SplitThought(last.Text)
+		p.say("Answer: " + kit.Clean(strings.TrimSpace(answer)))
 	} else {
-		p.say("You: " + clean(last.Text))
+		p.say("You: " + kit.Clean(last.Text))
 	}
 	if last.Open {
 		p.say("The answer was interrupted. /continue goes on with it.")
@@ -290,7 +292,7 @@ func (p *plain) speak() (generating bool) {
 			p.begin(v.Live.Turn.ID)
 		}
 		p.reread(v.Live)
-		thought, answer, open := chat.SplitThought(v.Live.Text)
+		thought, answer, open := prompt.SplitThought(v.Live.Text)
 		if open && !p.thought {
 			p.thought = true
 			p.say("Thinking.")
@@ -301,7 +303,7 @@ func (p *plain) speak() (generating bool) {
 	}
 	if v.Err == nil {
 		p.failure = ""
-	} else if text := oneLine(v.Err.Error()); text != p.failure {
+	} else if text := kit.OneLine(v.Err.Error()); text != p.failure {
 		p.failure = text
 		p.say("Error: " + text)
 	}
@@ -327,7 +329,7 @@ func (p *plain) tell(thought, answer string, all bool) {
 	}
 	p.spoken += len(rest)
 	p.inside = !strings.HasSuffix(rest, "\n")
-	p.write(clean(rest))
+	p.write(kit.Clean(rest))
 }
 
 // finish writes the end of an answer and how it ended.
@@ -336,7 +338,7 @@ func (p *plain) finish(v chat.View) {
 		if t.ID != p.live {
 			continue
 		}
-		thought, answer, _ := chat.SplitThought(t.Text)
+		thought, answer, _ := prompt.SplitThought(t.Text)
 		p.tell(thought, strings.Trim(answer, " \n"), true)
 		p.endLine()
 		if t.Open {

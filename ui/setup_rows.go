@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A draft is a variant while it is set up. Without a name it is called after
@@ -45,7 +47,7 @@ func otherwise(text, none string) string {
 	if text == "" {
 		return none
 	}
-	return oneLine(text)
+	return kit.OneLine(text)
 }
 
 // parameters writes sampling parameters as parseSampling reads them.
@@ -67,7 +69,7 @@ func parameters(p sampler.Params) string {
 }
 
 // presetOf names the preset that has these parameters, the seed aside.
-func presetOf(presets []chat.Preset, p sampler.Params) string {
+func presetOf(presets []prompt.Preset, p sampler.Params) string {
 	for _, preset := range presets {
 		if preset.Sampling.Seed = p.Seed; reflect.DeepEqual(preset.Sampling, p) {
 			return preset.Name

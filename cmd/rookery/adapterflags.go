@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -25,7 +26,7 @@ func (f *adapterFlags) add(flags *pflag.FlagSet, named bool) {
 	if named {
 		flags.StringVar(&f.name, "adapter", "", "use this adapter: its name, or a file")
 	}
-	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "what the adapter's whole change is multiplied with (default 1)")
+	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "factor on the adapter's whole change (default 1)")
 	flags.Float32Var(&f.options.Alpha, "alpha", 0, "alpha of a LoRA or DoRA file, whose scale is alpha/rank")
 	flags.Float32Var(&f.options.Scale, "adapter-scale", 0, "scale of a LoRA or DoRA file, instead of alpha/rank")
 	flags.StringVar(&f.options.Blocks, "blocks", "", "which way the blocks of a Bone file lie: column or row")
@@ -51,7 +52,7 @@ func (f *adapterFlags) load(ctx context.Context, c config.Config, e *infer.Engin
 		return "", err
 	}
 	open, own := adaptersOf(e.Model())
-	a, err := chat.NewAdapterRegistry(e, store, open, own).Find(ctx, f.name, f.options)
+	a, err := library.NewAdapterRegistry(e, store, open, own).Find(ctx, f.name, f.options)
 	return a.Fingerprint, asked(err)
 }
 
@@ -119,7 +120,7 @@ func (r *report) adapt(ctx context.Context, s subject, c config.Config, o benchO
 		return err
 	}
 	open, own := adaptersOf(s.model)
-	read, err := chat.NewAdapterRegistry(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
+	read, err := library.NewAdapterRegistry(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
 	if err != nil {
 		return asked(err)
 	}

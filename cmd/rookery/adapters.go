@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -20,20 +20,20 @@ import (
 
 func (a *app) adaptersCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "adapters", Short: "Inspect the adapters that conversations use", Args: usageArgs(cobra.NoArgs),
+		Use: "adapters", Short: "Manage the adapters that conversations use", Args: usageArgs(cobra.NoArgs),
 		Long: "Adapters change a model beside its weights: LoRA, PiSSA, DoRA, DiSHA, BAT, Bone, MoLE, replaced tensors, as the\n" +
 			"public trainers write them. Conversations with different ones run together. docs/adapters.md has the formats.",
 		Example: "rookery adapters inspect lora.pth --model model.pth --alpha 32\nrookery run --adapter demo-pirate 'Tell me a story.'",
 	}
 	var asJSON bool
 	list := &cobra.Command{
-		Use: "ls", Short: "List the adapters that were used, and those that come with the model", Args: usageArgs(cobra.NoArgs),
+		Use: "ls", Short: "List the known adapters", Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAdapters(cmd, asJSON) },
 	}
 	list.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	a.modelFlags(list.Flags())
 	cmd.AddCommand(list, a.inspectAdapterCommand(), a.checkAdapterCommand(), &cobra.Command{
-		Use: "forget NAME...", Short: "Take adapters out of the list; their files stay", Args: usageArgs(cobra.MinimumNArgs(1)), RunE: a.forgetAdapters,
+		Use: "forget NAME...", Short: "Remove adapters from the list; keep their files", Args: usageArgs(cobra.MinimumNArgs(1)), RunE: a.forgetAdapters,
 	})
 	return cmd
 }
@@ -85,7 +85,7 @@ func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
 
 // openRegistry is the adapters that are known, for the configured model, which is not
 // loaded.
-func (a *app) openRegistry(ctx context.Context) (*chat.AdapterRegistry, error) {
+func (a *app) openRegistry(ctx context.Context) (*library.AdapterRegistry, error) {
 	c, err := a.config()
 	if err != nil {
 		return nil, err
@@ -99,14 +99,14 @@ func (a *app) openRegistry(ctx context.Context) (*chat.AdapterRegistry, error) {
 		return nil, err
 	}
 	open, own := adaptersOf(m)
-	return chat.NewAdapterRegistry(nil, store, open, own), nil
+	return library.NewAdapterRegistry(nil, store, open, own), nil
 }
 
 func (a *app) inspectAdapterCommand() *cobra.Command {
 	var f adapterFlags
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "inspect FILE", Short: "Say what an adapter is: kinds, ranks, layers, memory", Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "inspect FILE", Short: "Show kinds, ranks, layers and memory of a file", Args: usageArgs(cobra.ExactArgs(1)),
 		Long: "Say what an adapter is, as it would be used with the model of --model (the embedded one if not given).",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rack, err := a.openRegistry(cmd.Context())
@@ -197,7 +197,7 @@ func (a *app) forgetAdapters(cmd *cobra.Command, args []string) error {
 	none := func(context.Context, string, string, adapter.Options) (*adapter.Adapter, error) {
 		return nil, fs.ErrNotExist
 	}
-	rack := chat.NewAdapterRegistry(nil, s, none, nil)
+	rack := library.NewAdapterRegistry(nil, s, none, nil)
 	for _, name := range args {
 		if err = rack.ForgetNamed(cmd.Context(), name); err != nil {
 			break

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -53,7 +54,7 @@ func (a *app) compareCommand() *cobra.Command {
 	fs.IntVar(&o.rows, "rows", 32, "answers that run at once")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object at the end")
 	fs.BoolVar(&o.jsonl, "jsonl", false, "print a JSON object for each prompt as it is done")
-	fs.StringVarP(&o.out, "out", "o", "", "write a JSON object for each prompt to this file as it is done, and go on from what it has")
+	fs.StringVarP(&o.out, "out", "o", "", "append a JSON object for each finished prompt; skip the prompts it has already")
 	cmd.AddCommand(a.votesCommand())
 	return cmd
 }
@@ -173,7 +174,7 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *ch
 		name = v.Preset
 	}
 	m := workspace.Engine().Model()
-	preset, err := findPreset(chat.Presets(m, ownPresets(c)...), m, name)
+	preset, err := findPreset(prompt.Presets(m, ownPresets(c)...), m, name)
 	if err != nil {
 		return out, err
 	}
@@ -200,7 +201,7 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *ch
 		return out, errors.New("it has a strength and no adapter")
 	}
 	if v.Mix != "" {
-		out.Mix, err = chat.ParseMix(ctx, workspace.Library(), v.Mix)
+		out.Mix, err = workspace.Library().ParseMix(ctx, v.Mix)
 	}
 	return out, err
 }

@@ -92,7 +92,7 @@ func TestMixResumes(t *testing.T) {
 	look := newSpy(t, l)
 	rows := make([]row, look.rowCount(b.handle))
 	look.rows(b.handle, &rows[0])
-	if len(rows) != 3 || rows[0].voices != 2 || rows[0].flags&rowDraw == 0 || rows[1].flags != rowLogits || rows[2].gate >= 0 {
+	if len(rows) != 3 || rows[0].members != 2 || rows[0].flags&rowDraw == 0 || rows[1].flags != rowLogits || rows[2].weight >= 0 {
 		t.Errorf("the last step had the rows %+v", rows)
 	}
 }
