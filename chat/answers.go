@@ -114,7 +114,7 @@ func (k *Workspace) asking(ctx context.Context, q Question, v Variant) (r infer.
 	if err := a.host().adapters.Need(ctx, a.way.adapter); err != nil {
 		return r, "", err
 	}
-	from, text, err := a.beginning(ctx)
+	from, text, err := a.beginning(ctx, a.way.base)
 	if err != nil {
 		return r, "", err
 	}

@@ -123,14 +123,13 @@ func (d *Dialogue) headerOf(n *node) string {
 // comes of the rest.
 func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 	t := d.template()
-	now := turn.Span{Adapter: d.conv.Adapter, Name: d.adapter}
 	sampling := d.conv.Sampling
 	sampling.Seed = d.nextSeed(d.tree.nodes[beside.turn.Parent])
 	tn := turn.Turn{
 		ID: turn.NewID(), Parent: beside.turn.Parent, Role: turn.RoleAssistant, Text: text, Tokens: tokens,
 		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.model, ModelName: t.name,
 		Base: beside.turn.Base, Adapter: beside.turn.Adapter, AdapterID: beside.turn.AdapterID, Edited: true, Created: time.Now(),
-		Reading: beside.turn.ReadUpTo(t.model, sameTokens(beside.turn.Tokens, tokens), now),
+		History: d.historyUpTo(&beside.turn, sameTokens(beside.turn.Tokens, tokens)),
 	}
 	if open {
 		tn.Reason = infer.ReasonCancelled
@@ -146,6 +145,24 @@ func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 		return
 	}
 	d.reline()
+}
+
+// historyUpTo is how the state was read that had the first n tokens of an answer.
+// The caller holds mu.
+func (d *Dialogue) historyUpTo(t *turn.Turn, n int) turn.History {
+	if !t.History.Known(d.template().model) {
+		return turn.History{}
+	}
+	return t.History.Prefix(d.lineLen(t.Parent, t.History) + n)
+}
+
+// sameTokens is how many tokens two turns begin with together.
+func sameTokens(a, b []int32) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // respoken is the tokens of an answer's new text: the old ones as long as they

@@ -69,7 +69,7 @@ type exportTurn struct {
 	Adapter   string          `json:"adapter,omitempty"`
 	AdapterID string          `json:"adapter_id,omitempty"` // fingerprint
 	Mix       *turn.Mix       `json:"mix,omitempty"`
-	Reading   *turn.Reading   `json:"reading,omitempty"`
+	History   *turn.History   `json:"history,omitempty"`
 	Label     string          `json:"label,omitempty"`
 	Pinned    bool            `json:"pinned,omitempty"`
 	Edited    bool            `json:"edited,omitempty"`
@@ -128,8 +128,8 @@ func exportedTurn(t turn.Turn) exportTurn {
 		Base: t.Base, Adapter: t.Adapter, AdapterID: t.AdapterID, Label: t.Label, Pinned: t.Pinned, Edited: t.Edited,
 		Mix: exportedMix(t.Mix),
 	}
-	if len(t.Reading.Spans) > 0 {
-		e.Reading = &t.Reading
+	if len(t.History.Runs) > 0 {
+		e.History = &t.History
 	}
 	if t.Recall != nil {
 		e.Recall = &t.Recall

@@ -71,7 +71,7 @@ func (d *Dialogue) lineAsIs(id turn.ID) (forking, error) {
 		return forking{}, missing(id)
 	}
 	f := forking{conversation: d.conv, base: d.base, adapter: d.adapter, rendering: d.rendering()}
-	path := d.path(id) // with who read them, which may stand at turns that are not copied
+	path := d.path(id)
 	for i, n := range d.tree.line(id) {
 		held := d.tree.held(n.turn.ID)
 		s, waits := d.saver.pending(n.turn.ID)

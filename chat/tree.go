@@ -2,6 +2,7 @@ package chat
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	"rookery/chat/turn"
@@ -62,6 +63,20 @@ func (t *tree) line(head turn.ID) []*node {
 	}
 	slices.Reverse(line)
 	return line
+}
+
+// below is a turn and all those below it, parents before children.
+func (t *tree) below(n *node) iter.Seq[*node] {
+	return func(yield func(*node) bool) {
+		for wait := []*node{n}; len(wait) > 0; wait = wait[1:] {
+			if !yield(wait[0]) {
+				return
+			}
+			for _, id := range wait[0].children {
+				wait = append(wait, t.nodes[id])
+			}
+		}
+	}
 }
 
 // newest follows the newest turns below a turn to the last one.

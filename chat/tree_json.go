@@ -157,8 +157,8 @@ func (e exportTurn) turn() (turn.Turn, error) {
 	if e.Mix != nil {
 		t.Mix = *e.Mix
 	}
-	if e.Reading != nil {
-		t.Reading = *e.Reading
+	if e.History != nil {
+		t.History = *e.History
 	}
 	if len(e.Tokens) == 0 {
 		t.Tokens = nil

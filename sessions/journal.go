@@ -22,7 +22,7 @@ func (s *Store) BeginJournal(ctx context.Context, conversation turn.ID, t turn.T
 	if err != nil {
 		return err
 	}
-	reading, err := encodeReading(&t)
+	reading, err := encodeHistory(&t)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *Store) BeginJournal(ctx context.Context, conversation turn.ID, t turn.T
 
 // AmendJournal implements chat.Store.
 func (s *Store) AmendJournal(ctx context.Context, t turn.Turn) error {
-	reading, err := encodeReading(&t)
+	reading, err := encodeHistory(&t)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func scanJournal(row scanner) (turn.Journal, error) {
 	if t.Mix, err = decodeMix(mix); err != nil {
 		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
 	}
-	if err = decodeReading(reading, t); err != nil {
+	if err = decodeHistory(reading, t); err != nil {
 		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
 	}
 	if t.Sampling, err = decodeSampling(sampling); err != nil {

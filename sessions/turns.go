@@ -31,7 +31,7 @@ func scanTurn(row scanner) (turn.Turn, error) {
 		t.Recall, errs[3] = decodeTokens(recall.V)
 	}
 	t.Mix, errs[4] = decodeMix(mix)
-	errs[5] = decodeReading(reading, &t)
+	errs[5] = decodeHistory(reading, &t)
 	t.Created = decodeTime(created)
 	if err := errors.Join(errs[:]...); err != nil {
 		return t, fmt.Errorf("turn %d: %w", t.ID, err)
@@ -92,7 +92,7 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation turn.ID, t turn.Turn
 	if err != nil {
 		return err
 	}
-	reading, err := encodeReading(&t)
+	reading, err := encodeHistory(&t)
 	if err != nil {
 		return err
 	}

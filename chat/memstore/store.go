@@ -178,7 +178,7 @@ func (s *Store) AmendJournal(ctx context.Context, t turn.Turn) error {
 	defer s.mu.Unlock()
 	if c := s.owner[t.ID]; c != nil && c.journals[t.ID] != nil {
 		j := &c.journals[t.ID].Turn
-		j.Adapter, j.AdapterID, j.Reading = t.Adapter, t.AdapterID, t.Reading
+		j.Adapter, j.AdapterID, j.History = t.Adapter, t.AdapterID, t.History
 	}
 	return nil
 }

@@ -45,14 +45,14 @@ type Turn struct {
 	Sampling  sampler.Params
 	Model     string // fingerprint
 	ModelName string
-	Base      string // name of the base state that the line began with; "" for the zero state
-	Adapter   string // name of the adapter it was generated with; "" for none
-	AdapterID string // its fingerprint; "" also where it was not written down
-	Mix       Mix    // it was drawn from; the zero Mix for none
-	Reading   Reading
-	Label     string // a person's name for this turn
-	Pinned    bool   // its snapshot is kept
-	Edited    bool   // an answer of which a person wrote a part
+	Base      string  // name of the base state that the line began with; "" for the zero state
+	Adapter   string  // name of the adapter it was generated with; "" for none
+	AdapterID string  // its fingerprint; "" also where it was not written down
+	Mix       Mix     // it was drawn from; the zero Mix for none
+	History   History // of the state after it; the zero History is not known
+	Label     string  // a person's name for this turn
+	Pinned    bool    // its snapshot is kept
+	Edited    bool    // an answer of which a person wrote a part
 	Created   time.Time
 	Usage     infer.Usage
 }
