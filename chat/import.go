@@ -139,7 +139,7 @@ func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]b
 				continue
 			}
 			if c, ok := stored[a.ID]; ok {
-				_, turns, _, err := store.Load(ctx, a.ID)
+				_, turns, err := store.Load(ctx, a.ID)
 				if err != nil {
 					return nil, nil, err
 				}

@@ -23,7 +23,7 @@ func told(t *testing.T, data string) string {
 		if a.Fate != chat.FateNew {
 			continue
 		}
-		c, turns, _, err := store.Load(ctx, a.ID)
+		c, turns, err := store.Load(ctx, a.ID)
 		must(t, err)
 		if c.System != "" {
 			fmt.Fprintf(&b, "  system %q\n", c.System)

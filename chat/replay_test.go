@@ -150,7 +150,7 @@ func (r *adaptedRoom) state(id turn.ID) []float32 {
 // thin removes all states of a conversation that nobody has open.
 func thin(t *testing.T, store turn.Store, id turn.ID) {
 	t.Helper()
-	c, turns, _, err := store.Load(t.Context(), id)
+	c, turns, err := store.Load(t.Context(), id)
 	must(t, err)
 	for _, tn := range turns {
 		must(t, store.CommitTurn(t.Context(), c, tn, nil))

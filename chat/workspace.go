@@ -173,11 +173,11 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 		case <-d.saver.ctx.Done():
 		}
 	}
-	c, turns, j, err := d.workspace.store.Load(d.saver.ctx, d.id)
+	c, turns, err := d.workspace.store.Load(d.saver.ctx, d.id)
 	b := d.workspace.library.base(d.saver.ctx, c.Base)
 	adapter := d.workspace.adapters.name(d.saver.ctx, c.Adapter)
 	var journals []turn.Journal
-	if err == nil && j != nil {
+	if err == nil {
 		journals, err = d.workspace.store.Journals(d.saver.ctx, d.id)
 	}
 	d.mu.Lock()

@@ -7,7 +7,6 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
-	"rookery/infer"
 )
 
 const (
@@ -23,8 +22,7 @@ const (
 
 // Retention says which snapshots are kept.
 type Retention struct {
-	Budget int64       // bytes of snapshots on disk; 0 keeps those of marked turns alone
-	Width  infer.Width // that new snapshots' states are written with
+	Budget int64 // bytes of snapshots on disk; 0 keeps those of marked turns alone
 }
 
 // SetRetention changes the rules; they are applied in the background.
@@ -103,12 +101,6 @@ func (s *Store) keepBudget(ctx context.Context) (freed int64, err error) {
 		}
 	}
 	return freed, nil
-}
-
-func (u *upkeep) width() infer.Width {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.retention.Width
 }
 
 func (u *upkeep) budget() int64 {
