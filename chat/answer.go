@@ -200,7 +200,7 @@ func (a *answer) prepare() {
 		prompt.Label, prompt.Pinned = n.turn.Label, n.turn.Pinned // may have been marked meanwhile
 		n.turn = *prompt
 		a.d.tree.hold(prompt.ID, nil)
-		a.d.saver.commit(a.d.conv, *prompt, nil)
+		a.d.saver.Commit(a.d.conv, *prompt, nil)
 		a.unsaved = false
 		a.d.reline()
 	}
@@ -314,10 +314,10 @@ func (a *answer) journal(tokens []infer.Token, text string) {
 		t := a.turn
 		t.Text, t.History = a.text.String(), a.readSoFar()
 		a.told = t.History
-		a.d.saver.begin(t)
+		a.d.saver.BeginJournal(t)
 		a.journaled, tokens, a.unseen = true, a.unseen, nil
 	}
-	a.d.saver.grow(a.turn.ID, tokens, text)
+	a.d.saver.AppendJournal(a.turn.ID, tokens, text)
 }
 
 // amend lets the journal say that another adapter reads since a token. The
@@ -327,6 +327,6 @@ func (a *answer) amend() {
 	t.History = a.readSoFar()
 	if a.journaled && !slices.Equal(t.History.Runs, a.told.Runs) {
 		a.told = t.History
-		a.d.saver.amend(t)
+		a.d.saver.AmendJournal(t)
 	}
 }

@@ -180,7 +180,7 @@ func (a *answer) find(ctx context.Context, id turn.ID) *infer.Snapshot {
 	if ctx.Err() != nil {
 		return nil
 	}
-	s, err := a.d.saver.snapshot(ctx, id)
+	s, err := a.d.saver.Snapshot(ctx, id)
 	if err != nil || !usable(s, model) {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (a *answer) findNamed(ctx context.Context, prefixes []infer.Prefix) (*infer
 	var found *infer.Snapshot
 	at := len(prefixes)
 	for i, p := range prefixes {
-		if found = a.d.workspace.memory.reading(p); found != nil {
+		if found = a.d.workspace.memory.Find(p); found != nil {
 			at = i
 			break
 		}

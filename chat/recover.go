@@ -77,7 +77,7 @@ func (d *Dialogue) recover(j turn.Journal) error {
 		return err
 	}
 	d.goOnFrom(t.ID)
-	d.saver.commit(d.conv, t, nil)
+	d.saver.Commit(d.conv, t, nil)
 	return nil
 }
 

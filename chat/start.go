@@ -160,7 +160,7 @@ func (a *answer) keepPrompt(s start) {
 	if s.named {
 		snap = naming(snap, replay.Name(s.history, a.line.Tokens(), a.origin))
 	}
-	a.d.saver.commit(a.d.conv, prompt.turn, snap)
+	a.d.saver.Commit(a.d.conv, prompt.turn, snap)
 	a.d.tree.hold(prompt.turn.ID, snap)
 }
 

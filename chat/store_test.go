@@ -375,3 +375,33 @@ func TestJournalPace(t *testing.T) {
 		t.Errorf("writes: %s", wrote)
 	}
 }
+
+// A clock that is set back leaves turns whose IDs are in the future. Those after
+// them follow in order all the same, and are there after a restart.
+func TestClockSetBack(t *testing.T) {
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			const ahead = turn.ID(time.Hour / time.Microsecond << 12)
+			r := newRoom(t, setup{store: open()})
+			v := ask(t, r.workspace.New(), "hello")
+			c := v.Conversation
+			c.ID, c.Head, c.Tip = turn.NewID(), 0, 0
+			for _, tn := range v.Turns {
+				tn.ID, tn.Parent = tn.ID+ahead, c.Tip
+				c.Head, c.Tip = tn.ID, tn.ID
+				must(t, r.store.CommitTurn(t.Context(), c, tn, nil))
+			}
+			d := r.workspace.Open(c.ID)
+			settled(t, d)
+			want := ask(t, d, "again")
+			if last(want).ID <= c.Tip {
+				t.Errorf("turn %d is below turn %d", last(want).ID, c.Tip)
+			}
+			r.close()
+			r = newRoom(t, setup{store: open()})
+			if got := settled(t, r.workspace.Open(c.ID)); got.Err != nil || !slices.Equal(texts(got), texts(want)) {
+				t.Errorf("after a restart there is %q, %v", texts(got), got.Err)
+			}
+		})
+	}
+}

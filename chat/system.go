@@ -40,14 +40,14 @@ func (d *Dialogue) reopen(was turn.Conversation) {
 				n.turn.History = n.turn.History.Reopened(len(root.turn.Tokens), len(first.Tokens))
 			}
 			if n != root {
-				d.saver.commit(was, n.turn, nil)
+				d.saver.Commit(was, n.turn, nil)
 			}
 		}
 		first.History = root.turn.History
 		root.turn = first
 	}
 	for _, id := range d.tree.roots {
-		d.saver.commit(d.conv, d.tree.nodes[id].turn, nil)
+		d.saver.Commit(d.conv, d.tree.nodes[id].turn, nil)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"rookery/chat"
+	"rookery/chat/save"
 )
 
 // A Compaction says what Compact did.
@@ -52,7 +52,7 @@ func (s *Store) thinAll(ctx context.Context) (freed int64, err error) {
 		return 0, err
 	}
 	for _, id := range all {
-		n, err := s.thin(ctx, id, chat.ThinLightly, 0)
+		n, err := s.thin(ctx, id, save.ThinLightly, 0)
 		freed += n
 		if err != nil {
 			return freed, err
