@@ -249,9 +249,9 @@ func TestJournalBegunWhileTheAdapterChanges(t *testing.T) {
 	r.checkStates(settled(t, d), 2)
 }
 
-// An answer of the time when nobody wrote down how it was read leaves its last
-// token to what comes next, which may have another adapter.
-func TestAnswersOfBeforeReadings(t *testing.T) {
+// An answer without a history, as of a bundle from before, leaves its last token
+// to what comes next, which may have another adapter.
+func TestAnswersWithoutHistories(t *testing.T) {
 	store := memstore.New()
 	r := adaptedScript(t, store)
 	d := r.workspace.New()

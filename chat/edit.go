@@ -129,7 +129,7 @@ func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 		ID: turn.NewID(), Parent: beside.turn.Parent, Role: turn.RoleAssistant, Text: text, Tokens: tokens,
 		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.model, ModelName: t.name,
 		Base: beside.turn.Base, Adapter: beside.turn.Adapter, AdapterID: beside.turn.AdapterID, Edited: true, Created: time.Now(),
-		History: d.historyUpTo(&beside.turn, sameTokens(beside.turn.Tokens, tokens)),
+		History: d.editedHistory(&beside.turn, tokens),
 	}
 	if open {
 		tn.Reason = infer.ReasonCancelled
@@ -147,13 +147,16 @@ func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 	d.reline()
 }
 
-// historyUpTo is how the state was read that had the first n tokens of an answer.
-// The caller holds mu.
-func (d *Dialogue) historyUpTo(t *turn.Turn, n int) turn.History {
+// editedHistory is what an answer with other tokens is to read: it is read as it
+// was up to the first change, and from there with the adapter in use. The caller
+// holds mu.
+func (d *Dialogue) editedHistory(t *turn.Turn, tokens []int32) turn.History {
 	if !t.History.Known(d.template().model) {
 		return turn.History{}
 	}
-	return t.History.Prefix(d.lineLen(t.Parent, t.History) + n)
+	prompt := d.lineLen(t.Parent, t.History)
+	h := t.History.Prefix(prompt + sameTokens(t.Tokens, tokens))
+	return h.Then(turn.Run{Tokens: prompt + len(tokens) - h.Len(), Adapter: d.conv.Adapter, Name: d.adapter})
 }
 
 // sameTokens is how many tokens two turns begin with together.

@@ -70,7 +70,7 @@ func (a *answer) force(err error) bool {
 	a.forced, a.replaced = true, missing.Name
 	switch {
 	case missing.base:
-		a.anew, a.replaced = len(a.path)+1, "the state"
+		a.anew, a.replaced = len(a.path)+1, "the state that the line begins from"
 	case a.replaced == "":
 		a.replaced = adapterNamed("", missing.Adapter)
 	}
