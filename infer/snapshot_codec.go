@@ -17,10 +17,8 @@ import (
 //	adapter                   in version 4: u32 length and bytes
 //	position                  u64
 //	flags                     u8: bit 0 State is not nil, bit 1 Logits is not nil;
-//	                          from version 2 on, bits 2 and 3 are the state's Width;
 //	                          in version 4, bit 4 says that there are voices
-//	state, pending, logits    each u32 count and that many float32 (the state: of
-//	                          its width), int32, float32
+//	state, pending, logits    each u32 count and that many float32, int32, float32
 //	draws                     u64
 //	counts                    u32 count and that many (token i32, n f32, first f32)
 //	tail                      u32 length and bytes
@@ -28,9 +26,8 @@ import (
 //	crc32c                    u32, of everything before it
 const (
 	snapshotMagic   = "RKSN"
-	snapshotExact   = 1 // version of one with an exact state
-	snapshotCompact = 2 // of any other width
-	snapshotMix     = 3 // of a mix, whose states are exact or not
+	snapshotPlain   = 1 // version of one with a single state
+	snapshotMix     = 3 // of a mix
 	snapshotAdapted = 4 // of any of these, with an adapter
 	snapshotHeader  = len(snapshotMagic) + 2
 	checksumSize    = 4
@@ -38,26 +35,20 @@ const (
 
 	flagState  = 1 << 0
 	flagLogits = 1 << 1
-	widthShift = 2 // of the width in the flags
 	flagVoices = 1 << 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // AppendBinary appends the binary form of s to dst. It keeps every float's bits.
-func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) { return s.AppendWidth(dst, WidthExact) }
-
-// AppendWidth is AppendBinary with the state at a width. A state that does not
-// fit it, for its size or for not being numbers, is written exactly.
-func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
+func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) {
 	start := len(dst)
-	w = w.Fit(s.State)
-	dst = grow(dst, s.binarySize(w))
+	dst = grow(dst, s.binarySize())
 	dst = append(dst, snapshotMagic...)
-	dst = binary.LittleEndian.AppendUint16(dst, s.version(w))
+	dst = binary.LittleEndian.AppendUint16(dst, s.version())
 	dst = appendBytes(dst, s.Model)
 	dst = appendBytes(dst, s.Tokenizer)
-	flags := s.flags() | byte(w)<<widthShift
+	flags := s.flags()
 	if s.Adapter != "" {
 		dst = appendBytes(dst, s.Adapter)
 		if len(s.Members) > 0 {
@@ -66,13 +57,13 @@ func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
 	}
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.Position))
 	dst = append(dst, flags)
-	dst = appendFloats(dst, s.State, w)
+	dst = appendFloats(dst, s.State)
 	dst = appendInts(dst, s.Pending)
-	dst = appendFloats(dst, s.Logits, WidthExact)
+	dst = appendFloats(dst, s.Logits)
 	dst = binary.LittleEndian.AppendUint64(dst, s.Sampler.Draws)
 	dst = appendCounts(dst, s.Sampler.Counts)
 	dst = appendBytes(dst, s.Tail)
-	dst = s.appendMembers(dst, w)
+	dst = s.appendMembers(dst)
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli)), nil
 }
 
@@ -98,15 +89,16 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	if version == snapshotAdapted {
 		mixed, flags = flags&flagVoices != 0, flags&^flagVoices
 	}
-	out.State = d.floats("state", flags&flagState != 0, d.width(flags, data))
+	d.checkFlags(flags)
+	out.State = d.floats("state", flags&flagState != 0)
 	out.Pending = d.ints("pending tokens")
-	out.Logits = d.floats("logits", flags&flagLogits != 0, WidthExact)
+	out.Logits = d.floats("logits", flags&flagLogits != 0)
 	out.Sampler = sampler.Memory{Draws: d.uint64("draws"), Counts: d.counts()}
 	if tail := d.bytes("tail"); len(tail) > 0 {
 		out.Tail = append([]byte(nil), tail...)
 	}
 	if mixed {
-		out.Weight, out.Members = d.readMembers(data)
+		out.Weight, out.Members = d.readMembers()
 	}
 	if d.err == nil && len(d.data) > 0 {
 		d.err = fmt.Errorf("%d bytes too many", len(d.data))
@@ -123,8 +115,8 @@ func checkedBody(data []byte) ([]byte, error) {
 	if len(data) < snapshotHeader+checksumSize || string(data[:len(snapshotMagic)]) != snapshotMagic {
 		return nil, errors.New("this is not a snapshot")
 	}
-	if v := versionOf(data); v < snapshotExact || v > snapshotAdapted {
-		return nil, fmt.Errorf("version %d, but this program reads versions %d to %d", v, snapshotExact, snapshotAdapted)
+	if v := versionOf(data); v != snapshotPlain && v != snapshotMix && v != snapshotAdapted {
+		return nil, fmt.Errorf("version %d, but this program reads versions %d, %d and %d", v, snapshotPlain, snapshotMix, snapshotAdapted)
 	}
 	end := len(data) - checksumSize
 	if crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
@@ -146,14 +138,14 @@ func (s *Snapshot) flags() byte {
 	return f
 }
 
-func (s *Snapshot) binarySize(w Width) int {
+func (s *Snapshot) binarySize() int {
 	const fixed = 7*4 + 2*8 + 1 // seven lengths, position and draws, flags
 	adapter := 0
 	if s.Adapter != "" {
 		adapter = 4 + len(s.Adapter)
 	}
 	return snapshotHeader + fixed + len(s.Model) + len(s.Tokenizer) + adapter + len(s.Tail) + checksumSize +
-		w.size(len(s.State)) + 4*(len(s.Pending)+len(s.Logits)) + countSize*len(s.Sampler.Counts)
+		4*(len(s.State)+len(s.Pending)+len(s.Logits)) + countSize*len(s.Sampler.Counts)
 }
 
 // grow makes room for n more bytes without changing the length.
@@ -171,11 +163,11 @@ func appendBytes[T string | []byte](dst []byte, v T) []byte {
 	return append(dst, v...)
 }
 
-func appendFloats(dst []byte, v []float32, w Width) []byte {
+func appendFloats(dst []byte, v []float32) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v)))
-	at, size := len(dst), w.size(len(v))
+	at, size := len(dst), 4*len(v)
 	dst = grow(dst, size)[:at+size]
-	w.put(dst[at:], v)
+	putFloats(dst[at:], v)
 	return dst
 }
 
@@ -285,30 +277,23 @@ func (d *snapshotReader) position() int {
 	return int(p)
 }
 
-// width is that of the state; a version that has none is exact.
-func (d *snapshotReader) width(flags byte, data []byte) Width {
-	w := Width(flags >> widthShift)
-	v := versionOf(data)
-	if d.err == nil && (w > Width8 || v < snapshotMix && (w != WidthExact) != (v == snapshotCompact)) {
-		d.err = fmt.Errorf("flags %#x are none of version %d", flags, v)
+// checkFlags refuses flags that say more than which floats there are.
+func (d *snapshotReader) checkFlags(flags byte) {
+	if d.err == nil && flags&^(flagState|flagLogits) != 0 {
+		d.err = fmt.Errorf("flags %#x are not known", flags)
 	}
-	return w
 }
 
-func (d *snapshotReader) floats(field string, present bool, w Width) []float32 {
-	n := 0
-	if b := d.take(4, field); b != nil {
-		n = int(binary.LittleEndian.Uint32(b))
-	}
-	b := d.take(uint64(w.size(n)), field)
+func (d *snapshotReader) floats(field string, present bool) []float32 {
+	b := d.list(4, field)
 	if d.err != nil || !present {
 		if d.err == nil && len(b) > 0 {
 			d.err = fmt.Errorf("%s: marked absent, but %d bytes follow", field, len(b))
 		}
 		return nil
 	}
-	v := make([]float32, n)
-	w.get(v, b)
+	v := make([]float32, len(b)/4)
+	getFloats(v, b)
 	return v
 }
 

@@ -155,13 +155,6 @@ func FuzzSnapshot(f *testing.F) {
 	for _, s := range sampleSnapshots() {
 		data := marshal(f, s)
 		f.Add(data[:len(data)-checksumSize])
-		for _, w := range []Width{Width16, Width8} {
-			data, err := s.AppendWidth(nil, w)
-			if err != nil {
-				f.Fatal(err)
-			}
-			f.Add(data[:len(data)-checksumSize])
-		}
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		data := binary.LittleEndian.AppendUint32(slices.Clone(body), crc32.Checksum(body, castagnoli))

@@ -7,22 +7,20 @@ import (
 )
 
 // version is that of the binary form that holds all of s.
-func (s *Snapshot) version(w Width) uint16 {
+func (s *Snapshot) version() uint16 {
 	switch {
 	case s.Adapter != "":
 		return snapshotAdapted
 	case len(s.Members) > 0:
 		return snapshotMix
-	case w != WidthExact:
-		return snapshotCompact
 	}
-	return snapshotExact
+	return snapshotPlain
 }
 
 // appendMembers appends the further states of a mix: the weight of the
 // snapshot's own state f32, u32 count, and for each name and adapter (u32
 // length and bytes), weight f32, flags, state and logits as the snapshot's.
-func (s *Snapshot) appendMembers(dst []byte, w Width) []byte {
+func (s *Snapshot) appendMembers(dst []byte) []byte {
 	if len(s.Members) == 0 {
 		return dst
 	}
@@ -32,15 +30,14 @@ func (s *Snapshot) appendMembers(dst []byte, w Width) []byte {
 		dst = appendBytes(dst, v.Name)
 		dst = appendBytes(dst, v.Adapter)
 		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v.Weight))
-		w := w.Fit(v.State)
-		dst = append(dst, (&Snapshot{State: v.State, Logits: v.Logits}).flags()|byte(w)<<widthShift)
-		dst = appendFloats(dst, v.State, w)
-		dst = appendFloats(dst, v.Logits, WidthExact)
+		dst = append(dst, (&Snapshot{State: v.State, Logits: v.Logits}).flags())
+		dst = appendFloats(dst, v.State)
+		dst = appendFloats(dst, v.Logits)
 	}
 	return dst
 }
 
-func (d *snapshotReader) readMembers(data []byte) (own float32, voices []Member) {
+func (d *snapshotReader) readMembers() (own float32, voices []Member) {
 	own = d.float("weight")
 	n := d.take(4, "number of states")
 	if d.err != nil {
@@ -54,8 +51,9 @@ func (d *snapshotReader) readMembers(data []byte) (own float32, voices []Member)
 	for range count {
 		v := Member{Name: string(d.bytes("name")), Adapter: string(d.bytes("adapter")), Weight: d.float("weight")}
 		flags := d.byte("flags")
-		v.State = d.floats("state", flags&flagState != 0, d.width(flags, data))
-		v.Logits = d.floats("logits", flags&flagLogits != 0, WidthExact)
+		d.checkFlags(flags)
+		v.State = d.floats("state", flags&flagState != 0)
+		v.Logits = d.floats("logits", flags&flagLogits != 0)
 		voices = append(voices, v)
 	}
 	return own, voices
