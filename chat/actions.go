@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer/sampler"
 )
@@ -140,7 +141,7 @@ func (d *Dialogue) ask(parent turn.ID, text string) {
 // prompted puts a new user turn below a turn and makes it the head.
 func (d *Dialogue) prompted(parent turn.ID, text string) *node {
 	now := time.Now()
-	t := turn.Turn{ID: turn.NewID(), Parent: parent, Role: turn.RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.name, Created: now}
+	t := turn.Turn{ID: turn.NewID(), Parent: parent, Role: turn.RoleUser, Text: text, Sampling: d.conv.Sampling, Base: d.base.Name, Created: now}
 	if err := d.tree.add(t); err != nil { // the parent is a turn of the tree
 		panic("chat: " + err.Error())
 	}
@@ -228,7 +229,7 @@ func (d *Dialogue) SetTitle(title string) error {
 	title = strings.Join(strings.Fields(title), " ")
 	d.conv.Named = title != ""
 	if d.conv.Title = title; title == "" && len(d.turns) > 0 {
-		d.conv.Title = titleFrom(d.turns[0].Text)
+		d.conv.Title = prompt.MakeTitle(d.turns[0].Text)
 	}
 	d.saveHead()
 	d.publish()
@@ -270,4 +271,20 @@ func (d *Dialogue) nextSeed(prompt *node) uint64 {
 		last = max(last, d.tree.nodes[id].turn.Sampling.Seed)
 	}
 	return last + 1
+}
+
+// retitle gives a conversation that no person has named the title of its
+// first prompt, or of the next one that says more than a word if the first
+// was no more than a greeting.
+func (d *Dialogue) retitle(parent turn.ID, text string) {
+	if d.conv.Named {
+		return
+	}
+	if parent != 0 {
+		first := d.tree.line(parent)[0].turn.Text
+		if !prompt.IsGreeting(first) || d.conv.Title != prompt.MakeTitle(first) || !prompt.SaysMore(text) {
+			return
+		}
+	}
+	d.conv.Title = prompt.MakeTitle(text)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -77,7 +78,7 @@ func adapted(t *testing.T, store turn.Store) (workspace *chat.Workspace, e *infe
 }
 
 // find looks an adapter up and takes it for a conversation.
-func find(t *testing.T, r *chat.AdapterRegistry, name string, o adapter.Options) turn.Adapter {
+func find(t *testing.T, r *library.AdapterRegistry, name string, o adapter.Options) turn.Adapter {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience) // it waits for the engine's step
 	defer cancel()
@@ -86,7 +87,7 @@ func find(t *testing.T, r *chat.AdapterRegistry, name string, o adapter.Options)
 	return a
 }
 
-func titles(t *testing.T, r *chat.AdapterRegistry) string {
+func titles(t *testing.T, r *library.AdapterRegistry) string {
 	t.Helper()
 	list, err := r.List(t.Context())
 	must(t, err)
@@ -131,7 +132,7 @@ func TestRackNamesAndStrengths(t *testing.T) {
 	}
 	list, err := r.List(t.Context())
 	must(t, err)
-	if f := chat.GroupByFamily(list); len(f) != 2 || len(f[1]) != 2 {
+	if f := library.GroupByFamily(list); len(f) != 2 || len(f[1]) != 2 {
 		t.Errorf("%d families", len(f))
 	}
 	must(t, r.Tidy(t.Context(), half))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -47,14 +48,23 @@ type Alternative struct {
 	FirstToken time.Duration
 	// Rate is tokens a second: of the last second while it runs, then of all.
 	Rate    float64
-	Differs Difference // from the first row
+	Differs compare.Difference // from the first row
 
-	model *infer.Model
-	lead  int // by how many bytes its text is longer before its first token's
+	model  *infer.Model
+	header string // the beginning of the text that the prompt gave
 }
 
-// complete says that the model itself has ended the answer.
-func (r *Alternative) complete() bool { return r.Ended && r.Reason == infer.ReasonStop }
+// FirstDifference is where an alternative begins to differ from another one, by
+// the tokens that were drawn.
+func (d *Dialogue) FirstDifference(row, other Alternative) compare.Difference {
+	var g compare.Agreement
+	return g.FirstDifference(row.compared(), other.compared())
+}
+
+// compared is what is compared of the alternative.
+func (r *Alternative) compared() compare.Answer {
+	return compare.Answer{Text: r.Text, Drawn: r.Drawn, Complete: r.Ended && r.Reason == infer.ReasonStop, Model: r.model, Header: r.header}
+}
 
 // finishRow puts one answer of several into the tree.
 func (d *Dialogue) finishRow(a *answer, end infer.Ending) {
@@ -100,7 +110,7 @@ func (c *choice) forget(row turn.ID) {
 	c.rows = slices.DeleteFunc(c.rows, func(id turn.ID) bool { return id == row })
 	delete(c.answers, row)
 	for _, a := range c.answers {
-		a.agreed = agreement{} // it may have been the first
+		a.agreed = compare.Agreement{} // it may have been the first
 	}
 }
 
@@ -121,14 +131,14 @@ func (d *Dialogue) rows() []Alternative {
 		if i == 0 {
 			continue
 		}
-		rows[i].Differs = c.answers[rows[i].Turn.ID].agreed.with(rows[i], rows[0])
+		rows[i].Differs = c.answers[rows[i].Turn.ID].agreed.FirstDifference(rows[i].compared(), rows[0].compared())
 	}
 	return rows
 }
 
 // row is what a view shows of one of several answers. The caller holds mu.
 func (d *Dialogue) row(a *answer) (Alternative, bool) {
-	r := Alternative{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, model: a.model(), lead: leadOf(a.header, a.drawn, a.template.tok)}
+	r := Alternative{Live: *a.live(), Variant: a.variant, FirstToken: a.first, Rate: a.progress.Rate, model: a.model(), header: a.header}
 	if slices.Contains(d.choice.running, a) {
 		return r, true
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/compare"
+	"rookery/chat/prompt"
 	"rookery/chat/replay"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -18,8 +20,8 @@ import (
 // the dialogue. Fields below mu belong to the dialogue's mutex.
 type answer struct {
 	d         *Dialogue
-	template  template
-	rendering rendering
+	template  prompt.Template
+	rendering prompt.Rendering
 	think     turn.ThinkMode
 	path      []turn.Turn // the line up to the prompt
 	resumed   *turn.Turn  // the answer that goes on; nil for a new one
@@ -54,10 +56,10 @@ type answer struct {
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
 	stopping  bool
-	first     time.Duration // from started to the first token; 0 before
-	agreed    agreement     // with the first of several answers
-	dropped   bool          // not to be kept when it has ended, see Keep
-	unsaved   bool          // the prompt has no tokens yet and is not on its way to the store
+	first     time.Duration     // from started to the first token; 0 before
+	agreed    compare.Agreement // with the first of several answers
+	dropped   bool              // not to be kept when it has ended, see Keep
+	unsaved   bool              // the prompt has no tokens yet and is not on its way to the store
 }
 
 // answer starts a new answer to a prompt. The caller holds mu.
@@ -104,7 +106,7 @@ func (d *Dialogue) prime(a *answer) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.d, a.cancel, a.started = d, cancel, time.Now()
 	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
-	a.path, a.base, a.turn.ModelName = d.path(a.turn.Parent), d.conv.Base, a.template.name
+	a.path, a.base, a.turn.ModelName = d.path(a.turn.Parent), d.conv.Base, a.template.ModelName
 	a.on(d.way(), d.way())
 	a.sampling = a.turn.Sampling
 	a.unsaved = len(a.path[len(a.path)-1].Tokens) == 0
@@ -149,7 +151,7 @@ func (a *answer) draw(ctx context.Context, s start) infer.Ending {
 		return a.follow(ctx, s, a.d.workspace.settings().MaxTokens, nil)
 	}
 	// The first token alone, without those that would stop at once again.
-	first := a.follow(ctx, s, 1, a.template.stopping(a.d.workspace.stops(a.model())))
+	first := a.follow(ctx, s, 1, a.template.StopTokens(a.d.workspace.stops(a.model())))
 	if first.Reason != infer.ReasonLength || first.Snapshot == nil {
 		return first
 	}
@@ -173,7 +175,7 @@ func (a *answer) draw(ctx context.Context, s start) infer.Ending {
 // and saves it.
 func (a *answer) prepare() {
 	prompt, own := &a.path[len(a.path)-1], a.d.template()
-	fresh := len(prompt.Tokens) == 0 || !own.knows(*prompt)
+	fresh := len(prompt.Tokens) == 0 || !own.OwnsTokens(*prompt)
 	if fresh {
 		a.spell(prompt, own)
 	}
@@ -184,17 +186,17 @@ func (a *answer) prepare() {
 		a.spell(heard, a.template)
 		tokens = heard.Tokens
 	}
-	header := strings.TrimLeft(a.template.headerIn(tokens), " ")
+	header := strings.TrimLeft(a.template.FindHeader(tokens), " ")
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	a.header = header
 	switch {
 	case a.resumed == nil:
 		a.text.WriteString(a.header)
-	case !a.template.knows(a.turn):
-		a.turn.Tokens = a.template.spoken(a.turn.Text)
+	case !a.template.OwnsTokens(a.turn):
+		a.turn.Tokens = a.template.EncodeAnswer(a.turn.Text)
 	}
-	a.turn.Model = a.template.model
+	a.turn.Model = a.template.Model
 	if fresh {
 		n := a.d.tree.nodes[prompt.ID]
 		prompt.Label, prompt.Pinned = n.turn.Label, n.turn.Pinned // may have been marked meanwhile
@@ -207,9 +209,9 @@ func (a *answer) prepare() {
 }
 
 // spell makes the prompt's tokens for a template.
-func (a *answer) spell(prompt *turn.Turn, t template) {
+func (a *answer) spell(prompt *turn.Turn, t prompt.Template) {
 	prompt.Tokens = nil
-	*prompt = t.tokenised(*prompt, a.rendering, a.think)
+	*prompt = t.FillTokens(*prompt, a.rendering, a.think)
 }
 
 // follow submits a request and copies what it gives to the dialogue until it ends.
@@ -266,7 +268,7 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 // drawing adds bans, and the family's, to what a person chose.
 func (a *answer) drawing(ban []int32) sampler.Params {
 	p := a.sampling
-	p.Ban = slices.Concat(p.Ban, a.template.banned(), ban)
+	p.Ban = slices.Concat(p.Ban, a.template.BannedTokens(), ban)
 	return p
 }
 

@@ -7,10 +7,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"rookery/chat/compare"
+	"rookery/chat/library"
+	"rookery/chat/prompt"
 	"rookery/infer"
 )
 
-// An VariantAnswer is what a variant says to a Question.
+// A VariantAnswer is what a variant says to a Question.
 type VariantAnswer struct {
 	Variant Variant
 	Text    string
@@ -23,11 +26,23 @@ type VariantAnswer struct {
 	header string
 }
 
+// FirstDifference is where an answer begins to differ from another one to the
+// same question.
+func (a *VariantAnswer) FirstDifference(other VariantAnswer) compare.Difference {
+	var g compare.Agreement
+	return g.FirstDifference(a.compared(), other.compared())
+}
+
+// compared is what is compared of the answer.
+func (a *VariantAnswer) compared() compare.Answer {
+	return compare.Answer{Text: a.Text, Drawn: a.Drawn, Complete: a.Reason == infer.ReasonStop, Model: a.model, Header: a.header}
+}
+
 // Answers answers a question in the way of each variant, without a
 // conversation: all are rows of the same steps, and variants that read the
 // same share what they read. Seeds are the variants'. It blocks, and is safe
 // for concurrent use: questions that are asked together run together.
-func (k *Workspace) Answers(ctx context.Context, q Question, variants []Variant) ([]VariantAnswer, error) {
+func (k *Workspace) Answers(ctx context.Context, q prompt.Question, variants []Variant) ([]VariantAnswer, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
 	}
@@ -57,7 +72,7 @@ func (k *Workspace) Answers(ctx context.Context, q Question, variants []Variant)
 
 // answerAlike answers in the way of some variants, by their places, that read
 // the same.
-func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Variant, places []int, answers []VariantAnswer) error {
+func (k *Workspace) answerAlike(ctx context.Context, q prompt.Question, variants []Variant, places []int, answers []VariantAnswer) error {
 	h := k.hostOf(variants[places[0]].Model)
 	r, header, err := k.asking(ctx, q, variants[places[0]])
 	if err != nil {
@@ -70,14 +85,14 @@ func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Vari
 		}
 	}
 	settings, m := k.settings(), h.engine.Model()
-	t := templateOf(m)
+	t := prompt.TemplateOf(m)
 	streams := make([]*infer.Stream, 0, len(places))
 	for _, i := range places {
 		own := answer{way: variants[i].way()}
 		row := r
 		row.From = own.fits(r.From) // of a mix: its own weights
 		row.MaxTokens, row.Stops, row.Sampling = settings.MaxTokens, k.stops(m), variants[i].Sampling
-		row.Sampling.Ban = slices.Concat(row.Sampling.Ban, t.banned())
+		row.Sampling.Ban = slices.Concat(row.Sampling.Ban, t.BannedTokens())
 		var s *infer.Stream
 		if s, err = h.engine.Submit(row); err != nil {
 			break
@@ -88,7 +103,7 @@ func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Vari
 		if err != nil {
 			s.Cancel()
 		}
-		end, failed := awaited(ctx, s)
+		end, failed := s.Wait(ctx)
 		if err == nil {
 			err = failed
 		}
@@ -109,7 +124,7 @@ func (k *Workspace) answerAlike(ctx context.Context, q Question, variants []Vari
 }
 
 // asking is a request that reads a question in the way of a variant.
-func (k *Workspace) asking(ctx context.Context, q Question, v Variant) (r infer.Request, header string, err error) {
+func (k *Workspace) asking(ctx context.Context, q prompt.Question, v Variant) (r infer.Request, header string, err error) {
 	a := &answer{d: &Dialogue{workspace: k}, way: v.way()}
 	if err := a.host().adapters.Need(ctx, a.way.adapter); err != nil {
 		return r, "", err
@@ -118,8 +133,16 @@ func (k *Workspace) asking(ctx context.Context, q Question, v Variant) (r infer.
 	if err != nil {
 		return r, "", err
 	}
-	tokens, header := q.tokens(a.model(), k.settings(), baseOf(&v.Base))
-	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, header, nil
+	settings, begins := k.settings(), library.BaseOf(&v.Base).Beginning()
+	read := prompt.Rendering{System: settings.System, Begins: begins, BlankLines: settings.KeepBlankLines}
+	if q.System != nil {
+		read.System = *q.System
+	}
+	if begins == prompt.AfterText {
+		read.System = "" // as for conversations that begin from it, see setBase
+	}
+	tokens, header := prompt.TemplateOf(a.model()).EncodeQuestion(q, read, settings.Think)
+	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, strings.TrimLeft(header, " "), nil
 }
 
 // read reads what a request says, and makes it one that goes on from there.
@@ -130,14 +153,14 @@ func (h host) read(ctx context.Context, r infer.Request) (infer.Request, infer.U
 	if err != nil {
 		return r, infer.Usage{}, err
 	}
-	end, err := awaited(ctx, s)
+	end, err := s.Wait(ctx)
 	r.From, r.Tokens = end.Snapshot, nil
 	return r, end.Usage, err
 }
 
 // ScoreAnswers says how likely a reference finds answers to a question, as
 // Dialogue.Judge does. Answers of models with another tokenizer are spelt anew.
-func (k *Workspace) ScoreAnswers(ctx context.Context, q Question, reference Variant, answers []VariantAnswer) ([]Score, error) {
+func (k *Workspace) ScoreAnswers(ctx context.Context, q prompt.Question, reference Variant, answers []VariantAnswer) ([]compare.Score, error) {
 	h := k.hostOf(reference.Model)
 	r, _, err := k.asking(ctx, q, reference)
 	if err != nil {
@@ -146,12 +169,12 @@ func (k *Workspace) ScoreAnswers(ctx context.Context, q Question, reference Vari
 	if r, _, err = h.read(ctx, r); err != nil {
 		return nil, err
 	}
-	t := templateOf(h.engine.Model())
+	t := prompt.TemplateOf(h.engine.Model())
 	texts := make([][]int32, len(answers))
 	for i, a := range answers {
-		if texts[i] = a.Tokens; !sameTokenizer(a.model, h.engine.Model()) {
-			texts[i] = t.spoken(a.Text)
+		if texts[i] = a.Tokens; !compare.SameTokenizer(a.model, h.engine.Model()) {
+			texts[i] = t.EncodeAnswer(a.Text)
 		}
 	}
-	return judge(ctx, h.engine, r, texts)
+	return compare.ScoreTexts(ctx, h.engine, r, texts)
 }

@@ -6,6 +6,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/prompt"
 )
 
 // BenchmarkPanes is the throughput of eight variants of one prompt against one
@@ -26,7 +27,7 @@ func BenchmarkPanes(b *testing.B) {
 	}
 	rate := func(variants []chat.Variant) (float64, time.Duration) {
 		begun := time.Now()
-		answers, err := workspace.Answers(b.Context(), chat.QuestionOf("Tell me a story about a brave cat."), variants)
+		answers, err := workspace.Answers(b.Context(), prompt.QuestionOf("Tell me a story about a brave cat."), variants)
 		if err != nil {
 			b.Fatal(err)
 		}

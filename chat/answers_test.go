@@ -11,6 +11,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 )
 
@@ -28,7 +29,7 @@ func TestAnswersAreThoseOfConversations(t *testing.T) {
 	for i, p := range prompts {
 		asking.Go(func() {
 			var err error
-			if all[i], err = workspace.Answers(t.Context(), chat.QuestionOf(p), vs); err != nil {
+			if all[i], err = workspace.Answers(t.Context(), prompt.QuestionOf(p), vs); err != nil {
 				t.Error(err)
 			}
 		})
@@ -49,18 +50,18 @@ func TestAnswersAreThoseOfConversations(t *testing.T) {
 		}
 	}
 	before := e.Stats().Read
-	one, err := workspace.Answers(t.Context(), chat.QuestionOf(prompts[0]), vs[1:2])
+	one, err := workspace.Answers(t.Context(), prompt.QuestionOf(prompts[0]), vs[1:2])
 	must(t, err)
 	read := e.Stats().Read - before
 	before = e.Stats().Read
 	three := slices.Repeat(vs[1:2], 3)
 	three[1].Sampling.Seed, three[2].Sampling.Temperature = 9, 0.1
-	_, err = workspace.Answers(t.Context(), chat.QuestionOf(prompts[0]), three)
+	_, err = workspace.Answers(t.Context(), prompt.QuestionOf(prompts[0]), three)
 	must(t, err)
 	if n := e.Stats().Read - before; n != read || one[0].Usage.Read != int(read) {
 		t.Errorf("three variants of one way read %d tokens, one %d", n, read)
 	}
-	judged, err := workspace.ScoreAnswers(t.Context(), chat.QuestionOf(prompts[0]), vs[1], all[0])
+	judged, err := workspace.ScoreAnswers(t.Context(), prompt.QuestionOf(prompts[0]), vs[1], all[0])
 	must(t, err)
 	for j, p := range judged[1].LogProbs {
 		if math.Abs(float64(p-all[0][1].Drawn[j].LogProb)) > 1e-3 {
@@ -75,7 +76,7 @@ func TestAnswersAfterMessages(t *testing.T) {
 	d := r.workspace.New()
 	ask(t, d, "hello")
 	want := last(ask(t, d, "again")).Text
-	q := chat.Question{Messages: []chat.Message{
+	q := prompt.Question{Messages: []prompt.Message{
 		{Role: turn.RoleUser, Text: "hello"}, {Role: turn.RoleAssistant, Text: "Hello to you!"}, {Role: turn.RoleUser, Text: "again"},
 	}}
 	got, err := r.workspace.Answers(t.Context(), q, heats(0))
@@ -83,14 +84,14 @@ func TestAnswersAfterMessages(t *testing.T) {
 	if got[0].Text != want {
 		t.Errorf("%q, in a conversation %q", got[0].Text, want)
 	}
-	for what, messages := range map[string][]chat.Message{
+	for what, messages := range map[string][]prompt.Message{
 		"no prompt":       nil,
 		"take turns":      {q.Messages[1]},
 		"message 2":       {q.Messages[0], q.Messages[0]},
 		"is empty":        {{Role: turn.RoleUser, Text: " \n"}},
 		"nothing to answ": q.Messages[:2],
 	} {
-		bad := chat.Question{Messages: messages}
+		bad := prompt.Question{Messages: messages}
 		if _, err := r.workspace.Answers(t.Context(), bad, heats(0)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}

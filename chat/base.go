@@ -3,8 +3,12 @@ package chat
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
+	"rookery/chat/library"
 	"rookery/chat/turn"
+	"rookery/infer"
 	"rookery/infer/statefile"
 )
 
@@ -40,7 +44,7 @@ func (d *Dialogue) SetBase(s turn.State) error {
 // setBase begins from a state. One that has read a text was told there what
 // it is to be: the system prompt of new conversations is not for it.
 func (d *Dialogue) setBase(s turn.State) {
-	d.conv.Base, d.base = s.ID, baseOf(&s)
+	d.conv.Base, d.base = s.ID, library.BaseOf(&s)
 	if s.Adapter != "" {
 		d.conv.Adapter, d.adapter = s.Adapter, s.AdapterName
 	}
@@ -49,31 +53,13 @@ func (d *Dialogue) setBase(s turn.State) {
 	}
 }
 
-// base is what is known of a state that a conversation begins from. One that
-// cannot be found is missed when it is needed.
-func (l *Library) base(ctx context.Context, id turn.ID) base {
-	if id == 0 {
-		return base{}
-	}
-	list, err := l.List(ctx)
-	if err != nil {
-		return base{}
-	}
-	for _, s := range list {
-		if s.ID == id {
-			return baseOf(&s)
-		}
-	}
-	return base{}
-}
-
 // Library is the states that conversations can begin from.
-func (k *Workspace) Library() *Library { return k.library }
+func (k *Workspace) Library() *library.Library { return k.library }
 
 // UseStates gives the library the states that come with the program. It is
 // called before anything is opened.
 func (k *Workspace) UseStates(builtIn func() ([]*statefile.State, error)) {
-	k.library = NewLibrary(k.store, builtIn)
+	k.library = library.New(k.store, builtIn)
 }
 
 // DeleteState removes a state from the library for good. One that a
@@ -111,4 +97,51 @@ func (k *Workspace) DeleteState(ctx context.Context, s turn.State) error {
 		}
 	}
 	return k.library.Delete(ctx, s.ID)
+}
+
+// SaveState keeps the state after an answer in the library, as the
+// conversation would go on from it. It blocks.
+func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn.State, error) {
+	a, title, err := d.reader(id)
+	if err != nil {
+		return turn.State{}, err
+	}
+	l, e := d.workspace.library, d.workspace.engine
+	if name, err = l.CheckName(ctx, name); err != nil {
+		return turn.State{}, err
+	}
+	s, err := a.ready(ctx)
+	if err != nil {
+		return turn.State{}, err
+	}
+	snap := s.from
+	if snap == nil || len(s.tokens) > 0 {
+		adapter := a.way.adapter
+		if snap, err = library.ReadState(ctx, e, infer.Request{From: s.request(adapter), Tokens: s.tokens, Adapter: adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
+			return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
+		}
+	}
+	return l.Add(ctx, statefile.State{
+		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.ModelName,
+		Adapter: snap.Adapter, AdapterName: d.workspace.adapters.FindTitle(ctx, snap.Adapter),
+		Shape: statefile.ShapeOf(e.Model()), Tokens: a.line.Tokens(), Created: time.Now(), Snapshot: library.BareSnapshot(snap),
+	})
+}
+
+// reader is what finds the state after an answer, and the conversation's title.
+func (d *Dialogue) reader(id turn.ID) (*answer, string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.tree.nodes[id]
+	switch {
+	case d.loading:
+		return nil, "", ErrLoading
+	case d.run != nil && d.run.turn.ID == id:
+		return nil, "", ErrBusy
+	case n == nil:
+		return nil, "", ErrNothing
+	case n.turn.Role != turn.RoleAssistant:
+		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
+	}
+	return d.looker(id), d.conv.Title, nil
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 )
 
@@ -16,7 +16,7 @@ import (
 func notImported(t *testing.T, name string, data []byte, want string) {
 	t.Helper()
 	store := memstore.New()
-	var p chat.Import
+	var p transfer.Import
 	err := p.Read(bytes.NewReader(data), int64(len(data)))
 	if err == nil {
 		_, err = p.Commit(t.Context(), store)
@@ -110,7 +110,7 @@ func TestHostileBundles(t *testing.T) {
 		c.change(files)
 		notImported(t, c.name, zipped(t, files, c.sums), c.want)
 	}
-	var p chat.Import
+	var p transfer.Import
 	whole := zipped(t, good, false)
 	for _, n := range []int{0, 2, 30, len(whole) / 2, len(whole) - 1} {
 		if err := p.Read(bytes.NewReader(whole[:n]), int64(n)); err == nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
 	"rookery/chat/turn"
 )
@@ -28,7 +29,7 @@ func TestBundleOfAMix(t *testing.T) {
 	must(t, err)
 	known.ID, known.Name = known.ID+1, "known here"
 	must(t, to.store.SaveState(ctx, known))
-	other, err := to.workspace.Library().Bake(ctx, to.engine, chat.Recipe{Name: "beta", Text: "It has the other's name and number."}, nil)
+	other, err := to.workspace.Library().Bake(ctx, to.engine, library.Recipe{Name: "beta", Text: "It has the other's name and number."}, nil)
 	must(t, err)
 	squatter, err := to.store.State(ctx, other.ID)
 	must(t, err)

@@ -19,7 +19,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/rwkv"
@@ -30,9 +32,9 @@ import (
 func bundled(t testing.TB, store turn.Store, states bool, ids ...turn.ID) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	w := chat.NewBundleWriter(&b)
+	w := transfer.NewBundleWriter(&b)
 	for _, id := range ids {
-		tree, err := chat.ReadStored(context.Background(), store, id, states)
+		tree, err := transfer.LoadTree(context.Background(), store, id, states)
 		if err == nil {
 			err = w.Add(tree)
 		}
@@ -47,9 +49,9 @@ func bundled(t testing.TB, store turn.Store, states bool, ids ...turn.ID) []byte
 }
 
 // imported carries an import out.
-func imported(t *testing.T, store turn.Store, files ...[]byte) []chat.ImportResult {
+func imported(t *testing.T, store turn.Store, files ...[]byte) []transfer.Result {
 	t.Helper()
-	var p chat.Import
+	var p transfer.Import
 	for _, f := range files {
 		must(t, p.Read(bytes.NewReader(f), int64(len(f))))
 	}
@@ -115,7 +117,7 @@ func TestBundleRoundTripIsLossless(t *testing.T) {
 		data := bundled(t, from.store, states, d.ID())
 
 		store := memstore.New()
-		if got := imported(t, store, data); len(got) != 1 || got[0].Fate != chat.FateNew || got[0].ID != d.ID() {
+		if got := imported(t, store, data); len(got) != 1 || got[0].Outcome != transfer.OutcomeNew || got[0].ID != d.ID() {
 			t.Fatalf("arrived: %+v", got)
 		}
 		same(t, from.store, store, d.ID(), states)
@@ -154,10 +156,10 @@ func TestBundleOfABeginning(t *testing.T) {
 	ask(t, d, "hello")
 	data := bundled(t, from.store, false, d.ID(), d.ID())
 	to := newRoom(t, setup{babble: true})
-	mine, err := to.workspace.Library().Bake(ctx, to.engine, chat.Recipe{Name: "book", Text: "Another one of that name."}, nil)
+	mine, err := to.workspace.Library().Bake(ctx, to.engine, library.Recipe{Name: "book", Text: "Another one of that name."}, nil)
 	must(t, err)
 	arrivals := imported(t, to.store, data)
-	if arrivals[0].Fate != chat.FateNew || arrivals[0].Note != "" {
+	if arrivals[0].Outcome != transfer.OutcomeNew || arrivals[0].Note != "" {
 		t.Errorf("arrived %+v", arrivals)
 	}
 	s, err := to.store.State(ctx, d.View().Conversation.Base)
@@ -182,7 +184,7 @@ func TestBundleOfABeginning(t *testing.T) {
 	}
 	broken := zipped(t, files, false)
 	store := memstore.New()
-	var imp chat.Import
+	var imp transfer.Import
 	must(t, imp.Read(bytes.NewReader(broken), int64(len(broken))))
 	if _, err := imp.Commit(ctx, store); err == nil || !strings.Contains(err.Error(), "checksum") {
 		t.Errorf("a damaged state: %v", err)
@@ -288,10 +290,10 @@ func TestImportNeverOverwrites(t *testing.T) {
 	r.workspace.CloseDialogue(d)
 	long := bundled(t, r.store, true, d.ID())
 
-	fate := func(a []chat.ImportResult) string {
+	fate := func(a []transfer.Result) string {
 		var all []string
 		for _, a := range a {
-			all = append(all, string(a.Fate)+" "+a.Note)
+			all = append(all, string(a.Outcome)+" "+a.Note)
 		}
 		return strings.Join(all, ",")
 	}
@@ -342,7 +344,7 @@ func TestTakenTurnsGetNewIDs(t *testing.T) {
 	tn := d.View().Turns[0]
 	must(t, store.CommitTurn(ctx, turn.Conversation{ID: 5, Title: "another"}, tn, nil))
 	got := imported(t, store, data)
-	if got[0].Fate != chat.FateCopy || got[0].ID == d.ID() {
+	if got[0].Outcome != transfer.OutcomeCopy || got[0].ID == d.ID() {
 		t.Errorf("arrived %+v", got)
 	}
 	if _, turns, err := store.Load(ctx, 5); err != nil || len(turns) != 1 || turns[0].ID != tn.ID {
@@ -405,7 +407,7 @@ func FuzzImport(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var p chat.Import
+		var p transfer.Import
 		if p.Read(bytes.NewReader(data), int64(len(data))) != nil {
 			return
 		}

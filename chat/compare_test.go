@@ -60,7 +60,7 @@ func demoVariants(t testing.TB, workspace *chat.Workspace, tokens uint64) []chat
 		vs[3+i].Base, err = workspace.Library().Find(t.Context(), name)
 		must(t, err)
 	}
-	vs[5].Mix, err = chat.ParseMix(t.Context(), workspace.Library(), "own=0.5,demo-sad=0.5")
+	vs[5].Mix, err = workspace.Library().ParseMix(t.Context(), "own=0.5,demo-sad=0.5")
 	must(t, err)
 	return vs
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"rookery/chat/library"
 	"rookery/chat/save"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -32,8 +33,8 @@ type Dialogue struct {
 
 	mu      sync.Mutex
 	conv    turn.Conversation
-	base    base   // what conv.Base names
-	adapter string // what conv.Adapter names
+	base    library.Base // what conv.Base names
+	adapter string       // what conv.Adapter names
 	drawn   drawn
 	tree    tree
 	run     *answer     // the running answer; of several the one that is shown
@@ -111,7 +112,7 @@ func (d *Dialogue) View() View { return *d.view.Load() }
 func (d *Dialogue) publish() {
 	d.version++
 	v := &View{
-		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs, Base: d.base.name, Adapter: d.adapter,
+		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs, Base: d.base.Name, Adapter: d.adapter,
 		Err: d.err, Loading: d.loading,
 	}
 	v.Conversation.Head = d.shown()

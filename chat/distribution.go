@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -47,7 +48,7 @@ func under(m *infer.Model, o *infer.Distribution, p sampler.Params, k int) []Can
 	list := make([]Candidate, len(top))
 	for i, c := range top {
 		list[i] = Candidate{
-			Token: c.Token, Text: TokenText(m.Tokenizer.Bytes(c.Token)), Taken: is(c),
+			Token: c.Token, Text: prompt.TokenText(m.Tokenizer.Bytes(c.Token)), Taken: is(c),
 			Model: math.Exp(float64(c.LogProb)), Drawn: float64(c.Prob),
 		}
 	}
@@ -69,7 +70,7 @@ func (d *Dialogue) RecentDistribution() *Distribution {
 	if seen == nil {
 		return nil
 	}
-	return NewDistribution(a.model(), seen, slices.Concat(a.template.banned(), a.ban))
+	return NewDistribution(a.model(), seen, slices.Concat(a.template.BannedTokens(), a.ban))
 }
 
 // NextDistribution is what the token after the head would be chosen from: of an answer
@@ -90,14 +91,14 @@ func (d *Dialogue) NextDistribution(ctx context.Context) (*Distribution, error) 
 	}
 	a.on(d.way(), d.way())
 	d.mu.Unlock()
-	if a.resumed != nil && !a.template.knows(t) {
+	if a.resumed != nil && !a.template.OwnsTokens(t) {
 		return nil, otherTokens(t)
 	}
 	s, err := a.ahead(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return NewDistribution(d.workspace.engine.Model(), s.Distribution(), a.template.banned()), nil
+	return NewDistribution(d.workspace.engine.Model(), s.Distribution(), a.template.BannedTokens()), nil
 }
 
 // ahead is the state that the answer would go on from, with logits.

@@ -24,7 +24,7 @@ var ErrNoStates = errors.New("there are no two states to compare yet: send a pro
 func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err error) {
 	d.mu.Lock()
 	a := d.looker(d.conv.Head)
-	from = d.base.name
+	from = d.base.Name
 	d.mu.Unlock()
 	var reference []float32
 	if a.way.base != 0 {

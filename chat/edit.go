@@ -61,10 +61,10 @@ func (d *Dialogue) EditAnswer(id turn.ID, text string, goOn bool) error {
 			return fmt.Errorf("the prompt has begun this answer with %q: leave that, or edit the prompt", header)
 		}
 		var old []int32
-		if t.knows(n.turn) {
+		if t.OwnsTokens(n.turn) {
 			old = n.turn.Tokens
 		}
-		d.graft(n, t.respoken(old, header, text), text, goOn)
+		d.graft(n, t.EditTokens(old, header, text), text, goOn)
 		return nil
 	})
 }
@@ -79,15 +79,15 @@ func (d *Dialogue) Branch(id turn.ID, index int, token int32) error {
 		}
 		t := d.template()
 		switch {
-		case !t.knows(n.turn):
+		case !t.OwnsTokens(n.turn):
 			return otherTokens(n.turn)
 		case index < 0 || index > len(n.turn.Tokens):
 			return fmt.Errorf("the answer has tokens 0 to %d", len(n.turn.Tokens)-1)
 		case token < 0 || int(token) >= d.workspace.engine.Model().Shape.Vocab:
 			return fmt.Errorf("the model has no token %d", token)
 		}
-		tokens, stopped := t.beforeStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.workspace.stops(d.workspace.engine.Model()))
-		d.graft(n, tokens, t.shown(d.headerOf(n), tokens), !stopped)
+		tokens, stopped := t.CutAtStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.workspace.stops(d.workspace.engine.Model()))
+		d.graft(n, tokens, t.AnswerText(d.headerOf(n), tokens), !stopped)
 		return nil
 	})
 }
@@ -115,7 +115,7 @@ func (d *Dialogue) headerOf(n *node) string {
 	if prompt == nil {
 		return ""
 	}
-	return strings.TrimLeft(d.template().headerIn(prompt.turn.Tokens), " ")
+	return strings.TrimLeft(d.template().FindHeader(prompt.turn.Tokens), " ")
 }
 
 // graft adds a sibling of an answer, makes it the head, and goes on with it if
@@ -127,7 +127,7 @@ func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 	sampling.Seed = d.nextSeed(d.tree.nodes[beside.turn.Parent])
 	tn := turn.Turn{
 		ID: turn.NewID(), Parent: beside.turn.Parent, Role: turn.RoleAssistant, Text: text, Tokens: tokens,
-		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.model, ModelName: t.name,
+		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.Model, ModelName: t.ModelName,
 		Base: beside.turn.Base, Adapter: beside.turn.Adapter, AdapterID: beside.turn.AdapterID, Edited: true, Created: time.Now(),
 		History: d.editedHistory(&beside.turn, tokens),
 	}
@@ -151,7 +151,7 @@ func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 // was up to the first change, and from there with the adapter in use. The caller
 // holds mu.
 func (d *Dialogue) editedHistory(t *turn.Turn, tokens []int32) turn.History {
-	if !t.History.Known(d.template().model) {
+	if !t.History.Known(d.template().Model) {
 		return turn.History{}
 	}
 	prompt := d.lineLen(t.Parent, t.History)
@@ -166,23 +166,4 @@ func sameTokens(a, b []int32) int {
 		n++
 	}
 	return n
-}
-
-// respoken is the tokens of an answer's new text: the old ones as long as they
-// spell it, then its own.
-func (t template) respoken(old []int32, header, text string) []int32 {
-	rest := strings.TrimPrefix(text, header)
-	if header == "" && (len(old) == 0 || !strings.HasPrefix(rest, t.decode(old[:1]))) {
-		rest = " " + strings.TrimLeft(rest, " ")
-	}
-	kept := 0
-	for _, id := range old {
-		bytes := string(t.tok.Bytes(id))
-		if !strings.HasPrefix(rest, bytes) || bytes == "" {
-			break
-		}
-		rest = rest[len(bytes):]
-		kept++
-	}
-	return t.tok.Encode(slices.Clone(old[:kept]), rest)
 }

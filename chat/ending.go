@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -96,11 +97,11 @@ func (d *Dialogue) recall(header, text string) []int32 {
 	if d.workspace.settings().KeepThoughts {
 		return nil
 	}
-	recall, ok := recallText(header, text)
+	recall, ok := prompt.ForgetThought(header, text)
 	if !ok {
 		return nil
 	}
-	return d.template().tok.Encode(nil, recall)
+	return d.template().Tokenizer.Encode(nil, recall)
 }
 
 func addUsage(a, b infer.Usage) infer.Usage {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/exp/golden"
 
-	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -33,14 +33,14 @@ func exported() (turn.Conversation, []turn.Turn) {
 func TestExportMarkdown(t *testing.T) {
 	var b bytes.Buffer
 	c, line := exported()
-	must(t, chat.Export(&b, chat.Markdown, c, line))
+	must(t, transfer.Export(&b, transfer.Markdown, c, line))
 	golden.RequireEqual(t, b.Bytes())
 }
 
 func TestExportJSON(t *testing.T) {
 	var b, pretty bytes.Buffer
 	c, line := exported()
-	must(t, chat.Export(&b, chat.JSON, c, line))
+	must(t, transfer.Export(&b, transfer.JSON, c, line))
 	must(t, json.Indent(&pretty, b.Bytes(), "", "  "))
 	golden.RequireEqual(t, pretty.Bytes())
 }
@@ -51,13 +51,13 @@ func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("broken pipe
 
 func TestExportErrors(t *testing.T) {
 	c, line := exported()
-	for _, f := range []chat.Format{chat.Markdown, chat.JSON} {
-		if err := chat.Export(brokenPipe{}, f, c, line); err == nil {
+	for _, f := range []transfer.Format{transfer.Markdown, transfer.JSON} {
+		if err := transfer.Export(brokenPipe{}, f, c, line); err == nil {
 			t.Errorf("%s to a broken pipe gave no error", f)
 		}
 	}
-	if err := chat.Export(&bytes.Buffer{}, "pdf", c, line); err == nil {
+	if err := transfer.Export(&bytes.Buffer{}, "pdf", c, line); err == nil {
 		t.Error("an unknown format gave no error")
 	}
-	must(t, chat.Export(&bytes.Buffer{}, chat.Markdown, turn.Conversation{}, nil))
+	must(t, transfer.Export(&bytes.Buffer{}, transfer.Markdown, turn.Conversation{}, nil))
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"time"
 
+	"rookery/chat/library"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -37,9 +39,9 @@ func (k *Workspace) Fork(from *Dialogue, id turn.ID, n int) ([]*Dialogue, error)
 // A forking is what a fork takes of a dialogue.
 type forking struct {
 	conversation turn.Conversation
-	base         base
+	base         library.Base
 	adapter      string
-	rendering    rendering // of its first turn
+	rendering    prompt.Rendering // of its first turn
 	turns        []turn.Turn
 	of           []turn.ID         // of each turn, the stored one that it is or will be a copy of
 	held         []*infer.Snapshot // of each turn, what is in memory
@@ -52,7 +54,7 @@ func (d *Dialogue) lineTo(id turn.ID) (forking, error) {
 	f, err := d.lineAsIs(id)
 	t := d.template()
 	for i := range f.turns {
-		f.turns[i] = t.tokenised(f.turns[i], f.rendering, f.conversation.Think)
+		f.turns[i] = t.FillTokens(f.turns[i], f.rendering, f.conversation.Think)
 	}
 	return f, err
 }

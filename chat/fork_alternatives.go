@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 
+	"rookery/chat/library"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -29,7 +31,7 @@ func (k *Workspace) ForkAlternatives(from *Dialogue, only ...turn.ID) ([]*Dialog
 			return nil, err
 		}
 		if variants[i].Model == nil {
-			line.take(variants[i], templateOf(k.engine.Model()))
+			line.take(variants[i], prompt.TemplateOf(k.engine.Model()))
 		}
 		f := k.fork(line, i)
 		if name := variants[i].Name; name != "" {
@@ -62,11 +64,11 @@ var errNoChoice = errors.New("there are no answers to choose from")
 
 // take makes the line that of a conversation that has always answered in the
 // way of a variant.
-func (f *forking) take(v Variant, t template) {
+func (f *forking) take(v Variant, t prompt.Template) {
 	c := &f.conversation
 	own := c.Base
 	c.Base, c.Adapter, c.Mix = v.Base.ID, v.Adapter.Fingerprint, v.Mix
-	f.base, f.adapter = baseOf(&v.Base), v.Adapter.Name
+	f.base, f.adapter = library.BaseOf(&v.Base), v.Adapter.Name
 	if v.Sampling.Seed = c.Sampling.Seed; !reflect.DeepEqual(v.Sampling, c.Sampling) {
 		c.Sampling, c.Preset = v.Sampling, ""
 	}
@@ -74,10 +76,10 @@ func (f *forking) take(v Variant, t template) {
 		return
 	}
 	now := f.rendering
-	if now.begins = f.base.beginning(); now.begins == afterText {
-		now.system, c.System = "", ""
+	if now.Begins = f.base.Beginning(); now.Begins == prompt.AfterText {
+		now.System, c.System = "", ""
 	}
-	f.turns[0] = t.opened(f.turns[0], f.rendering, now)
+	f.turns[0] = t.ReopenTurn(f.turns[0], f.rendering, now)
 	for i := range f.turns {
 		f.turns[i].Base = v.Base.Name
 	}

@@ -10,6 +10,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/transfer"
 )
 
 // told is what an import says it did, and what is stored then.
@@ -19,8 +20,8 @@ func told(t *testing.T, data string) string {
 	store := memstore.New()
 	var b strings.Builder
 	for _, a := range imported(t, store, []byte(data)) {
-		fmt.Fprintf(&b, "%s %q %d %s\n", a.Fate, a.Title, a.Turns, a.Note)
-		if a.Fate != chat.FateNew {
+		fmt.Fprintf(&b, "%s %q %d %s\n", a.Outcome, a.Title, a.Turns, a.Note)
+		if a.Outcome != transfer.OutcomeNew {
 			continue
 		}
 		c, turns, err := store.Load(ctx, a.ID)
@@ -87,12 +88,12 @@ func TestImportOfExports(t *testing.T) {
 	c, line := exported()
 	c.Title = "Sorting in Go"
 	var b bytes.Buffer
-	must(t, chat.Export(&b, chat.JSON, c, line))
+	must(t, transfer.Export(&b, transfer.JSON, c, line))
 	if got := told(t, b.String()); !strings.HasPrefix(got, `new "Sorting in Go" 4`) {
 		t.Errorf("the JSON export came in as %s", got)
 	}
 	b.Reset()
-	must(t, chat.Export(&b, chat.WholeTree, c, line))
+	must(t, transfer.Export(&b, transfer.WholeTree, c, line))
 	store := memstore.New()
 	got := imported(t, store, b.Bytes())
 	if got[0].ID != c.ID || got[0].Turns != 4 {
@@ -119,7 +120,7 @@ func TestRefusedFiles(t *testing.T) {
 		`{"format":"rookery-tree","version":1,"turns":[{"id":"1","role":"user","created":"now"}]`: "turn 1",
 	}
 	for file, want := range cases {
-		var p chat.Import
+		var p transfer.Import
 		err := p.Read(strings.NewReader(file), int64(len(file)))
 		if want == "" {
 			must(t, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -20,7 +21,7 @@ const book = "There was a rook.\n\nIt had a nest.\n"
 
 func bake(t *testing.T, r *room, name string) turn.State {
 	t.Helper()
-	s, err := r.workspace.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: name, Source: "book.txt", Text: book}, nil)
+	s, err := r.workspace.Library().Bake(t.Context(), r.engine, library.Recipe{Name: name, Source: "book.txt", Text: book}, nil)
 	must(t, err)
 	return s
 }
@@ -166,7 +167,7 @@ func TestBakingIsCancelled(t *testing.T) {
 	r.gate.shut()
 	r.gate.allow(3)
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := r.workspace.Library().Bake(ctx, r.engine, chat.Recipe{Name: "book", Text: strings.Repeat(book, 100)}, func(p infer.Progress) {
+	_, err := r.workspace.Library().Bake(ctx, r.engine, library.Recipe{Name: "book", Text: strings.Repeat(book, 100)}, func(p infer.Progress) {
 		cancel()
 		r.gate.allow(3) // for the step that waits
 	})
@@ -261,7 +262,7 @@ func TestImportAState(t *testing.T) {
 	if !slices.Equal(s.Snapshot.State, baked.Snapshot.State) || !slices.Equal(s.Tokens, baked.Tokens) || s.Kind != statefile.Baked {
 		t.Error("the copy is another one")
 	}
-	other := chat.NewLibrary(memstore.New(), nil) // of another machine
+	other := library.New(memstore.New(), nil) // of another machine
 	baked.Key = int64(baked.ID)
 	writeState(t, path, baked, statefile.Own)
 	if s, err = other.Import(t.Context(), path, "", statefile.Options{}, m); err != nil || s.ID != baked.ID {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -68,7 +69,7 @@ func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]
 	a.on(w, d.way())
 	a.seen, a.anew = &t, 0 // the turn says itself how its line was read
 	d.mu.Unlock()
-	if !a.template.knows(t) {
+	if !a.template.OwnsTokens(t) {
 		return nil, otherTokens(t)
 	}
 	if err := d.workspace.adapters.Need(ctx, a.way.adapter); err != nil {
@@ -133,4 +134,23 @@ func (a *answer) candidates(s *infer.Snapshot, index, k int) []Candidate {
 		o.Token = a.turn.Tokens[index]
 	}
 	return under(a.model(), o, a.drawing(nil), k)
+}
+
+// Tokens are an answer's tokens as TokenText writes them.
+func (d *Dialogue) Tokens(turnID turn.ID) ([]string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n, err := d.answerNode(turnID)
+	if err != nil {
+		return nil, err
+	}
+	t := d.template()
+	if !t.OwnsTokens(n.turn) {
+		return nil, otherTokens(n.turn)
+	}
+	texts := make([]string, len(n.turn.Tokens))
+	for i, id := range n.turn.Tokens {
+		texts[i] = prompt.TokenText(t.Tokenizer.Bytes(id))
+	}
+	return texts, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer"
 )
 
@@ -97,11 +98,11 @@ func TestTokenText(t *testing.T) {
 	for in, want := range map[string]string{
 		"": "(end)", " rook": " rook", "\n\n": `\n\n`, "\xe4\xbd": `\xe4\xbd`, "你": "你", "\t\x1b": `\t\u001b`,
 	} {
-		if got := chat.TokenText([]byte(in)); got != want {
+		if got := prompt.TokenText([]byte(in)); got != want {
 			t.Errorf("%q is written %q, want %q", in, got, want)
 		}
 	}
-	if strings.Contains(chat.TokenText([]byte("\x1b[31m")), "\x1b") {
+	if strings.Contains(prompt.TokenText([]byte("\x1b[31m")), "\x1b") {
 		t.Error("an escape sequence gets through")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"rookery/chat/library"
 	"rookery/chat/replay"
 	"rookery/chat/turn"
 )
@@ -84,13 +85,13 @@ func (a *answer) need(ctx context.Context, r replay.Read) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	lost, ok := errors.AsType[*lostError](err)
+	lost, ok := errors.AsType[*library.LostAdapterError](err)
 	if !ok {
 		return fmt.Errorf("reading %s again with %s: %w", turnsNumbered(r.First+1, r.Last+1), adapterNamed(r.Name, r.Adapter), err)
 	}
 	return &MissingError{
 		First: r.First + 1, Last: r.Last + 1, Adapter: r.Adapter, Name: r.Name,
-		What: "were read with " + adapterNamed(r.Name, r.Adapter) + ", " + lost.how, WayOut: lost.wayOut,
+		What: "were read with " + adapterNamed(r.Name, r.Adapter) + ", " + lost.How, WayOut: lost.WayOut,
 		Now: "with " + a.adapterInUse(), Err: err,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -15,13 +16,13 @@ import (
 func mixing(t *testing.T, r *room) (a, b turn.State) {
 	t.Helper()
 	for name, text := range map[string]string{"alpha": "There was a rook.", "beta": "It rained all day, and longer."} {
-		_, err := r.workspace.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: name, Text: text}, nil)
+		_, err := r.workspace.Library().Bake(t.Context(), r.engine, library.Recipe{Name: name, Text: text}, nil)
 		must(t, err)
 	}
-	return library(t, r, "alpha"), library(t, r, "beta")
+	return libraryState(t, r, "alpha"), libraryState(t, r, "beta")
 }
 
-func library(t *testing.T, r *room, name string) turn.State {
+func libraryState(t *testing.T, r *room, name string) turn.State {
 	t.Helper()
 	s, err := r.workspace.Library().Find(t.Context(), name)
 	must(t, err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"rookery/chat/library"
+	"rookery/chat/prompt"
 	"rookery/chat/replay"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -41,11 +43,11 @@ func (a *answer) before() *turn.Turn {
 // where the nearest turn says that goes on, and otherwise as the answer's way does.
 func (a *answer) begins(turns []turn.Turn) turn.History {
 	for _, t := range slices.Backward(turns[:max(len(turns)-a.anew, 0)]) {
-		if t.History.Known(a.template.model) {
+		if t.History.Known(a.template.Model) {
 			return t.History.Prefix(0)
 		}
 	}
-	return turn.History{Model: a.template.model, Base: a.way.base, Kind: a.way.baseKind}
+	return turn.History{Model: a.template.Model, Base: a.way.base, Kind: a.way.baseKind}
 }
 
 // layLine puts the answer's line together: its path and behind it, of an answer
@@ -56,28 +58,28 @@ func (a *answer) layLine(own []int32) *replay.Line {
 		turns = append(slices.Clone(turns), *of)
 	}
 	begins := a.begins(turns)
-	tokens := a.template.readsOf(a.path, a.rendering, a.base, begins)
+	tokens := lineTokens(a.template, a.path, a.rendering, a.base, begins)
 	if of != nil {
 		tokens = append(tokens, own)
 	}
 	return replay.NewLine(begins, turns, tokens, of != nil)
 }
 
-// readsOf is what a line reads of each turn of its path. The turns' tokens are
+// lineTokens is what a line reads of each turn of its path. The turns' tokens are
 // for a line from one base; from another one the first turn has another opening.
-func (t template) readsOf(path []turn.Turn, r rendering, own turn.ID, begins turn.History) [][]int32 {
+func lineTokens(t prompt.Template, path []turn.Turn, r prompt.Rendering, own turn.ID, begins turn.History) [][]int32 {
 	now := r
 	if begins.Base != own {
-		if now.begins = (base{kind: begins.Kind}).beginning(); now.begins == afterText {
-			now.system = "" // as for conversations that begin from it, see setBase
+		if now.Begins = (library.Base{Kind: begins.Kind}).Beginning(); now.Begins == prompt.AfterText {
+			now.System = "" // as for conversations that begin from it, see setBase
 		}
 	}
 	tokens := make([][]int32, len(path))
-	for i, turn := range path {
+	for i, tn := range path {
 		if i == 0 && begins.Base != own {
-			turn = t.opened(turn, r, now)
+			tn = t.ReopenTurn(tn, r, now)
 		}
-		tokens[i] = t.reads(turn, now)
+		tokens[i] = t.TurnTokens(tn, now)
 	}
 	return tokens
 }
@@ -85,7 +87,7 @@ func (t template) readsOf(path []turn.Turn, r rendering, own turn.ID, begins tur
 // lineLen is how many tokens a line with a history reads up to a turn. The
 // caller holds mu.
 func (d *Dialogue) lineLen(to turn.ID, h turn.History) (n int) {
-	for _, tokens := range d.template().readsOf(d.path(to), d.rendering(), d.conv.Base, h) {
+	for _, tokens := range lineTokens(d.template(), d.path(to), d.rendering(), d.conv.Base, h) {
 		n += len(tokens)
 	}
 	return n
@@ -239,7 +241,7 @@ func (a *answer) beginning(ctx context.Context, id turn.ID) (*infer.Snapshot, []
 		s, err := a.d.workspace.library.Get(ctx, id)
 		switch {
 		case err == nil:
-			from, text, err = BeginFrom(s, a.model())
+			from, text, err = library.BeginFrom(s, a.model())
 		case id != a.way.base: // as the line of a variant does that was chosen
 			return nil, nil, &MissingError{
 				First: 1, Last: len(a.path), What: "were read from a state that is not in the library any more", WayOut: "import it again",
@@ -261,7 +263,7 @@ func (a *answer) noteSwap(p replay.Plan) {
 	if n := len(a.path); last == nil && n > 1 {
 		last = &a.path[n-2]
 	}
-	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.model || p.Pending() == 0 {
+	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.Model || p.Pending() == 0 {
 		return
 	}
 	a.d.mu.Lock()

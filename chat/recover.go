@@ -2,12 +2,10 @@ package chat
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"rookery/chat/turn"
 	"rookery/infer"
-	"rookery/infer/tokenizer"
 )
 
 // install fills a dialogue with what the store has. The caller holds mu.
@@ -60,12 +58,12 @@ func (d *Dialogue) recover(j turn.Journal) error {
 	tmpl := d.template()
 	t.Role, t.Tokens, t.Text = turn.RoleAssistant, j.Tokens, j.Text
 	t.Open, t.Reason, t.Recall = true, infer.ReasonCancelled, nil
-	if t.Model == tmpl.model {
+	if t.Model == tmpl.Model {
 		t.History = t.History.Until(d.lineLen(t.Parent, t.History) + len(j.Tokens))
-		header := strings.TrimLeft(tmpl.headerIn(prompt.turn.Tokens), " ")
-		tokens, stopped := tmpl.beforeStop(j.Tokens, d.workspace.stops(d.workspace.engine.Model()))
+		header := strings.TrimLeft(tmpl.FindHeader(prompt.turn.Tokens), " ")
+		tokens, stopped := tmpl.CutAtStop(j.Tokens, d.workspace.stops(d.workspace.engine.Model()))
 		t.Tokens = tokens
-		if text := tmpl.shown(header, tokens); stopped || strings.HasPrefix(text, j.Text) {
+		if text := tmpl.AnswerText(header, tokens); stopped || strings.HasPrefix(text, j.Text) {
 			t.Text = text
 		}
 		if stopped {
@@ -79,39 +77,4 @@ func (d *Dialogue) recover(j turn.Journal) error {
 	d.goOnFrom(t.ID)
 	d.saver.Commit(d.conv, t, nil)
 	return nil
-}
-
-// shown is the text of an answer's tokens. Bytes of an incomplete character
-// at the end are left for the tokens that complete it.
-func (t template) shown(header string, tokens []int32) string {
-	var a tokenizer.Assembler
-	text := a.Push([]byte(t.decode(tokens)))
-	if header == "" {
-		text = strings.TrimPrefix(text, " ")
-	}
-	return header + text
-}
-
-// beforeStop cuts tokens where a stop begins, if a whole one is among them.
-// The part of a token that stands before it is tokenised again.
-func (t template) beforeStop(tokens []int32, stops []string) (_ []int32, stopped bool) {
-	if end := slices.Index(tokens, 0); end >= 0 {
-		tokens, stopped = tokens[:end], true
-	}
-	text := t.decode(tokens)
-	cut := len(text)
-	for _, stop := range stops {
-		if at := strings.Index(text[:cut], stop); stop != "" && at >= 0 {
-			cut, stopped = at, true
-		}
-	}
-	at := 0
-	for i, id := range tokens {
-		next := at + len(t.tok.Bytes(id))
-		if next > cut {
-			return t.tok.Encode(slices.Clone(tokens[:i]), text[at:cut]), stopped
-		}
-		at = next
-	}
-	return tokens, stopped
 }

@@ -13,7 +13,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -317,7 +319,7 @@ func TestBundledLinesGoOnAsKeptOnes(t *testing.T) {
 	d := r.changed()
 	settled(t, d)
 	var bundle bytes.Buffer
-	must(t, r.workspace.ExportTree(t.Context(), &bundle, d.ID(), chat.Bundle, false))
+	must(t, r.workspace.ExportTree(t.Context(), &bundle, d.ID(), transfer.Bundle, false))
 	want, state := r.answered(d, "And then?")
 	r.close()
 
@@ -458,14 +460,14 @@ func TestMixesAfterOtherAdapters(t *testing.T) {
 	head := last(ask(t, d, "And the dog?"))
 	bare, state := r.answered(d, "And then?")
 	must(t, d.SetHead(head.ID))
-	silent, err := chat.ParseMix(t.Context(), r.workspace.Library(), "own=1,demo-sad=0")
+	silent, err := r.workspace.Library().ParseMix(t.Context(), "own=1,demo-sad=0")
 	must(t, err)
 	must(t, d.SetMix(silent))
 	mixed, own := r.answered(d, "And then?")
 	if !slices.Equal(mixed.Tokens, bare.Tokens) || !slices.Equal(own[:len(own)-r.engine.Model().Shape.Vocab], state[:len(state)-r.engine.Model().Shape.Vocab]) {
 		t.Errorf("beside a silent state it answers %q, alone %q", mixed.Text, bare.Text)
 	}
-	loud, err := chat.ParseMix(t.Context(), r.workspace.Library(), "own=1,demo-sad=0.8")
+	loud, err := r.workspace.Library().ParseMix(t.Context(), "own=1,demo-sad=0.8")
 	must(t, err)
 	must(t, d.SetMix(loud))
 	r.use(d, "demo-pirate")
@@ -493,7 +495,7 @@ func TestMixesAfterOtherAdapters(t *testing.T) {
 // misses, until it is told to begin from the conversation's own.
 func TestVariantsWhoseBaseIsGone(t *testing.T) {
 	r := newAdaptedRoom(t, memstore.New())
-	book, err := r.workspace.Library().Bake(t.Context(), r.engine, chat.Recipe{Name: "book", Text: "A rook lived in a tree."}, nil)
+	book, err := r.workspace.Library().Bake(t.Context(), r.engine, library.Recipe{Name: "book", Text: "A rook lived in a tree."}, nil)
 	must(t, err)
 	d := r.workspace.New()
 	ask(t, d, "Tell me a story about a cat.")

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"sync"
 
+	"rookery/chat/library"
 	"rookery/infer"
 )
 
 // A host is what answers are made with: an engine, and the adapters on it.
 type host struct {
 	engine   Engine
-	adapters *AdapterRegistry
+	adapters *library.AdapterRegistry
 }
 
 // A SecondModel is another model, with an engine of its own, that answers beside the
@@ -41,7 +42,7 @@ func (g *SecondModel) Model() *infer.Model { return g.engine.Model() }
 func (g *SecondModel) Path() string { return g.path }
 
 // Adapters is the adapters that can be used on the second model.
-func (g *SecondModel) Adapters() *AdapterRegistry { return g.adapters }
+func (g *SecondModel) Adapters() *library.AdapterRegistry { return g.adapters }
 
 // A ModelOpener loads the model of a file, "" for the embedded one, and starts
 // an engine for it. progress may be called from another goroutine.
@@ -50,9 +51,9 @@ type ModelOpener func(ctx context.Context, path string, progress func(done, tota
 // An Opened model is what a second model is made of.
 type Opened struct {
 	Engine   Engine
-	Close    func() error  // gives back all that it took
-	Adapters AdapterOpener // reads adapters for it; nil: it has none
-	BuiltIn  []string      // adapters that come with it
+	Close    func() error          // gives back all that it took
+	Adapters library.AdapterOpener // reads adapters for it; nil: it has none
+	BuiltIn  []string              // adapters that come with it
 }
 
 // secondModels are the other models that are there.
@@ -112,11 +113,8 @@ func (k *Workspace) LoadSecondModel(ctx context.Context, path string, progress f
 	if err != nil {
 		return nil, err
 	}
-	rack := newAdapterRegistry(o.Engine, k.store)
-	if o.Adapters != nil {
-		rack = NewAdapterRegistry(o.Engine, k.store, o.Adapters, o.BuiltIn)
-	}
-	g = &SecondModel{host: host{o.Engine, rack}, path: path, close: o.Close, of: s, holders: 1}
+	adapters := library.NewAdapterRegistry(o.Engine, k.store, o.Adapters, o.BuiltIn)
+	g = &SecondModel{host: host{o.Engine, adapters}, path: path, close: o.Close, of: s, holders: 1}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.here == nil {

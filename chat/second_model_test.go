@@ -10,6 +10,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/load"
@@ -172,7 +173,7 @@ func goesOnFromGuest(t *testing.T, workspace *chat.Workspace, d *chat.Dialogue, 
 		t.Errorf("after Keep the conversation is %+v", c)
 	}
 	const next = "And then?"
-	want, err := workspace.Answers(t.Context(), chat.Question{Messages: []chat.Message{
+	want, err := workspace.Answers(t.Context(), prompt.Question{Messages: []prompt.Message{
 		{Role: turn.RoleUser, Text: "story"}, {Role: turn.RoleAssistant, Text: other.Text}, {Role: turn.RoleUser, Text: next},
 	}}, []chat.Variant{{Sampling: *seeded(0.8, 5)}})
 	must(t, err)

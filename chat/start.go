@@ -137,7 +137,7 @@ func (a *answer) nameOf(adapter string) string {
 	if adapter == a.way.adapter {
 		return a.way.adapterName
 	}
-	return a.host().adapters.title(adapter)
+	return a.host().adapters.KnownTitle(adapter)
 }
 
 // keepPrompt keeps the state after the prompt, from which a retry starts. A
@@ -151,7 +151,7 @@ func (a *answer) keepPrompt(s start) {
 	a.prompted = true
 	prompt := a.d.tree.nodes[a.turn.Parent]
 	switch was := prompt.turn.History; {
-	case !was.Known(a.template.model):
+	case !was.Known(a.template.Model):
 		prompt.turn.History = s.history
 	case !was.HasPrefix(s.history) || was.Len() != s.history.Len():
 		return

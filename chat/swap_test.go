@@ -9,6 +9,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -81,12 +82,12 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 	rack := workspace.Adapters()
 	pirate, excited := find(t, rack, "demo-pirate", adapter.Options{}), find(t, rack, "demo-excited", adapter.Options{})
 	mixed := func(text string) turn.Mix {
-		m, err := chat.ParseMix(t.Context(), workspace.Library(), text)
+		m, err := workspace.Library().ParseMix(t.Context(), text)
 		must(t, err)
 		return m
 	}
 	before, after := mixed("own=1,demo-sad=0.2,demo-animals=0"), mixed("own=0.1,demo-sad=0.2,demo-animals=1.5")
-	voices, err := chat.LoadMembers(t.Context(), before, workspace.Library(), e.Model(), "")
+	voices, err := workspace.Library().LoadMembers(t.Context(), before, e.Model(), "", "")
 	must(t, err)
 	calm := sampler.Params{Temperature: 1.5, TopP: 1, Presence: 0.8, Frequency: 0.3, Decay: 0.99, Seed: 3}
 	for name, s := range map[string]swap{
@@ -164,7 +165,7 @@ func (s *swap) check(t *testing.T, workspace *chat.Workspace, e *infer.Engine, g
 func (s *swap) run(t *testing.T, e *infer.Engine, r infer.Request, before bool) infer.Ending {
 	t.Helper()
 	r.Sampling = sampler.Params{Temperature: 0.9, TopP: 0.95, Seed: 3}
-	r.Stops, r.AnyAdapter = chat.Stops(e.Model()), true
+	r.Stops, r.AnyAdapter = prompt.Stops(e.Model()), true
 	s.first(&r)
 	if !before {
 		r.Members, r.Weight = nil, 0 // the snapshot has them

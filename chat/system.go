@@ -3,6 +3,7 @@ package chat
 import (
 	"rookery/infer"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 )
 
@@ -17,7 +18,7 @@ func (d *Dialogue) SetSystem(text string) error {
 	}
 	was := d.conv
 	d.conv.System = text
-	if cleanText(was.System) != cleanText(text) {
+	if prompt.CleanText(was.System) != prompt.CleanText(text) {
 		d.reopen(was)
 	}
 	d.saveHead()
@@ -51,21 +52,21 @@ func (d *Dialogue) reopen(was turn.Conversation) {
 	}
 }
 
-func (d *Dialogue) reopened(t template, tn turn.Turn, was string) turn.Turn {
-	tokens, ok := t.reopen(tn.Tokens, was, d.conv.System, d.base.beginning())
+func (d *Dialogue) reopened(t prompt.Template, tn turn.Turn, was string) turn.Turn {
+	tokens, ok := t.ReplaceOpening(tn.Tokens, was, d.conv.System, d.base.Beginning())
 	if !ok {
-		tokens = t.rerender(tn, d.rendering())
-		tn.Model, tn.ModelName = t.model, t.name
+		tokens = t.EncodeTurn(tn, d.rendering())
+		tn.Model, tn.ModelName = t.Model, t.ModelName
 	}
 	tn.Tokens = tokens
 	return tn
 }
 
 // template is how the engine's model is spoken to.
-func (d *Dialogue) template() template { return templateOf(d.workspace.engine.Model()) }
+func (d *Dialogue) template() prompt.Template { return prompt.TemplateOf(d.workspace.engine.Model()) }
 
-func (d *Dialogue) rendering() rendering {
-	return rendering{system: d.conv.System, begins: d.base.beginning(), blankLines: d.workspace.settings().KeepBlankLines}
+func (d *Dialogue) rendering() prompt.Rendering {
+	return prompt.Rendering{System: d.conv.System, Begins: d.base.Beginning(), BlankLines: d.workspace.settings().KeepBlankLines}
 }
 
 // usable says that a snapshot is of this model.

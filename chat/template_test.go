@@ -6,25 +6,27 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
+	"rookery/infer"
 	"rookery/infer/scripted"
 	"rookery/infer/tokenizer"
 )
 
 func TestFamilyOf(t *testing.T) {
-	for name, want := range map[string]chat.Family{
-		"rookery-demo":                         chat.FamilyDemo,
-		"rwkv7-g1e-2.9b-20260312-ctx8192":      chat.FamilyG1,
-		"rwkv7-g1-0.1b-20250307-ctx4096":       chat.FamilyG1,
-		"RWKV7-G1x-1.5B":                       chat.FamilyG1,
-		"rwkv7-g0-7.2b-20250722":               chat.FamilyG1,
-		"RWKV-x070-World-0.1B-v2.8-20241210":   chat.FamilyWorld,
-		"rwkv7-0.1B-world":                     chat.FamilyWorld,
-		"model":                                chat.FamilyWorld,
-		"big1":                                 chat.FamilyWorld,
-		"rwkv-6-world-1b6-g10-finetune.st.pth": chat.FamilyWorld,
+	for name, want := range map[string]prompt.Family{
+		"rookery-demo":                         prompt.FamilyDemo,
+		"rwkv7-g1e-2.9b-20260312-ctx8192":      prompt.FamilyG1,
+		"rwkv7-g1-0.1b-20250307-ctx4096":       prompt.FamilyG1,
+		"RWKV7-G1x-1.5B":                       prompt.FamilyG1,
+		"rwkv7-g0-7.2b-20250722":               prompt.FamilyG1,
+		"RWKV-x070-World-0.1B-v2.8-20241210":   prompt.FamilyWorld,
+		"rwkv7-0.1B-world":                     prompt.FamilyWorld,
+		"model":                                prompt.FamilyWorld,
+		"big1":                                 prompt.FamilyWorld,
+		"rwkv-6-world-1b6-g10-finetune.st.pth": prompt.FamilyWorld,
 	} {
-		if got := chat.FamilyOf(modelNamed(name)); got != want {
+		if got := prompt.FamilyOf(modelNamed(name)); got != want {
 			t.Errorf("FamilyOf(%s) = %d, want %d", name, got, want)
 		}
 	}
@@ -34,7 +36,7 @@ func TestFamilyOf(t *testing.T) {
 func TestWorldTokens(t *testing.T) {
 	world := tokenizer.World()
 	m := scripted.ModelWith(g1, world, world.Size())
-	req, _ := chat.Ask(m, chat.Defaults{}, "hi")
+	req, _ := request(t, m, chat.Defaults{}, "hi")
 	if want := []int32{24281, 59, 4571, 261, 5585, 41693, 59}; !slices.Equal(req.Tokens, want) {
 		t.Errorf("tokens %v, want %v", req.Tokens, want)
 	}
@@ -72,7 +74,7 @@ func TestPromptText(t *testing.T) {
 				c.model = "rookery-demo"
 			}
 			m := modelNamed(c.model)
-			req, _ := chat.Ask(m, chat.Defaults{System: c.system, KeepBlankLines: c.blankLines}, c.text)
+			req, _ := request(t, m, chat.Defaults{System: c.system, KeepBlankLines: c.blankLines}, c.text)
 			if got := string(m.Tokenizer.Decode(nil, req.Tokens)); got != c.want {
 				t.Errorf("prompt %q, want %q", got, c.want)
 			}
@@ -83,11 +85,11 @@ func TestPromptText(t *testing.T) {
 func TestStopsAndPresets(t *testing.T) {
 	for name, want := range map[string]string{"rookery-demo": "\n\n", g1: "\n\nUser:", "world": "\n\n"} {
 		m := modelNamed(name)
-		if got := chat.Stops(m)[0]; got != want {
+		if got := prompt.Stops(m)[0]; got != want {
 			t.Errorf("%s stops at %q, want %q", name, got, want)
 		}
 		seen := map[string]bool{}
-		for _, p := range chat.Presets(m) {
+		for _, p := range prompt.Presets(m) {
 			if err := p.Sampling.Validate(); err != nil || p.Name == "" || p.About == "" || seen[p.Name] {
 				t.Errorf("%s, preset %+v: %v", name, p, err)
 			}
@@ -98,21 +100,21 @@ func TestStopsAndPresets(t *testing.T) {
 
 // World models end their turns with a blank line and never with token 0.
 func TestWorldBansTheEndOfText(t *testing.T) {
-	req, _ := chat.Ask(modelNamed("world"), chat.Defaults{}, "hi")
+	req, _ := request(t, modelNamed("world"), chat.Defaults{}, "hi")
 	if !slices.Contains(req.Sampling.Ban, 0) {
 		t.Errorf("banned: %v", req.Sampling.Ban)
 	}
-	req, _ = chat.Ask(modelNamed(g1), chat.Defaults{}, "hi")
+	req, _ = request(t, modelNamed(g1), chat.Defaults{}, "hi")
 	if slices.Contains(req.Sampling.Ban, 0) {
 		t.Errorf("banned: %v", req.Sampling.Ban)
 	}
 }
 
 func TestGreeting(t *testing.T) {
-	if g := chat.Greeting(modelNamed("rookery-demo")); !strings.Contains(g, "demonstration") || !strings.Contains(g, "million parameters") {
+	if g := prompt.Greeting(modelNamed("rookery-demo")); !strings.Contains(g, "demonstration") || !strings.Contains(g, "million parameters") {
 		t.Errorf("the embedded model says %q", g)
 	}
-	if g := chat.Greeting(modelNamed(g1)); g != "" {
+	if g := prompt.Greeting(modelNamed(g1)); g != "" {
 		t.Errorf("a released model says %q", g)
 	}
 }
@@ -151,4 +153,14 @@ func TestIDs(t *testing.T) {
 		}
 		before = id
 	}
+}
+
+// request is the request for an answer to one prompt.
+func request(t *testing.T, m *infer.Model, d chat.Defaults, text string) (infer.Request, string) {
+	t.Helper()
+	r, header, err := d.Request(m, prompt.QuestionOf(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, header
 }

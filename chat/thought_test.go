@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer/scripted"
 )
@@ -30,7 +31,7 @@ func TestSplitThought(t *testing.T) {
 		{" <think>嗯，好</think>two", "嗯，好", "two", false},
 		{"say <think>x</think>", "", "say <think>x</think>", false},
 	} {
-		thought, answer, open := chat.SplitThought(c.text)
+		thought, answer, open := prompt.SplitThought(c.text)
 		if thought != c.thought || answer != c.answer || open != c.open {
 			t.Errorf("SplitThought(%q) = %q, %q, %v; want %q, %q, %v", c.text, thought, answer, open, c.thought, c.answer, c.open)
 		}
@@ -109,7 +110,7 @@ func TestThinkModes(t *testing.T) {
 		"rwkv7-g1-0.4b-20250324-ctx4096":  {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkChinese},
 		"rwkv7-g1d-0.4b-20250922-ctx8192": {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese},
 	} {
-		if got := chat.ThinkModes(modelNamed(name)); !slices.Equal(got, want) {
+		if got := prompt.ThinkModes(modelNamed(name)); !slices.Equal(got, want) {
 			t.Errorf("%s thinks %v, want %v", name, got, want)
 		}
 	}
@@ -132,7 +133,7 @@ func TestThinkPrompts(t *testing.T) {
 		{"rookery-demo", turn.ThinkLong, "User: q\n\nAssistant:"},
 	} {
 		m := modelNamed(c.model)
-		req, header := chat.Ask(m, chat.Defaults{Think: c.mode}, "q")
+		req, header := request(t, m, chat.Defaults{Think: c.mode}, "q")
 		got := string(m.Tokenizer.Decode(nil, req.Tokens))
 		if got != c.want {
 			t.Errorf("%s, %s: %q, want %q", c.model, c.mode, got, c.want)

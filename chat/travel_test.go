@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 )
 
@@ -24,7 +24,7 @@ func TestAdaptersAndMixesTravel(t *testing.T) {
 	c.Adapter, c.Mix = "a fingerprint", mix
 	turns[1].Adapter, turns[1].Mix = "poet × 0.5", mix
 	var tree bytes.Buffer
-	must(t, chat.Export(&tree, chat.WholeTree, c, turns))
+	must(t, transfer.Export(&tree, transfer.WholeTree, c, turns))
 	store := memstore.New()
 	imported(t, store, tree.Bytes())
 	got, back, err := store.Load(ctx, d.ID())
@@ -34,6 +34,6 @@ func TestAdaptersAndMixesTravel(t *testing.T) {
 	}
 	bad := strings.ReplaceAll(tree.String(), `"weight":-0.25`, `"weight":-25e9`)
 	bad = strings.ReplaceAll(bad, `,"mute":true`, "")
-	var p chat.Import
+	var p transfer.Import
 	refused(t, p.Read(strings.NewReader(bad), int64(len(bad))), "must be between")
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"rookery/chat/turn"
@@ -65,9 +66,27 @@ func (d *Dialogue) Variant() Variant {
 
 func (d *Dialogue) variant() Variant {
 	return Variant{
-		Base:     turn.State{ID: d.conv.Base, State: statefile.State{Name: d.base.name, Kind: d.base.kind}},
+		Base:     turn.State{ID: d.conv.Base, State: statefile.State{Name: d.base.Name, Kind: d.base.Kind}},
 		Adapter:  turn.Adapter{Fingerprint: d.conv.Adapter, Name: d.adapter},
 		Mix:      d.conv.Mix,
 		Sampling: d.conv.Sampling,
 	}
+}
+
+// Describe is the variant of a model for votes.
+func (v *Variant) Describe(m *infer.Model) turn.Description {
+	p := v.Sampling
+	d := turn.VariantFacts{
+		Model: m.Name, State: v.Base.Name, Adapter: v.Adapter.Name,
+		AdapterID: v.Adapter.Fingerprint[:min(len(v.Adapter.Fingerprint), 12)], Mix: v.Mix.Effective().String(),
+		Mode: p.Mode.String(), Temperature: p.Temperature, TopK: p.TopK, TopP: p.TopP, Presence: p.Presence, Frequency: p.Frequency,
+	}
+	if p.Presence != 0 || p.Frequency != 0 {
+		d.Decay = p.Decay
+	}
+	data, err := json.Marshal(d)
+	if err != nil { // a parameter that is no number, which Check refuses
+		return turn.Description(fmt.Sprintf("{\"model\":%q}", m.Name))
+	}
+	return turn.Description(data)
 }

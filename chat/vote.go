@@ -2,36 +2,14 @@ package chat
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
+	"rookery/chat/compare"
 	"rookery/chat/save"
 	"rookery/chat/turn"
-	"rookery/infer"
 )
-
-// Describe is the variant of a model for votes.
-func (v *Variant) Describe(m *infer.Model) turn.Description {
-	p := v.Sampling
-	d := turn.VariantFacts{
-		Model: m.Name, State: v.Base.Name, Adapter: v.Adapter.Name,
-		AdapterID: v.Adapter.Fingerprint[:min(len(v.Adapter.Fingerprint), 12)], Mix: v.Mix.Effective().String(),
-		Mode: p.Mode.String(), Temperature: p.Temperature, TopK: p.TopK, TopP: p.TopP, Presence: p.Presence, Frequency: p.Frequency,
-	}
-	if p.Presence != 0 || p.Frequency != 0 {
-		d.Decay = p.Decay
-	}
-	data, err := json.Marshal(d)
-	if err != nil { // a parameter that is no number, which Check refuses
-		return turn.Description(fmt.Sprintf("{\"model\":%q}", m.Name))
-	}
-	return turn.Description(data)
-}
 
 // ErrVoted says that the answers at hand were voted on.
 var ErrVoted = errors.New("these answers have their vote: compare again for another one")
@@ -56,7 +34,7 @@ func (d *Dialogue) Vote(winner turn.ID) error {
 		}
 	}
 	if prompt := d.tree.nodes[c.prompt]; prompt != nil {
-		v.Prompt = HashPrompt(prompt.turn.Text)
+		v.Prompt = compare.HashPrompt(prompt.turn.Text)
 	}
 	for _, id := range c.rows {
 		v.Variants = append(v.Variants, c.answers[id].variant.Describe(c.answers[id].model()))
@@ -105,10 +83,4 @@ func (k *Workspace) Votes(ctx context.Context) ([]turn.Vote, error) {
 		c.keep.Await(ctx, c.saved)
 	}
 	return k.store.Votes(ctx)
-}
-
-// HashPrompt names a prompt in votes, which do not keep what people wrote.
-func HashPrompt(text string) string {
-	sum := sha256.Sum256([]byte(cleanText(text)))
-	return hex.EncodeToString(sum[:])
 }

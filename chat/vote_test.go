@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/memstore"
 	"rookery/chat/turn"
 )
@@ -54,10 +55,10 @@ func TestVotesOverRestarts(t *testing.T) {
 			r := newRoom(t, setup{store: open()})
 			votes, err := r.workspace.Votes(t.Context())
 			must(t, err)
-			if len(votes) != 2 || votes[0].Winner != 1 || votes[1].Winner != turn.Tie || votes[0].Prompt != chat.HashPrompt(" anything\n") || votes[0].Created.IsZero() {
+			if len(votes) != 2 || votes[0].Winner != 1 || votes[1].Winner != turn.Tie || votes[0].Prompt != compare.HashPrompt(" anything\n") || votes[0].Created.IsZero() {
 				t.Fatalf("the votes are %+v", votes)
 			}
-			table := chat.Wins(votes)
+			table := compare.CountWins(votes)
 			if len(table.Standings) != 2 || table.Standings[0].Wins != 1 || table.Standings[0].Ties != 1 || !strings.Contains(table.Standings[0].Variant.Title(), "temperature 1.5") {
 				t.Errorf("the table is %+v", table)
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
@@ -44,9 +45,9 @@ func (a *answer) on(w, own way) {
 	a.way, a.anew, a.skipsPrompt = w, 0, false
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
 	if w.second != own.second {
-		a.template = templateOf(a.model())
-		a.turn.ModelName = a.template.name
-		if !slices.Contains(ThinkModes(a.model()), a.think) {
+		a.template = prompt.TemplateOf(a.model())
+		a.turn.ModelName = a.template.ModelName
+		if !slices.Contains(prompt.ThinkModes(a.model()), a.think) {
 			a.think = turn.ThinkOff
 		}
 	}
@@ -59,18 +60,6 @@ func (a *answer) on(w, own way) {
 		a.skipsPrompt = true
 	}
 	a.prompted = a.prompted || a.anew > 0 || a.skipsPrompt // the prompt's snapshot is not this one's
-}
-
-// opened is a first turn with the opening of another rendering.
-func (t template) opened(first turn.Turn, was, now rendering) turn.Turn {
-	old := t.opening(was.system, was.begins)
-	if t.knows(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
-		first.Tokens = slices.Concat(t.opening(now.system, now.begins), first.Tokens[len(old):])
-		return first
-	}
-	first.Tokens = t.rerender(first, now)
-	first.Model, first.ModelName = t.model, t.name
-	return first
 }
 
 // fits is a snapshot of the line as this answer can go on from it, or nil: a
@@ -99,12 +88,11 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 		return from, nil
 	}
 	use := a.using()
-	adapter, name := use.Adapter, use.Name
-	voices, err := loadMembers(ctx, m, a.d.workspace.library, model, adapter, func(s *turn.State) error { return s.CheckAdapter(adapter, name) })
+	voices, err := a.d.workspace.library.LoadMembers(ctx, m, model, use.Adapter, use.Name)
 	if err != nil {
 		return nil, err
 	}
-	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint(), Adapter: adapter}
+	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint(), Adapter: use.Adapter}
 	if from != nil {
 		out = *from
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"rookery/chat/library"
+	"rookery/chat/prompt"
 	"rookery/chat/save"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -15,8 +17,7 @@ import (
 
 // An Engine is what chat needs of infer.Engine.
 type Engine interface {
-	Model() *infer.Model
-	Submit(infer.Request) (*infer.Stream, error)
+	library.Engine
 	Stats() infer.Stats
 }
 
@@ -25,7 +26,7 @@ type Engine interface {
 type Defaults struct {
 	System    string
 	Preset    string          // "" chooses by model family
-	Presets   []Preset        // a person's own
+	Presets   []prompt.Preset // a person's own
 	Sampling  *sampler.Params // overrides the preset
 	Think     turn.ThinkMode
 	MaxTokens int
@@ -45,7 +46,7 @@ type Workspace struct {
 	host
 	secondModels secondModels
 	store        turn.Store
-	library      *Library
+	library      *library.Library
 	saver        *save.Saver // of the layout
 	memory       *save.MemoryTier
 	changed      chan struct{} // 1 slot
@@ -72,7 +73,7 @@ func NewWorkspace(e Engine, store turn.Store, d Defaults) *Workspace {
 	warm := save.NewMemoryTier()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Workspace{
-		host: host{e, newAdapterRegistry(e, store)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: NewLibrary(store, nil), saver: save.NewSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
+		host: host{e, library.NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: library.New(store, nil), saver: save.NewSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
 		defaults: d, open: map[turn.ID]*Dialogue{}, leaving: map[turn.ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}
@@ -109,7 +110,7 @@ func (k *Workspace) stops(m *infer.Model) []string {
 	if stops := k.settings().Stops; stops != nil {
 		return stops
 	}
-	return Stops(m)
+	return prompt.Stops(m)
 }
 
 // New opens a new, empty conversation. It is stored with its first turn.
@@ -129,7 +130,7 @@ func (k *Workspace) NewFrom(s turn.State) (*Dialogue, error) {
 // blank is a dialogue with the settings of a new conversation.
 func (k *Workspace) blank() *Dialogue {
 	s := k.settings()
-	preset := presetNamed(k.engine.Model(), s.Preset, s.Presets)
+	preset := prompt.FindPreset(k.engine.Model(), s.Preset, s.Presets)
 	now := time.Now()
 	c := turn.Conversation{
 		ID: turn.NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
@@ -175,8 +176,8 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 		}
 	}
 	c, turns, err := d.workspace.store.Load(d.saver.Context(), d.id)
-	b := d.workspace.library.base(d.saver.Context(), c.Base)
-	adapter := d.workspace.adapters.name(d.saver.Context(), c.Adapter)
+	b := d.workspace.library.FindBase(d.saver.Context(), c.Base)
+	adapter := d.workspace.adapters.FindTitle(d.saver.Context(), c.Adapter)
 	var journals []turn.Journal
 	if err == nil {
 		journals, err = d.workspace.store.Journals(d.saver.Context(), d.id)

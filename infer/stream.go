@@ -1,6 +1,7 @@
 package infer
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -79,6 +80,27 @@ func (s *Stream) Ending() Ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ending
+}
+
+// Wait returns how the request ended. When ctx ends before, it cancels the
+// request. A request that failed or was cancelled is an error.
+func (s *Stream) Wait(ctx context.Context) (Ending, error) {
+	select {
+	case <-s.Done():
+	case <-ctx.Done():
+		s.Cancel()
+		<-s.Done()
+	}
+	end := s.Ending()
+	switch {
+	case end.Err != nil:
+		return end, end.Err
+	case end.Reason == ReasonCancelled && ctx.Err() != nil:
+		return end, ctx.Err()
+	case end.Reason == ReasonCancelled:
+		return end, ErrClosed
+	}
+	return end, nil
 }
 
 // Prompt is the snapshot after the last prompt token (Logits set), from the

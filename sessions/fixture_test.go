@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -66,7 +66,7 @@ func fillLibrary(t *testing.T, s *Store) {
 	must(t, s.SaveAdapter(ctx, turn.Adapter{Fingerprint: "fingerprint", Name: "poet", Path: "/models/poet.pth", Options: adapter.Options{Strength: 0.5}, Used: fixtureTime}))
 	must(t, s.SaveMix(ctx, turn.NamedMix{Name: "dark", Mix: fixtureMix(), Used: fixtureTime}))
 	must(t, s.AddVote(ctx, turn.Vote{
-		Prompt: chat.HashPrompt("a prompt"), Created: fixtureTime, Winner: 1,
+		Prompt: compare.HashPrompt("a prompt"), Created: fixtureTime, Winner: 1,
 		Variants: []turn.Description{`{"model":"m"}`, `{"model":"m","adapter":"poet"}`},
 	}))
 }

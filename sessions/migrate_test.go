@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/infer/statefile"
 )
@@ -145,7 +145,7 @@ func checkLibrary(t *testing.T, s *Store) {
 	}
 	cast, err := s.Votes(ctx)
 	must(t, err)
-	if len(cast) != 1 || cast[0].Winner != 1 || len(cast[0].Variants) != 2 || cast[0].Prompt != chat.HashPrompt("a prompt") {
+	if len(cast) != 1 || cast[0].Winner != 1 || len(cast[0].Variants) != 2 || cast[0].Prompt != compare.HashPrompt("a prompt") {
 		t.Errorf("the votes are %+v", cast)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/cpu"
@@ -168,7 +169,8 @@ func (c crowd) checkWhole(t *testing.T, e *infer.Engine, d *chat.Dialogue) {
 	if c.full && len(answer.Tokens) == tokensOfTiers {
 		return // it was never switched to
 	}
-	asked, _ := chat.Ask(e.Model(), chat.Defaults{}, "x")
+	asked, _, err := chat.Defaults{}.Request(e.Model(), prompt.QuestionOf("x"), nil)
+	must(t, err)
 	request := infer.Request{Tokens: v.Turns[0].Tokens, Sampling: answer.Sampling, MaxTokens: len(answer.Tokens)}
 	request.Sampling.Ban = asked.Sampling.Ban
 	s, err := e.Submit(request)

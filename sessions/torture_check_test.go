@@ -12,6 +12,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/chattest"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -42,7 +43,8 @@ func newInquest(t *testing.T) *inquest {
 		must(t, err)
 		must(t, e.LoadAdapter(t.Context(), a, false))
 	}
-	asked, _ := chat.Ask(e.Model(), tortureDefaults(0), "x")
+	asked, _, err := tortureDefaults(0).Request(e.Model(), prompt.QuestionOf("x"), nil)
+	must(t, err)
 	return &inquest{
 		t: t, engine: e, ban: asked.Sampling.Ban,
 		checked: map[turn.ID]int{}, during: map[string]int{},

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/library"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/infer/scripted"
@@ -104,7 +106,7 @@ func (v *victim) moveHouse(ctx context.Context, at int) error {
 		return nil
 	}
 	var file bytes.Buffer
-	err := phase("export", func() error { return v.workspace.ExportTree(ctx, &file, d.ID(), chat.Bundle, v.rng.IntN(2) == 0) })
+	err := phase("export", func() error { return v.workspace.ExportTree(ctx, &file, d.ID(), transfer.Bundle, v.rng.IntN(2) == 0) })
 	if errors.Is(err, chat.ErrBusy) {
 		return nil
 	}
@@ -143,8 +145,8 @@ func (v *victim) moveHouse(ctx context.Context, at int) error {
 // bake makes a state and begins a conversation from it. The states of
 // conversations that are gone go too.
 func (v *victim) bake(ctx context.Context, at int) error {
-	library := v.workspace.Library()
-	states, err := library.List(ctx)
+	kept := v.workspace.Library()
+	states, err := kept.List(ctx)
 	if err != nil {
 		return err
 	}
@@ -158,8 +160,8 @@ func (v *victim) bake(ctx context.Context, at int) error {
 	}
 	var baked turn.State
 	err = phase("bake", func() error {
-		recipe := chat.Recipe{Name: fmt.Sprint("book ", time.Now().UnixNano()), Source: "torture", Text: v.words() + v.words()}
-		baked, err = library.Bake(ctx, v.workspace.Engine(), recipe, nil)
+		recipe := library.Recipe{Name: fmt.Sprint("book ", time.Now().UnixNano()), Source: "torture", Text: v.words() + v.words()}
+		baked, err = kept.Bake(ctx, v.workspace.Engine(), recipe, nil)
 		return err
 	})
 	if err != nil {

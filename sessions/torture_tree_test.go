@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -128,7 +129,7 @@ func (r *inquest) begins(s *Store, c turn.Conversation) (from infer.Request, ok 
 	if !c.Mix.Active() {
 		return from, true
 	}
-	voices, err := chat.LoadMembers(t.Context(), c.Mix, chat.NewLibrary(s, nil), r.engine.Model(), "")
+	voices, err := library.New(s, nil).LoadMembers(t.Context(), c.Mix, r.engine.Model(), "", "")
 	if err != nil {
 		t.Errorf("conversation %d mixes: %v", c.ID, err)
 		return from, false

@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/graph"
@@ -42,11 +42,11 @@ func (m *Model) bakeFile(path string) tea.Cmd {
 	if path == "" {
 		return m.carryOutState(askBakeFile{})
 	}
-	return m.bake(func() (chat.Recipe, error) { return readTextFile(path) })
+	return m.bake(func() (library.Recipe, error) { return readTextFile(path) })
 }
 
 // bake reads a text beside whatever else runs, and shows how far it is.
-func (m *Model) bake(recipe func() (chat.Recipe, error)) tea.Cmd {
+func (m *Model) bake(recipe func() (library.Recipe, error)) tea.Cmd {
 	m.dialogs = nil
 	ctx, cancel := context.WithCancel(m.ctx)
 	b := &baking{cancel: cancel}

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
@@ -329,7 +330,7 @@ func (g *grid) label(i int, r chat.Alternative) string {
 }
 
 func answerOf(r chat.Alternative) string {
-	thought, answer, open := chat.SplitThought(r.Text)
+	thought, answer, open := prompt.SplitThought(r.Text)
 	if open {
 		return "(thinking) " + thought
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/markdown"
@@ -67,7 +68,7 @@ func newBlock(t turn.Turn, sibling chat.Siblings) *block {
 func (b *block) read(text string) {
 	b.answer = text
 	if b.turn.Role == turn.RoleAssistant {
-		b.reflection, b.answer, b.open = chat.SplitThought(text)
+		b.reflection, b.answer, b.open = prompt.SplitThought(text)
 	}
 	b.answer = strings.Trim(b.answer, " \n")
 }
@@ -91,7 +92,7 @@ func (b *block) settle(t turn.Turn, sibling chat.Siblings) {
 
 // feed brings a running answer up to date; it costs what has been added.
 func (b *block) feed(live *chat.Live, th theme.Theme, width int) {
-	thought, answer, open := chat.SplitThought(live.Text)
+	thought, answer, open := prompt.SplitThought(live.Text)
 	answer = strings.TrimLeft(answer, " \n")
 	if b.stream == nil || !strings.HasPrefix(answer, b.answer) {
 		b.stream, b.answer = markdown.New(th, width), ""

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -20,7 +21,7 @@ var errNoCommand = errors.New("this command does not work here")
 // command runs an action that concerns one dialogue and needs no screen; both
 // interfaces use it. own are the presets of the person. turn is what version commands are about. said is what to
 // tell the person, if anything.
-func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg string, turnID turn.ID) (said string, err error) {
+func command(d dialogue, model *infer.Model, own []prompt.Preset, id keys.ID, arg string, turnID turn.ID) (said string, err error) {
 	switch id {
 	case keys.Stop:
 		d.Stop()
@@ -54,7 +55,7 @@ func command(d dialogue, model *infer.Model, own []chat.Preset, id keys.ID, arg 
 	case keys.Think:
 		return setThink(d, model, arg)
 	case keys.Preset:
-		return setPreset(d, chat.Presets(model, own...), arg)
+		return setPreset(d, prompt.Presets(model, own...), arg)
 	case keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed:
 		return setParameter(d, id, arg)
 	}
@@ -92,7 +93,7 @@ func errNoThinking(model *infer.Model) error {
 }
 
 func setThink(d dialogue, model *infer.Model, arg string) (string, error) {
-	modes := chat.ThinkModes(model)
+	modes := prompt.ThinkModes(model)
 	var names []string
 	for _, mode := range modes {
 		if strings.EqualFold(arg, string(mode)) {
@@ -106,7 +107,7 @@ func setThink(d dialogue, model *infer.Model, arg string) (string, error) {
 	return "", fmt.Errorf("%q is not a thinking mode of %s: choose %s", arg, model.Name, strings.Join(names, ", "))
 }
 
-func setPreset(d dialogue, presets []chat.Preset, name string) (string, error) {
+func setPreset(d dialogue, presets []prompt.Preset, name string) (string, error) {
 	var names []string
 	for _, p := range presets {
 		if strings.EqualFold(p.Name, name) {

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/infer/tokenizer"
@@ -20,20 +21,20 @@ type compareDialogue interface {
 	Compare(variants []chat.Variant) error
 	SendCompare(text string, variants []chat.Variant) error
 	Variant() chat.Variant
-	FirstDifference(row, other chat.Alternative) chat.Difference
+	FirstDifference(row, other chat.Alternative) compare.Difference
 	Vote(winner turn.ID) error
-	ScoreTurns(ctx context.Context, answers []turn.ID, reference chat.Variant) ([]chat.Score, error) // blocks
+	ScoreTurns(ctx context.Context, answers []turn.ID, reference chat.Variant) ([]compare.Score, error) // blocks
 }
 
 func (opening) Vote(turn.ID) error { return errOpening }
-func (opening) ScoreTurns(context.Context, []turn.ID, chat.Variant) ([]chat.Score, error) {
+func (opening) ScoreTurns(context.Context, []turn.ID, chat.Variant) ([]compare.Score, error) {
 	return nil, errOpening
 }
 func (opening) Compare([]chat.Variant) error             { return errOpening }
 func (opening) SendCompare(string, []chat.Variant) error { return errOpening }
 func (opening) Variant() chat.Variant                    { return chat.Variant{} }
-func (opening) FirstDifference(chat.Alternative, chat.Alternative) chat.Difference {
-	return chat.Difference{}
+func (opening) FirstDifference(chat.Alternative, chat.Alternative) compare.Difference {
+	return compare.Difference{}
 }
 
 // A compareWorkspace is what comparisons need of the workspace. What takes a context

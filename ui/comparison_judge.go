@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 )
 
@@ -15,7 +15,7 @@ type judgedMsg struct {
 	c      *comparison
 	ref    *pane
 	panes  []*pane
-	judged []chat.Score
+	judged []compare.Score
 	err    error
 }
 

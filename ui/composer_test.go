@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/infer"
 )
 
@@ -312,18 +312,18 @@ func TestExport(t *testing.T) {
 	}
 	for _, c := range []struct {
 		arg    string
-		format chat.Format
+		format transfer.Format
 		path   string
 	}{
-		{"", chat.Markdown, "a-title-文.md"},
-		{"md", chat.Markdown, "a-title-文.md"},
-		{"json", chat.JSON, "a-title-文.json"},
-		{"json /x/y z", chat.JSON, "/x/y z"},
-		{"/x/y.JSON", chat.JSON, "/x/y.JSON"},
-		{"notes", chat.Markdown, "notes"},
-		{"bundle", chat.Bundle, "a-title-文.rookery"},
-		{"x.rookery", chat.Bundle, "x.rookery"},
-		{"tree", chat.WholeTree, "a-title-文.json"},
+		{"", transfer.Markdown, "a-title-文.md"},
+		{"md", transfer.Markdown, "a-title-文.md"},
+		{"json", transfer.JSON, "a-title-文.json"},
+		{"json /x/y z", transfer.JSON, "/x/y z"},
+		{"/x/y.JSON", transfer.JSON, "/x/y.JSON"},
+		{"notes", transfer.Markdown, "notes"},
+		{"bundle", transfer.Bundle, "a-title-文.rookery"},
+		{"x.rookery", transfer.Bundle, "x.rookery"},
+		{"tree", transfer.WholeTree, "a-title-文.json"},
 	} {
 		if e := exportTarget(c.arg, "A Title: 文!"); e.format != c.format || e.path != c.path {
 			t.Errorf("export %q: %s to %q", c.arg, e.format, e.path)

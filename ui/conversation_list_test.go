@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer/sampler"
 )
@@ -323,13 +323,13 @@ func TestExportAndImportOfTrees(t *testing.T) {
 	}
 	b.press("esc", "ctrl+u")
 	k.fail = nil
-	k.arrivals = []chat.ImportResult{{ID: 4, Fate: chat.FateNew}}
+	k.arrivals = []transfer.Result{{ID: 4, Outcome: transfer.OutcomeNew}}
 	run("/import all.json")
 	b.sees("1 imported")
 	if b.m.tab().d.ID() != 4 || !slices.Equal(k.imports, []int64{23}) {
 		t.Errorf("tab %d, imported %v", b.m.tab().d.ID(), k.imports)
 	}
-	k.arrivals = []chat.ImportResult{{ID: 2, Fate: chat.FateCopy}, {ID: 3, Fate: chat.FatePresent}, {Fate: chat.FateRefused, Note: "it begins with an answer"}}
+	k.arrivals = []transfer.Result{{ID: 2, Outcome: transfer.OutcomeCopy}, {ID: 3, Outcome: transfer.OutcomePresent}, {Outcome: transfer.OutcomeRefused, Note: "it begins with an answer"}}
 	run("/import")
 	b.typeText("*.json")
 	b.press("enter")

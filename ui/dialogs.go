@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/ui/keys"
 )
 
@@ -122,7 +122,7 @@ func (m *Model) think(arg string) tea.Cmd {
 		return m.command(keys.Think, arg)
 	}
 	var entries []entry
-	modes := chat.ThinkModes(m.model)
+	modes := prompt.ThinkModes(m.model)
 	if len(modes) == 1 {
 		return m.fail(errNoThinking(m.model))
 	}

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer"
 	"rookery/infer/sampler"
 	"rookery/infer/scripted"
@@ -36,7 +37,7 @@ func sureOf(token int32) *chat.Distribution {
 
 // nameOf is how the token of a number is shown.
 func nameOf(token int32) string {
-	return `"` + chat.TokenText(scripted.Model().Tokenizer.Bytes(token)) + `"`
+	return `"` + prompt.TokenText(scripted.Model().Tokenizer.Bytes(token)) + `"`
 }
 
 func TestCandidatesFollowTheConversation(t *testing.T) {

@@ -12,14 +12,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
 
 // An exporting is what to write, and where.
 type exporting struct {
-	format chat.Format
+	format transfer.Format
 	states bool // in a bundle
 	path   string
 }
@@ -33,7 +33,7 @@ func (m *Model) export(arg string) tea.Cmd {
 	}
 	e := exportTarget(arg, t.title())
 	if arg == "" {
-		about := "A file that ends in .md or .json, or in " + chat.BundleExt + " for a bundle with all versions."
+		about := "A file that ends in .md or .json, or in " + transfer.BundleExt + " for a bundle with all versions."
 		m.open(newQuestion(m.th, "Export the conversation", about, "write", e.path, false, func(text string) intent {
 			if strings.TrimSpace(text) == "" {
 				return done{}
@@ -55,23 +55,23 @@ func (m *Model) export(arg string) tea.Cmd {
 // path's ending says what is written; "tree" is JSON of all versions and
 // "states" a bundle with the states that are kept.
 func exportTarget(arg, title string) exporting {
-	e, ext := exporting{format: chat.Markdown}, ".md"
+	e, ext := exporting{format: transfer.Markdown}, ".md"
 	word, path, _ := strings.Cut(strings.TrimSpace(arg), " ")
 	switch word {
 	case "md", "markdown":
 	case "json":
-		e.format, ext = chat.JSON, ".json"
+		e.format, ext = transfer.JSON, ".json"
 	case "tree":
-		e.format, ext = chat.WholeTree, ".json"
+		e.format, ext = transfer.WholeTree, ".json"
 	case "bundle", "states":
-		e.format, ext, e.states = chat.Bundle, chat.BundleExt, word == "states"
+		e.format, ext, e.states = transfer.Bundle, transfer.BundleExt, word == "states"
 	default:
 		path = strings.TrimSpace(arg)
 		switch strings.ToLower(filepath.Ext(path)) {
 		case ".json":
-			e.format = chat.JSON
-		case chat.BundleExt:
-			e.format = chat.Bundle
+			e.format = transfer.JSON
+		case transfer.BundleExt:
+			e.format = transfer.Bundle
 		}
 	}
 	if e.path = strings.TrimSpace(path); e.path == "" {
@@ -110,10 +110,10 @@ func (e exporting) write(ctx context.Context, k workspace, c turn.Conversation, 
 		return fmt.Errorf("exporting: %w", err)
 	}
 	switch e.format {
-	case chat.Bundle, chat.WholeTree:
+	case transfer.Bundle, transfer.WholeTree:
 		err = k.ExportTree(ctx, f, c.ID, e.format, e.states)
 	default:
-		err = chat.Export(f, e.format, c, line)
+		err = transfer.Export(f, e.format, c, line)
 	}
 	if closing := f.Close(); err == nil {
 		err = closing

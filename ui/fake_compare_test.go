@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -61,18 +62,18 @@ func (d *fakeDialogue) Variant() chat.Variant {
 }
 
 // FirstDifference compares texts: a byte is a token.
-func (d *fakeDialogue) FirstDifference(row, other chat.Alternative) chat.Difference {
+func (d *fakeDialogue) FirstDifference(row, other chat.Alternative) compare.Difference {
 	for i := range min(len(row.Text), len(other.Text)) {
 		if row.Text[i] != other.Text[i] {
-			return chat.Difference{Found: true, Token: i, Byte: i}
+			return compare.Difference{Found: true, Token: i, Byte: i}
 		}
 	}
-	return chat.Difference{}
+	return compare.Difference{}
 }
 
 // ScoreTurns finds every answer as likely as its place says.
-func (d *fakeDialogue) ScoreTurns(_ context.Context, answers []turn.ID, reference chat.Variant) ([]chat.Score, error) {
-	judged := make([]chat.Score, len(answers))
+func (d *fakeDialogue) ScoreTurns(_ context.Context, answers []turn.ID, reference chat.Variant) ([]compare.Score, error) {
+	judged := make([]compare.Score, len(answers))
 	for i := range judged {
 		judged[i].LogProbs = []float32{-float32(i + 1)}
 	}

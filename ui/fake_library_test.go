@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -13,7 +14,7 @@ import (
 // fakeLibrary is a library in memory that records what it is asked.
 type fakeLibrary struct {
 	states []turn.State
-	recipe chat.Recipe // the last one baked
+	recipe library.Recipe // the last one baked
 	bake   func(ctx context.Context, progress func(infer.Progress)) error
 	calls  []string
 }
@@ -38,7 +39,7 @@ func (l *fakeLibrary) NewFrom(s turn.State) (dialogue, error) {
 	return d, nil
 }
 
-func (l *fakeLibrary) Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (turn.State, error) {
+func (l *fakeLibrary) Bake(ctx context.Context, r library.Recipe, progress func(infer.Progress)) (turn.State, error) {
 	l.recipe = r
 	if l.bake != nil {
 		if err := l.bake(ctx, progress); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -43,7 +44,7 @@ type fakeDesk struct {
 	found      []turn.SearchHit
 	fail       error // of everything that reads or changes what is stored
 	queries    []string
-	arrivals   []chat.ImportResult
+	arrivals   []transfer.Result
 	imports    []int64 // sizes of files
 }
 
@@ -149,12 +150,12 @@ func (k *fakeDesk) EmptyBin(ctx context.Context) (removed int, err error) {
 	return removed, err
 }
 
-func (k *fakeDesk) ExportTree(_ context.Context, w io.Writer, id turn.ID, f chat.Format, states bool) error {
+func (k *fakeDesk) ExportTree(_ context.Context, w io.Writer, id turn.ID, f transfer.Format, states bool) error {
 	_, err := fmt.Fprintf(w, "%s of %d, states %v", f, id, states)
 	return errors.Join(err, k.fail)
 }
 
-func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]chat.ImportResult, error) {
+func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]transfer.Result, error) {
 	k.imports = append(k.imports, size)
 	return k.arrivals, k.fail
 }

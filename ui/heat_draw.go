@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/theme"
@@ -193,7 +193,7 @@ func (m *Model) drawHeat() []string {
 		if m.model == nil || m.model.Tokenizer == nil {
 			return fmt.Sprint(id)
 		}
-		return chat.TokenText(m.model.Tokenizer.Bytes(id))
+		return prompt.TokenText(m.model.Tokenizer.Bytes(id))
 	})
 }
 

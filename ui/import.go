@@ -10,7 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/ui/keys"
 )
 
@@ -47,7 +47,7 @@ func (m *Model) onImported(msg importedMsg) tea.Cmd {
 
 // bringIn imports the files of a pattern, each of them whole or not at all.
 // It blocks.
-func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.ImportResult, error) {
+func bringIn(ctx context.Context, k workspace, pattern string) ([]transfer.Result, error) {
 	pattern, err := fromHome(pattern)
 	if err != nil {
 		return nil, fmt.Errorf("importing: %w", err)
@@ -56,7 +56,7 @@ func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.ImportRes
 	if err != nil || len(paths) == 0 {
 		paths = []string{pattern}
 	}
-	var all []chat.ImportResult
+	var all []transfer.Result
 	for _, path := range paths {
 		arrivals, err := bringInFile(ctx, k, path)
 		if err != nil {
@@ -67,7 +67,7 @@ func bringIn(ctx context.Context, k workspace, pattern string) ([]chat.ImportRes
 	return all, nil
 }
 
-func bringInFile(ctx context.Context, k workspace, path string) ([]chat.ImportResult, error) {
+func bringInFile(ctx context.Context, k workspace, path string) ([]transfer.Result, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -84,24 +84,24 @@ func bringInFile(ctx context.Context, k workspace, path string) ([]chat.ImportRe
 }
 
 // arrived says in a line what has come.
-func arrived(arrivals []chat.ImportResult) string {
-	n := map[chat.ImportOutcome]int{}
+func arrived(arrivals []transfer.Result) string {
+	n := map[transfer.Outcome]int{}
 	note := ""
 	for _, a := range arrivals {
-		n[a.Fate]++
-		if a.Fate == chat.FateRefused && note == "" {
+		n[a.Outcome]++
+		if a.Outcome == transfer.OutcomeRefused && note == "" {
 			note = ": " + a.Note
 		}
 	}
 	var parts []string
 	for _, p := range []struct {
-		fate chat.ImportOutcome
+		fate transfer.Outcome
 		text string
 	}{
-		{chat.FateNew, " imported"},
-		{chat.FateCopy, " imported as another version"},
-		{chat.FatePresent, " there already"},
-		{chat.FateRefused, " left out" + note},
+		{transfer.OutcomeNew, " imported"},
+		{transfer.OutcomeCopy, " imported as another version"},
+		{transfer.OutcomePresent, " there already"},
+		{transfer.OutcomeRefused, " left out" + note},
 	} {
 		if n[p.fate] > 0 {
 			parts = append(parts, count(n[p.fate])+p.text)

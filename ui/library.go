@@ -11,21 +11,21 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/statefile"
 	"rookery/ui/keys"
 )
 
-// A library is what the interface needs of the states that conversations
+// stateLibrary is what the interface needs of the states that conversations
 // begin from. Everything that takes a context blocks and is called in commands
 // only.
-type library interface {
+type stateLibrary interface {
 	NewFrom(s turn.State) (dialogue, error)
 	States(ctx context.Context) ([]turn.State, error)
 	State(ctx context.Context, id turn.ID) (turn.State, error)
-	Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (turn.State, error)
+	Bake(ctx context.Context, r library.Recipe, progress func(infer.Progress)) (turn.State, error)
 	ImportState(ctx context.Context, path string) (turn.State, error)
 	RenameState(ctx context.Context, id turn.ID, name string) error
 	DeleteState(ctx context.Context, s turn.State) error
@@ -47,7 +47,7 @@ func (k chatWorkspace) State(ctx context.Context, id turn.ID) (turn.State, error
 	return k.Library().Get(ctx, id)
 }
 
-func (k chatWorkspace) Bake(ctx context.Context, r chat.Recipe, progress func(infer.Progress)) (turn.State, error) {
+func (k chatWorkspace) Bake(ctx context.Context, r library.Recipe, progress func(infer.Progress)) (turn.State, error) {
 	return k.Library().Bake(ctx, k.Engine(), r, progress)
 }
 
@@ -248,8 +248,8 @@ func (m *Model) changeLibrary(i stateIntent) tea.Cmd {
 	case bakeFile:
 		return m.bakeFile(i.path)
 	case bakeSystem:
-		return m.bake(func() (chat.Recipe, error) {
-			return chat.Recipe{Name: i.name, Source: "a system prompt", Text: i.text, System: true}, nil
+		return m.bake(func() (library.Recipe, error) {
+			return library.Recipe{Name: i.name, Source: "a system prompt", Text: i.text, System: true}, nil
 		})
 	case stopBaking:
 		i.b.cancel()
@@ -350,20 +350,20 @@ func (m *Model) onLibrary(msg libraryMsg) tea.Cmd { return m.report(msg.said, ms
 const maxText = 256 << 20
 
 // readTextFile reads a text to bake.
-func readTextFile(path string) (chat.Recipe, error) {
+func readTextFile(path string) (library.Recipe, error) {
 	f, err := os.Open(expandHome(path))
 	if err != nil {
-		return chat.Recipe{}, err
+		return library.Recipe{}, err
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxText+1))
 	if err = errors.Join(err, f.Close()); err != nil {
-		return chat.Recipe{}, fmt.Errorf("reading %s: %w", path, err)
+		return library.Recipe{}, fmt.Errorf("reading %s: %w", path, err)
 	}
 	if len(data) > maxText {
-		return chat.Recipe{}, fmt.Errorf("%s is longer than %s", path, size(maxText))
+		return library.Recipe{}, fmt.Errorf("%s is longer than %s", path, size(maxText))
 	}
 	base := filepath.Base(path)
-	return chat.Recipe{Name: strings.TrimSuffix(base, filepath.Ext(base)), Source: base, Text: string(data)}, nil
+	return library.Recipe{Name: strings.TrimSuffix(base, filepath.Ext(base)), Source: base, Text: string(data)}, nil
 }
 
 // expandHome replaces a tilde at the beginning of a path.

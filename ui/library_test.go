@@ -15,6 +15,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/rwkv"
@@ -119,7 +120,7 @@ func TestBaking(t *testing.T) {
 	b.typeText("/bake " + path)
 	b.press("enter")
 	b.sees("baked “tale”, 1,234 tokens")
-	if want := (chat.Recipe{Name: "tale", Source: "tale.txt", Text: "Once."}); k.recipe != want {
+	if want := (library.Recipe{Name: "tale", Source: "tale.txt", Text: "Once."}); k.recipe != want {
 		t.Errorf("baked %+v", k.recipe)
 	}
 	k.bake = func(ctx context.Context, _ func(infer.Progress)) error {
@@ -134,7 +135,7 @@ func TestBaking(t *testing.T) {
 	b.typeText("kind")
 	b.press("enter")
 	b.sees("baking was stopped")
-	if want := (chat.Recipe{Name: "kind", Source: "a system prompt", Text: "Be kind.", System: true}); k.recipe != want {
+	if want := (library.Recipe{Name: "kind", Source: "a system prompt", Text: "Be kind.", System: true}); k.recipe != want {
 		t.Errorf("baked %+v", k.recipe)
 	}
 	b.typeText("/bake /nowhere/at/all")

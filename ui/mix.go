@@ -9,7 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
@@ -166,7 +166,7 @@ func (m *Model) onMixStates(msg mixStatesMsg) tea.Cmd {
 	mix := m.tab().view.Conversation.Mix
 	list := msg.list
 	if m.model != nil {
-		list = chat.Fitting(list, m.model)
+		list = library.Fitting(list, m.model)
 	}
 	var entries []entry
 	for _, s := range list {

@@ -1,7 +1,7 @@
 package ui
 
 import (
-	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 )
 
@@ -64,7 +64,7 @@ type takenBackMsg struct {
 
 // importedMsg says what has become of the conversations of files.
 type importedMsg struct {
-	arrivals []chat.ImportResult
+	arrivals []transfer.Result
 	err      error
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
 	"rookery/ui/panel"
@@ -23,7 +24,7 @@ type Settings struct {
 	ScreenReader bool // plain lines instead of a screen; at start only
 	FPS          int  // frames a second while text arrives; 0 is 30
 
-	Presets []chat.Preset // of sampling, a person's own
+	Presets []prompt.Preset // of sampling, a person's own
 
 	// Err says that a changed configuration could not be read. It is shown and
 	// the other fields are ignored.

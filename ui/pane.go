@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/compare"
+	"rookery/chat/prompt"
 	"rookery/infer"
 	"rookery/infer/tokenizer"
 	"rookery/ui/theme"
@@ -39,7 +41,7 @@ func (p *pane) sync(width, height int) {
 	p.height = height
 	p.text.set(strings.TrimLeft(p.row.Text, " \n"), width)
 	p.thought = span{}
-	if thought, _, open := chat.SplitThought(p.row.Text); open {
+	if thought, _, open := prompt.SplitThought(p.row.Text); open {
 		p.thought.to = len(p.text.text)
 	} else if thought != "" {
 		p.thought.to = strings.Index(p.text.text, thoughtEnds) + len(thoughtEnds)
@@ -72,7 +74,7 @@ func (p *pane) scrollTo(top int) {
 }
 
 // compare finds where the answer begins to differ from the reference's.
-func (p *pane) compare(ref *pane, difference func(row, other chat.Alternative) chat.Difference, tok *tokenizer.Tokenizer) {
+func (p *pane) compare(ref *pane, difference func(row, other chat.Alternative) compare.Difference, tok *tokenizer.Tokenizer) {
 	if ref == p || !p.there || !ref.there {
 		p.differs = span{}
 		return

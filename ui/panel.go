@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
@@ -58,7 +58,7 @@ func newSidePanel(th theme.Theme, model *infer.Model) sidePanel {
 	if model != nil && model.Tokenizer != nil {
 		name = func(id int32) string { return string(model.Tokenizer.Bytes(id)) }
 	}
-	return sidePanel{sampling: panel.NewSampling(th, chat.Presets(model), name), monitor: monitor, mixer: panel.NewMixer(th), adapters: panel.NewAdapters(th)}
+	return sidePanel{sampling: panel.NewSampling(th, prompt.Presets(model), name), monitor: monitor, mixer: panel.NewMixer(th), adapters: panel.NewAdapters(th)}
 }
 
 // current is the open panel, or nil.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
@@ -24,7 +25,7 @@ type plain struct {
 	options   Options
 	workspace workspace
 	model     *infer.Model
-	own       []chat.Preset // of sampling
+	own       []prompt.Preset // of sampling
 	saver     saver
 	out       io.Writer
 	wrote     error // the first error of out
@@ -188,7 +189,7 @@ func (p *plain) welcome(version string) {
 	v := p.d.View()
 	if len(v.Turns) == 0 {
 		if p.model != nil {
-			if text := chat.Greeting(p.model); text != "" {
+			if text := prompt.Greeting(p.model); text != "" {
 				p.say(text)
 			}
 		}
@@ -197,7 +198,7 @@ func (p *plain) welcome(version string) {
 	p.say(fmt.Sprintf("Conversation: %s, %d messages.", titleOf(v.Conversation), len(v.Turns)))
 	last := v.Turns[len(v.Turns)-1]
 	if last.Role == turn.RoleAssistant {
-		_, answer, _ := chat.SplitThought(last.Text)
+		_, answer, _ := prompt.SplitThought(last.Text)
 		p.say("Answer: " + clean(strings.TrimSpace(answer)))
 	} else {
 		p.say("You: " + clean(last.Text))
@@ -290,7 +291,7 @@ func (p *plain) speak() (generating bool) {
 			p.begin(v.Live.Turn.ID)
 		}
 		p.reread(v.Live)
-		thought, answer, open := chat.SplitThought(v.Live.Text)
+		thought, answer, open := prompt.SplitThought(v.Live.Text)
 		if open && !p.thought {
 			p.thought = true
 			p.say("Thinking.")
@@ -336,7 +337,7 @@ func (p *plain) finish(v chat.View) {
 		if t.ID != p.live {
 			continue
 		}
-		thought, answer, _ := chat.SplitThought(t.Text)
+		thought, answer, _ := prompt.SplitThought(t.Text)
 		p.tell(thought, strings.Trim(answer, " \n"), true)
 		p.endLine()
 		if t.Open {

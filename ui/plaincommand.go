@@ -3,7 +3,7 @@ package ui
 import (
 	"errors"
 
-	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
@@ -163,12 +163,12 @@ func (p *plain) export(arg string) error {
 func (p *plain) choices(id keys.ID) {
 	c := p.d.View().Conversation
 	if id == keys.Think {
-		for _, mode := range chat.ThinkModes(p.model) {
+		for _, mode := range prompt.ThinkModes(p.model) {
 			p.say(string(mode) + ": " + aboutThinking[mode] + "." + chosen(mode == c.Think))
 		}
 		return
 	}
-	for _, preset := range chat.Presets(p.model, p.own...) {
+	for _, preset := range prompt.Presets(p.model, p.own...) {
 		p.say(preset.Name + ": " + preset.About + "." + chosen(preset.Name == c.Preset))
 	}
 }

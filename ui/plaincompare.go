@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 )
 
@@ -65,7 +66,7 @@ func (p *plain) compare(arg string) error {
 
 // drafts are the conversation's way with each of what is named.
 func (p *plain) drafts(what string) ([]draft, error) {
-	presets := chat.Presets(p.model, p.own...)
+	presets := prompt.Presets(p.model, p.own...)
 	own := draft{Variant: p.d.Variant()}
 	own.preset = presetOf(presets, own.Sampling)
 	own.Sampling.Seed = 0

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
 )
@@ -24,14 +24,14 @@ func (s saver) save(name string, p sampler.Params) (said string, err error) {
 	if name == "" {
 		return "new conversations begin with these parameters", s(name, p)
 	}
-	if err := chat.CheckPresetName(name); err != nil {
+	if err := prompt.CheckPresetName(name); err != nil {
 		return "", err
 	}
 	return "saved as preset " + name, s(name, p)
 }
 
 // presets are the model's and the person's own.
-func (m *Model) presets() []chat.Preset { return chat.Presets(m.model, m.settings.Presets...) }
+func (m *Model) presets() []prompt.Preset { return prompt.Presets(m.model, m.settings.Presets...) }
 
 // savePreset asks for a name, or takes it.
 type savePreset struct{ name string }
@@ -39,7 +39,7 @@ type savePreset struct{ name string }
 func (savePreset) intent() {}
 
 func (i savePreset) carryOut(m *Model) tea.Cmd {
-	if err := chat.CheckPresetName(i.name); err != nil && m.refuse(err) {
+	if err := prompt.CheckPresetName(i.name); err != nil && m.refuse(err) {
 		return nil
 	}
 	m.shut()
@@ -61,7 +61,7 @@ func (m *Model) askPresetName(arg string) tea.Cmd {
 		return m.keepSampling(name)
 	}
 	name := m.tab().view.Conversation.Preset
-	if chat.CheckPresetName(name) != nil {
+	if prompt.CheckPresetName(name) != nil {
 		name = ""
 	}
 	m.open(newQuestion(m.th, "Save the sampling parameters as a preset", "Its name, for /preset and the sampling panel.", "save", name, false, func(text string) intent {
@@ -81,7 +81,7 @@ func (m *Model) saveDefault(string) tea.Cmd {
 
 // keepSampling saves the parameters of the conversation under a name.
 func (m *Model) keepSampling(name string) tea.Cmd {
-	if err := chat.CheckPresetName(name); err != nil {
+	if err := prompt.CheckPresetName(name); err != nil {
 		return m.fail(err)
 	}
 	s, d, p := m.saver, m.tab().d, m.tab().view.Conversation.Sampling
@@ -103,14 +103,14 @@ func (m *Model) onPresetSaved(msg presetSavedMsg) tea.Cmd {
 }
 
 // withPreset puts a preset into a list, in the place of one of its name.
-func withPreset(list []chat.Preset, name string, p sampler.Params) []chat.Preset {
-	var out []chat.Preset
+func withPreset(list []prompt.Preset, name string, p sampler.Params) []prompt.Preset {
+	var out []prompt.Preset
 	for _, q := range list {
 		if q.Name != name {
 			out = append(out, q)
 		}
 	}
-	return append(out, chat.OwnPreset(name, p))
+	return append(out, prompt.OwnPreset(name, p))
 }
 
 // keepSampling is that of the line mode.

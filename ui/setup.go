@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
@@ -17,7 +18,7 @@ import (
 // A setup is the table of what is compared: a row for each variant.
 type setup struct {
 	tab      *tab
-	presets  []chat.Preset
+	presets  []prompt.Preset
 	first    remembered // what it began with
 	prompt   string     // "" for the last one
 	written  bool       // it is in the composer, and taken from there

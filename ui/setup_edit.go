@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
@@ -180,7 +181,7 @@ func (s *setup) samplingEntries() []entry {
 }
 
 // take gives the variant the parameters of a preset; the seed stays.
-func (d *draft) take(p chat.Preset) {
+func (d *draft) take(p prompt.Preset) {
 	seed := d.Sampling.Seed
 	d.Sampling, d.preset = p.Sampling, p.Name
 	d.Sampling.Seed = seed

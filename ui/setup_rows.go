@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
 )
@@ -67,7 +68,7 @@ func parameters(p sampler.Params) string {
 }
 
 // presetOf names the preset that has these parameters, the seed aside.
-func presetOf(presets []chat.Preset, p sampler.Params) string {
+func presetOf(presets []prompt.Preset, p sampler.Params) string {
 	for _, preset := range presets {
 		if preset.Sampling.Seed = p.Seed; reflect.DeepEqual(preset.Sampling, p) {
 			return preset.Name

@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/panel"
@@ -17,7 +17,7 @@ func (m *Model) greeting(width int) []string {
 	var lines []string
 	lines = append(lines, m.th.Title.Render(fit(m.modelName(), width)), "")
 	if m.model != nil {
-		if text := chat.Greeting(m.model); text != "" {
+		if text := prompt.Greeting(m.model); text != "" {
 			lines = append(lines, append(wrapped(text, width), "")...)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
@@ -252,7 +253,7 @@ func (s *timeline) about(th theme.Theme, width int) []string {
 	second := append([]string{stateName(t), adapterName(t), mixName(t), samplingLine(t.Sampling)}, costs(t)...)
 	text := t.Text
 	if t.Role == turn.RoleAssistant {
-		_, text, _ = chat.SplitThought(text)
+		_, text, _ = prompt.SplitThought(text)
 	}
 	const enough = 400 // bytes: more than a line shows
 	text = oneLine(strings.ToValidUTF8(text[:min(len(text), enough)], ""))

@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/theme"
@@ -20,7 +20,7 @@ import (
 // A winTable shows how often each variant was preferred.
 type winTable struct {
 	votes         []turn.Vote
-	table         chat.WinTable
+	table         compare.WinTable
 	loading       bool
 	failed        string
 	said          string // of an export
@@ -37,7 +37,7 @@ func (m *Model) showVotes(arg string) tea.Cmd {
 	m.open(w)
 	return func() tea.Msg {
 		votes, err := m.workspace.Votes(m.ctx)
-		return votesMsg{w, votes, chat.Wins(votes), err}
+		return votesMsg{w, votes, compare.CountWins(votes), err}
 	}
 }
 
@@ -45,7 +45,7 @@ func (m *Model) showVotes(arg string) tea.Cmd {
 type votesMsg struct {
 	w     *winTable
 	votes []turn.Vote
-	table chat.WinTable
+	table compare.WinTable
 	err   error
 }
 
@@ -126,9 +126,9 @@ func (i writeVotes) write(votes []turn.Vote) error {
 		return fmt.Errorf("exporting: %w", err)
 	}
 	if i.ext == ".csv" {
-		err = chat.WriteVotesCSV(f, votes)
+		err = compare.WriteVotesCSV(f, votes)
 	} else {
-		err = chat.WriteVotesJSONL(f, votes)
+		err = compare.WriteVotesJSONL(f, votes)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
@@ -203,10 +203,10 @@ func (w *winTable) content(th theme.Theme, width int) []string {
 	case len(w.table.Standings) == 0:
 		return wrapped("Nobody has voted yet. Compare answers, then vote for the best one, or for none.", width)
 	}
-	lines := []string{th.Muted.Render(pad(standingLine("variant", "won", "tied", "lost", "rate", "strength", width), width))}
+	lines := []string{th.Muted.Render(pad(standingLine("variant", "won", "tied", "lost", "rate", width), width))}
 	for i := w.top; i < min(len(w.table.Standings), w.top+w.rows()); i++ {
 		s := &w.table.Standings[i]
-		line := standingLine(s.Variant.Title(), count(s.Wins), count(s.Ties), count(s.Losses), interval(s.Rate), interval(s.Strength), width)
+		line := standingLine(s.Variant.Title(), count(s.Wins), count(s.Ties), count(s.Losses), interval(s.Rate), width)
 		if i == w.selected {
 			line = th.Selected.Render(pad(line, width))
 		}
@@ -218,7 +218,7 @@ func (w *winTable) content(th theme.Theme, width int) []string {
 	if w.said != "" {
 		return append(append(lines, ""), wrapped(w.said, width)...)
 	}
-	about := w.table.Standings[w.selected].Variant.Title() + ". Percent with 95% intervals: rate is of its own votes, strength the chance against an average variant."
+	about := w.table.Standings[w.selected].Variant.Title() + ". The rate is its share of the votes in percent, with the 95% interval."
 	lines = append(lines, "")
 	for _, l := range wrapped(about, width) {
 		lines = append(lines, th.Muted.Render(l))
@@ -226,18 +226,14 @@ func (w *winTable) content(th theme.Theme, width int) []string {
 	return lines
 }
 
-// standingLine is a line of the table; on a narrow screen without strengths.
-func standingLine(variant, won, tied, lost, rate, strength string, width int) string {
-	const narrow = 60
+// standingLine is a line of the table.
+func standingLine(variant, won, tied, lost, rate string, width int) string {
 	figures := fmt.Sprintf("%4s %4s %4s  %-13s", won, tied, lost, rate)
-	if width >= narrow {
-		figures += " " + fmt.Sprintf("%-13s", strength)
-	}
 	return spread(fit(variant, max(1, width-ansi.StringWidth(figures)-1)), figures, width)
 }
 
 // interval writes a share with its bounds in percent: "62% (41–79)".
-func interval(i chat.Interval) string {
+func interval(i compare.Interval) string {
 	return fmt.Sprintf("%.0f%% (%.0f–%.0f)", 100*i.Estimate, 100*i.Low, 100*i.High)
 }
 
@@ -247,7 +243,7 @@ func sayVotes(ctx context.Context, k compareWorkspace, say func(string)) error {
 	if err != nil {
 		return err
 	}
-	table := chat.Wins(votes)
+	table := compare.CountWins(votes)
 	if len(table.Standings) == 0 {
 		say("There are no votes yet.")
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -30,12 +31,12 @@ type workspace interface {
 	MoveToBin(ctx context.Context, id turn.ID) error
 	RestoreFromBin(ctx context.Context, id turn.ID) error
 	EmptyBin(ctx context.Context) (removed int, err error)
-	ExportTree(ctx context.Context, w io.Writer, id turn.ID, f chat.Format, states bool) error
-	Import(ctx context.Context, r io.ReaderAt, size int64) ([]chat.ImportResult, error)
+	ExportTree(ctx context.Context, w io.Writer, id turn.ID, f transfer.Format, states bool) error
+	Import(ctx context.Context, r io.ReaderAt, size int64) ([]transfer.Result, error)
 	Delete(ctx context.Context, id turn.ID) error
 	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)
-	library
+	stateLibrary
 	mixWorkspace
 	compareWorkspace
 	adapterWorkspace

@@ -17,6 +17,15 @@ type State struct {
 	Bytes int64 // as stored
 }
 
+// NewState is a state under its number in a library.
+func NewState(id ID, s statefile.State) State {
+	out := State{ID: id, State: s, Read: len(s.Tokens)}
+	if s.Snapshot != nil {
+		out.Bytes = 4 * int64(len(s.Snapshot.State)+len(s.Tokens)) // more or less as in the store
+	}
+	return out
+}
+
 // BuiltIn says that a state comes with the program: it is in no store, and
 // can be neither renamed nor deleted.
 func (s *State) BuiltIn() bool { return s.ID > 0 && s.ID <= LastBuiltIn }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -51,7 +52,7 @@ func (f *adapterFlags) load(ctx context.Context, c config.Config, e *infer.Engin
 		return "", err
 	}
 	open, own := adaptersOf(e.Model())
-	a, err := chat.NewAdapterRegistry(e, store, open, own).Find(ctx, f.name, f.options)
+	a, err := library.NewAdapterRegistry(e, store, open, own).Find(ctx, f.name, f.options)
 	return a.Fingerprint, asked(err)
 }
 
@@ -119,7 +120,7 @@ func (r *report) adapt(ctx context.Context, s subject, c config.Config, o benchO
 		return err
 	}
 	open, own := adaptersOf(s.model)
-	read, err := chat.NewAdapterRegistry(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
+	read, err := library.NewAdapterRegistry(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
 	if err != nil {
 		return asked(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -85,7 +85,7 @@ func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
 
 // openRegistry is the adapters that are known, for the configured model, which is not
 // loaded.
-func (a *app) openRegistry(ctx context.Context) (*chat.AdapterRegistry, error) {
+func (a *app) openRegistry(ctx context.Context) (*library.AdapterRegistry, error) {
 	c, err := a.config()
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (a *app) openRegistry(ctx context.Context) (*chat.AdapterRegistry, error) {
 		return nil, err
 	}
 	open, own := adaptersOf(m)
-	return chat.NewAdapterRegistry(nil, store, open, own), nil
+	return library.NewAdapterRegistry(nil, store, open, own), nil
 }
 
 func (a *app) inspectAdapterCommand() *cobra.Command {
@@ -197,7 +197,7 @@ func (a *app) forgetAdapters(cmd *cobra.Command, args []string) error {
 	none := func(context.Context, string, string, adapter.Options) (*adapter.Adapter, error) {
 		return nil, fs.ErrNotExist
 	}
-	rack := chat.NewAdapterRegistry(nil, s, none, nil)
+	rack := library.NewAdapterRegistry(nil, s, none, nil)
 	for _, name := range args {
 		if err = rack.ForgetNamed(cmd.Context(), name); err != nil {
 			break

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
@@ -197,7 +198,7 @@ func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 		Stops:        c.Chat.Stops,
 		KeepThoughts: c.Chat.KeepThoughts,
 	}
-	preset, err := findPreset(chat.Presets(m, d.Presets...), m, c.Chat.Preset)
+	preset, err := findPreset(prompt.Presets(m, d.Presets...), m, c.Chat.Preset)
 	if err != nil {
 		return d, exitWith(exitUsage, err)
 	}
@@ -213,17 +214,17 @@ func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 
 // ownPresets are those of the configuration, by their names. One with the name
 // of a preset that comes with the program is left out: that one is meant.
-func ownPresets(c config.Config) []chat.Preset {
-	var own []chat.Preset
+func ownPresets(c config.Config) []prompt.Preset {
+	var own []prompt.Preset
 	for _, name := range slices.Sorted(maps.Keys(c.Presets)) {
-		if p, err := c.Preset(name); err == nil && chat.CheckPresetName(name) == nil { // Config.Validate has checked the first
-			own = append(own, chat.OwnPreset(name, p))
+		if p, err := c.Preset(name); err == nil && prompt.CheckPresetName(name) == nil { // Config.Validate has checked the first
+			own = append(own, prompt.OwnPreset(name, p))
 		}
 	}
 	return own
 }
 
-func findPreset(presets []chat.Preset, m *infer.Model, name string) (chat.Preset, error) {
+func findPreset(presets []prompt.Preset, m *infer.Model, name string) (prompt.Preset, error) {
 	var names []string
 	for _, p := range presets {
 		if p.Name == name || name == "" {
@@ -231,7 +232,7 @@ func findPreset(presets []chat.Preset, m *infer.Model, name string) (chat.Preset
 		}
 		names = append(names, p.Name)
 	}
-	return chat.Preset{}, fmt.Errorf("there is no preset %q for %s; it has %q", name, m.Name, names)
+	return prompt.Preset{}, fmt.Errorf("there is no preset %q for %s; it has %q", name, m.Name, names)
 }
 
 // isTerminal says whether a stream is a terminal.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
@@ -173,7 +174,7 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *ch
 		name = v.Preset
 	}
 	m := workspace.Engine().Model()
-	preset, err := findPreset(chat.Presets(m, ownPresets(c)...), m, name)
+	preset, err := findPreset(prompt.Presets(m, ownPresets(c)...), m, name)
 	if err != nil {
 		return out, err
 	}
@@ -200,7 +201,7 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *ch
 		return out, errors.New("it has a strength and no adapter")
 	}
 	if v.Mix != "" {
-		out.Mix, err = chat.ParseMix(ctx, workspace.Library(), v.Mix)
+		out.Mix, err = workspace.Library().ParseMix(ctx, v.Mix)
 	}
 	return out, err
 }

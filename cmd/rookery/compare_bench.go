@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer/demo"
@@ -110,7 +111,7 @@ func (b *bench) choose(name string) error {
 
 // answer has all contestants answer a question, and the reference judge them.
 // The answers of one sample follow each other.
-func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error) {
+func (b *bench) answer(ctx context.Context, q prompt.Question) ([]answered, error) {
 	all := make([]answered, b.samples*len(b.contestants))
 	places := map[*chat.Workspace][]int{}
 	for i := range all {
@@ -138,7 +139,7 @@ func (b *bench) answer(ctx context.Context, q chat.Question) ([]answered, error)
 }
 
 // answerOn has the contestants of one model answer.
-func (b *bench) answerOn(ctx context.Context, workspace *chat.Workspace, q chat.Question, at []int, all []answered) error {
+func (b *bench) answerOn(ctx context.Context, workspace *chat.Workspace, q prompt.Question, at []int, all []answered) error {
 	variants := make([]chat.Variant, len(at))
 	for n, i := range at {
 		variants[n] = b.contestants[all[i].contestant].variant

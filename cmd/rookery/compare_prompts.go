@@ -9,7 +9,7 @@ import (
 	"io"
 	"unicode/utf8"
 
-	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 )
 
@@ -24,7 +24,7 @@ const (
 // A promptLine is a question with the line of its file.
 type promptLine struct {
 	line     int
-	question chat.Question
+	question prompt.Question
 }
 
 // readPrompts reads a file of prompts: on each line an object with "prompt" or
@@ -78,12 +78,12 @@ type messageJSON struct {
 	Content string `json:"content"`
 }
 
-func parsePrompt(line []byte) (q chat.Question, err error) {
+func parsePrompt(line []byte) (q prompt.Question, err error) {
 	if !utf8.Valid(line) {
 		return q, errors.New("it is not UTF-8 text")
 	}
 	if line[0] != '{' {
-		return chat.QuestionOf(string(line)), nil
+		return prompt.QuestionOf(string(line)), nil
 	}
 	var p promptJSON
 	if err := json.Unmarshal(line, &p); err != nil {
@@ -93,7 +93,7 @@ func parsePrompt(line []byte) (q chat.Question, err error) {
 	case p.Prompt != nil && p.Messages != nil:
 		return q, errors.New(`it has both "prompt" and "messages": which one is it?`)
 	case p.Prompt != nil:
-		q = chat.QuestionOf(*p.Prompt)
+		q = prompt.QuestionOf(*p.Prompt)
 	case len(p.Messages) > maxMessages:
 		return q, fmt.Errorf("it has %d messages: at most %d are read", len(p.Messages), maxMessages)
 	case p.Messages == nil:
@@ -106,7 +106,7 @@ func parsePrompt(line []byte) (q chat.Question, err error) {
 	return q, q.Check()
 }
 
-func questionOf(messages []messageJSON) (q chat.Question, err error) {
+func questionOf(messages []messageJSON) (q prompt.Question, err error) {
 	for i, m := range messages {
 		switch m.Role {
 		case "system":
@@ -115,9 +115,9 @@ func questionOf(messages []messageJSON) (q chat.Question, err error) {
 			}
 			q.System = &m.Content
 		case "user":
-			q.Messages = append(q.Messages, chat.Message{Role: turn.RoleUser, Text: m.Content})
+			q.Messages = append(q.Messages, prompt.Message{Role: turn.RoleUser, Text: m.Content})
 		case "assistant":
-			q.Messages = append(q.Messages, chat.Message{Role: turn.RoleAssistant, Text: m.Content})
+			q.Messages = append(q.Messages, prompt.Message{Role: turn.RoleAssistant, Text: m.Content})
 		default:
 			return q, fmt.Errorf("message %d has the role %q: there are system, user and assistant", i+1, m.Role)
 		}
@@ -126,7 +126,7 @@ func questionOf(messages []messageJSON) (q chat.Question, err error) {
 }
 
 // messagesOf is a question as results have it.
-func messagesOf(q chat.Question) []messageJSON {
+func messagesOf(q prompt.Question) []messageJSON {
 	var out []messageJSON
 	if q.System != nil {
 		out = append(out, messageJSON{"system", *q.System})

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 )
 
@@ -23,8 +23,7 @@ func (a *app) votesCommand() *cobra.Command {
 		Use: "votes", Short: "Show which variants people preferred",
 		Args: onlyOne(usageArgs(cobra.NoArgs), "csv", "jsonl", "json"),
 		Long: "Show the table of wins from the votes of the compare view, or with --csv or --jsonl all votes.\n\n" +
-			"Intervals are of 95 %. WON is a share of votes with Wilson's interval; STRENGTH is the chance to be\n" +
-			"preferred to an average variant, by a Bradley-Terry model.",
+			"WON is the share of votes with Wilson's 95 % interval.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			votes, err := a.votes(cmd)
 			if err != nil {
@@ -39,7 +38,7 @@ func (a *app) votesCommand() *cobra.Command {
 			case asJSON:
 				return printJSON(w, standings(votes))
 			}
-			return printWins(w, chat.Wins(votes))
+			return printWins(w, compare.CountWins(votes))
 		},
 	}
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "all votes as CSV")
@@ -115,41 +114,39 @@ func votesJSONL(w io.Writer, votes []turn.Vote) error {
 
 // A standingJSON is a variant of the table of wins.
 type standingJSON struct {
-	Variant  json.RawMessage `json:"variant"`
-	Votes    int             `json:"votes"`
-	Wins     int             `json:"wins"`
-	Ties     int             `json:"ties"`
-	Losses   int             `json:"losses"`
-	Won      [3]float64      `json:"won"`      // share, low, high
-	Strength [3]float64      `json:"strength"` // likewise
+	Variant json.RawMessage `json:"variant"`
+	Votes   int             `json:"votes"`
+	Wins    int             `json:"wins"`
+	Ties    int             `json:"ties"`
+	Losses  int             `json:"losses"`
+	Won     [3]float64      `json:"won"` // share, low, high
 }
 
 func standings(votes []turn.Vote) []standingJSON {
 	list := []standingJSON{}
-	for _, s := range chat.Wins(votes).Standings {
+	for _, s := range compare.CountWins(votes).Standings {
 		list = append(list, standingJSON{
 			Variant: json.RawMessage(s.Variant), Votes: s.Votes(), Wins: s.Wins, Ties: s.Ties, Losses: s.Losses,
-			Won:      [3]float64{s.Rate.Estimate, s.Rate.Low, s.Rate.High},
-			Strength: [3]float64{s.Strength.Estimate, s.Strength.Low, s.Strength.High},
+			Won: [3]float64{s.Rate.Estimate, s.Rate.Low, s.Rate.High},
 		})
 	}
 	return list
 }
 
-func printWins(w io.Writer, table chat.WinTable) error {
+func printWins(w io.Writer, table compare.WinTable) error {
 	if table.Votes == 0 {
 		_, err := fmt.Fprintln(w, "there are no votes: compare blindly in the chat and vote")
 		return err
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "VARIANT\tWINS\tTIES\tLOSSES\tWON\tSTRENGTH")
+	_, _ = fmt.Fprintln(t, "VARIANT\tWINS\tTIES\tLOSSES\tWON")
 	for _, s := range table.Standings {
-		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, percents(s.Rate), percents(s.Strength))
+		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, percents(s.Rate))
 	}
 	return t.Flush()
 }
 
-func percents(i chat.Interval) string {
+func percents(i compare.Interval) string {
 	const percent = 100
 	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", percent*i.Estimate, percent*i.Low, percent*i.High)
 }

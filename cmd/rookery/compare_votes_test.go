@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/compare"
 	"rookery/chat/turn"
 )
 
@@ -42,7 +42,7 @@ func TestVotesExport(t *testing.T) {
 		t.Errorf("%q: %+v, %v", lines, v, err)
 	}
 	out.Reset()
-	if err := printWins(&out, chat.Wins(votes)); err != nil || !strings.Contains(out.String(), "m, temperature 0") || !strings.Contains(out.String(), " % (") {
+	if err := printWins(&out, compare.CountWins(votes)); err != nil || !strings.Contains(out.String(), "m, temperature 0") || !strings.Contains(out.String(), " % (") {
 		t.Errorf("%s: %v", &out, err)
 	}
 	if s := standings(votes); len(s) != 4 || s[0].Votes != 2 || !(s[0].Won[1] < s[0].Won[0] && s[0].Won[0] < s[0].Won[2]) {

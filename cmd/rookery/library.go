@@ -5,7 +5,7 @@ import (
 	"errors"
 	"io/fs"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
 	"rookery/chat/turn"
 	"rookery/config"
@@ -28,27 +28,27 @@ func readStore(ctx context.Context, c config.Config) (turn.Store, error) {
 
 // readLibrary opens the library of states to read it. Where nothing is stored
 // yet it has those that come with the program.
-func readLibrary(ctx context.Context, c config.Config, use func(*chat.Library) error) error {
+func readLibrary(ctx context.Context, c config.Config, use func(*library.Library) error) error {
 	store, err := readStore(ctx, c)
 	if err != nil {
 		return err
 	}
-	return exitWith(exitStore, errors.Join(use(chat.NewLibrary(store, demo.States)), store.Close()))
+	return exitWith(exitStore, errors.Join(use(library.New(store, demo.States)), store.Close()))
 }
 
 // writeLibrary opens the library of states to change it.
-func writeLibrary(ctx context.Context, c config.Config, use func(*chat.Library) error) error {
+func writeLibrary(ctx context.Context, c config.Config, use func(*library.Library) error) error {
 	s, err := sessions.Open(ctx, c.Storage.DataDir)
 	if err != nil {
 		return exitWith(exitStore, err)
 	}
-	return errors.Join(use(chat.NewLibrary(s, demo.States)), s.Close())
+	return errors.Join(use(library.New(s, demo.States)), s.Close())
 }
 
 // findState reads a state of the library by its name.
 func findState(ctx context.Context, c config.Config, name string) (*turn.State, error) {
 	var s turn.State
-	err := readLibrary(ctx, c, func(l *chat.Library) error {
+	err := readLibrary(ctx, c, func(l *library.Library) error {
 		found, err := l.Find(ctx, name)
 		if err == nil {
 			s, err = l.Get(ctx, found.ID)

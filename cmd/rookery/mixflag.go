@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
@@ -29,8 +30,8 @@ func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix turn.Mix, err
 		return turn.Mix{}, nil
 	}
 	var wrong error
-	err = readLibrary(ctx, c, func(l *chat.Library) error {
-		mix, wrong = chat.ParseMix(ctx, l, f.text)
+	err = readLibrary(ctx, c, func(l *library.Library) error {
+		mix, wrong = l.ParseMix(ctx, f.text)
 		return nil
 	})
 	if wrong != nil {
@@ -45,8 +46,8 @@ func voices(ctx context.Context, c config.Config, m *infer.Model, mix turn.Mix, 
 		return nil, nil
 	}
 	var wrong error
-	err = readLibrary(ctx, c, func(l *chat.Library) error {
-		v, wrong = chat.LoadMembers(ctx, mix, l, m, adapter)
+	err = readLibrary(ctx, c, func(l *library.Library) error {
+		v, wrong = l.LoadMembers(ctx, mix, m, adapter, "")
 		return nil
 	})
 	if wrong != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/checkpoint"
@@ -18,7 +19,7 @@ func useAdapters(workspace *chat.Workspace) {
 }
 
 // adaptersOf says how adapters of a model are read, and which come with it.
-func adaptersOf(m *infer.Model) (open chat.AdapterOpener, own []string) {
+func adaptersOf(m *infer.Model) (open library.AdapterOpener, own []string) {
 	if m.Path == "" {
 		for _, a := range demo.Adapters {
 			own = append(own, a.Name)

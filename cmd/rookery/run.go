@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/library"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
@@ -160,20 +162,16 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 }
 
 // ask makes the request, from the zero state or from one of the library.
-func ask(m *infer.Model, d chat.Defaults, from *turn.State, prompt string, raw bool) (infer.Request, string, error) {
-	req, header := chat.Ask(m, d, prompt)
-	var err error
-	if from != nil {
-		req, header, err = chat.AskFrom(m, d, *from, prompt)
-	}
+func ask(m *infer.Model, d chat.Defaults, from *turn.State, text string, raw bool) (infer.Request, string, error) {
+	req, header, err := d.Request(m, prompt.QuestionOf(text), from)
 	if !raw || err != nil {
 		return req, header, err
 	}
 	req.Tokens = nil
 	if from != nil {
-		req.From, req.Tokens, err = chat.BeginFrom(*from, m)
+		req.From, req.Tokens, err = library.BeginFrom(*from, m)
 	}
-	req.Tokens = m.Tokenizer.Encode(req.Tokens, prompt)
+	req.Tokens = m.Tokenizer.Encode(req.Tokens, text)
 	return req, "", err
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/sessions"
 )
@@ -29,7 +30,7 @@ func (a *app) exportCommand() *cobra.Command {
 		Use:   "export ID...|all",
 		Short: "Write conversations as markdown, JSON or a bundle",
 		Long: "Write a conversation as markdown or JSON, or conversations with all their versions as a bundle.\n" +
-			"The ending of the output file chooses the format: .md, .json or " + chat.BundleExt + ".",
+			"The ending of the output file chooses the format: .md, .json or " + transfer.BundleExt + ".",
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.export(cmd, args, e) },
 	}
@@ -41,29 +42,29 @@ func (a *app) exportCommand() *cobra.Command {
 }
 
 // choose settles the format, or says what does not go together.
-func (e export) choose(args []string) (chat.Format, error) {
-	f := chat.Format(e.format)
+func (e export) choose(args []string) (transfer.Format, error) {
+	f := transfer.Format(e.format)
 	switch {
-	case f == "" && strings.EqualFold(filepath.Ext(e.output), chat.BundleExt), f == "" && e.states:
-		f = chat.Bundle
+	case f == "" && strings.EqualFold(filepath.Ext(e.output), transfer.BundleExt), f == "" && e.states:
+		f = transfer.Bundle
 	case f == "" && (e.tree || strings.EqualFold(filepath.Ext(e.output), ".json")):
-		f = chat.JSON
+		f = transfer.JSON
 	case f == "":
-		f = chat.Markdown
+		f = transfer.Markdown
 	}
 	switch {
-	case f != chat.Markdown && f != chat.JSON && f != chat.Bundle:
+	case f != transfer.Markdown && f != transfer.JSON && f != transfer.Bundle:
 		return f, fmt.Errorf("--format is %q; it must be markdown, json or bundle", e.format)
-	case f != chat.Bundle && e.states:
-		return f, errors.New("--states are written into a bundle only: give -o a name that ends in " + chat.BundleExt)
-	case f == chat.Markdown && e.tree:
+	case f != transfer.Bundle && e.states:
+		return f, errors.New("--states are written into a bundle only: give -o a name that ends in " + transfer.BundleExt)
+	case f == transfer.Markdown && e.tree:
 		return f, errors.New("--tree is for JSON and bundles; markdown has the visible line alone")
-	case f != chat.Bundle && (len(args) > 1 || args[0] == "all"):
-		return f, errors.New("several conversations go into a bundle: give -o a name that ends in " + chat.BundleExt)
-	case f == chat.Bundle && e.output == "" && isTerminal(os.Stdout):
-		return f, errors.New("a bundle is no text for a terminal: give -o a name that ends in " + chat.BundleExt)
-	case f == chat.JSON && e.tree:
-		f = chat.WholeTree
+	case f != transfer.Bundle && (len(args) > 1 || args[0] == "all"):
+		return f, errors.New("several conversations go into a bundle: give -o a name that ends in " + transfer.BundleExt)
+	case f == transfer.Bundle && e.output == "" && isTerminal(os.Stdout):
+		return f, errors.New("a bundle is no text for a terminal: give -o a name that ends in " + transfer.BundleExt)
+	case f == transfer.JSON && e.tree:
+		f = transfer.WholeTree
 	}
 	return f, nil
 }
@@ -81,7 +82,7 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 	}
 	return a.reading(cmd.Context(), func(s *sessions.Store) error {
 		write := func(w io.Writer) error { return writeOne(cmd.Context(), w, s, ids, f) }
-		if f == chat.Bundle {
+		if f == transfer.Bundle {
 			write = func(w io.Writer) error { return writeBundle(cmd.Context(), w, s, ids, e.states) }
 		}
 		if e.output == "" {
@@ -92,15 +93,15 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 }
 
 // writeOne writes the one conversation that text formats hold.
-func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, f chat.Format) error {
+func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, f transfer.Format) error {
 	c, turns, err := s.Load(ctx, ids[0])
 	if err != nil {
 		return err
 	}
-	if f != chat.WholeTree {
+	if f != transfer.WholeTree {
 		turns = chat.Line(turns, c.Head)
 	}
-	return chat.Export(w, f, c, turns)
+	return transfer.Export(w, f, c, turns)
 }
 
 // writeBundle writes some conversations; all that are not in the bin if none
@@ -117,9 +118,9 @@ func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn
 			}
 		}
 	}
-	b := chat.NewBundleWriter(w)
+	b := transfer.NewBundleWriter(w)
 	for _, id := range ids {
-		t, err := chat.ReadStored(ctx, s, id, states)
+		t, err := transfer.LoadTree(ctx, s, id, states)
 		if err != nil {
 			return err
 		}

@@ -10,18 +10,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"rookery/chat"
+	"rookery/chat/transfer"
 	"rookery/sessions"
 )
 
 // arrived is an imported conversation as --json gives it.
 type arrived struct {
-	ID     string             `json:"id,omitempty"`
-	Title  string             `json:"title"`
-	Turns  int                `json:"turns"`
-	States int                `json:"states"`
-	Fate   chat.ImportOutcome `json:"fate"` // new, copy, present or refused
-	Note   string             `json:"note,omitempty"`
+	ID     string           `json:"id,omitempty"`
+	Title  string           `json:"title"`
+	Turns  int              `json:"turns"`
+	States int              `json:"states"`
+	Fate   transfer.Outcome `json:"fate"` // new, copy, present or refused
+	Note   string           `json:"note,omitempty"`
 }
 
 func (a *app) importCommand() *cobra.Command {
@@ -45,7 +45,7 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	var p chat.Import
+	var p transfer.Import
 	for _, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {
@@ -76,7 +76,7 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 }
 
 // planImport says what an import would do, beside a chat that may be running.
-func (a *app) planImport(cmd *cobra.Command, p *chat.Import, asJSON bool) error {
+func (a *app) planImport(cmd *cobra.Command, p *transfer.Import, asJSON bool) error {
 	c, err := a.config()
 	if err != nil {
 		return err
@@ -113,22 +113,22 @@ func globbed(args []string) ([]string, error) {
 }
 
 // tell says what became of every conversation.
-func tell(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
+func tell(w io.Writer, arrivals []transfer.Result, dry, asJSON bool) error {
 	all := make([]arrived, len(arrivals))
-	count := map[chat.ImportOutcome]int{}
+	count := map[transfer.Outcome]int{}
 	for i, a := range arrivals {
-		all[i] = arrived{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Fate, Note: a.Note}
+		all[i] = arrived{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Outcome, Note: a.Note}
 		if a.ID != 0 {
 			all[i].ID = a.ID.String()
 		}
-		count[a.Fate]++
+		count[a.Outcome]++
 	}
 	if asJSON {
 		return writeJSON(w, all)
 	}
 	for _, a := range all {
 		line := fmt.Sprintf("%-8s%s", a.Fate, oneLine(a.Title))
-		if a.Fate != chat.FateRefused {
+		if a.Fate != transfer.OutcomeRefused {
 			line += fmt.Sprintf(" (%s, %s)", a.ID, counted(a.Turns, "turn"))
 		}
 		if a.Note != "" {
@@ -143,6 +143,6 @@ func tell(w io.Writer, arrivals []chat.ImportResult, dry, asJSON bool) error {
 		done = "would be stored"
 	}
 	_, err := fmt.Fprintf(w, "%s %s; %d there already, %d refused\n",
-		counted(count[chat.FateNew]+count[chat.FateCopy], "conversation"), done, count[chat.FatePresent], count[chat.FateRefused])
+		counted(count[transfer.OutcomeNew]+count[transfer.OutcomeCopy], "conversation"), done, count[transfer.OutcomePresent], count[transfer.OutcomeRefused])
 	return err
 }

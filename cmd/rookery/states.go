@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/load"
@@ -81,7 +82,7 @@ func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	return readLibrary(cmd.Context(), c, func(l *chat.Library) error {
+	return readLibrary(cmd.Context(), c, func(l *library.Library) error {
 		list, err := l.List(cmd.Context())
 		if err != nil {
 			return err
@@ -140,7 +141,7 @@ func (a *app) bake(cmd *cobra.Command, args []string, name string, system, asJSO
 		return err
 	}
 	r.System = system
-	return writeLibrary(cmd.Context(), c, func(l *chat.Library) error {
+	return writeLibrary(cmd.Context(), c, func(l *library.Library) error {
 		e, err := openModel(cmd.Context(), cmd, c)
 		if err != nil {
 			return err
@@ -163,8 +164,8 @@ func (a *app) bake(cmd *cobra.Command, args []string, name string, system, asJSO
 }
 
 // recipe reads the text to bake from a file or from standard input.
-func recipe(in io.Reader, args []string, name string) (chat.Recipe, error) {
-	r := chat.Recipe{Name: name, Source: "standard input"}
+func recipe(in io.Reader, args []string, name string) (library.Recipe, error) {
+	r := library.Recipe{Name: name, Source: "standard input"}
 	if len(args) > 0 && args[0] != "-" {
 		f, err := os.Open(args[0])
 		if err != nil {
@@ -235,7 +236,7 @@ func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Opt
 			return exitWith(exitModel, err)
 		}
 	}
-	return writeLibrary(cmd.Context(), c, func(l *chat.Library) error {
+	return writeLibrary(cmd.Context(), c, func(l *library.Library) error {
 		s, err := l.Import(cmd.Context(), path, name, o, m)
 		if err != nil {
 			return err
@@ -253,7 +254,7 @@ func (a *app) renameState(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return writeLibrary(cmd.Context(), c, func(l *chat.Library) error {
+	return writeLibrary(cmd.Context(), c, func(l *library.Library) error {
 		s, err := l.Find(cmd.Context(), args[0])
 		if err != nil {
 			return err
@@ -267,12 +268,12 @@ func (a *app) removeStates(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return writeLibrary(cmd.Context(), c, func(l *chat.Library) error {
+	return writeLibrary(cmd.Context(), c, func(l *library.Library) error {
 		return removeStates(cmd.Context(), l, args)
 	})
 }
 
-func removeStates(ctx context.Context, l *chat.Library, names []string) error {
+func removeStates(ctx context.Context, l *library.Library, names []string) error {
 	for _, name := range names {
 		s, err := l.Find(ctx, name)
 		if err != nil {

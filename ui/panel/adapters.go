@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/theme"
@@ -89,7 +89,7 @@ func (p *Adapters) Set(list []turn.RegisteredAdapter, err error, weights int64) 
 	if p.wanted != "" {
 		key, p.wanted = p.wanted, ""
 	}
-	p.families = chat.GroupByFamily(list)
+	p.families = library.GroupByFamily(list)
 	p.at = min(p.at, len(p.families))
 	for i, f := range p.families {
 		if keyOf(f[0].Adapter) == key {

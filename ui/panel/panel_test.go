@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/exp/golden"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer"
 	"rookery/infer/gauge"
 	"rookery/infer/sampler"
@@ -27,7 +28,7 @@ func testTheme(t testing.TB) theme.Theme {
 	return th
 }
 
-var presets = []chat.Preset{
+var presets = []prompt.Preset{
 	{Name: "chat", About: "Conversation", Sampling: sampler.Params{Temperature: 1, TopP: 0.3, Presence: 0.5, Frequency: 0.5, Decay: 0.996}},
 	{Name: "greedy", About: "Always the likeliest token", Sampling: sampler.Params{TopP: 1, Decay: 0.996}},
 	{Name: "twin", About: "The same as the first", Sampling: sampler.Params{Temperature: 1, TopP: 0.3, Presence: 0.5, Frequency: 0.5, Decay: 0.996}},

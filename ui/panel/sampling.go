@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/theme"
 )
@@ -14,7 +15,7 @@ import (
 // others, one change at a time, so that each has its effect on the next token.
 type Sampling struct {
 	frame
-	presets    []chat.Preset
+	presets    []prompt.Preset
 	rows       []parameter
 	params     sampler.Params
 	preset     string // that params are, or empty
@@ -43,7 +44,7 @@ const mostCandidates = 24
 
 // NewSampling returns a panel for the presets of a model. TokenName gives the
 // text of a token; it may be nil.
-func NewSampling(th theme.Theme, presets []chat.Preset, tokenName func(int32) string) *Sampling {
+func NewSampling(th theme.Theme, presets []prompt.Preset, tokenName func(int32) string) *Sampling {
 	s := &Sampling{frame: frame{th: th}, presets: presets, tokenName: tokenName}
 	s.rows = append([]parameter{s.presetRow()}, knobs...)
 	s.rows = append(s.rows, s.seedRow(), modeRow(), s.banRow())
@@ -67,7 +68,7 @@ func (s *Sampling) Set(p sampler.Params, preset string) {
 }
 
 // SetPresets tells the panel the presets of another model.
-func (s *Sampling) SetPresets(presets []chat.Preset) { s.presets = presets }
+func (s *Sampling) SetPresets(presets []prompt.Preset) { s.presets = presets }
 
 // SetLastSeed tells the panel the seed of the latest answer, for keeping it.
 func (s *Sampling) SetLastSeed(seed uint64) { s.lastSeed = seed }
@@ -265,7 +266,7 @@ func same(a, b sampler.Params) bool {
 }
 
 func (s *Sampling) presetIndex(name string) int {
-	return slices.IndexFunc(s.presets, func(p chat.Preset) bool { return p.Name == name })
+	return slices.IndexFunc(s.presets, func(p prompt.Preset) bool { return p.Name == name })
 }
 
 // toggleSeed switches between a fresh seed for every answer and that of the

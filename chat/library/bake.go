@@ -1,0 +1,96 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"rookery/chat/prompt"
+	"rookery/chat/turn"
+	"rookery/infer"
+	"rookery/infer/statefile"
+)
+
+// An reader is what a library needs of an engine.
+type Engine interface {
+	Model() *infer.Model
+	Submit(infer.Request) (*infer.Stream, error)
+}
+
+// A Recipe is a text that becomes a state.
+type Recipe struct {
+	Name   string
+	Source string // where the text came from, for people
+	Text   string
+	System bool // it is a system prompt and not a document
+}
+
+// ErrNoText says that there is nothing to bake.
+var ErrNoText = errors.New("there is no text to read")
+
+// Bake reads a text from the zero state, in chunks between the tokens of
+// what else runs, and keeps the state after it. progress may be nil. When ctx
+// ends the reading is stopped and nothing is kept.
+func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (turn.State, error) {
+	t := prompt.TemplateOf(e.Model())
+	encode := t.EncodeDocument
+	if r.System {
+		encode = t.EncodeSystem
+	}
+	tokens := encode(r.Text)
+	if len(tokens) == 0 {
+		return turn.State{}, ErrNoText
+	}
+	name, err := l.CheckName(ctx, r.Name) // before the work
+	if err != nil {
+		return turn.State{}, err
+	}
+	snap, err := ReadState(ctx, e, infer.Request{Tokens: tokens, Label: "baking " + name}, progress)
+	if err != nil {
+		return turn.State{}, fmt.Errorf("baking %q: %w", name, err)
+	}
+	return l.Add(ctx, statefile.State{
+		Name: name, Kind: statefile.Baked, Source: r.Source, Model: snap.Model, ModelName: t.ModelName,
+		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: snap,
+	})
+}
+
+// ReadState reads the tokens of a request, draws nothing, and returns the state
+// after them as a library keeps it: without what only an answer needs.
+func ReadState(ctx context.Context, e Engine, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
+	r.Logits = true
+	stream, err := e.Submit(r)
+	if err != nil {
+		return nil, err
+	}
+	cancelled := ctx.Done()
+	for done := false; !done; {
+		select {
+		case <-cancelled:
+			cancelled = nil
+			stream.Cancel()
+		case <-stream.Changed():
+		case <-stream.Done():
+			done = true
+		}
+		if progress != nil {
+			progress(stream.Progress())
+		}
+	}
+	end := stream.Ending()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case end.Err != nil:
+		return nil, end.Err
+	case end.Reason == infer.ReasonCancelled:
+		return nil, infer.ErrClosed
+	}
+	return BareSnapshot(end.Snapshot), nil
+}
+
+// BareSnapshot is a snapshot with the state alone.
+func BareSnapshot(s *infer.Snapshot) *infer.Snapshot {
+	return &infer.Snapshot{Model: s.Model, Tokenizer: s.Tokenizer, Adapter: s.Adapter, Position: s.Position, State: s.State}
+}

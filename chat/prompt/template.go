@@ -1,0 +1,150 @@
+package prompt
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"rookery/chat/turn"
+	"rookery/infer"
+	"rookery/infer/tokenizer"
+)
+
+// A Family is a line of models that are spoken to in the same way.
+type Family uint8
+
+// The families.
+const (
+	FamilyWorld Family = iota // World chat models, and whatever is not known
+	FamilyG1                  // reasoning models, G0 and G1 to G1x
+	FamilyDemo                // the embedded model
+)
+
+var (
+	g1Name   = regexp.MustCompile(`(?:^|[-_. /])g[01][a-z]?(?:[-_. ]|$)`)
+	dateName = regexp.MustCompile(`(?:^|\D)(20[2-9]\d[01]\d[0-3]\d)(?:\D|$)`)
+)
+
+// thinkLengthSince is the date of the first weights trained to think at a
+// length that the prompt asks for.
+const thinkLengthSince = "20250922"
+
+// demoName is the Model.Name of the embedded model.
+const demoName = "rookery-demo"
+
+// FamilyOf tells the family by the model's name. Released files carry it:
+// rwkv7-g1e-2.9b-20260312-ctx8192.pth.
+func FamilyOf(m *infer.Model) Family {
+	switch {
+	case m.Name == demoName:
+		return FamilyDemo
+	case g1Name.MatchString(strings.ToLower(m.Name)):
+		return FamilyG1
+	default:
+		return FamilyWorld
+	}
+}
+
+// A Template says how one model is spoken to.
+type Template struct {
+	family           Family
+	thinkLength      bool // honours a request for how long to think
+	Tokenizer        *tokenizer.Tokenizer
+	Model, ModelName string // fingerprint and name of the weights
+}
+
+func TemplateOf(m *infer.Model) Template {
+	date := dateName.FindStringSubmatch(m.Name)
+	return Template{
+		family:      FamilyOf(m),
+		thinkLength: date != nil && date[1] >= thinkLengthSince,
+		Tokenizer:   m.Tokenizer,
+		Model:       m.Fingerprint,
+		ModelName:   m.Name,
+	}
+}
+
+// ThinkModes are the thinking modes that a model was trained for, ThinkOff first.
+func ThinkModes(m *infer.Model) []turn.ThinkMode {
+	t := TemplateOf(m)
+	switch {
+	case t.family != FamilyG1:
+		return []turn.ThinkMode{turn.ThinkOff}
+	case !t.thinkLength:
+		return []turn.ThinkMode{turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkChinese}
+	default:
+		return []turn.ThinkMode{turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese}
+	}
+}
+
+// Stops are the byte strings that end an answer, token 0 aside. A blank line
+// ends a turn of World models, whose prompts have none inside; reasoning
+// models write them.
+func Stops(m *infer.Model) []string {
+	if FamilyOf(m) == FamilyG1 {
+		return []string{"\n\nUser:", "\n\nSystem:"}
+	}
+	return []string{separator}
+}
+
+// BannedTokens are tokens that the family should never draw. World chat models end
+// their turns with a blank line; they draw token 0 where a document would end.
+func (t Template) BannedTokens() []int32 {
+	if t.family == FamilyWorld {
+		return []int32{0}
+	}
+	return nil
+}
+
+// StopTokens are the tokens that end an answer or begin to: of a stop, a token
+// may hold all of it or be its first bytes, one byte aside, which is as likely
+// to begin something else.
+func (t Template) StopTokens(stops []string) []int32 {
+	ids := []int32{0}
+	for id := int32(1); int(id) < t.Tokenizer.Size(); id++ {
+		text := string(t.Tokenizer.Bytes(id))
+		if slices.ContainsFunc(stops, func(stop string) bool {
+			return strings.Contains(text, stop) || len(text) > 1 && strings.HasPrefix(stop, text)
+		}) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// header is the beginning of an answer that the prompt gives, as a
+// thinking mode asks. Released prompts end inside a tag because "><" and "></"
+// are single tokens.
+func (t Template) header(m turn.ThinkMode) string {
+	if t.family != FamilyG1 {
+		return ""
+	}
+	switch m {
+	case turn.ThinkFast:
+		if t.thinkLength {
+			return " <think>\n</think"
+		}
+		return " <think>\n</think>"
+	case turn.ThinkFree, turn.ThinkShort, turn.ThinkLong:
+		return " <think"
+	case turn.ThinkChinese:
+		return " <think>嗯"
+	default:
+		return ""
+	}
+}
+
+// lengthRequest is what a thinking mode adds to the end of the user's text.
+func (t Template) lengthRequest(m turn.ThinkMode) string {
+	if t.family != FamilyG1 || !t.thinkLength {
+		return ""
+	}
+	switch m {
+	case turn.ThinkShort:
+		return " (think a bit)"
+	case turn.ThinkLong:
+		return " (think a lot)"
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,38 @@
+package chat
+
+import (
+	"slices"
+
+	"rookery/chat/library"
+	"rookery/chat/prompt"
+	"rookery/chat/turn"
+	"rookery/infer"
+)
+
+// Request makes the request for one answer to a question, without a
+// conversation. The answer begins from a state of the library, or with nil
+// from the zero state. header is the beginning of the answer that the prompt
+// gives, such as "<think"; it belongs before what is generated.
+func (d Defaults) Request(m *infer.Model, q prompt.Question, from *turn.State) (r infer.Request, header string, err error) {
+	t, read := prompt.TemplateOf(m), prompt.Rendering{System: d.System, BlankLines: d.KeepBlankLines}
+	var text []int32
+	if from != nil {
+		if r.From, text, err = library.BeginFrom(*from, m); err != nil {
+			return r, "", err
+		}
+		read.Begins = library.BaseOf(from).Beginning()
+	}
+	if q.System != nil {
+		read.System = *q.System
+	}
+	tokens, header := t.EncodeQuestion(q, read, d.Think)
+	r.Tokens, r.MaxTokens, r.Stops = slices.Concat(text, tokens), d.MaxTokens, d.Stops
+	if r.Sampling = prompt.FindPreset(m, d.Preset, d.Presets).Sampling; d.Sampling != nil {
+		r.Sampling = *d.Sampling
+	}
+	if r.Stops == nil {
+		r.Stops = prompt.Stops(m)
+	}
+	r.Sampling.Ban = slices.Concat(r.Sampling.Ban, t.BannedTokens())
+	return r, header, nil
+}
