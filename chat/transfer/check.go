@@ -3,12 +3,13 @@ package transfer
 import (
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"rookery/chat/turn"
 )
 
 // Bounds of what is imported.
@@ -37,6 +38,8 @@ func (k *treeCheck) turn(t turn.Turn) error {
 	switch {
 	case len(k.roles) >= importTurns:
 		return fmt.Errorf("there are more than %d turns", importTurns)
+	case t.ID <= 0:
+		return fmt.Errorf("%d is no id", t.ID)
 	case k.roles[t.ID] != 0:
 		return fmt.Errorf("its id %d is also that of an earlier one", t.ID)
 	case t.Parent != 0 && !known:
