@@ -54,8 +54,8 @@ validate-cuda:
 e2e: build
 	ROOKERY_E2E=$(CURDIR)/bin/rookery $(GO) test -count=1 -timeout 30m ./e2e
 
-# Kills the program 1,000 times while it streams, saves, thins, deletes and
-# migrates, and looks after each time for what is lost. KILLS=100 make torture:
+# Kills the program 1,000 times while it streams, saves, thins and
+# deletes, and looks after each time for what is lost. KILLS=100 make torture:
 # fewer. make test does two dozen.
 KILLS ?= 1000
 torture:

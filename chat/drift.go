@@ -28,7 +28,7 @@ func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err er
 	d.mu.Unlock()
 	var reference []float32
 	if a.way.base != 0 {
-		s, _, err := a.beginning(ctx)
+		s, _, err := a.beginning(ctx, a.way.base)
 		if err != nil {
 			return nil, "", fmt.Errorf("comparing with %q: %w", from, err)
 		}
@@ -38,7 +38,7 @@ func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err er
 	}
 	shape := d.workspace.engine.Model().Shape
 	for i, t := range a.path {
-		s := a.find(ctx, t)
+		s := a.find(ctx, t.ID)
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}

@@ -26,7 +26,7 @@ import (
 //	crc32c                    u32, of everything before it
 const (
 	snapshotMagic   = "RKSN"
-	snapshotVersion = 5
+	snapshotVersion = 1
 	snapshotHeader  = len(snapshotMagic) + 2
 	checksumSize    = 4
 	countSize       = 12

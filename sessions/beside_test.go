@@ -173,18 +173,18 @@ func percentiles(b *testing.B, what string, all []time.Duration) {
 // saveForever commits turns with states of 34 MB, one after the other.
 func saveForever(ctx context.Context, b *testing.B, _ *infer.Engine, s *Store) {
 	b.Helper()
-	save(ctx, b, s, 0)
+	commitEvery(ctx, b, s, 0)
 }
 
 // saveEachSecond commits as many as a person may who has many tabs.
 func saveEachSecond(ctx context.Context, b *testing.B, _ *infer.Engine, s *Store) {
 	b.Helper()
-	save(ctx, b, s, time.Second)
+	commitEvery(ctx, b, s, time.Second)
 }
 
-// save commits turns with states of 34 MB, with at least a time between their
+// commitEvery commits turns with states of 34 MB, with at least a time between their
 // beginnings, and reports what one takes.
-func save(ctx context.Context, b *testing.B, s *Store, every time.Duration) {
+func commitEvery(ctx context.Context, b *testing.B, s *Store, every time.Duration) {
 	b.Helper()
 	snap := snapshot(shape72B.StateLen())
 	var took []time.Duration

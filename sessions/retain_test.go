@@ -53,7 +53,7 @@ func TestGrownConversationsAreThinned(t *testing.T) {
 			t.Errorf("turn %d: %v, %v", id, snap, err)
 		}
 	}
-	if _, turns, _, err := s.Load(t.Context(), c.ID); err != nil || len(turns) != 100 {
+	if _, turns, err := s.Load(t.Context(), c.ID); err != nil || len(turns) != 100 {
 		t.Errorf("thinning has cost turns: %d, %v", len(turns), err)
 	}
 }
@@ -127,23 +127,24 @@ func TestBudgetBeginsInTheBin(t *testing.T) {
 	}
 }
 
-// A stored state names what it has read, and is found by it until it is deleted.
-func TestPrefixOfStoredStates(t *testing.T) {
+// A state that is stored stands for what it has read, if it has a name.
+func TestNamedStates(t *testing.T) {
 	s := open(t, t.TempDir())
 	read := infer.Prefix{1, 2, 3}
 	snap := snapshot(6400)
 	snap.Prefix = read
 	must(t, s.CommitTurn(t.Context(), conversation(10), makeTurn(11, 0, "x"), snap))
-	back, err := s.Snapshot(t.Context(), 11)
-	must(t, err)
-	if !slices.Equal(back.State, snap.State) || back.Prefix != read {
-		t.Errorf("the state is the same: %v, and has read %v", slices.Equal(back.State, snap.State), back.Prefix)
+	must(t, s.CommitTurn(t.Context(), conversation(20), makeTurn(21, 0, "x"), snapshot(6400)))
+	for id, want := range map[turn.ID]infer.Prefix{11: read, 21: {}} {
+		if back, err := s.Snapshot(t.Context(), id); err != nil || back.Prefix != want || !slices.Equal(back.State, snap.State) {
+			t.Errorf("turn %d is named %v, %v", id, back.Prefix, err)
+		}
 	}
-	if found, at, err := s.SnapshotReading(t.Context(), []infer.Prefix{{9}, read}); err != nil || found == nil || at != 1 || !slices.Equal(found.State, snap.State) {
+	if found, at, err := s.SnapshotReading(t.Context(), []infer.Prefix{{9}, read}); err != nil || found == nil || at != 1 || found.State[5] != snapshot(6).State[5] {
 		t.Errorf("found %v at %d, %v", found, at, err)
 	}
 	must(t, s.Delete(t.Context(), 10))
 	if found, _, err := s.SnapshotReading(t.Context(), []infer.Prefix{{9}, read}); err != nil || found != nil {
-		t.Errorf("found a deleted state: %v, %v", found, err)
+		t.Errorf("found a state without a name: %v, %v", found, err)
 	}
 }

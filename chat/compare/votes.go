@@ -7,10 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"rookery/chat/prompt"
-	"rookery/chat/turn"
 	"strconv"
 	"time"
+
+	"rookery/chat/prompt"
+	"rookery/chat/turn"
 )
 
 // exportedVote is a line of WriteVotesJSONL.

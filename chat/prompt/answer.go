@@ -1,9 +1,10 @@
 package prompt
 
 import (
-	"rookery/infer/tokenizer"
 	"slices"
 	"strings"
+
+	"rookery/infer/tokenizer"
 )
 
 // EditTokens is the tokens of an answer's new text: the old ones as long as they

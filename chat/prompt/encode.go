@@ -1,10 +1,11 @@
 package prompt
 
 import (
-	"rookery/chat/turn"
 	"slices"
 	"strings"
 	"unicode"
+
+	"rookery/chat/turn"
 )
 
 // TurnTokens is what the state reads for a turn on the way to one below it: its

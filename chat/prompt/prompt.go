@@ -1,9 +1,10 @@
 package prompt
 
 import (
-	"rookery/chat/turn"
 	"slices"
 	"strings"
+
+	"rookery/chat/turn"
 )
 
 const (

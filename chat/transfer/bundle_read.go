@@ -84,10 +84,8 @@ func (b *bundleReader) listBases(list []bundleBase) (map[turn.ID]bundleBase, err
 		return nil, fmt.Errorf("it holds %d states of a library; %d can be read", len(list), bundleBases)
 	}
 	for _, e := range list {
-		id, err := parseID(e.ID)
+		id := e.ID
 		switch {
-		case err != nil:
-			return nil, err
 		case id <= turn.LastBuiltIn || id > importLastID:
 			return nil, fmt.Errorf("%d is no id for a state", id)
 		case !strings.HasPrefix(e.File, "bases/"):
@@ -171,13 +169,13 @@ func (b *bundleReader) conversation(c bundleConversation) (turn.Tree, error) {
 	switch {
 	case err != nil:
 		return t, err
-	case t.Conversation.ID.String() != c.ID:
-		return t, fmt.Errorf("it is %d in its file and %.40q in the manifest", t.Conversation.ID, c.ID)
+	case t.Conversation.ID != c.ID:
+		return t, fmt.Errorf("it is %d in its file and %d in the manifest", t.Conversation.ID, c.ID)
 	case len(t.Turns) != c.Turns:
 		return t, fmt.Errorf("it has %d turns and the manifest says %d", len(t.Turns), c.Turns)
 	}
 	for _, id := range libraryStates(&t) {
-		if b.bases[id].ID != "" {
+		if b.bases[id].ID != 0 {
 			t.Bases = append(t.Bases, turn.TreeBase{ID: id, Read: func() (turn.State, error) { return b.base(id) }})
 		}
 	}
@@ -191,10 +189,7 @@ func (b *bundleReader) states(t *turn.Tree, states []bundleState) error {
 		turns[tn.ID] = true
 	}
 	for _, s := range states {
-		id, err := parseID(s.Turn)
-		if err != nil {
-			return err
-		}
+		id := s.Turn
 		switch {
 		case !turns[id]:
 			return fmt.Errorf("there is a state of turn %d, which is not there or has two", id)
@@ -218,7 +213,7 @@ func (b *bundleReader) snapshot(s bundleState) (*infer.Snapshot, error) {
 		err = snapshot.UnmarshalBinary(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the state of turn %s: %w", s.Turn, err)
+		return nil, fmt.Errorf("the state of turn %d: %w", s.Turn, err)
 	}
 	return snapshot, nil
 }

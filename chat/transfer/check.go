@@ -3,12 +3,13 @@ package transfer
 import (
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"rookery/chat/turn"
 )
 
 // Bounds of what is imported.
@@ -37,6 +38,8 @@ func (k *treeCheck) turn(t turn.Turn) error {
 	switch {
 	case len(k.roles) >= importTurns:
 		return fmt.Errorf("there are more than %d turns", importTurns)
+	case t.ID <= 0:
+		return fmt.Errorf("%d is no id", t.ID)
 	case k.roles[t.ID] != 0:
 		return fmt.Errorf("its id %d is also that of an earlier one", t.ID)
 	case t.Parent != 0 && !known:
@@ -56,12 +59,12 @@ func (k *treeCheck) turn(t turn.Turn) error {
 	case !storableTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
-	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.Reading.Names()...) {
+	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.History.Names()...) {
 		if err := checkName(name); err != nil {
 			return err
 		}
 	}
-	if err := t.Reading.Check(); err != nil {
+	if err := t.History.Check(); err != nil {
 		return fmt.Errorf("how it was read: %w", err)
 	}
 	k.roles[t.ID], k.above[t.ID] = t.Role, t.Parent

@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"rookery/chat/prompt"
-	"rookery/chat/turn"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"rookery/chat/prompt"
+	"rookery/chat/turn"
 )
 
 // Bounds of files of other programs.

@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"rookery/chat/turn"
 	"slices"
 	"strings"
+
+	"rookery/chat/turn"
 )
 
 // An Outcome is what becomes of a conversation that is imported.
@@ -72,7 +73,7 @@ const sniffed = 4096
 func isTree(head []byte) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(string(head), "\ufeff"))
 	return strings.HasPrefix(text, "{") && strings.Contains(text, `"format"`) &&
-		(strings.Contains(text, `"`+treeFormat+`"`) || strings.Contains(text, `"`+exportFormat+`"`))
+		(strings.Contains(text, `"`+treeFormat+`"`) || strings.Contains(text, `"`+lineFormat+`"`))
 }
 
 // Plan says what would become of every conversation; nothing is stored.
@@ -139,7 +140,7 @@ func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]b
 				continue
 			}
 			if c, ok := stored[a.ID]; ok {
-				_, turns, _, err := store.Load(ctx, a.ID)
+				_, turns, err := store.Load(ctx, a.ID)
 				if err != nil {
 					return nil, nil, err
 				}

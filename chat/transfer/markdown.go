@@ -2,9 +2,10 @@ package transfer
 
 import (
 	"fmt"
+	"strings"
+
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
-	"strings"
 )
 
 // markdownOf is a conversation for people: a heading for each turn, thoughts

@@ -30,6 +30,9 @@ type Mix struct {
 // Active says whether there is anything to mix.
 func (m Mix) Active() bool { return len(m.Others) > 0 }
 
+// IsZero says that JSON may leave the mix out.
+func (m Mix) IsZero() bool { return !m.Active() }
+
 // Members are the faders, the own run's first.
 func (m Mix) Members() []MixMember { return append([]MixMember{m.Own}, m.Others...) }
 

@@ -94,7 +94,7 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 
 // writeOne writes the one conversation that text formats hold.
 func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, f transfer.Format) error {
-	c, turns, _, err := s.Load(ctx, ids[0])
+	c, turns, err := s.Load(ctx, ids[0])
 	if err != nil {
 		return err
 	}

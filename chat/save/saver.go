@@ -1,4 +1,4 @@
-package chat
+package save
 
 import (
 	"context"
@@ -24,14 +24,14 @@ const (
 	unsavedSnapshots = 9
 )
 
-// A saver saves one conversation from its own goroutine, so that neither the
+// A Saver saves one conversation from its own goroutine, so that neither the
 // user interface nor a running answer ever waits for the disk. It remembers
 // what is to be saved rather than which calls to make: what is superseded
 // before its turn comes is never written, and a failed write is tried again,
 // later and later, with whatever is newest then.
-type saver struct {
+type Saver struct {
 	store   turn.Store
-	warm    *memoryTier // told of the snapshots that wait
+	memory  *MemoryTier // told of the snapshots that wait
 	id      turn.ID     // the conversation's; 0: the workspace's, for the layout alone
 	changed func()      // called without locks when idle would say something new
 
@@ -80,10 +80,10 @@ type journal struct {
 	wrote   time.Time // when it last began to be
 }
 
-func newSaver(store turn.Store, id turn.ID, warm *memoryTier, changed func()) *saver {
+func NewSaver(store turn.Store, id turn.ID, warm *MemoryTier, changed func()) *Saver {
 	ctx, cancel := context.WithCancel(context.Background())
-	k := &saver{
-		store: store, warm: warm, id: id, changed: changed, ctx: ctx, cancel: cancel,
+	k := &Saver{
+		store: store, memory: warm, id: id, changed: changed, ctx: ctx, cancel: cancel,
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), settled: make(chan struct{}),
 	}
 	k.seen.idle = true
@@ -91,9 +91,9 @@ func newSaver(store turn.Store, id turn.ID, warm *memoryTier, changed func()) *s
 	return k
 }
 
-// commit saves a turn, with its snapshot if there is one, and the
+// Commit saves a turn, with its snapshot if there is one, and the
 // conversation. It supersedes the turn's journal.
-func (k *saver) commit(c turn.Conversation, t turn.Turn, s *infer.Snapshot) {
+func (k *Saver) Commit(c turn.Conversation, t turn.Turn, s *infer.Snapshot) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.serial++
@@ -102,7 +102,7 @@ func (k *saver) commit(c turn.Conversation, t turn.Turn, s *infer.Snapshot) {
 	k.forgetJournal(t.ID)
 	k.signal()
 	if s != nil {
-		k.warm.wait(t.ID, 1)
+		k.memory.wait(t.ID, 1)
 	}
 	for i := range k.commits {
 		if k.commits[i].do == nil && k.commits[i].turn.ID == t.ID {
@@ -118,15 +118,15 @@ func (k *saver) commit(c turn.Conversation, t turn.Turn, s *infer.Snapshot) {
 }
 
 // forget lets a snapshot go that waits no more. The caller holds mu.
-func (k *saver) forget(c *commit) {
+func (k *Saver) forget(c *commit) {
 	if c.snapshot != nil {
-		k.warm.wait(c.turn.ID, -1)
+		k.memory.wait(c.turn.ID, -1)
 		c.snapshot = nil
 	}
 }
 
-// order queues something to be done after all commits so far.
-func (k *saver) order(what string, of map[turn.ID]turn.ID, do func(context.Context, turn.Store) error) {
+// Queue queues something to be done after all commits so far.
+func (k *Saver) Queue(what string, of map[turn.ID]turn.ID, do func(context.Context, turn.Store) error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.serial++
@@ -135,32 +135,32 @@ func (k *saver) order(what string, of map[turn.ID]turn.ID, do func(context.Conte
 	k.signal()
 }
 
-// saveHead saves the conversation's head data.
-func (k *saver) saveHead(c turn.Conversation) {
+// SaveHead saves the conversation's head data.
+func (k *Saver) SaveHead(c turn.Conversation) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.head = &c
 	k.signal()
 }
 
-// saveLayout saves what is open.
-func (k *saver) saveLayout(l turn.Layout) {
+// SaveLayout saves what is open.
+func (k *Saver) SaveLayout(l turn.Layout) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.layout = &l
 	k.signal()
 }
 
-// addHistory saves a prompt for the composer's history.
-func (k *saver) addHistory(prompt string) {
+// AddPrompt saves a prompt for the composer's history.
+func (k *Saver) AddPrompt(prompt string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.prompts = append(k.prompts, prompt)
 	k.signal()
 }
 
-// begin starts the journal of an answer with what it has.
-func (k *saver) begin(t turn.Turn) {
+// BeginJournal starts the journal of an answer with what it has.
+func (k *Saver) BeginJournal(t turn.Turn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.forgetJournal(t.ID)
@@ -168,8 +168,8 @@ func (k *saver) begin(t turn.Turn) {
 	k.signal()
 }
 
-// amend changes what the journal of an answer says of how it was read.
-func (k *saver) amend(t turn.Turn) {
+// AmendJournal changes what the journal of an answer says of how it was read.
+func (k *Saver) AmendJournal(t turn.Turn) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, j := range k.journals {
@@ -180,8 +180,8 @@ func (k *saver) amend(t turn.Turn) {
 	k.signal()
 }
 
-// grow adds to the journal of an answer that was begun.
-func (k *saver) grow(id turn.ID, tokens []infer.Token, text string) {
+// AppendJournal adds to the journal of an answer that was begun.
+func (k *Saver) AppendJournal(id turn.ID, tokens []infer.Token, text string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, j := range k.journals {
@@ -196,21 +196,21 @@ func (k *saver) grow(id turn.ID, tokens []infer.Token, text string) {
 	k.signal()
 }
 
-// dropJournal forgets the journal of an answer that is not kept.
-func (k *saver) dropJournal(id turn.ID) {
+// DropJournal forgets the journal of an answer that is not kept.
+func (k *Saver) DropJournal(id turn.ID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.forgetJournal(id)
 }
 
 // forgetJournal is for an answer that has ended. The caller holds mu.
-func (k *saver) forgetJournal(id turn.ID) {
+func (k *Saver) forgetJournal(id turn.ID) {
 	k.journals = slices.DeleteFunc(k.journals, func(j *journal) bool { return j.turn.ID == id })
 }
 
-// pending is the snapshot of a turn that waits to be saved; ok is false if it
+// Pending is the snapshot of a turn that waits to be saved; ok is false if it
 // is none or none waits.
-func (k *saver) pending(id turn.ID) (s *infer.Snapshot, ok bool) {
+func (k *Saver) Pending(id turn.ID) (s *infer.Snapshot, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, c := range k.commits {
@@ -221,17 +221,17 @@ func (k *saver) pending(id turn.ID) (s *infer.Snapshot, ok bool) {
 	return nil, false
 }
 
-// snapshot is a turn's as it will be when everything is saved.
-func (k *saver) snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, error) {
-	if s, ok := k.pending(id); ok {
+// Snapshot is a turn's as it will be when everything is saved.
+func (k *Saver) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, error) {
+	if s, ok := k.Pending(id); ok {
 		return s, nil
 	}
-	return k.store.Snapshot(ctx, k.origin(id))
+	return k.store.Snapshot(ctx, k.Origin(id))
 }
 
-// origin is the turn whose snapshot the store has for a copy that waits to be
+// Origin is the turn whose snapshot the store has for a copy that waits to be
 // saved, or the turn itself.
-func (k *saver) origin(id turn.ID) turn.ID {
+func (k *Saver) Origin(id turn.ID) turn.ID {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, c := range k.commits {
@@ -242,21 +242,21 @@ func (k *saver) origin(id turn.ID) turn.ID {
 	return id
 }
 
-// idle says that everything is on disk, a running answer's last moments
+// Idle says that everything is on disk, a running answer's last moments
 // aside; err is the failure that keeps it from being so.
-func (k *saver) idle() (idle bool, err error) {
+func (k *Saver) Idle() (idle bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.seen.idle, k.seen.failed = k.idleLocked(), k.err != nil
 	return k.seen.idle, k.err
 }
 
-func (k *saver) idleLocked() bool {
+func (k *Saver) idleLocked() bool {
 	return k.err == nil && len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0
 }
 
-// flush waits until everything is saved, trying again while ctx lasts.
-func (k *saver) flush(ctx context.Context) error {
+// Flush waits until everything is saved, trying again while ctx lasts.
+func (k *Saver) Flush(ctx context.Context) error {
 	for pause := time.Duration(0); ; pause = firstRetry {
 		select {
 		case <-time.After(pause):
@@ -276,7 +276,7 @@ func (k *saver) flush(ctx context.Context) error {
 		case <-k.gone:
 			return context.Canceled
 		case <-ctx.Done():
-			if _, err := k.idle(); err != nil {
+			if _, err := k.Idle(); err != nil {
 				return err // says more than that the time is over
 			}
 			return ctx.Err()
@@ -284,8 +284,8 @@ func (k *saver) flush(ctx context.Context) error {
 	}
 }
 
-// await waits until something that was ordered is done, or cannot be done now.
-func (k *saver) await(ctx context.Context, done <-chan struct{}) {
+// Await waits until something that was ordered is done, or cannot be done now.
+func (k *Saver) Await(ctx context.Context, done <-chan struct{}) {
 	k.mu.Lock()
 	settled, failed := k.settled, k.err != nil
 	k.mu.Unlock()
@@ -300,8 +300,11 @@ func (k *saver) await(ctx context.Context, done <-chan struct{}) {
 	}
 }
 
-// stop ends the goroutine; what is not saved is forgotten.
-func (k *saver) stop() {
+// Context ends when the saver is stopped.
+func (k *Saver) Context() context.Context { return k.ctx }
+
+// Stop ends the goroutine; what is not saved is forgotten.
+func (k *Saver) Stop() {
 	k.cancel()
 	<-k.gone
 	k.mu.Lock()
@@ -312,11 +315,11 @@ func (k *saver) stop() {
 }
 
 // empty says that there is nothing to save, not even a journal.
-func (k *saver) empty() bool {
+func (k *Saver) empty() bool {
 	return len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0 && len(k.journals) == 0
 }
 
-func (k *saver) signal() {
+func (k *Saver) signal() {
 	select {
 	case k.wake <- struct{}{}:
 	default:

@@ -1,4 +1,4 @@
-package chat
+package save
 
 import (
 	"container/list"
@@ -11,11 +11,11 @@ import (
 // DefaultMemory is what snapshots may take in memory when nobody says otherwise.
 const DefaultMemory = 1e9
 
-// A memoryTier is the host memory's tier of snapshots, one for all conversations
+// A MemoryTier is the host memory's tier of snapshots, one for all conversations
 // of a workspace: from here a state wakes by one copy. When it is full, what was not
 // used for longest goes first. A snapshot that still waits to be saved does not
 // go: it would stay in memory all the same, and it is counted.
-type memoryTier struct {
+type MemoryTier struct {
 	mu      sync.Mutex
 	budget  int64
 	bytes   int64
@@ -30,15 +30,15 @@ type memoryEntry struct {
 	snap *infer.Snapshot
 }
 
-func newMemoryTier() *memoryTier {
-	return &memoryTier{
+func NewMemoryTier() *MemoryTier {
+	return &MemoryTier{
 		budget: DefaultMemory, entries: map[turn.ID]*list.Element{}, order: list.New(),
 		read: map[infer.Prefix]turn.ID{}, waiting: map[turn.ID]int{},
 	}
 }
 
-// hold keeps a turn's snapshot in memory; nil forgets it.
-func (w *memoryTier) hold(id turn.ID, s *infer.Snapshot) {
+// Hold keeps a turn's snapshot in memory; nil forgets it.
+func (w *MemoryTier) Hold(id turn.ID, s *infer.Snapshot) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if e := w.entries[id]; e != nil {
@@ -55,8 +55,8 @@ func (w *memoryTier) hold(id turn.ID, s *infer.Snapshot) {
 	w.evict()
 }
 
-// get is a turn's snapshot, or nil.
-func (w *memoryTier) get(id turn.ID) *infer.Snapshot {
+// Get is a turn's snapshot, or nil.
+func (w *MemoryTier) Get(id turn.ID) *infer.Snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	e := w.entries[id]
@@ -67,20 +67,20 @@ func (w *memoryTier) get(id turn.ID) *infer.Snapshot {
 	return entryOf(e).snap
 }
 
-// reading is a snapshot of one who has read what a prefix names, or nil.
-func (w *memoryTier) reading(p infer.Prefix) *infer.Snapshot {
+// Find is a snapshot of one who has read what a prefix names, or nil.
+func (w *MemoryTier) Find(p infer.Prefix) *infer.Snapshot {
 	w.mu.Lock()
 	id, ok := w.read[p]
 	w.mu.Unlock()
 	if !ok {
 		return nil
 	}
-	return w.get(id)
+	return w.Get(id)
 }
 
 // wait counts the writes of a turn's snapshot that are to be done: by is 1
 // when one is asked for and -1 when it is done or given up.
-func (w *memoryTier) wait(id turn.ID, by int) {
+func (w *MemoryTier) wait(id turn.ID, by int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waiting[id] += by; w.waiting[id] <= 0 {
@@ -89,8 +89,8 @@ func (w *memoryTier) wait(id turn.ID, by int) {
 	}
 }
 
-// limit changes the budget.
-func (w *memoryTier) limit(budget int64) {
+// SetBudget changes the budget.
+func (w *MemoryTier) SetBudget(budget int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.budget = budget
@@ -104,7 +104,7 @@ func entryOf(e *list.Element) *memoryEntry {
 }
 
 // evict lets go of what was not used for longest. The caller holds mu.
-func (w *memoryTier) evict() {
+func (w *MemoryTier) evict() {
 	for e := w.order.Back(); e != nil && w.bytes > w.budget; {
 		before := e.Prev()
 		if w.waiting[entryOf(e).turn] == 0 {
@@ -114,7 +114,7 @@ func (w *memoryTier) evict() {
 	}
 }
 
-func (w *memoryTier) drop(e *list.Element) {
+func (w *MemoryTier) drop(e *list.Element) {
 	entry := entryOf(e)
 	w.order.Remove(e)
 	delete(w.entries, entry.turn)
@@ -131,9 +131,8 @@ type Memory struct {
 	Unsaved       int64 // of Bytes, what waits to be saved
 }
 
-// Memory says what the snapshots of all conversations take. It is cheap.
-func (k *Workspace) Memory() Memory {
-	w := k.memory
+// Usage says what the snapshots take.
+func (w *MemoryTier) Usage() Memory {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	m := Memory{Snapshots: len(w.entries), Bytes: w.bytes, Budget: w.budget}
@@ -144,6 +143,3 @@ func (k *Workspace) Memory() Memory {
 	}
 	return m
 }
-
-// SetMemory changes how many bytes of snapshots are kept in memory.
-func (k *Workspace) SetMemory(budget int64) { k.memory.limit(max(budget, 0)) }

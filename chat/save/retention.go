@@ -1,4 +1,4 @@
-package chat
+package save
 
 import (
 	"math/bits"

@@ -1,4 +1,4 @@
-package chat
+package save
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 const forever = time.Duration(-1)
 
 // loop writes until the saver is stopped.
-func (k *saver) loop() {
+func (k *Saver) loop() {
 	defer close(k.gone)
 	retry := firstRetry
 	for k.ctx.Err() == nil {
@@ -27,7 +27,7 @@ func (k *saver) loop() {
 }
 
 // step does the first thing that is due and says how long the next can wait.
-func (k *saver) step() (wait time.Duration, err error) {
+func (k *Saver) step() (wait time.Duration, err error) {
 	k.mu.Lock()
 	j, rest := k.dueJournal()
 	if j != nil && j.begun { // states take long to write, and what runs does not wait for them
@@ -65,7 +65,7 @@ func (k *saver) step() (wait time.Duration, err error) {
 
 // writeFirst writes the first commit, if there is one, after a journal that
 // cannot be written: the commit may be what makes it unnecessary.
-func (k *saver) writeFirst() error {
+func (k *Saver) writeFirst() error {
 	k.mu.Lock()
 	if len(k.commits) == 0 {
 		k.mu.Unlock()
@@ -78,7 +78,7 @@ func (k *saver) writeFirst() error {
 
 // dueJournal is one that is to be written now, otherwise one that is to be
 // begun, or nil and how long that can wait. The caller holds mu.
-func (k *saver) dueJournal() (due *journal, rest time.Duration) {
+func (k *Saver) dueJournal() (due *journal, rest time.Duration) {
 	rest = forever
 	for _, j := range k.journals {
 		switch wait := journalEvery - time.Since(j.wrote); {
@@ -94,8 +94,8 @@ func (k *saver) dueJournal() (due *journal, rest time.Duration) {
 	return due, rest
 }
 
-// obey carries out an order.
-func (k *saver) obey(c commit) error {
+// runQueued carries out an order.
+func (k *Saver) runQueued(c commit) error {
 	if err := c.do(k.ctx, k.store); err != nil {
 		return fmt.Errorf("%s: %w", c.what, err)
 	}
@@ -106,9 +106,9 @@ func (k *saver) obey(c commit) error {
 	return nil
 }
 
-func (k *saver) writeCommit(c commit) error {
+func (k *Saver) writeCommit(c commit) error {
 	if c.do != nil {
-		return k.obey(c)
+		return k.runQueued(c)
 	}
 	err := k.store.CommitTurn(k.ctx, c.conversation, c.turn, c.snapshot)
 	if err != nil && c.snapshot != nil && k.ctx.Err() == nil {
@@ -132,7 +132,7 @@ func (k *saver) writeCommit(c commit) error {
 	return nil
 }
 
-func (k *saver) writeHead(head *turn.Conversation) error {
+func (k *Saver) writeHead(head *turn.Conversation) error {
 	if err := k.store.SaveConversation(k.ctx, *head); err != nil {
 		return fmt.Errorf("saving the conversation: %w", err)
 	}
@@ -144,7 +144,7 @@ func (k *saver) writeHead(head *turn.Conversation) error {
 	return nil
 }
 
-func (k *saver) writeLayout(l *turn.Layout) error {
+func (k *Saver) writeLayout(l *turn.Layout) error {
 	if err := k.store.SaveLayout(k.ctx, *l); err != nil {
 		return fmt.Errorf("saving what is open: %w", err)
 	}
@@ -156,7 +156,7 @@ func (k *saver) writeLayout(l *turn.Layout) error {
 	return nil
 }
 
-func (k *saver) writePrompt(prompt string) error {
+func (k *Saver) writePrompt(prompt string) error {
 	if err := k.store.AddHistory(k.ctx, prompt); err != nil {
 		return fmt.Errorf("saving the prompt history: %w", err)
 	}
@@ -166,7 +166,7 @@ func (k *saver) writePrompt(prompt string) error {
 	return nil
 }
 
-func (k *saver) beginJournal(j *journal) error {
+func (k *Saver) beginJournal(j *journal) error {
 	t, _ := k.amended(j)
 	if err := k.store.BeginJournal(k.ctx, k.id, t); err != nil {
 		return fmt.Errorf("starting the journal of an answer: %w", err)
@@ -179,7 +179,7 @@ func (k *saver) beginJournal(j *journal) error {
 
 // amended is the turn of a journal as it is to be stored, and whether it has
 // changed since it was.
-func (k *saver) amended(j *journal) (t turn.Turn, changed bool) {
+func (k *Saver) amended(j *journal) (t turn.Turn, changed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	changed, j.amended = j.amended, false
@@ -188,7 +188,7 @@ func (k *saver) amended(j *journal) (t turn.Turn, changed bool) {
 
 // writeJournal appends what has come. A journal that was superseded meanwhile
 // is not missed.
-func (k *saver) writeJournal(j *journal) error {
+func (k *Saver) writeJournal(j *journal) error {
 	k.mu.Lock()
 	tokens, text := j.tokens[:len(j.tokens):len(j.tokens)], string(j.text)
 	j.wrote = time.Now()
@@ -215,7 +215,7 @@ func (k *saver) writeJournal(j *journal) error {
 }
 
 // settle records how a try went and tells who waits.
-func (k *saver) settle(err error) {
+func (k *Saver) settle(err error) {
 	k.mu.Lock()
 	k.err = err
 	changed := k.idleLocked() != k.seen.idle || err != nil || k.seen.failed
@@ -232,7 +232,7 @@ func (k *saver) settle(err error) {
 
 // sleep waits for work or until wait is over. After a failure new work is no
 // reason to try sooner, but someone who waits is.
-func (k *saver) sleep(wait time.Duration, failed bool) {
+func (k *Saver) sleep(wait time.Duration, failed bool) {
 	if wait == 0 {
 		return
 	}
@@ -256,7 +256,7 @@ func (k *saver) sleep(wait time.Duration, failed bool) {
 	}
 }
 
-func (k *saver) isUrgent() bool {
+func (k *Saver) isUrgent() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.urgent
