@@ -22,10 +22,10 @@
 //
 // # Versions
 //
-// A model version is a file named for it (v7.go, with its parts v7_*.go) and a
-// line in the table of version.go. It has the layers' weights, the formulas of
-// time mix and channel mix, and their activations. The rest of the package is
-// common: loading, slots, batching, adapters, embedding and head.
+// A model version is a file named for it, with parts of the same prefix, and a line
+// in the table of version.go. It has the layers' weights, the formulas of time mix
+// and channel mix, and their activations. The rest of the package is common:
+// loading, slots, batching, adapters, embedding and head.
 //
 // Linear weights are stored [out, in]. Low-rank matrices are [in, out] in files
 // and transposed while loading.

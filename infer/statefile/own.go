@@ -48,7 +48,7 @@ type ownHeader struct {
 
 // An ownShape is the part of a rwkv.Shape that determines a state's layout, in JSON.
 type ownShape struct {
-	Version  string `json:"version"` // rwkv.Version.ID: "x070"
+	Version  string `json:"version"` // rwkv.Version.ID
 	Layers   int    `json:"layers"`
 	Embed    int    `json:"embed"`
 	Heads    int    `json:"heads"`
