@@ -12,8 +12,8 @@
  *   rk_last_error, rk_device_* and rk_abi_version may be called at any time.
  *
  *   Pointers are borrowed for the length of the call. Arrays may lie in
- *   pageable memory. All structs have the layout that the C rules of a 64-bit
- *   little-endian machine give; none has hidden padding.
+ *   pageable memory. All structs have the C layout of a 64-bit little-endian
+ *   machine, without hidden padding.
  *
  *   Sizes: L layers, C channels (embed), H heads of N values each (H*N == C),
  *   F FFN width, V vocabulary rows of emb and head. Arrays are row-major.
@@ -22,10 +22,10 @@
  *   rk_open -> rk_load for every tensor -> rk_ready -> steps, slots -> rk_close
  *
  * After RK_ERR_DEVICE the device is lost to this engine: all further calls but
- * rk_close and rk_memory fail with it. States that were read before are safe in
- * the caller's memory. After any other error of rk_step, rk_submit or rk_wait
- * the states of the rows in that step are undefined, those of other slots are
- * untouched. RK_ERR_ARGUMENT is found before anything is changed.
+ * rk_close and rk_memory_info fail with it. States that were read before are safe in
+ * the caller's memory. After any other error of rk_step the states of the rows in
+ * that step are undefined, those of other slots are untouched. RK_ERR_ARGUMENT is
+ * found before anything is changed.
  */
 #ifndef ROOKERY_H
 #define ROOKERY_H
@@ -44,7 +44,7 @@ extern "C" {
 
 /* The version of this interface. A library is used only if rk_abi_version
  * returns the number the caller was built with. */
-#define RK_ABI_VERSION 4
+#define RK_ABI_VERSION 6
 
 /* Status codes. */
 #define RK_OK 0
@@ -87,15 +87,15 @@ typedef struct rk_device {
 
 RK_API int32_t rk_device_info(int32_t index, rk_device *info);
 
-/* What a device reaches, to hold other figures against. */
+/* The rates that a device reaches, to compare other figures with. */
 typedef struct rk_peaks {
     double copy;   /* bytes a second, read and written, of a long copy on the device */
     double matrix; /* operations a second of a large fp16 product with fp32 sums, of random values */
     double upload; /* bytes a second from pinned host memory */
 } rk_peaks;        /* 24 bytes */
 
-/* Measures them, for some tenths of a second. Needs 3 GiB on the device while it
- * runs; RK_ERR_MEMORY if they are not free. */
+/* Measures them, which takes some tenths of a second and 3 GiB on the device;
+ * RK_ERR_MEMORY if they are not free. */
 RK_API int32_t rk_device_peaks(int32_t index, rk_peaks *peaks);
 
 /* ---- engines ------------------------------------------------------------ */
@@ -123,13 +123,13 @@ typedef struct rk_options {
 } rk_options;            /* 40 bytes */
 
 #define RK_OPEN_EAGER 1u      /* no graphs: kernels are launched one by one (for tests) */
-#define RK_OPEN_ONE_BUCKET 2u /* every decoding step runs as one of max_rows rows would: slower,
-                                 but a row's results do not depend on how many others there are */
+#define RK_OPEN_ONE_BUCKET 2u /* every decoding step runs as a step of max_rows rows: slower, but a
+                                 row's results do not depend on how many others there are */
 #define RK_OPEN_PORTABLE 4u   /* draws by one block a row, as on devices without clusters of blocks (for tests) */
 
-/* Reserves everything an engine needs but the tensors' contents: all device
- * and pinned memory is taken here, and nothing is allocated later. On
- * RK_ERR_MEMORY the message says how much was asked for and how much there is. */
+/* Opens an engine and allocates all of its device and pinned memory; later only adapters
+ * allocate. On RK_ERR_MEMORY the message says how much was asked for and how much there
+ * is. */
 RK_API int32_t rk_open(const rk_shape *shape, const rk_options *options, rk_engine **engine);
 
 /* Copies one tensor to the device, through pinned buffers and without a second
@@ -143,15 +143,14 @@ RK_API int32_t rk_open(const rk_shape *shape, const rk_options *options, rk_engi
 RK_API int32_t rk_load(rk_engine *e, const char *name, int32_t dtype,
                        const int64_t *dims, int32_t ndim, const void *data, int64_t bytes);
 
-/* Checks that every tensor is there and prepares steps: products as tuned in
- * the file options.tuning, if it is of this device and shape, and the graphs.
- * All slots are zero afterwards. */
+/* Checks that every tensor is there and prepares steps: matrix products as tuned in the
+ * file options.tuning, if it is for this device and shape, and graphs. Afterwards all
+ * slots are zero. */
 RK_API int32_t rk_ready(rk_engine *e);
 
-/* Measures how each matrix product of this shape runs fastest on this device,
- * for at most about seconds, uses that from now on and writes it to
- * options.tuning if there is one. Results of the same step may differ in the
- * last bits before and after. */
+/* Measures for about `seconds` which algorithm of each matrix product is the fastest on
+ * this device, uses it from now on and writes it to the file options.tuning, if there is
+ * one. The last bits of results may differ before and after. */
 RK_API int32_t rk_tune(rk_engine *e, double seconds);
 
 /* Frees everything. e may be NULL. */
@@ -168,19 +167,13 @@ RK_API int32_t rk_close(rk_engine *e);
 #define RK_ROW_DRAW 1u    /* draw a token after the last one read */
 #define RK_ROW_OBSERVE 2u /* then decay the slot's counts and count the drawn token */
 #define RK_ROW_LOGITS 4u  /* make logits for rk_read_logits; implied by RK_ROW_DRAW */
-#define RK_ROW_FREEZE 8u  /* with RK_FED_BACK: if that token is 0 (end of text), do nothing:
-                             no state changes, nothing is observed, token 0 is drawn again */
 
-/* In place of a row's single token: the token last drawn for this slot, which
- * the host need not know yet. */
-#define RK_FED_BACK (-1)
-
-/* Most candidates a row can ask for, and most banned tokens of all rows of a step. */
+/* The most candidates of a row, and the most banned tokens of all rows of a step. */
 #define RK_TOP_MAX 256
 #define RK_BANS_MAX 262144
 
-/* Most rows that can be mixed with one. */
-#define RK_VOICES_MAX 63
+/* The most rows after the first one of a mix. */
+#define RK_MEMBERS_MAX 63
 
 /* One sequence's part of a step. The sampling fields are read only with
  * RK_ROW_DRAW; they mean what infer/sampler.Params says, and must be valid. */
@@ -199,37 +192,35 @@ typedef struct rk_row {
     float presence;
     float frequency;
     float decay;          /* of the slot's counts, when the drawn token is observed */
-    int32_t voices;       /* rows after this one that it is mixed with; needs RK_ROW_DRAW */
-    float gate;           /* of a mix: what this row's logits are multiplied by */
+    int32_t members;      /* rows after this one that are members of its mix; needs RK_ROW_DRAW */
+    float weight;         /* in a mix: factor of this row's logits */
     int32_t adapter;      /* of rk_new_adapter; 0: none */
     int32_t pad;
     uint64_t seed;        /* of the Philox stream */
     uint64_t draw;        /* which number of the stream this draw takes */
 } rk_row;                 /* 88 bytes */
 
-/* A mix: a row that draws and the `voices` rows that follow it, which have
- * RK_ROW_LOGITS, do not draw and have no voices of their own. In place of the
- * row's logits z_0 its draw has those of the mix, in fp32:
+/* A mix is a row that draws and the `members` rows after it. Those have RK_ROW_LOGITS,
+ * do not draw and have no members of their own. The first row draws from the logits of
+ * the mix in place of its own logits z_0, in fp32:
  *
- *   z = gate_0*z_0, then for each voice whose gate is not 0, in order,
- *   z = z + gate_k*z_k, where every product and every sum is rounded.
+ *   z = weight_0*z_0, then for each further row whose weight is not 0, in order,
+ *   z = z + weight_k*z_k, where every product and every sum is rounded.
  *
- * Gates are finite, and add up to 1 if z is to be a mean. The token becomes the
- * one last drawn for all the slots (RK_FED_BACK); counts are those of the first
- * row's slot. rk_read_logits has what each row's own logits are. */
+ * Weights are finite; they add up to 1 if z is to be a mean. Counts are those of
+ * the first row's slot. rk_read_logits returns each row's own logits. */
 
-/* What a step returns for one row; all zero for rows that did not draw, but for
- * own_log_prob of voices. */
+/* What a step returns for one row: all zero for rows that do not draw, except
+ * own_log_prob of the rows of a mix. */
 typedef struct rk_result {
     int32_t token;
-    float log_prob;     /* natural logarithm under the model's own softmax */
-    int32_t candidates; /* how many of row.top there are: tokens without probability are left out */
+    float log_prob;     /* natural logarithm, under the model's own softmax */
+    int32_t candidates; /* how many there are, at most row.top: tokens of probability 0 are left out */
     uint32_t flags;     /* RK_RESULT_* */
-    float own_log_prob; /* of a row of a mix: the mix's token under the row's own softmax */
+    float own_log_prob; /* in a mix: the log-probability of its token under this row's own softmax */
 } rk_result;            /* 20 bytes */
 
-#define RK_RESULT_NAN 1u    /* some logits are NaN: the weights are damaged or overflow */
-#define RK_RESULT_FROZEN 2u /* RK_ROW_FREEZE took effect */
+#define RK_RESULT_NAN 1u /* some logits are NaN: the weights are damaged or overflow */
 
 typedef struct rk_candidate {
     int32_t token;
@@ -237,8 +228,8 @@ typedef struct rk_candidate {
     float prob;     /* what this draw gave it */
 } rk_candidate;     /* 12 bytes */
 
-/* Feeds every row's tokens to its slot and draws where asked. Rows of one
- * token and longer ones may be mixed. Synchronous: rk_submit, then rk_wait.
+/* Feeds every row's tokens to its slot and draws where asked. Rows of one token and
+ * longer ones may stand in one step. Returns when the results are there.
  *   results     [n_rows]
  *   candidates  those of row 0 from 0, of row 1 from rows[0].top, and so on:
  *               the sum of all rows' top; NULL if that is 0 */
@@ -247,26 +238,16 @@ RK_API int32_t rk_step(rk_engine *e, const rk_row *rows, int32_t n_rows,
                        const int32_t *bans, int32_t n_bans,
                        rk_result *results, rk_candidate *candidates);
 
-/* rk_step in two halves. rk_submit returns as soon as the step is queued. At
- * most RK_IN_FLIGHT steps may be submitted and not waited for; rk_wait is for
- * the oldest of them, and takes arrays for that step's rows. */
-#define RK_IN_FLIGHT 2
-RK_API int32_t rk_submit(rk_engine *e, const rk_row *rows, int32_t n_rows,
-                         const int32_t *tokens, int32_t n_tokens,
-                         const int32_t *bans, int32_t n_bans);
-RK_API int32_t rk_wait(rk_engine *e, rk_result *results, rk_candidate *candidates);
-
-/* Copies the raw logits [V] of row number row of the last submitted step, which
- * needs RK_ROW_DRAW or RK_ROW_LOGITS; those of a frozen row mean nothing. They stay on the device until the next
- * rk_submit or rk_step. */
+/* Copies the raw logits [V] of row number row of the last step, which needs RK_ROW_DRAW or
+ * RK_ROW_LOGITS. Logits stay on the device until the next rk_step. */
 RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst);
 
 /* ---- adapters ----------------------------------------------------------- */
 
-/* An adapter changes products of the model for the rows that name it; others in
- * the same step are computed as if there were none, in the same bits as in other
- * steps with adapters. Adapters come and go between steps. Their memory is taken
- * when they do. */
+/* An adapter changes products of the model for the rows that name it. The other rows of
+ * the step are computed as if there were none, and have the same bits in all steps with
+ * adapters. Adapters are loaded and dropped between steps; each takes its memory when it
+ * is loaded and gives it back when it is dropped. */
 #define RK_ADAPTERS_MAX 64 /* at a time; ids are 1 to this */
 #define RK_RANK_MAX 1024
 
@@ -279,10 +260,10 @@ RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst);
 #define RK_FFN_VALUE 5
 #define RK_HEAD 6 /* of no layer: layer is 0 */
 
-/* An adapter that changes nothing yet. RK_ERR_MEMORY if there are as many as can be. */
+/* Makes an adapter that changes nothing yet. RK_ERR_MEMORY if RK_ADAPTERS_MAX are loaded. */
 RK_API int32_t rk_new_adapter(rk_engine *e, int32_t *id);
 
-/* Changes a product W [out, in] of an adapter that no row has had yet, once:
+/* Lets an adapter that no row has used yet change the product W [out, in], once:
  *
  *   y = W x' + up (down x),  x' = x, or gain * x by elements, or x_b + D_b x_b
  *
@@ -290,12 +271,12 @@ RK_API int32_t rk_new_adapter(rk_engine *e, int32_t *id);
  *   gain   [in], or NULL
  *   blocks [in/size][size][size], D_b for each piece x_b of size inputs, or NULL
  *
- * all fp32; they are rounded to the weights' type, but for gain. RK_ERR_TENSOR for
- * values that it does not hold. */
+ * all fp32. All but gain are rounded to the type of the weights; RK_ERR_TENSOR if that
+ * type cannot hold a value. */
 RK_API int32_t rk_set_delta(rk_engine *e, int32_t id, int32_t layer, int32_t target, int32_t rank, const float *down, const float *up,
                             const float *gain, const float *blocks, int32_t size);
 
-/* Gives its memory back, after the steps in flight. */
+/* Drops an adapter and frees its memory. */
 RK_API int32_t rk_drop_adapter(rk_engine *e, int32_t id);
 
 /* Bytes that it takes on the device. */
@@ -305,16 +286,16 @@ RK_API int32_t rk_adapter_bytes(rk_engine *e, int32_t id, int64_t *bytes);
 
 /* The canonical state of a slot, fp32, L*(2*C + H*N*N) values: for each layer
  * the att shift [C], the ffn shift [C] and S [H][N value rows][N key columns].
- * Reading and writing are exact (with RK_F16 states: reading is, and writing
- * what was read). These calls are ordered after submitted steps and before
- * later ones; they run on a stream of their own, and a step that does not have
- * the slot does not wait for them. rk_read_slot returns when dst is filled,
- * the others when src may be changed. The counts of a slot are not part of it. */
+ * Reading and writing are exact (with RK_F16 states, writing is exact for values that
+ * were read). These calls are ordered before later steps. They run on a stream of
+ * their own: a step without the slot does not wait for them.
+ * rk_read_slot returns when dst is filled, the others when src may be changed. The
+ * counts of a slot are not part of its state. */
 RK_API int32_t rk_read_slot(rk_engine *e, int32_t slot, float *dst);
 
-/* rk_read_slot for one more thread, while the engine's own makes any calls but
- * rk_close that have nothing to do with the slot. What they did with it before
- * is in what is read; steps go on meanwhile. */
+/* rk_read_slot for one more thread. Meanwhile the engine's own thread may make any call
+ * but rk_close that does not concern the slot; earlier calls that did are part of what
+ * is read. Steps go on meanwhile. */
 RK_API int32_t rk_read_slot_beside(rk_engine *e, int32_t slot, float *dst);
 
 RK_API int32_t rk_write_slot(rk_engine *e, int32_t slot, const float *src);
@@ -323,7 +304,7 @@ RK_API int32_t rk_zero_slot(rk_engine *e, int32_t slot);
 
 /* ---- sampler memory ----------------------------------------------------- */
 
-/* How often a token occurred, after decay (infer/sampler.Count). */
+/* How often a token occurred, with decay (infer/sampler.Count). */
 typedef struct rk_count {
     int32_t token;
     float n;     /* all occurrences */
@@ -338,10 +319,7 @@ RK_API int32_t rk_set_counts(rk_engine *e, int32_t slot, const rk_count *counts,
  * them; *n is how many there are. */
 RK_API int32_t rk_get_counts(rk_engine *e, int32_t slot, rk_count *dst, int32_t size, int32_t *n);
 
-/* Sets the token that RK_FED_BACK stands for in the next step of this slot. */
-RK_API int32_t rk_set_drawn(rk_engine *e, int32_t slot, int32_t token);
-
-/* Sets the tokens whose occurrences RK_MODE_PIP counts with weight 0. */
+/* Sets the tokens that RK_MODE_PIP counts with weight 0. */
 RK_API int32_t rk_set_exempt(rk_engine *e, const int32_t *tokens, int32_t n);
 
 /* ---- figures ------------------------------------------------------------ */
@@ -356,11 +334,11 @@ typedef struct rk_memory {
 
 RK_API int32_t rk_memory_info(rk_engine *e, rk_memory *memory);
 
-/* Of the step last waited for. Times are in milliseconds. */
+/* Of the last step. Times are in milliseconds. */
 typedef struct rk_timing {
     double device;  /* from the first kernel to the last, on the device */
-    double submit;  /* the caller's time in rk_submit */
-    double wait;    /* the caller's time in rk_wait */
+    double submit;  /* the caller's time until the step was queued */
+    double wait;    /* the caller's time from there until the results were there */
     int64_t steps;  /* since rk_ready */
     int64_t graphs; /* of these, by a captured graph */
     int32_t rows;   /* of that step */

@@ -190,7 +190,7 @@ func (e *Engine) accept(q *sequence, d Drawn, at span) error {
 		return e.stop(q, len(q.answer.ids), nil)
 	}
 	text, cut, found := q.answer.push(d.Token)
-	q.stream.publish(Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top, MemberLogprobs: d.Voices}, text)
+	q.stream.publish(Token{ID: d.Token, LogProb: d.LogProb, Top: d.Top, MemberLogprobs: d.MemberLogprobs}, text)
 	if found {
 		n, part := q.answer.locate(cut)
 		return e.stop(q, n, part)

@@ -55,10 +55,10 @@ type Row struct {
 
 // A Drawn is what a step returns for one row with a Sampler.
 type Drawn struct {
-	Token   int32
-	LogProb float32             // natural logarithm, under the model's own softmax (temperature 1, no penalties, no truncation)
-	Top     []sampler.Candidate // the Row.Top likeliest, most likely first
-	Voices  []float32           // of a mix: log-probability of Token by each of its rows alone, this one's first
+	Token          int32
+	LogProb        float32             // natural logarithm, under the model's own softmax (temperature 1, no penalties, no truncation)
+	Top            []sampler.Candidate // the Row.Top likeliest, most likely first
+	MemberLogprobs []float32           // of a mix: log-probability of Token by each of its rows alone, this one's first
 }
 
 // Memory is what a backend occupies, in bytes, besides adapters.

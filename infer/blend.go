@@ -43,9 +43,9 @@ func (b *Blend) Draw(s *sampler.Sampler, gates []float32, states [][]float32, to
 	}
 	d.Token, d.LogProb = s.Sample(logits)
 	wait()
-	d.Voices = make([]float32, len(states))
+	d.MemberLogprobs = make([]float32, len(states))
 	for k, z := range states {
-		d.Voices[k] = float32(float64(z[d.Token]) - b.sums[k])
+		d.MemberLogprobs[k] = float32(float64(z[d.Token]) - b.sums[k])
 	}
 	return d
 }

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // act runs an action of the table, with the argument of a slash command.
@@ -19,6 +20,8 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 	switch t := m.tab(); {
 	case !ok:
 		return nil
+	case t.opening() && needsConversation(id):
+		return m.fail(errOpening)
 	case t.mixing > 0 && usesMix(id):
 		t.held = func() tea.Cmd { return run(arg) }
 		return m.say("waiting for the mix, which is still being read")
@@ -26,16 +29,28 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 	return run(arg)
 }
 
+// needsConversation says that an action is about the conversations, which are not
+// there yet while they are opened. Sending and stopping see to that themselves.
+func needsConversation(id keys.ID) bool {
+	a, _ := keys.Find(id)
+	switch a.Category {
+	case keys.Conversation:
+		return id != keys.Send && id != keys.Stop
+	case keys.Tree, keys.Sampling, keys.Tabs, keys.Comparison:
+		return true
+	}
+	return false
+}
+
 // table says what every action does. Editing and list actions are missing:
 // they are carried out where the text or the list is.
 func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
-		keys.System: m.system, keys.Think: m.think, keys.Export: m.export, keys.Import: m.importFiles, keys.Conversations: m.pickConversation,
-		keys.PinConversation: m.pin, keys.ArchiveConversation: m.archive, keys.DeleteConversation: m.throwTabAway, keys.UndeleteConversation: m.takeBackLast,
+		keys.System: m.system, keys.Think: m.think,
 
 		keys.HistoryFind: m.searchHistory, keys.Editor: m.openEditor,
-		keys.Newline:       m.on(func() { m.tab().composer.insert("\n"); m.edited() }),
+		keys.Newline:       m.on(func() { m.tab().composer.Insert("\n"); m.edited() }),
 		keys.HistoryPrev:   m.on(func() { m.recall(1) }),
 		keys.HistoryNext:   m.on(func() { m.recall(-1) }),
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
@@ -53,9 +68,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.SearchNext: m.on(func() { m.tab().transcript.nextMatch(1) }),
 		keys.SearchPrev: m.on(func() { m.tab().transcript.nextMatch(-1) }),
 
-		keys.States: m.pickState, keys.Bake: m.bakeFile, keys.KeepState: m.keep, keys.Drift: m.drift,
-
-		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.ReopenTab: m.reopen, keys.RenameTab: m.renameTab,
+		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.ReopenTab: m.reopen,
 		keys.NextTab:     m.on(func() { m.goTo((m.active + 1) % len(m.tabs)) }),
 		keys.PrevTab:     m.on(func() { m.goTo((m.active + len(m.tabs) - 1) % len(m.tabs)) }),
 		keys.MoveTabUp:   m.on(func() { m.moveTab(-1) }),
@@ -74,6 +87,14 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	maps.Copy(table, m.mixTable())
 	maps.Copy(table, m.adaptersTable())
 	maps.Copy(table, m.modelsTable())
+	for _, f := range m.features {
+		for id, run := range f.Actions {
+			table[id] = func(arg string) tea.Cmd { return run(m, arg) }
+		}
+		for id, run := range f.Commands {
+			table[id] = func(arg string) tea.Cmd { return m.call(id, arg, run) }
+		}
+	}
 	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
@@ -111,6 +132,16 @@ func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 		}
 	}
 	return tea.Batch(cmd, m.look(), m.tick())
+}
+
+// call gives a command of a room to the conversation.
+func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error)) tea.Cmd {
+	c := kit.Call{ID: id, Arg: arg, Dialogue: m.tab().Dialogue(), Model: m.model, Presets: m.presets()}
+	if b := m.tab().transcript.target(); b != nil {
+		c.Turn = b.turn.ID
+	}
+	said, err := run(c)
+	return tea.Batch(m.report(said, err), m.Refresh())
 }
 
 // send sends the prompt, or runs the slash command that it is.
@@ -169,7 +200,7 @@ func (m *Model) slash(name, arg string) tea.Cmd {
 	t.composer.clear()
 	m.notice = notice{}
 	cmd := m.act(a.ID, arg)
-	if m.notice.failed && arg != "" && t.composer.empty() {
+	if m.notice.failed && arg != "" && t.composer.Empty() {
 		t.composer.fill(prompt) // to be put right
 	}
 	m.edited()

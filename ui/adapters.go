@@ -12,6 +12,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/panel"
 )
 
@@ -98,7 +99,7 @@ func (m *Model) adapter(arg string) tea.Cmd {
 		m.panel.adapters.ChooseNone()
 		return m.onAdapter(adapterMsg{d: m.tab().d, said: saidAdapter(turn.Adapter{})})
 	}
-	return m.loadAdapter(m.tab().d, expandHome(arg), adapter.Options{})
+	return m.loadAdapter(m.tab().d, kit.ExpandHome(arg), adapter.Options{})
 }
 
 // saidAdapter says what a change of the adapter does.
@@ -106,7 +107,7 @@ func saidAdapter(a turn.Adapter) string {
 	if a.Name == "" {
 		return "no adapter, from the next token on"
 	}
-	return oneLine(a.Title()) + ", from the next token on"
+	return kit.OneLine(a.Title()) + ", from the next token on"
 }
 
 // listAdapters asks for the adapters that are known, if they are shown.
@@ -184,7 +185,7 @@ func (m *Model) onAdapter(msg adapterMsg) tea.Cmd {
 	if err == nil && msg.d != nil {
 		err = msg.d.SetAdapter(msg.a)
 	}
-	if c := m.tab().composer; err != nil && msg.file != "" && c.empty() && len(m.dialogs) == 0 && m.panel.kind != adaptersPanel {
+	if c := m.tab().composer; err != nil && msg.file != "" && c.Empty() && len(m.dialogs) == 0 && m.panel.kind != adaptersPanel {
 		c.fill("/adapter " + msg.file) // to be put right
 		m.edited()
 	}
@@ -205,15 +206,15 @@ func (m *Model) onAdapter(msg adapterMsg) tea.Cmd {
 // askAboutAdapter asks what a file does not say.
 func (m *Model) askAboutAdapter(msg adapterMsg, q *adapter.QuestionError) {
 	if len(q.Choices) > 0 && q.Choices[0] != "" {
-		var entries []entry
+		var entries []kit.Entry
 		for _, c := range q.Choices {
-			entries = append(entries, entry{title: c, detail: aboutBlocks[c], choose: answerAdapter{msg, q.Asked, c}})
+			entries = append(entries, kit.Entry{Title: c, Detail: aboutBlocks[c], Choose: answerAdapter{msg, q.Asked, c}.do})
 		}
-		m.open(newChooser(m.th, oneLine(q.Problem), "choose", "", entries))
+		m.OpenDialog(kit.NewChooser(m.th, kit.OneLine(q.Problem), "choose", "", entries))
 		return
 	}
-	m.open(newQuestion(m.th, capital(q.Asked)+" of "+oneLine(q.Path), oneLine(capital(q.Problem))+". The trainer's settings have it; the scale of the change is alpha / rank.", "load it", "", false, func(text string) intent {
-		return answerAdapter{msg, q.Asked, strings.TrimSpace(text)}
+	m.OpenDialog(kit.NewQuestion(m.th, capital(q.Asked)+" of "+kit.OneLine(q.Path), kit.OneLine(capital(q.Problem))+". The trainer's settings have it; the scale of the change is alpha / rank.", "load it", "", false, func(h kit.Host, text string) tea.Cmd {
+		return answerAdapter{msg, q.Asked, strings.TrimSpace(text)}.do(h)
 	}))
 }
 
@@ -236,11 +237,8 @@ type (
 	forgetAdapter struct{ a turn.Adapter }
 )
 
-func (answerAdapter) intent()   {}
-func (loadAdapterFile) intent() {}
-func (forgetAdapter) intent()   {}
-
-func (i answerAdapter) carryOut(m *Model) tea.Cmd {
+func (i answerAdapter) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	o := i.of.o
 	switch i.asked {
 	case "blocks":
@@ -248,29 +246,31 @@ func (i answerAdapter) carryOut(m *Model) tea.Cmd {
 	case "alpha":
 		alpha, err := strconv.ParseFloat(i.answer, 32)
 		if err != nil || !(alpha > 0) {
-			m.refuse(fmt.Errorf("%q is no alpha: a number above 0 is needed", i.answer))
+			kit.Refuse(m, fmt.Errorf("%q is no alpha: a number above 0 is needed", i.answer))
 			return nil
 		}
 		o.Alpha = float32(alpha)
 	default:
-		o.Init = expandHome(i.answer)
+		o.Init = kit.ExpandHome(i.answer)
 	}
-	m.shut()
+	m.CloseDialog()
 	return m.loadAdapter(i.of.d, i.of.file, o)
 }
 
-func (i loadAdapterFile) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i loadAdapterFile) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	if i.path == "" {
 		return nil
 	}
-	return m.loadAdapter(m.tab().d, expandHome(i.path), adapter.Options{})
+	return m.loadAdapter(m.tab().d, kit.ExpandHome(i.path), adapter.Options{})
 }
 
-func (i forgetAdapter) carryOut(m *Model) tea.Cmd {
-	m.dialogs = nil
+func (i forgetAdapter) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialogs()
 	return m.work("forgetting "+i.a.Name, func() tea.Msg {
-		return adapterMsg{said: oneLine(i.a.Name) + " is forgotten; its file stays", err: m.workspace.ForgetAdapter(m.ctx, i.a)}
+		return adapterMsg{said: kit.OneLine(i.a.Name) + " is forgotten; its file stays", err: m.workspace.ForgetAdapter(m.ctx, i.a)}
 	})
 }
 
@@ -280,8 +280,8 @@ func (m *Model) adapterAsks(action panel.Action) tea.Cmd {
 	case panel.UseAdapter:
 		return m.useAdapter(action)
 	case panel.LoadAdapter:
-		m.open(newQuestion(m.th, "Load an adapter", "A .pth or .safetensors file of a LoRA, PiSSA, DoRA, DiSHA, BAT, Bone, MoLE or replaced tensors.", "load it", "", false, func(path string) intent {
-			return loadAdapterFile{strings.TrimSpace(path)}
+		m.OpenDialog(kit.NewQuestion(m.th, "Load an adapter", "A .pth or .safetensors file of a LoRA, PiSSA, DoRA, DiSHA, BAT, Bone, MoLE or replaced tensors.", "load it", "", false, func(h kit.Host, path string) tea.Cmd {
+			return loadAdapterFile{strings.TrimSpace(path)}.do(h)
 		}))
 	case panel.DropAdapter:
 		return m.dropAdapter(action.Family)
@@ -290,11 +290,11 @@ func (m *Model) adapterAsks(action panel.Action) tea.Cmd {
 		if a.Path == "" {
 			return m.fail(fmt.Errorf("%s comes with the model and stays in the list", a.Name))
 		}
-		m.open(&confirmation{title: "Forget the adapter?", text: fmt.Sprintf("“%s” goes out of the list; its file stays. Conversations that use it ask for it again.", oneLine(a.Name)), verb: "forget", accept: forgetAdapter{a}})
+		m.OpenDialog(&kit.Confirmation{Title: "Forget the adapter?", Text: fmt.Sprintf("“%s” goes out of the list; its file stays. Conversations that use it ask for it again.", kit.OneLine(a.Name)), Verb: "forget", Accept: forgetAdapter{a}.do})
 	case panel.MergeAdapter:
-		said := oneLine(action.Adapter.Name) + " is merged: it has weights of its own"
+		said := kit.OneLine(action.Adapter.Name) + " is merged: it has weights of its own"
 		if !action.Merged {
-			said = oneLine(action.Adapter.Name) + " is beside the weights again"
+			said = kit.OneLine(action.Adapter.Name) + " is beside the weights again"
 		}
 		return m.work("merging "+action.Adapter.Name, func() tea.Msg {
 			_, err := m.workspace.MergeAdapter(m.ctx, action.Adapter, action.Merged)
@@ -313,7 +313,7 @@ func (m *Model) dropAdapter(family []turn.RegisteredAdapter) tea.Cmd {
 				err = errors.Join(err, m.workspace.DropAdapter(m.ctx, a.Fingerprint))
 			}
 		}
-		return adapterMsg{said: oneLine(family[0].Name) + " is out of memory; it is loaded again when it is used", err: err}
+		return adapterMsg{said: kit.OneLine(family[0].Name) + " is out of memory; it is loaded again when it is used", err: err}
 	})
 }
 

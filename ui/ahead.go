@@ -4,6 +4,7 @@ import (
 	"rookery/chat"
 
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 // What is ahead of the head is drawn dim, below a line that says so.
@@ -32,7 +33,7 @@ func (t *transcript) cut(i int) {
 
 // placeDivider puts the line before what is ahead of the head at index i.
 func (t *transcript) placeDivider(i, turns int) {
-	text := count(turns) + " turns ahead, undone"
+	text := kit.FormatCount(turns) + " turns ahead, undone"
 	if turns == 1 {
 		text = "1 turn ahead, undone"
 	}

@@ -14,6 +14,7 @@ import (
 	"rookery/chat"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -49,30 +50,29 @@ type (
 	}
 )
 
-func (askBatch) intent()    {}
-func (askBatchOut) intent() {}
-
-func (i askBatch) carryOut(m *Model) tea.Cmd {
+func (i askBatch) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	if m.options.Batch == nil {
 		i.s.said = errNoBatch.Error()
 		return nil
 	}
-	m.open(newQuestion(m.th, "File of prompts", "A prompt a line, or JSON with \"prompt\" or \"messages\". All variants answer all of them; this conversation stays as it is.", "next", "", false, func(path string) intent {
+	m.OpenDialog(kit.NewQuestion(m.th, "File of prompts", "A prompt a line, or JSON with \"prompt\" or \"messages\". All variants answer all of them; this conversation stays as it is.", "next", "", false, func(h kit.Host, path string) tea.Cmd {
 		if path = strings.TrimSpace(path); path == "" {
-			return done{}
+			return kit.Close(h)
 		}
-		return askBatchOut{i.s, path}
+		return askBatchOut{i.s, path}.do(h)
 	}))
 	return nil
 }
 
-func (i askBatchOut) carryOut(m *Model) tea.Cmd {
-	m.shut()
-	m.open(newQuestion(m.th, "Write the answers to", "A line of JSON for each prompt. Of a file that is there already it goes on, if it is of the same variants and prompts.", "start", answersFile(i.prompts), false, func(path string) intent {
+func (i askBatchOut) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
+	m.OpenDialog(kit.NewQuestion(m.th, "Write the answers to", "A line of JSON for each prompt. Of a file that is there already it goes on, if it is of the same variants and prompts.", "start", answersFile(i.prompts), false, func(h kit.Host, path string) tea.Cmd {
 		if path = strings.TrimSpace(path); path == "" {
-			return done{}
+			return kit.Close(h)
 		}
-		return batchNow{compareNow{s: i.s, batch: &batchFiles{expandHome(i.prompts), expandHome(path)}}}
+		return batchNow{compareNow{s: i.s, batch: &batchFiles{kit.ExpandHome(i.prompts), kit.ExpandHome(path)}}}.do(h)
 	}))
 	return nil
 }
@@ -80,9 +80,10 @@ func (i askBatchOut) carryOut(m *Model) tea.Cmd {
 // batchNow takes the question away and starts.
 type batchNow struct{ compareNow }
 
-func (i batchNow) carryOut(m *Model) tea.Cmd {
-	m.shut()
-	return i.compareNow.carryOut(m)
+func (i batchNow) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
+	return i.compareNow.do(m)
 }
 
 // A batching is the dialog of a batch while it runs, and its table afterwards.
@@ -112,8 +113,8 @@ type (
 func (m *Model) startBatch(files batchFiles, variants []chat.Variant) tea.Cmd {
 	ctx, cancel := context.WithCancel(m.ctx)
 	b := &batching{files: files, cancel: cancel}
-	m.shut()
-	m.open(b)
+	m.CloseDialog()
+	m.OpenDialog(b)
 	work := func() tea.Msg {
 		defer cancel()
 		defer releaseModels(variants)
@@ -122,7 +123,7 @@ func (m *Model) startBatch(files batchFiles, variants []chat.Variant) tea.Cmd {
 		}})
 		return batchedMsg{b, table, err}
 	}
-	return tea.Batch(work, m.after(bakeEvery, batchTickMsg{b}))
+	return tea.Batch(work, m.after(progressEvery, batchTickMsg{b}))
 }
 
 func (msg batchTickMsg) take(m *Model) tea.Cmd {
@@ -133,7 +134,7 @@ func (msg batchTickMsg) take(m *Model) tea.Cmd {
 	if msg.b.ended {
 		return m.tick()
 	}
-	return m.after(bakeEvery, msg)
+	return m.after(progressEvery, msg)
 }
 
 func (msg batchedMsg) take(m *Model) tea.Cmd {
@@ -146,12 +147,12 @@ func (msg batchedMsg) take(m *Model) tea.Cmd {
 		return m.say(fmt.Sprintf("stopped after %d of %d prompts; the same goes on from there", b.seen[0], b.seen[1]))
 	}
 	if msg.err != nil {
-		b.failed = oneLine(msg.err.Error())
+		b.failed = kit.OneLine(msg.err.Error())
 	}
 	return nil
 }
 
-func (b *batching) press(id keys.ID, _ string) intent {
+func (b *batching) Press(id keys.ID, _ string) kit.Action {
 	switch id {
 	case keys.ListUp:
 		b.left = max(0, b.left-1)
@@ -159,29 +160,29 @@ func (b *batching) press(id keys.ID, _ string) intent {
 		b.left = max(0, min(b.left+1, len(b.table)-2))
 	case keys.ListAccept:
 		if b.ended {
-			return done{}
+			return kit.Close
 		}
 	case keys.ListCancel:
 		b.cancel()
-		return done{}
+		return kit.Close
 	}
 	return nil
 }
 
-func (b *batching) wheel(int) intent         { return nil }
-func (b *batching) click(int, int) intent    { return nil }
-func (b *batching) resize(width, height int) { b.width, b.height = width, height }
+func (b *batching) Wheel(int, int, int) kit.Action { return nil }
+func (b *batching) Click(int, int) kit.Action      { return nil }
+func (b *batching) Resize(width, height int)       { b.width, b.height = width, height }
 
-func (b *batching) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(chooserMost, b.width)
+func (b *batching) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(kit.ChooserMost, b.width)
 	title, verb := "Answering prompts", "stop"
 	content := []string{}
 	switch {
 	case b.failed != "":
 		title, verb = "The prompts were not answered", "close"
-		content = wrapped("✗ "+b.failed, inner)
+		content = kit.Wrap("✗ "+b.failed, inner)
 	case b.ended:
-		title, verb = count(b.seen[1])+" prompts answered", "close"
+		title, verb = kit.FormatCount(b.seen[1])+" prompts answered", "close"
 		content = b.lines(th, inner)
 	default:
 		style := graph.Blocks
@@ -191,16 +192,16 @@ func (b *batching) draw(th theme.Theme, m keys.Map) box {
 		share, said := 0.0, "reading the prompts"
 		if b.seen[1] > 0 {
 			share = float64(b.seen[0]) / float64(b.seen[1])
-			said = fmt.Sprintf("%s of %s prompts", count(b.seen[0]), count(b.seen[1]))
+			said = fmt.Sprintf("%s of %s prompts", kit.FormatCount(b.seen[0]), kit.FormatCount(b.seen[1]))
 		}
 		content = append(content, th.Accent.Render(graph.Bar(share, inner, style)), said)
 	}
 	if b.failed == "" {
-		for _, l := range wrapped("Answers go to "+oneLine(b.files.out), inner) {
+		for _, l := range kit.Wrap("Answers go to "+kit.OneLine(b.files.out), inner) {
 			content = append(content, th.Muted.Render(l))
 		}
 	}
-	return framed(th, title, content, hintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), verb), inner, b.width, b.height)
+	return kit.Frame(th, title, content, kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), verb), inner, b.width, b.height)
 }
 
 // lines are the table's. On a narrow screen it has less columns.
@@ -209,16 +210,16 @@ func (b *batching) lines(th theme.Theme, width int) []string {
 	text := func(row []string, wide []int) string {
 		line := ""
 		for i, w := range wide {
-			line += pad(fit(row[i], w), w+gap)
+			line += kit.Pad(kit.Fit(row[i], w), w+gap)
 		}
-		return fit(strings.TrimRight(line, " "), width)
+		return kit.Fit(strings.TrimRight(line, " "), width)
 	}
 	var wide []int
 	room := width
 	for i := range b.table[0] {
 		w := 0
 		for _, row := range b.table {
-			w = max(w, ansi.StringWidth(oneLine(row[i])))
+			w = max(w, ansi.StringWidth(kit.OneLine(row[i])))
 		}
 		if i == 0 {
 			w = min(w, max(10, width/3))
@@ -246,19 +247,22 @@ func (p *plain) batch(drafts []draft, file string) error {
 		return err
 	}
 	defer releaseModels(variants)
-	file = expandHome(file)
+	file = kit.ExpandHome(file)
 	total := 0
 	table, err := p.options.Batch(p.ctx, Batch{Prompts: file, Out: answersFile(file), Variants: variants, Progress: func(_, of int) { total = of }})
 	if err != nil {
 		return err
 	}
-	p.say(fmt.Sprintf("%s prompts are answered; the answers are in %s.", count(total), answersFile(file)))
+	p.say(fmt.Sprintf("%s prompts are answered; the answers are in %s.", kit.FormatCount(total), answersFile(file)))
 	for _, row := range table[1:] {
 		var words []string
 		for i, cell := range row[1:] {
 			words = append(words, strings.ToLower(table[0][i+1])+" "+cell)
 		}
-		p.say(oneLine(row[0]) + ": " + oneLine(strings.Join(words, ", ")) + ".")
+		p.say(kit.OneLine(row[0]) + ": " + kit.OneLine(strings.Join(words, ", ")) + ".")
 	}
 	return nil
 }
+
+// HoldsWork says that a click beside does not close it.
+func (b *batching) HoldsWork() bool { return true }

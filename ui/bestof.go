@@ -11,6 +11,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -32,7 +33,7 @@ func (m *Model) best(arg string) tea.Cmd {
 		return m.fail(err)
 	}
 	if t.view.Alternatives != nil {
-		m.open(newGrid(t))
+		m.OpenDialog(newGrid(t))
 		return nil
 	}
 	prompt := t.composer.prompt()
@@ -53,7 +54,7 @@ func (m *Model) best(arg string) tea.Cmd {
 	}
 	t.transcript.toEnd()
 	cmd := tea.Batch(m.look(), m.tick())
-	m.open(newGrid(t))
+	m.OpenDialog(newGrid(t))
 	return cmd
 }
 
@@ -76,17 +77,16 @@ type (
 	stopRows struct{}
 )
 
-func (keepRows) intent() {}
-func (stopRows) intent() {}
-
-func (i keepRows) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i keepRows) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	err := m.tab().d.ChooseAlternatives(i.keep, i.drop)
 	m.tab().transcript.toEnd()
 	return tea.Batch(m.report("", err), m.look(), m.tick())
 }
 
-func (stopRows) carryOut(m *Model) tea.Cmd {
+func (stopRows) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	m.tab().d.Stop()
 	return m.look()
 }
@@ -98,22 +98,22 @@ func (g *grid) at() int {
 	return max(0, slices.IndexFunc(g.rows(), func(r chat.Alternative) bool { return r.Turn.ID == g.focus }))
 }
 
-func (g *grid) press(id keys.ID, text string) intent {
+func (g *grid) Press(id keys.ID, text string) kit.Action {
 	rows := g.rows()
 	if len(rows) == 0 {
-		return done{}
+		return kit.Close
 	}
 	columns := g.columns(len(rows))
 	switch id {
 	case keys.ListCancel:
 		if slices.ContainsFunc(rows, func(r chat.Alternative) bool { return !r.Ended }) {
-			return stopRows{}
+			return stopRows{}.do
 		}
-		return keepRows{keep: g.chosen()}
+		return keepRows{keep: g.chosen()}.do
 	case keys.ListAccept:
-		return keepRows{keep: g.chosen()}
+		return keepRows{keep: g.chosen()}.do
 	case keys.ListDelete:
-		return keepRows{keep: g.chosen(), drop: true}
+		return keepRows{keep: g.chosen(), drop: true}.do
 	case keys.CharLeft:
 		g.move(-1)
 	case keys.CharRight:
@@ -169,15 +169,15 @@ func (g *grid) chosen() []turn.ID {
 	return ids
 }
 
-func (g *grid) wheel(by int) intent {
+func (g *grid) Wheel(by, _, _ int) kit.Action {
 	if len(g.rows()) > 0 {
 		g.move(by)
 	}
 	return nil
 }
 
-// click goes to the answer under the pointer.
-func (g *grid) click(x, y int) intent {
+// Click goes to the answer under the pointer.
+func (g *grid) Click(x, y int) kit.Action {
 	rows, at := g.rows(), -1
 	x, y = x-2, y-1
 	if columns := g.columns(len(rows)); columns > 1 {
@@ -192,7 +192,7 @@ func (g *grid) click(x, y int) intent {
 	return nil
 }
 
-func (g *grid) resize(width, height int) { g.width, g.height = width, height }
+func (g *grid) Resize(width, height int) { g.width, g.height = width, height }
 
 // columns is how many answers stand beside each other: 1 is a list of which
 // the focused one is shown large.
@@ -212,7 +212,7 @@ func (g *grid) columns(n int) int {
 	return columns
 }
 
-func (g *grid) draw(th theme.Theme, m keys.Map) box {
+func (g *grid) Draw(th theme.Theme, m keys.Map) kit.Box {
 	inner, height := g.inner()
 	rows := g.rows()
 	var content []string
@@ -232,8 +232,8 @@ func (g *grid) draw(th theme.Theme, m keys.Map) box {
 	if slices.ContainsFunc(rows, func(r chat.Alternative) bool { return !r.Ended }) {
 		pairs = []string{accept, "go on, keep all", cancel, "stop"}
 	}
-	hints := hintLine(th, inner-2, append(pairs, fmt.Sprintf("1-%d", max(1, len(rows))), "mark", m.Hint(keys.List, keys.ListDelete), "drop the rest")...)
-	return framed(th, fmt.Sprintf("Best of %d", len(rows)), content[:height], hints, inner, g.width, g.height)
+	hints := kit.HintLine(th, inner-2, append(pairs, fmt.Sprintf("1-%d", max(1, len(rows))), "mark", m.Hint(keys.List, keys.ListDelete), "drop the rest")...)
+	return kit.Frame(th, fmt.Sprintf("Best of %d", len(rows)), content[:height], hints, inner, g.width, g.height)
 }
 
 // inner is the room for answers.
@@ -268,9 +268,9 @@ func (g *grid) list(th theme.Theme, rows []chat.Alternative, width, height int) 
 			line += "  " + lastPart(answerOf(r), room)
 		}
 		if i == at {
-			lines = append(lines, th.Selected.Render(pad(line, width)))
+			lines = append(lines, th.Selected.Render(kit.Pad(line, width)))
 		} else {
-			lines = append(lines, th.Muted.Render(fit(line, width)))
+			lines = append(lines, th.Muted.Render(kit.Fit(line, width)))
 		}
 	}
 	lines = append(lines, "")
@@ -289,7 +289,7 @@ func (g *grid) panes(th theme.Theme, rows []chat.Alternative, columns int) []str
 		for y := range paneHeight {
 			var parts []string
 			for _, p := range panes {
-				parts = append(parts, pad(p[y], paneWidth))
+				parts = append(parts, kit.Pad(p[y], paneWidth))
 			}
 			lines = append(lines, strings.Join(parts, strings.Repeat(" ", gridGap)))
 		}
@@ -299,9 +299,9 @@ func (g *grid) panes(th theme.Theme, rows []chat.Alternative, columns int) []str
 
 // pane is one answer in exactly height lines: its head, its end, a blank line.
 func (g *grid) pane(th theme.Theme, i int, r chat.Alternative, width, height int) []string {
-	head := th.Muted.Render(pad(g.label(i, r), width))
+	head := th.Muted.Render(kit.Pad(g.label(i, r), width))
 	if i == g.at() {
-		head = th.Selected.Render(pad(g.label(i, r), width))
+		head = th.Selected.Render(kit.Pad(g.label(i, r), width))
 	}
 	lines := append([]string{head}, tail(answerOf(r), width, height-2)...)
 	for len(lines) < height {
@@ -322,11 +322,11 @@ func (g *grid) label(i int, r chat.Alternative) string {
 	case !r.Ended && r.Progress.Generated == 0:
 		state = "waiting"
 	case !r.Ended:
-		state = rate(r.Progress.Rate) + " tok/s"
+		state = kit.FormatRate(r.Progress.Rate) + " tok/s"
 	case r.Open:
 		state = "open"
 	}
-	return fmt.Sprintf("%d%s %s tokens · %s · seed %d", i+1, mark, count(r.Progress.Generated), state, r.Turn.Sampling.Seed)
+	return fmt.Sprintf("%d%s %s tokens · %s · seed %d", i+1, mark, kit.FormatCount(r.Progress.Generated), state, r.Turn.Sampling.Seed)
 }
 
 func answerOf(r chat.Alternative) string {
@@ -345,7 +345,7 @@ func tail(text string, width, lines int) []string {
 	if enough := width * lines * 4; len(text) > enough { // bytes: more than is seen
 		text = strings.ToValidUTF8(text[len(text)-enough:], "")
 	}
-	all := wrapped(text, width)
+	all := kit.Wrap(text, width)
 	return all[max(0, len(all)-lines):]
 }
 
@@ -354,6 +354,9 @@ func lastPart(text string, width int) string {
 	if enough := width * 4; len(text) > enough {
 		text = strings.ToValidUTF8(text[len(text)-enough:], "")
 	}
-	r := []rune(oneLine(text))
-	return fit(string(r[max(0, len(r)-width):]), width)
+	r := []rune(kit.OneLine(text))
+	return kit.Fit(string(r[max(0, len(r)-width):]), width)
 }
+
+// HoldsWork says that a click beside does not close it.
+func (g *grid) HoldsWork() bool { return true }

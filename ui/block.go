@@ -10,6 +10,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/ui/kit"
 	"rookery/ui/markdown"
 	"rookery/ui/theme"
 )
@@ -117,13 +118,13 @@ func (b *block) longPrompt() bool {
 func (b *block) draft(width int) fixedLines {
 	if b.longPrompt() && b.folded {
 		text := b.answer[:min(len(b.answer), foldedPromptBytes)]
-		lines := wrapped(strings.ToValidUTF8(text, ""), width)
+		lines := kit.Wrap(strings.ToValidUTF8(text, ""), width)
 		return fixedLines(lines[:min(len(lines), foldedLines)])
 	}
 	if b.answer == "" {
 		return nil
 	}
-	return fixedLines(wrapped(b.answer, width))
+	return fixedLines(kit.Wrap(b.answer, width))
 }
 
 // render makes the exact lines. It is slow for long texts and touches nothing
@@ -133,7 +134,7 @@ func render(role turn.Role, text string, th theme.Theme, width int) []string {
 		return nil
 	}
 	if role == turn.RoleUser {
-		return wrapped(text, width)
+		return kit.Wrap(text, width)
 	}
 	return markdown.Render(text, th, width)
 }
@@ -143,13 +144,13 @@ func render(role turn.Role, text string, th theme.Theme, width int) []string {
 func (b *block) decorate(th theme.Theme, width int, modelName, spin, foldKey string) {
 	b.head, b.thinking, b.foot = nil, nil, nil
 	if b.failure != "" {
-		for _, line := range wrapped("✗ "+b.failure, width) {
+		for _, line := range kit.Wrap("✗ "+b.failure, width) {
 			b.head = append(b.head, th.Error.Render(line))
 		}
 		return
 	}
 	if b.divider != "" {
-		b.head = []string{th.Accent.Render(fit(b.divider, width))}
+		b.head = []string{th.Accent.Render(kit.Fit(b.divider, width))}
 		return
 	}
 	name := th.User.Render("You")
@@ -157,10 +158,10 @@ func (b *block) decorate(th theme.Theme, width int, modelName, spin, foldKey str
 		if b.turn.ModelName != "" {
 			modelName = b.turn.ModelName
 		}
-		name = th.Assistant.Render(oneLine(modelName))
+		name = th.Assistant.Render(kit.OneLine(modelName))
 	}
 	mark := b.marks(th)
-	b.head = []string{spread(name, mark, width)}
+	b.head = []string{kit.Spread(name, mark, width)}
 	if b.reflection != "" || b.live != nil && b.open {
 		b.thinking = b.thinkingLines(th, width, spin, foldKey)
 	}
@@ -171,7 +172,7 @@ func (b *block) decorate(th theme.Theme, width int, modelName, spin, foldKey str
 func (b *block) marks(th theme.Theme) string {
 	var marks []string
 	if b.turn.Label != "" {
-		marks = append(marks, th.Accent.Render("“"+fit(oneLine(b.turn.Label), 30)+"”"))
+		marks = append(marks, th.Accent.Render("“"+kit.Fit(kit.OneLine(b.turn.Label), 30)+"”"))
 	}
 	if b.turn.Pinned {
 		marks = append(marks, th.Accent.Render("pinned"))
@@ -188,7 +189,7 @@ func (b *block) marks(th theme.Theme) string {
 // thinkingLines are the thought, or the one line that stands for it.
 func (b *block) thinkingLines(th theme.Theme, width int, spin, foldKey string) []string {
 	b.thought.set(b.reflection, width)
-	words := count(b.thought.wordCount()) + " words"
+	words := kit.FormatCount(b.thought.wordCount()) + " words"
 	label := "▸ thought, " + words
 	if b.open && b.live != nil {
 		label = spin + " thinking, " + words
@@ -199,24 +200,24 @@ func (b *block) thinkingLines(th theme.Theme, width int, spin, foldKey string) [
 		if foldKey != "" {
 			label += " · " + foldKey + " shows it"
 		}
-		return []string{th.Muted.Render(fit(label, width))}
+		return []string{th.Muted.Render(kit.Fit(label, width))}
 	}
-	lines := []string{th.Muted.Render(fit(strings.Replace(label, "▸", "▾", 1), width))}
+	lines := []string{th.Muted.Render(kit.Fit(strings.Replace(label, "▸", "▾", 1), width))}
 	return lines
 }
 
 func (b *block) footLines(th theme.Theme, width int, spin, foldKey string) []string {
 	switch {
 	case b.live != nil:
-		return []string{th.Muted.Render(fit(liveLine(b.live, spin), width))}
+		return []string{th.Muted.Render(kit.Fit(liveLine(b.live, spin), width))}
 	case b.turn.Role == turn.RoleAssistant:
-		return []string{fit(b.endLine(th), width)}
+		return []string{kit.Fit(b.endLine(th), width)}
 	case b.longPrompt() && b.folded:
-		line := fmt.Sprintf("… %s in %s lines", size(int64(len(b.answer))), count(strings.Count(b.answer, "\n")+1))
+		line := fmt.Sprintf("… %s in %s lines", kit.FormatSize(int64(len(b.answer))), kit.FormatCount(strings.Count(b.answer, "\n")+1))
 		if foldKey != "" {
 			line += " · " + foldKey + " shows all"
 		}
-		return []string{th.Muted.Render(fit(line, width))}
+		return []string{th.Muted.Render(kit.Fit(line, width))}
 	}
 	return nil
 }
@@ -230,15 +231,15 @@ func liveLine(live *chat.Live, spin string) string {
 		}
 		if live.Swapped != "" {
 			return fmt.Sprintf("%s another model than %s runs now: reading again, %s of %s tokens (%d %%)",
-				spin, live.Swapped, count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
+				spin, live.Swapped, kit.FormatCount(p.Read), kit.FormatCount(p.ToRead), 100*p.Read/p.ToRead)
 		}
 		if live.Replaced != "" {
 			return fmt.Sprintf("%s %s is not there: reading again with %s, %s of %s tokens (%d %%)",
-				spin, live.Replaced, adapterOf(live), count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
+				spin, live.Replaced, adapterOf(live), kit.FormatCount(p.Read), kit.FormatCount(p.ToRead), 100*p.Read/p.ToRead)
 		}
-		return fmt.Sprintf("%s reading %s of %s tokens (%d %%)", spin, count(p.Read), count(p.ToRead), 100*p.Read/p.ToRead)
+		return fmt.Sprintf("%s reading %s of %s tokens (%d %%)", spin, kit.FormatCount(p.Read), kit.FormatCount(p.ToRead), 100*p.Read/p.ToRead)
 	}
-	return fmt.Sprintf("%s %s tok/s · %s tokens", spin, rate(p.Rate), count(p.Generated))
+	return fmt.Sprintf("%s %s tok/s · %s tokens", spin, kit.FormatRate(p.Rate), kit.FormatCount(p.Generated))
 }
 
 // adapterOf is what an answer is made with.
@@ -253,10 +254,10 @@ func adapterOf(live *chat.Live) string {
 func (b *block) endLine(th theme.Theme) string {
 	var parts []string
 	if u := b.turn.Usage; u.DecodeTime > 0 && u.Generated > 0 {
-		parts = append(parts, rate(float64(u.Generated)/u.DecodeTime.Seconds())+" tok/s")
+		parts = append(parts, kit.FormatRate(float64(u.Generated)/u.DecodeTime.Seconds())+" tok/s")
 	}
 	if n := b.turn.Usage.Generated; n > 0 {
-		parts = append(parts, count(n)+" tokens")
+		parts = append(parts, kit.FormatCount(n)+" tokens")
 	}
 	line := th.Muted.Render(strings.Join(parts, " · "))
 	var state string

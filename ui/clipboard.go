@@ -10,7 +10,6 @@ import (
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/markdown"
-	"rookery/ui/theme"
 )
 
 // copy sends text to the terminal and to the system's clipboard, and says
@@ -50,7 +49,7 @@ func (m *Model) copyCode(arg string) tea.Cmd {
 	if b == nil {
 		return m.fail(errors.New("there is nothing to copy yet"))
 	}
-	blocks := codeBlocks(b.answer, m.th)
+	blocks := markdown.CodeBlocks(b.answer)
 	if len(blocks) == 0 {
 		return m.fail(errors.New("there is no code block in this message; go to the messages with " + m.hintFor(keys.Complete) + " to select another one"))
 	}
@@ -62,13 +61,5 @@ func (m *Model) copyCode(arg string) tea.Cmd {
 		}
 		n = i
 	}
-	return m.copy(blocks[n-1].Text, "code block "+strconv.Itoa(n)+" of "+strconv.Itoa(len(blocks)))
-}
-
-// codeBlocks finds the code of a message.
-func codeBlocks(text string, th theme.Theme) []markdown.CodeBlock {
-	s := markdown.New(th, longestLine)
-	s.Append(text)
-	s.Finish()
-	return s.CodeBlocks()
+	return m.copy(blocks[n-1], "code block "+strconv.Itoa(n)+" of "+strconv.Itoa(len(blocks)))
 }

@@ -14,6 +14,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/infer/tokenizer"
+	"rookery/ui/kit"
 )
 
 // A compareDialogue is the part of a dialogue that answers in several ways.
@@ -68,14 +69,14 @@ func (m *Model) compareAnswers(prompt string) tea.Cmd {
 	t := m.tab()
 	if rows := t.view.Alternatives; len(rows) > 0 {
 		if rows[0].Variant.Name == "" {
-			m.open(newGrid(t))
+			m.OpenDialog(newGrid(t))
 			return nil
 		}
 		asked := make([]chat.Variant, len(rows))
 		for i, r := range rows {
 			asked[i] = r.Variant
 		}
-		m.open(newComparison(t, m.tokenizer(), asked, false))
+		m.OpenDialog(newComparison(t, m.tokenizer(), asked, false))
 		return nil
 	}
 	s := newSetup(m, t)
@@ -83,7 +84,7 @@ func (m *Model) compareAnswers(prompt string) tea.Cmd {
 		prompt, s.written = written, written != ""
 	}
 	s.prompt = prompt
-	m.open(s)
+	m.OpenDialog(s)
 	return func() tea.Msg {
 		states, err := m.workspace.States(m.ctx)
 		adapters, failed := m.workspace.Adapters(m.ctx)
@@ -95,12 +96,17 @@ func (m *Model) compareAnswers(prompt string) tea.Cmd {
 // awaited is what the topmost dialog asks for after a look at what is new.
 func (m *Model) awaited() tea.Cmd {
 	if n := len(m.dialogs); n > 0 {
-		if c, ok := m.dialogs[n-1].(*comparison); ok {
-			c.sync()
-			return c.await(m)
+		if d, ok := m.dialogs[n-1].(kit.Looker); ok {
+			return d.Look(m)
 		}
 	}
 	return nil
+}
+
+// Look takes over what has come.
+func (c *comparison) Look(h kit.Host) tea.Cmd {
+	c.sync()
+	return c.await(h.(*Model))
 }
 
 // tokenizer is that of the model, or nil.
@@ -129,9 +135,9 @@ func (msg choicesMsg) take(m *Model) tea.Cmd {
 	}
 	switch {
 	case msg.err != nil:
-		s.said = oneLine(msg.err.Error())
-	case next != nil && len(m.dialogs) > 0 && m.dialogs[len(m.dialogs)-1] == dialog(s):
-		return next.carryOut(m)
+		s.said = kit.OneLine(msg.err.Error())
+	case next != nil && kit.OnTop(m, s):
+		return next(m)
 	}
 	return nil
 }
@@ -143,20 +149,19 @@ type compareNow struct {
 	batch  *batchFiles // of prompts that are answered instead; may be nil
 }
 
-func (compareNow) intent() {}
-
-func (i compareNow) carryOut(m *Model) tea.Cmd {
+func (i compareNow) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	s := i.s
 	if s.busy {
 		return nil
 	}
 	if i.batch == nil && s.prompt == "" && m.tab().empty() {
 		s.said = "There is no prompt yet."
-		return askPrompt{s}.carryOut(m)
+		return askPrompt{s}.do(m)
 	}
 	others := otherModels(s.drafts)
 	if len(others) > 0 && !i.agreed {
-		return askLoad{i, others}.carryOut(m)
+		return askLoad{i, others}.do(m)
 	}
 	ctx, cancel := context.WithCancel(m.ctx)
 	s.busy, s.said, s.cancel = true, "Loading what the variants need.", cancel
@@ -166,7 +171,7 @@ func (i compareNow) carryOut(m *Model) tea.Cmd {
 		variants, err := prepared(ctx, m.workspace, drafts, func(said string) { s.loading.Store(&said) })
 		return preparedMsg{i, variants, err}
 	}
-	return tea.Batch(load, m.after(bakeEvery, loadTickMsg{s}))
+	return tea.Batch(load, m.after(progressEvery, loadTickMsg{s}))
 }
 
 // prepared makes variants of drafts: it loads their models, which the caller
@@ -218,7 +223,7 @@ func (msg preparedMsg) take(m *Model) tea.Cmd {
 	s, t, batch := msg.now.s, msg.now.s.tab, msg.now.batch
 	s.busy, s.said, s.cancel = false, "", nil
 	m.uncover(s)
-	closed := len(m.dialogs) == 0 || m.dialogs[len(m.dialogs)-1] != dialog(s)
+	closed := !kit.OnTop(m, s)
 	if msg.err == nil && (closed || batch == nil) {
 		defer releaseModels(msg.variants) // the comparison holds what it needs
 	}
@@ -238,11 +243,11 @@ func (msg preparedMsg) take(m *Model) tea.Cmd {
 		err = t.d.SendCompare(s.prompt, msg.variants)
 	}
 	if err != nil {
-		s.said = oneLine(err.Error())
+		s.said = kit.OneLine(err.Error())
 		return nil
 	}
 	m.compared = s.remembered()
-	m.shut()
+	m.CloseDialog()
 	if s.prompt != "" {
 		if s.written {
 			t.composer.clear()
@@ -253,7 +258,7 @@ func (msg preparedMsg) take(m *Model) tea.Cmd {
 	}
 	t.transcript.toEnd()
 	cmd := tea.Batch(m.look(), m.tick())
-	m.open(newComparison(t, m.tokenizer(), msg.variants, s.blind))
+	m.OpenDialog(newComparison(t, m.tokenizer(), msg.variants, s.blind))
 	return cmd
 }
 

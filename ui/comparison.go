@@ -11,6 +11,7 @@ import (
 	"rookery/infer"
 	"rookery/infer/tokenizer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A comparison shows several answers to one prompt side by side while they
@@ -47,8 +48,14 @@ func newComparison(t *tab, tok *tokenizer.Tokenizer, asked []chat.Variant, blind
 	return c
 }
 
-// context is where the comparison's own keys are active.
-func (c *comparison) context() keys.Context { return keys.Panes }
+// Context is where the comparison's own keys are active.
+func (c *comparison) Context() keys.Context { return keys.Panes }
+
+// HelpPart is where the help is about panes.
+func (c *comparison) HelpPart() string { return string(keys.PaneNext) }
+
+// HoldsWork says that a click beside does not close it.
+func (c *comparison) HoldsWork() bool { return true }
 
 // running says that an answer has not ended.
 func (c *comparison) running() bool {
@@ -67,12 +74,12 @@ func (c *comparison) sync() {
 		case at >= 0:
 			p.row, p.there, p.gone = v.Alternatives[at], true, false
 			if p.row.Reason == infer.ReasonError && p.failed == "" && v.Err != nil {
-				p.failed = oneLine(v.Err.Error())
+				p.failed = kit.OneLine(v.Err.Error())
 			}
 		case p.ended():
 		case p.there || v.Live == nil && len(v.Alternatives) == 0:
 			if p.gone = true; v.Err != nil {
-				p.failed = oneLine(v.Err.Error())
+				p.failed = kit.OneLine(v.Err.Error())
 			}
 		}
 	}
@@ -87,36 +94,36 @@ func (c *comparison) sync() {
 	}
 }
 
-func (c *comparison) press(id keys.ID, text string) intent {
+func (c *comparison) Press(id keys.ID, text string) kit.Action {
 	c.said = ""
 	switch id {
 	case keys.ListCancel:
-		return keepPanes{c: c}
+		return keepPanes{c: c}.do
 	case keys.ListAccept, keys.PaneDrop:
 		return c.keep(id == keys.PaneDrop)
 	case keys.PaneDiscard:
-		return askDiscard{c}
+		return askDiscard{c}.do
 	case keys.PaneFork:
-		return forkPanes{c}
+		return forkPanes{c}.do
 	case keys.PaneAgain:
-		return comparePanesAgain{c}
+		return comparePanesAgain{c}.do
 	case keys.PaneStop:
-		return stopRows{}
+		return stopRows{}.do
 	case keys.PaneVote:
-		return votePane{c, c.panes[c.focus]}
+		return votePane{c, c.panes[c.focus]}.do
 	case keys.PaneTie:
-		return votePane{c, nil}
+		return votePane{c, nil}.do
 	case keys.PaneReveal:
 		c.blind = false
 	case keys.PaneVotes:
-		return lookAtVotes{}
+		return lookAtVotes{}.do
 	case keys.Help:
-		return showHelp{}
+		return showHelp{}.do
 	case keys.PaneZoom:
 		c.zoomed = !c.zoomed
 	case keys.PaneReference:
 		c.ref = c.focus
-		return lookAgain{}
+		return lookAgain{}.do
 	case keys.PaneMark:
 		c.panes[c.focus].marked = !c.panes[c.focus].marked
 	case keys.PaneSync:
@@ -179,16 +186,6 @@ func (c *comparison) scroll(by int) {
 	c.align()
 }
 
-// wheelAt scrolls the pane under the pointer, if each scrolls alone.
-func (c *comparison) wheelAt(by, x, y int) intent {
-	if i, ok := c.paneAt(x, y); ok && c.alone {
-		p := c.panes[i]
-		p.scrollTo(p.top + by*wheelLines)
-		return nil
-	}
-	return c.wheel(by)
-}
-
 // toDifference scrolls to where the focused answer begins to differ.
 func (c *comparison) toDifference() {
 	p := c.panes[c.focus]
@@ -230,16 +227,16 @@ func (c *comparison) chosen() []turn.ID {
 
 // keep ends the comparison with what is chosen. An answer that nobody has seen
 // anything of is chosen by a key that was meant for the setup.
-func (c *comparison) keep(drop bool) intent {
+func (c *comparison) keep(drop bool) kit.Action {
 	keep, focus := c.chosen(), c.panes[c.focus]
 	switch {
 	case !focus.marked && !focus.ended() && focus.row.Text == "":
 		c.said = "This answer has not begun: wait for what it says."
 		return nil
 	case drop && len(keep) == 0:
-		return askDiscard{c}
+		return askDiscard{c}.do
 	}
-	return keepPanes{c: c, keep: keep, drop: drop}
+	return keepPanes{c: c, keep: keep, drop: drop}.do
 }
 
 // title names a pane as it may be named now.
@@ -247,22 +244,28 @@ func (c *comparison) title(i int) string {
 	if c.blind {
 		return fmt.Sprintf("answer %d", slices.Index(c.order, i)+1)
 	}
-	return oneLine(c.panes[i].name)
+	return kit.OneLine(c.panes[i].name)
 }
 
-func (c *comparison) wheel(by int) intent {
+// Wheel scrolls all panes or, if each scrolls alone, the one under the pointer.
+func (c *comparison) Wheel(by, x, y int) kit.Action {
+	if i, ok := c.paneAt(x, y); ok && c.alone {
+		p := c.panes[i]
+		p.scrollTo(p.top + by*wheelLines)
+		return nil
+	}
 	c.scroll(by * wheelLines)
 	return nil
 }
 
-func (c *comparison) click(x, y int) intent {
+func (c *comparison) Click(x, y int) kit.Action {
 	if i, ok := c.paneAt(x, y); ok {
 		c.focus = i
 	}
 	return nil
 }
 
-func (c *comparison) resize(width, height int) {
+func (c *comparison) Resize(width, height int) {
 	c.width, c.height = width, height
 	c.sync()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -68,7 +69,7 @@ func (c *comparison) paneSize() (width, height, head int) {
 	return width, max(1, height/a.rows-head), head
 }
 
-func (c *comparison) draw(th theme.Theme, m keys.Map) box {
+func (c *comparison) Draw(th theme.Theme, m keys.Map) kit.Box {
 	inner, height := c.inner()
 	a := c.arrangement()
 	var content []string
@@ -97,19 +98,19 @@ func (c *comparison) draw(th theme.Theme, m keys.Map) box {
 	if p, ok := c.tab.lastPrompt(); ok { // nothing else on the screen says what is answered
 		title += ": " + firstPart(p.Text, inner)
 	}
-	return framed(th, title, content, hintLine(th, inner-2, pairs...), inner, c.width, c.height)
+	return kit.Frame(th, title, content, kit.HintLine(th, inner-2, pairs...), inner, c.width, c.height)
 }
 
 // firstPart is the beginning of a text on one line.
 func firstPart(text string, width int) string {
 	enough := min(len(text), width*4) // bytes: more than is seen, of a text that may be long
-	return oneLine(strings.ToValidUTF8(text[:enough], ""))
+	return kit.OneLine(strings.ToValidUTF8(text[:enough], ""))
 }
 
 // foot is what has just happened, or how the panes are set.
 func (c *comparison) foot(th theme.Theme, m keys.Map, width int) string {
 	if c.said != "" {
-		return th.Accent.Render(fit(c.said, width))
+		return th.Accent.Render(kit.Fit(c.said, width))
 	}
 	hint := func(id keys.ID) string { return m.Hint(keys.Panes, id) }
 	sync := "scroll alone"
@@ -121,7 +122,7 @@ func (c *comparison) foot(th theme.Theme, m keys.Map, width int) string {
 		pairs = append(pairs, hint(keys.PaneReveal), "names")
 	}
 	pairs = append(pairs, hint(keys.PaneZoom), "zoom", hint(keys.PaneReference), "reference", hint(keys.PaneDiffers), "difference", hint(keys.PaneSync), sync, hint(keys.PaneVotes), "win table")
-	return hintLine(th, width, pairs...)
+	return kit.HintLine(th, width, pairs...)
 }
 
 // tabLine names all panes; tabAt finds them again.
@@ -136,7 +137,7 @@ func (c *comparison) tabLine(th theme.Theme, width int) string {
 		}
 		line += label + " "
 	}
-	return fit(line, width)
+	return kit.Fit(line, width)
 }
 
 // tabLabel is as wide when an answer has ended as while it runs, so that the
@@ -157,10 +158,10 @@ func (c *comparison) tabLabel(i int) string {
 	if room < 3 {
 		return head
 	}
-	name := fit(c.title(i), room)
+	name := kit.Fit(c.title(i), room)
 	for _, other := range c.order {
-		if other != i && fit(c.title(other), room) == name { // they may differ at their ends
-			name = fitEnd(c.title(i), room)
+		if other != i && kit.Fit(c.title(other), room) == name { // they may differ at their ends
+			name = kit.FitEnd(c.title(i), room)
 		}
 	}
 	return head + name
@@ -179,7 +180,7 @@ func (c *comparison) grid(th theme.Theme, a arrangement) []string {
 		for y := range height + head {
 			parts := make([]string, len(panes))
 			for i, p := range panes {
-				parts[i] = pad(p[y], width)
+				parts[i] = kit.Pad(p[y], width)
 			}
 			lines = append(lines, strings.Join(parts, between))
 		}
@@ -207,7 +208,7 @@ func (c *comparison) pane(th theme.Theme, i, width, height, below int) []string 
 	case p.row.Ended && c.panes[c.ref].row.Ended && !p.gone && !c.panes[c.ref].gone:
 		right = "the same"
 	}
-	head := pad(spread(fit(left, max(1, width-len(right)-1)), right, width), width)
+	head := kit.Pad(kit.Spread(kit.Fit(left, max(1, width-len(right)-1)), right, width), width)
 	if i == c.focus {
 		head = th.Selected.Render(head)
 	} else {
@@ -224,7 +225,7 @@ func (c *comparison) pane(th theme.Theme, i, width, height, below int) []string 
 	lines := []string{head}
 	stated := p.stated(figures, width, below)
 	if last := len(stated) - 1; p.failed == "" {
-		stated[last] = spread(stated[last], p.hidden(th), width)
+		stated[last] = kit.Spread(stated[last], p.hidden(th), width)
 	}
 	for _, l := range stated {
 		lines = append(lines, style.Render(l))

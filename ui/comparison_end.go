@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 type (
@@ -26,22 +27,17 @@ type (
 	lookAgain struct{}
 )
 
-func (keepPanes) intent()         {}
-func (askDiscard) intent()        {}
-func (forkPanes) intent()         {}
-func (comparePanesAgain) intent() {}
-func (lookAgain) intent()         {}
-
 // leaveComparison takes a comparison away, and what is above it.
 func (m *Model) leaveComparison(c *comparison) {
-	if i := slices.Index(m.dialogs, dialog(c)); i >= 0 {
+	if i := slices.Index(m.dialogs, kit.Dialog(c)); i >= 0 {
 		m.dialogs = m.dialogs[:i]
 	}
 	c.stopJudging()
 	m.tab().transcript.toEnd()
 }
 
-func (i keepPanes) carryOut(m *Model) tea.Cmd {
+func (i keepPanes) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	m.leaveComparison(i.c)
 	if !i.c.waits() {
 		return m.look()
@@ -54,18 +50,20 @@ func (i keepPanes) carryOut(m *Model) tea.Cmd {
 	return tea.Batch(m.report(said, err), m.look(), m.tick())
 }
 
-func (i askDiscard) carryOut(m *Model) tea.Cmd {
-	m.open(&confirmation{
-		title: "Discard all answers?", text: "They are removed for good. The conversation is as it was before.",
-		verb: "discard", accept: keepPanes{c: i.c, drop: true},
+func (i askDiscard) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.OpenDialog(&kit.Confirmation{
+		Title: "Discard all answers?", Text: "They are removed for good. The conversation is as it was before.",
+		Verb: "discard", Accept: keepPanes{c: i.c, drop: true}.do,
 	})
 	return nil
 }
 
-func (i lookAgain) carryOut(m *Model) tea.Cmd { return m.look() }
+func (i lookAgain) do(h kit.Host) tea.Cmd { return h.(*Model).look() }
 
 // carryOut forks: the answers stay as versions of this conversation too.
-func (i forkPanes) carryOut(m *Model) tea.Cmd {
+func (i forkPanes) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	c, t := i.c, m.tab()
 	if c.running() {
 		c.said = "The answers are running: wait, or stop them first."
@@ -82,7 +80,7 @@ func (i forkPanes) carryOut(m *Model) tea.Cmd {
 		err = t.d.ChooseAlternatives(nil, false)
 	}
 	if err != nil {
-		c.said = oneLine(err.Error())
+		c.said = kit.OneLine(err.Error())
 		return nil
 	}
 	m.leaveComparison(c)
@@ -98,7 +96,8 @@ func (i forkPanes) carryOut(m *Model) tea.Cmd {
 	return tea.Batch(m.say(said), m.look(), m.tick())
 }
 
-func (i comparePanesAgain) carryOut(m *Model) tea.Cmd {
+func (i comparePanesAgain) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	c, t := i.c, m.tab()
 	if c.running() {
 		c.said = "The answers are running: wait, or stop them first."
@@ -115,13 +114,13 @@ func (i comparePanesAgain) carryOut(m *Model) tea.Cmd {
 		err = t.d.Compare(next)
 	}
 	if err != nil {
-		c.said = oneLine(err.Error())
+		c.said = kit.OneLine(err.Error())
 		return m.look()
 	}
 	again := newComparison(t, c.tok, next, c.blind || c.voted)
 	again.alone = c.alone
 	m.leaveComparison(c)
 	cmd := tea.Batch(m.look(), m.tick())
-	m.open(again)
+	m.OpenDialog(again)
 	return cmd
 }

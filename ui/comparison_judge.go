@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat/compare"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 // judgedMsg brings how likely a reference found the answers.
@@ -56,11 +57,11 @@ func (c *comparison) stopJudging() {
 
 func (msg judgedMsg) take(m *Model) tea.Cmd {
 	c := msg.c
-	if c.measured != msg.ref || !slices.Contains(m.dialogs, dialog(c)) {
+	if c.measured != msg.ref || !slices.Contains(m.dialogs, kit.Dialog(c)) {
 		return nil // another reference, or nobody looks
 	}
 	if msg.err != nil {
-		c.said = "perplexity: " + oneLine(msg.err.Error())
+		c.said = "perplexity: " + kit.OneLine(msg.err.Error())
 		return nil
 	}
 	for i, p := range msg.panes {

@@ -66,7 +66,7 @@ func TestHelpOverAComparison(t *testing.T) {
 			b.press(before...)
 			b.press("f1")
 			b.sees("↑↓ scroll")
-			b.sees(map[string]string{"setup": "choose or write what the cell", "panes": "go to the next pane"}[name])
+			b.sees(map[string]string{"setup": "choose or write the value of the cell", "panes": "go to the next pane"}[name])
 			b.check()
 			b.send(tea.WindowSizeMsg{Width: 40, Height: 12}) // the top stays in reach
 			b.press("up", "down")

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 type (
@@ -16,11 +17,9 @@ type (
 	lookAtVotes struct{}
 )
 
-func (votePane) intent()    {}
-func (lookAtVotes) intent() {}
-
 // carryOut takes the vote to the store and shows whose answers these are.
-func (i votePane) carryOut(m *Model) tea.Cmd {
+func (i votePane) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	c := i.c
 	if c.running() {
 		c.said = "The answers are running: wait until all have ended, or stop them."
@@ -29,18 +28,18 @@ func (i votePane) carryOut(m *Model) tea.Cmd {
 	var id turn.ID
 	said := "a tie"
 	if i.winner != nil {
-		id, said = i.winner.row.Turn.ID, "you prefer "+oneLine(i.winner.name)
+		id, said = i.winner.row.Turn.ID, "you prefer "+kit.OneLine(i.winner.name)
 		if i.winner.gone || !i.winner.there {
 			c.said = "There is no answer to vote for."
 			return nil
 		}
 	}
 	if err := m.tab().d.Vote(id); err != nil {
-		c.said = oneLine(err.Error())
+		c.said = kit.OneLine(err.Error())
 		return nil
 	}
 	c.blind, c.voted, c.said = false, c.blind || c.voted, said
 	return nil
 }
 
-func (i lookAtVotes) carryOut(m *Model) tea.Cmd { return m.showVotes("") }
+func (i lookAtVotes) do(h kit.Host) tea.Cmd { return h.(*Model).showVotes("") }

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat/transfer"
 	"rookery/infer"
 )
 
@@ -21,7 +21,7 @@ func TestNewlines(t *testing.T) {
 		b.typeText("two")
 		b.press("enter")
 		b.did(`send "one\ntwo"`)
-		if !b.m.tab().composer.empty() {
+		if !b.m.tab().composer.Empty() {
 			t.Error("the prompt stays after it was sent")
 		}
 	}
@@ -298,35 +298,25 @@ func TestQuitting(t *testing.T) {
 	}
 }
 
-func TestExport(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 120, 24)
-	path := filepath.Join(t.TempDir(), "out.md")
-	for range 2 {
-		b.send(tea.PasteMsg{Content: "/export " + path})
-		b.press("enter")
+func TestTypingIntoALargePromptIsQuick(t *testing.T) {
+	b := newBench(t, &fakeDesk{}, Settings{}, 100, 30)
+	for range 3 {
+		b.m.tab().composer.paste(strings.Repeat("a line of some words in a prompt\n", 900))
 	}
-	b.sees("is there already; choose another name")
-	data, err := os.ReadFile(path)
-	if err != nil || !strings.Contains(string(data), "How do I feed a rook?") {
-		t.Errorf("exported %q, %v", data, err)
+	var took []time.Duration
+	for _, key := range "twenty keys, each of" {
+		start := time.Now()
+		b.typeText(string(key))
+		b.m.View()
+		took = append(took, time.Since(start))
 	}
-	for _, c := range []struct {
-		arg    string
-		format transfer.Format
-		path   string
-	}{
-		{"", transfer.Markdown, "a-title-文.md"},
-		{"md", transfer.Markdown, "a-title-文.md"},
-		{"json", transfer.JSON, "a-title-文.json"},
-		{"json /x/y z", transfer.JSON, "/x/y z"},
-		{"/x/y.JSON", transfer.JSON, "/x/y.JSON"},
-		{"notes", transfer.Markdown, "notes"},
-		{"bundle", transfer.Bundle, "a-title-文.rookery"},
-		{"x.rookery", transfer.Bundle, "x.rookery"},
-		{"tree", transfer.WholeTree, "a-title-文.json"},
-	} {
-		if e := exportTarget(c.arg, "A Title: 文!"); e.format != c.format || e.path != c.path {
-			t.Errorf("export %q: %s to %q", c.arg, e.format, e.path)
-		}
+	per := undisturbed(took)
+	t.Logf("%v a key in %d rows", per, b.m.tab().composer.Rows())
+	budget := 5 * time.Millisecond
+	if raceEnabled {
+		budget *= 10
+	}
+	if per > budget {
+		t.Errorf("a key takes %v, over %v", per, budget)
 	}
 }

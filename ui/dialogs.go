@@ -7,88 +7,26 @@ import (
 
 	"rookery/chat/prompt"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
-
-// open puts a dialog on top.
-func (m *Model) open(d dialog) {
-	d.resize(m.width, m.height)
-	m.dialogs = append(m.dialogs, d)
-}
-
-// shut takes the topmost dialog away.
-func (m *Model) shut() {
-	if n := len(m.dialogs); n > 0 {
-		m.dialogs = m.dialogs[:n-1]
-	}
-}
-
-// carryOut does what a dialog wants done.
-func (m *Model) carryOut(i intent) tea.Cmd {
-	t := m.tab()
-	switch i := i.(type) {
-	case treeIntent:
-		return i.carryOut(m)
-	case done:
-		m.shut()
-	case run:
-		m.shut()
-		return m.act(i.id, i.arg)
-	case setSystem:
-		m.shut()
-		return m.report("", t.d.SetSystem(i.text))
-	case openStored:
-		m.shut()
-		return m.openStored(i.id, m.active+1)
-	case askRename:
-		id := i.c.ID
-		m.open(newQuestion(m.th, "Rename the conversation", "", "rename", i.c.Title, false, func(text string) intent {
-			return rename{id, oneLine(text)}
-		}))
-	case rename:
-		m.shut()
-		return m.rename(i.id, i.title)
-	case stateIntent:
-		return m.carryOutState(i)
-	case closeTab:
-		m.shut()
-		return m.closeTab()
-	case usePrompt:
-		m.shut()
-		t.composer.fill(i.text)
-		m.edited()
-	case find:
-		t.transcript.search(i.query)
-	case keepFound:
-		m.shut()
-		if len(t.transcript.find.matches) > 0 {
-			m.setFocus(keys.Transcript)
-		}
-	case dropFound:
-		m.shut()
-		t.transcript.find = finder{}
-	default:
-		return m.shelve(i)
-	}
-	return nil
-}
 
 // openPalette lists every action that makes sense from there.
 func (m *Model) openPalette(string) tea.Cmd {
-	var entries []entry
+	var entries []kit.Entry
 	for _, a := range keys.Actions() {
 		if a.Hidden || a.Category == keys.Editing || a.Category == keys.Lists {
 			continue
 		}
-		e := entry{title: a.Title, detail: m.keymap.Hint(keys.Composer, a.ID), choose: run{id: a.ID}}
-		if e.detail == "" && a.Slash != "" {
-			e.detail = "/" + a.Slash
+		e := kit.Entry{Title: a.Title, Detail: m.keymap.Hint(keys.Composer, a.ID), Choose: kit.Run(a.ID, "")}
+		if e.Detail == "" && a.Slash != "" {
+			e.Detail = "/" + a.Slash
 		}
 		if a.NeedsArgument() {
-			e.choose = usePrompt{"/" + a.Slash + " "}
+			e.Choose = kit.FillPrompt("/" + a.Slash + " ")
 		}
 		entries = append(entries, e)
 	}
-	m.open(newChooser(m.th, "Commands", "run", "", entries))
+	m.OpenDialog(kit.NewChooser(m.th, "Commands", "run", "", entries))
 	return nil
 }
 
@@ -98,7 +36,7 @@ func (m *Model) openHelp(string) tea.Cmd {
 		about = append(about, "Conversations are kept in "+m.dataDir)
 	}
 	about = append(about, "Every key can be changed in the [keys] table of the configuration.")
-	m.open(&helpSheet{th: m.th, keymap: m.keymap, about: about, from: m.helpFrom()})
+	m.OpenDialog(&helpSheet{th: m.th, keymap: m.keymap, about: about, from: m.helpFrom()})
 	return nil
 }
 
@@ -111,8 +49,9 @@ func (m *Model) system(arg string) tea.Cmd {
 	if !t.empty() {
 		about += " This conversation is read again with it before the next answer."
 	}
-	m.open(newQuestion(m.th, "System prompt", about, "save", t.view.Conversation.System, true, func(text string) intent {
-		return setSystem{strings.TrimSpace(text)}
+	m.OpenDialog(kit.NewQuestion(m.th, "System prompt", about, "save", t.view.Conversation.System, true, func(h kit.Host, text string) tea.Cmd {
+		h.CloseDialog()
+		return kit.Report(h, "", t.d.SetSystem(strings.TrimSpace(text)))
 	}))
 	return nil
 }
@@ -121,18 +60,18 @@ func (m *Model) think(arg string) tea.Cmd {
 	if arg != "" {
 		return m.command(keys.Think, arg)
 	}
-	var entries []entry
+	var entries []kit.Entry
 	modes := prompt.ThinkModes(m.model)
 	if len(modes) == 1 {
 		return m.fail(errNoThinking(m.model))
 	}
 	for _, mode := range modes {
-		entries = append(entries, entry{
-			title: string(mode), detail: aboutThinking[mode], choose: run{keys.Think, string(mode)},
-			current: m.tab().view.Conversation.Think == mode,
+		entries = append(entries, kit.Entry{
+			Title: string(mode), Detail: aboutThinking[mode], Choose: kit.Run(keys.Think, string(mode)),
+			Current: m.tab().view.Conversation.Think == mode,
 		})
 	}
-	m.open(newChooser(m.th, "Thinking mode, from the next turn on", "choose", "", entries))
+	m.OpenDialog(kit.NewChooser(m.th, "Thinking mode, from the next turn on", "choose", "", entries))
 	return nil
 }
 
@@ -140,14 +79,14 @@ func (m *Model) preset(arg string) tea.Cmd {
 	if arg != "" {
 		return m.command(keys.Preset, arg)
 	}
-	var entries []entry
+	var entries []kit.Entry
 	for _, p := range m.presets() {
-		entries = append(entries, entry{
-			title: p.Name, detail: p.About, choose: run{keys.Preset, p.Name},
-			current: m.tab().view.Conversation.Preset == p.Name,
+		entries = append(entries, kit.Entry{
+			Title: p.Name, Detail: p.About, Choose: kit.Run(keys.Preset, p.Name),
+			Current: m.tab().view.Conversation.Preset == p.Name,
 		})
 	}
-	m.open(newChooser(m.th, "Sampling preset, from the next token on", "choose", "This model has no presets.", entries))
+	m.OpenDialog(kit.NewChooser(m.th, "Sampling preset, from the next token on", "choose", "This model has no presets.", entries))
 	return nil
 }
 
@@ -158,10 +97,7 @@ func (m *Model) search(arg string) tea.Cmd {
 	if arg != "" {
 		query = arg
 	}
-	m.open(newSearchBar(m.th, query, func() (int, int) {
-		f := &m.tab().transcript.find
-		return f.current + 1, len(f.matches)
-	}))
+	m.OpenDialog(newSearchBar(m.th, query, t))
 	t.search(query)
 	return nil
 }

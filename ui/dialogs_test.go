@@ -2,21 +2,20 @@ package ui
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 func TestEveryActionIsCarriedOutSomewhere(t *testing.T) {
 	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
 	for _, a := range keys.Actions() {
 		_, run := b.m.actions[a.ID]
-		elsewhere := edits(a.ID) || a.Category == keys.Lists || a.Category == keys.Comparison
+		elsewhere := kit.IsEdit(a.ID) || a.Category == keys.Lists || a.Category == keys.Comparison
 		if run == elsewhere {
 			t.Errorf("%s: in the table of actions %v, carried out elsewhere %v", a.ID, run, elsewhere)
 		}
@@ -107,32 +106,6 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// stored is a workspace with three stored conversations; the first one is open.
-func stored() *fakeDesk {
-	return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []turn.Conversation{
-		{ID: 1, Title: "Feeding the rook"}, {ID: 2, Title: "A dog story"}, {ID: 3, Title: "Another dog"},
-	}}
-}
-
-func TestConversationPicker(t *testing.T) {
-	k := stored()
-	b := newBench(t, k, Settings{}, 80, 24)
-	b.press("ctrl+o")
-	b.typeText("dogst")
-	b.press("enter")
-	if len(b.m.tabs) != 2 || b.m.tab().d.ID() != 2 {
-		t.Fatalf("opened %d in %d tabs", b.m.tab().d.ID(), len(b.m.tabs))
-	}
-	b.press("ctrl+o", "enter")
-	if len(b.m.tabs) != 2 || b.m.tab().d.ID() != 1 {
-		t.Errorf("an open conversation was opened again: %d in %d tabs", b.m.tab().d.ID(), len(b.m.tabs))
-	}
-	b.typeText("/open dog")
-	b.press("enter")
-	b.sees("A dog story")
-	b.seesNot("* Feeding the rook")
-}
-
 func TestSystemPrompt(t *testing.T) {
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
 	b.press("alt+s")
@@ -153,29 +126,4 @@ func TestThinkingModeAndPreset(t *testing.T) {
 	b.typeText("greedy")
 	b.press("enter")
 	b.did(`sampling 0 1 0 "greedy"`)
-}
-
-func TestDialogsWithTheMouse(t *testing.T) {
-	b := newBench(t, stored(), Settings{Mouse: true}, 80, 24)
-	b.press("ctrl+o")
-	b.send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
-	b.send(tea.MouseClickMsg{X: 20, Y: rowOf(t, b, "Another dog"), Button: tea.MouseLeft})
-	if b.m.tab().d.ID() != 3 {
-		t.Errorf("a click opened %d", b.m.tab().d.ID())
-	}
-	b.press("ctrl+o")
-	b.send(tea.MouseClickMsg{X: 0, Y: 23, Button: tea.MouseLeft})
-	b.seesNot("Conversations")
-}
-
-func TestExportDialog(t *testing.T) {
-	t.Chdir(t.TempDir())
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
-	b.press("alt+x")
-	b.sees("feeding-the-rook.md")
-	b.press("enter")
-	b.sees("exported to feeding-the-rook.md")
-	if _, err := os.Stat("feeding-the-rook.md"); err != nil {
-		t.Error(err)
-	}
 }

@@ -1,6 +1,10 @@
 package ui
 
-import "testing"
+import (
+	"testing"
+
+	"rookery/ui/keys"
+)
 
 // An answer that is edited goes on from the cursor; what stands behind it is
 // left out, and a long one stands there as it is.
@@ -11,13 +15,13 @@ func TestEditedAnswerGoesOnFromTheCursor(t *testing.T) {
 	}
 	c := newComposer(defaultTheme(true))
 	c.open(long + "The end. And more.")
-	if c.value() != long+"The end. And more." {
+	if c.Value() != long+"The end. And more." {
 		t.Error("a long answer is not there to be edited")
 	}
 	for range len(" And more.") {
-		c.col--
+		c.Edit(keys.CharLeft)
 	}
-	if got := c.upToCursor(); got != long+"The end." {
+	if got := c.UpToCursor(); got != long+"The end." {
 		t.Errorf("up to the cursor: %q", got[max(0, len(got)-40):])
 	}
 }

@@ -79,7 +79,7 @@ func (m *Model) sendAnswer(text string, goOn bool) tea.Cmd {
 // without what stands behind it, or the last.
 func (m *Model) goOn(arg string) tea.Cmd {
 	if c := m.tab().composer; c.editing && c.edits.answer {
-		return m.sendAnswer(c.upToCursor(), true)
+		return m.sendAnswer(c.UpToCursor(), true)
 	}
 	return m.command(keys.Continue, arg)
 }

@@ -8,11 +8,13 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"rookery/ui/kit"
 )
 
 // openEditor writes the prompt to a file for an external editor.
 func (m *Model) openEditor(string) tea.Cmd {
-	text := m.tab().composer.expand(m.tab().composer.value())
+	text := m.tab().composer.expand(m.tab().composer.Value())
 	return func() tea.Msg {
 		f, err := os.CreateTemp("", "rookery-*.md")
 		if err != nil {
@@ -63,7 +65,7 @@ func (m *Model) onEditorClosed(msg editorClosedMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	editing, edits := m.tab().composer.editing, m.tab().composer.edits
-	m.tab().composer.fill(strings.ToValidUTF8(normalizePaste(msg.text), "\uFFFD"))
+	m.tab().composer.fill(strings.ToValidUTF8(kit.NormalizeLineEnds(msg.text), "\uFFFD"))
 	m.tab().composer.editing, m.tab().composer.edits = editing, edits
 	m.edited()
 	return nil

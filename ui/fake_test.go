@@ -19,6 +19,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
+	"rookery/ui/uitest"
 )
 
 // now is when everything happens in these tests.
@@ -283,7 +284,8 @@ func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
 	b := &bench{t: t, k: k}
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	b.m = newModel(ctx, k, Options{Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", In: strings.NewReader(""), Out: io.Discard})
+	real := uitest.New(t, uitest.Options{Stored: k.stored}) // for what has left this package
+	b.m = newModel(ctx, k, Options{Workspace: real.Workspace, Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", In: strings.NewReader(""), Out: io.Discard})
 	b.m.clock = func() time.Time { return now }
 	b.m.after = func(time.Duration, tea.Msg) tea.Cmd { return nil }
 	b.m.clipboard = func(text string) error {
@@ -439,4 +441,18 @@ func (b *bench) check() {
 	if c := v.Cursor; c != nil && (c.X < 0 || c.Y < 0 || c.X >= b.m.width || c.Y >= b.m.height) {
 		b.t.Fatalf("the cursor is at %d,%d on a screen of %dx%d", c.X, c.Y, b.m.width, b.m.height)
 	}
+}
+
+// shelfDesk is a workspace with conversations of all kinds; the first one is open.
+func shelfDesk() *fakeDesk {
+	p := sampler.Params{Temperature: 1, TopP: 0.3, Decay: 0.996}
+	return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []turn.Conversation{
+		{ID: 1, Title: "Feeding the rook", Updated: now, Sampling: p},
+		{ID: 2, Title: "A dog story", Updated: now.Add(-2 * time.Hour)},
+		{ID: 3, Title: "Another dog", Updated: now.Add(-26 * time.Hour)},
+		{ID: 4, Title: "鸦巢里的故事", Updated: now.Add(-5 * 24 * time.Hour)},
+		{ID: 5, Title: "Kept for long", Updated: now.Add(-300 * 24 * time.Hour), Pinned: true},
+		{ID: 6, Title: "Put aside", Updated: now.Add(-40 * 24 * time.Hour), Archived: true},
+		{ID: 7, Title: "Thrown out", Updated: now.Add(-50 * 24 * time.Hour), Deleted: now.Add(-time.Hour)},
+	}}
 }

@@ -17,7 +17,7 @@ type finder struct {
 	query   string
 	matches []match
 	current int
-	cache   map[*block]found
+	cache   map[*block]foundIn
 	goal    turn.ID // the turn whose first match is the one to stand on until it is drawn exactly
 }
 
@@ -27,8 +27,8 @@ type match struct {
 	from, to    int
 }
 
-// found are the matches of one version of a block.
-type found struct {
+// foundIn are the matches of one version of a block.
+type foundIn struct {
 	version, generation int
 	matches             []match
 }
@@ -48,8 +48,14 @@ func (t *transcript) search(query string) {
 	t.showMatch()
 }
 
+// endSearch forgets the matches.
+func (t *transcript) endSearch() { t.find = finder{} }
+
+// found is which match is current, counted from 1, and how many there are.
+func (t *transcript) found() (current, total int) { return t.find.current + 1, len(t.find.matches) }
+
 func newFinder(query string) finder {
-	return finder{query: strings.ToLower(query), cache: map[*block]found{}}
+	return finder{query: strings.ToLower(query), cache: map[*block]foundIn{}}
 }
 
 // aim stands on the first match in the turn that is the goal. Its lines move
@@ -97,7 +103,7 @@ func (f *finder) refresh(t *transcript) {
 	for i, b := range t.blocks {
 		have, ok := f.cache[b]
 		if !ok || have.version != b.version || have.generation != t.generation {
-			have = found{b.version, t.generation, f.in(b, t.th)}
+			have = foundIn{b.version, t.generation, f.in(b, t.th)}
 			f.cache[b] = have
 		}
 		for _, m := range have.matches {

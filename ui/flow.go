@@ -1,6 +1,10 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+
+	"rookery/ui/kit"
+)
 
 // A flow is plain text that grows, broken into lines. Growing costs the last
 // paragraph, not the whole text.
@@ -22,14 +26,14 @@ func (f *flow) set(text string, width int) {
 	if len(text) == len(f.text) {
 		return
 	}
-	f.paragraph += clean(text[len(f.text):])
+	f.paragraph += kit.Clean(text[len(f.text):])
 	f.text = text
 	if end := strings.LastIndexByte(f.paragraph, '\n'); end >= 0 {
-		f.lines = append(f.lines[:f.before], wrapped(f.paragraph[:end], width)...)
+		f.lines = append(f.lines[:f.before], kit.Wrap(f.paragraph[:end], width)...)
 		f.words += countWords(f.paragraph[:end])
 		f.before, f.paragraph = len(f.lines), f.paragraph[end+1:]
 	}
-	f.lines = append(f.lines[:f.before], wrapped(f.paragraph, width)...)
+	f.lines = append(f.lines[:f.before], kit.Wrap(f.paragraph, width)...)
 }
 
 // wordCount is the number of words so far.

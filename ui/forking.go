@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // fork opens copies of the conversation up to the selected or last turn.
@@ -40,8 +41,8 @@ func (m *Model) askForks(string) tea.Cmd {
 	if _, ok := m.tab().marked(); !ok {
 		return m.fail(errNoTurns)
 	}
-	m.open(newQuestion(m.th, "Fork into how many tabs?", "", "fork", "2", false, func(text string) intent {
-		return run{keys.Fork, oneLine(text)}
+	m.OpenDialog(kit.NewQuestion(m.th, "Fork into how many tabs?", "", "fork", "2", false, func(h kit.Host, text string) tea.Cmd {
+		return kit.Run(keys.Fork, kit.OneLine(text))(h)
 	}))
 	return nil
 }

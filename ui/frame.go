@@ -93,7 +93,13 @@ func (m *Model) look() tea.Cmd {
 		}
 	}
 	m.syncPanel()
-	return tea.Batch(cmd, m.reach(), m.awaited())
+	cmds := []tea.Cmd{cmd, m.reach(), m.awaited()}
+	for _, f := range m.features {
+		if f.Look != nil {
+			cmds = append(cmds, f.Look(m))
+		}
+	}
+	return tea.Batch(cmds...)
 }
 
 // ring asks the terminal for attention.

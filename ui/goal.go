@@ -13,17 +13,6 @@ type goal struct {
 	text string // to be marked in it
 }
 
-// openFound opens a conversation at the turn that a search found.
-func (m *Model) openFound(f turn.SearchHit) tea.Cmd {
-	cmd := m.openStored(f.Conversation, m.active+1)
-	g := &goal{turn: f.Turn}
-	if len(f.Marks) > 0 && f.Marks[0][0] >= 0 && f.Marks[0][0] < f.Marks[0][1] && f.Marks[0][1] <= len(f.Snippet) {
-		g.text = f.Snippet[f.Marks[0][0]:f.Marks[0][1]]
-	}
-	m.tab().goal = g
-	return tea.Batch(cmd, m.look(), m.tick())
-}
-
 // reach goes to the active tab's goal once the conversation is there. A turn
 // on another line of the tree needs that line first.
 func (m *Model) reach() tea.Cmd {

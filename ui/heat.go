@@ -9,6 +9,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A heat is the strip below the messages that shows which state of a mix
@@ -46,7 +47,7 @@ func (h *heat) sync(t *tab) {
 	}
 	h.tokens = tokens
 	for i, f := range tn.Mix.Members() {
-		name := oneLine(f.Name)
+		name := kit.OneLine(f.Name)
 		if i == 0 {
 			name = "own run"
 		}

@@ -12,6 +12,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -69,7 +70,7 @@ func (h *heat) draw(th theme.Theme, width, height int, text func(int32) string) 
 	first := h.first(cells)
 	seen := h.tokens[first:min(len(h.tokens), first+cells)]
 	var lines []string
-	label := func(name string) string { return pad(fit(name, gutter-1), gutter) }
+	label := func(name string) string { return kit.Pad(kit.Fit(name, gutter-1), gutter) }
 	detail, letters := "", false
 	if h.focused {
 		detail = h.detail(th, text, true)
@@ -88,7 +89,7 @@ func (h *heat) draw(th theme.Theme, width, height int, text func(int32) string) 
 		lines = append(lines, th.Muted.Render(label("pushed"))+h.line(seen, first, func(t infer.Token) string { return h.winner(th, t) }, th))
 	}
 	if h.focused {
-		lines = append(lines, fit(detail, width))
+		lines = append(lines, kit.Fit(detail, width))
 	}
 	return lines
 }
@@ -153,7 +154,7 @@ func letter(k int) string {
 // their letters alone.
 func (h *heat) detail(th theme.Theme, text func(int32) string, names bool) string {
 	t := h.tokens[min(max(h.at, 0), len(h.tokens)-1)]
-	line := th.Muted.Render(fmt.Sprintf("%s/%s ", count(h.at+1), count(len(h.tokens)))) + `"` + text(t.ID) + `"` + "  mix " + likely(t.LogProb)
+	line := th.Muted.Render(fmt.Sprintf("%s/%s ", kit.FormatCount(h.at+1), kit.FormatCount(len(h.tokens)))) + `"` + text(t.ID) + `"` + "  mix " + likely(t.LogProb)
 	if len(t.MemberLogprobs) != len(h.names) {
 		return line + th.Muted.Render("  drawn from other states")
 	}
@@ -202,5 +203,5 @@ func mixName(t turn.Turn) string {
 	if !t.Mix.Active() {
 		return ""
 	}
-	return "mix " + oneLine(t.Mix.String())
+	return "mix " + kit.OneLine(t.Mix.String())
 }

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
@@ -28,25 +29,23 @@ const helpWidth = 84
 // showHelp opens the sheet over a dialog.
 type showHelp struct{}
 
-func (showHelp) intent() {}
-
-func (showHelp) carryOut(m *Model) tea.Cmd { return m.openHelp("") }
+func (showHelp) do(h kit.Host) tea.Cmd { return h.(*Model).openHelp("") }
 
 // uncover takes the sheet off a dialog that goes on by itself.
-func (m *Model) uncover(d dialog) {
+func (m *Model) uncover(d kit.Dialog) {
 	n := len(m.dialogs)
 	if n < 2 || m.dialogs[n-2] != d {
 		return
 	}
 	if _, ok := m.dialogs[n-1].(*helpSheet); ok {
-		m.shut()
+		m.CloseDialog()
 	}
 }
 
-func (h *helpSheet) press(id keys.ID, text string) intent {
+func (h *helpSheet) Press(id keys.ID, text string) kit.Action {
 	switch {
 	case id == keys.ListCancel || id == keys.ListAccept || text == "q" || text == "?":
-		return done{}
+		return kit.Close
 	case id == keys.ListUp || text == "k":
 		h.scroll(-1)
 	case id == keys.ListDown || text == "j":
@@ -61,17 +60,17 @@ func (h *helpSheet) press(id keys.ID, text string) intent {
 
 func (h *helpSheet) scroll(by int) { h.top = max(0, min(h.top+by, len(h.lines)-h.rows())) }
 
-func (h *helpSheet) wheel(by int) intent {
+func (h *helpSheet) Wheel(by, _, _ int) kit.Action {
 	h.scroll(by)
 	return nil
 }
 
-func (h *helpSheet) click(int, int) intent { return nil }
-func (h *helpSheet) rows() int             { return max(1, h.height-4) }
+func (h *helpSheet) Click(int, int) kit.Action { return nil }
+func (h *helpSheet) rows() int                 { return max(1, h.height-4) }
 
-func (h *helpSheet) resize(width, height int) {
+func (h *helpSheet) Resize(width, height int) {
 	h.width, h.height = width, height
-	lines, parts := helpLines(h.th, h.keymap, h.about, innerWidth(helpWidth, width))
+	lines, parts := helpLines(h.th, h.keymap, h.about, kit.InnerWidth(helpWidth, width))
 	if h.lines == nil {
 		h.top = parts[h.from]
 	}
@@ -83,11 +82,8 @@ func (h *helpSheet) resize(width, height int) {
 // names it: its own keys are what is looked for there. "" is the beginning.
 func (m *Model) helpFrom() string {
 	if n := len(m.dialogs); n > 0 {
-		switch m.dialogs[n-1].(type) {
-		case *comparison:
-			return string(keys.PaneNext)
-		case *setup:
-			return string(keys.Comparison)
+		if d, ok := m.dialogs[n-1].(kit.Helped); ok {
+			return d.HelpPart()
 		}
 		return ""
 	}
@@ -103,11 +99,11 @@ func (m *Model) helpFrom() string {
 // panelPart names the keys of a panel in the help.
 func panelPart(title string) string { return "In the panels: " + title }
 
-func (h *helpSheet) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(helpWidth, h.width)
+func (h *helpSheet) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(helpWidth, h.width)
 	content := h.lines[h.top:min(len(h.lines), h.top+h.rows())]
-	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "close", "↑↓", "scroll", m.Hint(keys.List, keys.ListPageDown), "page")
-	return framed(th, "Help", content, hints, inner, h.width, h.height)
+	hints := kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "close", "↑↓", "scroll", m.Hint(keys.List, keys.ListPageDown), "page")
+	return kit.Frame(th, "Help", content, hints, inner, h.width, h.height)
 }
 
 // helpLines is the sheet: keys on the left, what they do, and the command. parts
@@ -115,19 +111,19 @@ func (h *helpSheet) draw(th theme.Theme, m keys.Map) box {
 func helpLines(th theme.Theme, m keys.Map, about []string, width int) (lines []string, parts map[string]int) {
 	parts = map[string]int{}
 	for _, line := range about {
-		lines = append(lines, th.Muted.Render(fit(line, width)))
+		lines = append(lines, th.Muted.Render(kit.Fit(line, width)))
 	}
 	left := min(28, width/2)
 	head := func(name string) {
-		lines = append(lines, "", th.Heading.Render(fit(name, width)))
+		lines = append(lines, "", th.Heading.Render(kit.Fit(name, width)))
 		parts[name] = len(lines) - 1
 	}
 	row := func(label, what string) {
-		for i, line := range wrapped(what, width-left-1) {
+		for i, line := range kit.Wrap(what, width-left-1) {
 			if i > 0 {
 				label = ""
 			}
-			lines = append(lines, th.Key.Render(pad(label, left))+" "+line)
+			lines = append(lines, th.Key.Render(kit.Pad(label, left))+" "+line)
 		}
 	}
 	for _, category := range keys.Categories {

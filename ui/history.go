@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"rookery/ui/kit"
 )
 
 func (m *Model) loadHistory() tea.Cmd {
@@ -33,7 +35,7 @@ func (m *Model) remember(prompt string) {
 // recall fetches older or newer prompts at the edges of the text.
 func (m *Model) recall(by int) {
 	c := m.tab().composer
-	if by > 0 && c.up() || by < 0 && c.down() {
+	if by > 0 && c.Up() || by < 0 && c.Down() {
 		return
 	}
 	if c.recall(m.prompts, by) {
@@ -45,14 +47,14 @@ func (m *Model) recall(by int) {
 func (m *Model) searchHistory(string) tea.Cmd {
 	const longest = 400 // bytes of a prompt that are searched
 	seen := map[string]bool{}
-	var entries []entry
+	var entries []kit.Entry
 	for _, p := range slices.Backward(m.prompts) {
 		if !seen[p] {
 			seen[p] = true
-			entries = append(entries, entry{title: oneLine(strings.ToValidUTF8(p[:min(len(p), longest)], "")), choose: usePrompt{p}})
+			entries = append(entries, kit.Entry{Title: kit.OneLine(strings.ToValidUTF8(p[:min(len(p), longest)], "")), Choose: kit.FillPrompt(p)})
 		}
 	}
-	m.open(newChooser(m.th, "Prompt history", "use", "No prompt has been sent yet.", entries))
+	m.OpenDialog(kit.NewChooser(m.th, "Prompt history", "use", "No prompt has been sent yet.", entries))
 	return nil
 }
 

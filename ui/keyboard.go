@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // onKey gives a key to whoever has the keyboard: the topmost dialog, the
@@ -33,7 +34,7 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 		return m.act(id, "")
 	}
 	if m.focus == keys.Composer && msg.Text != "" {
-		m.tab().composer.insert(msg.Text)
+		m.tab().composer.Insert(msg.Text)
 		m.edited()
 	}
 	return nil
@@ -58,14 +59,14 @@ func (m *Model) onMenuKey(id keys.ID) bool {
 		c.menu.closed = true
 	case keys.Complete, keys.Send:
 		a := c.menu.entries[c.menu.selected]
-		if id == keys.Send && c.value() == "/"+a.Slash && !a.NeedsArgument() {
+		if id == keys.Send && c.Value() == "/"+a.Slash && !a.NeedsArgument() {
 			return false // typed in full: run it
 		}
 		text := "/" + a.Slash
 		if a.Args != "" {
 			text += " "
 		}
-		c.set(text)
+		c.Set(text)
 		m.edited()
 		return id == keys.Complete || a.Args != ""
 	default:
@@ -79,21 +80,21 @@ func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	d := m.dialogs[len(m.dialogs)-1]
 	var id keys.ID
 	var known bool
-	if p, ok := d.(placed); ok {
-		id, known = m.keymap.Lookup(p.context(), msg.String())
+	if p, ok := d.(kit.Keyed); ok {
+		id, known = m.keymap.Lookup(p.Context(), msg.String())
 	}
 	if !known {
 		id, known = m.keymap.Lookup(keys.List, msg.String())
 	}
 	if !known {
 		id, known = m.keymap.Lookup(keys.Composer, msg.String())
-		known = known && edits(id)
+		known = known && kit.IsEdit(id)
 	}
 	switch {
 	case known:
-		return m.carryOut(d.press(id, ""))
+		return m.carry(d.Press(id, ""))
 	case msg.Text != "":
-		return m.carryOut(d.press("", msg.Text))
+		return m.carry(d.Press("", msg.Text))
 	}
 	return nil
 }
@@ -101,10 +102,10 @@ func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 // onPaste inserts pasted text where text is written.
 func (m *Model) onPaste(text string) tea.Cmd {
 	if n := len(m.dialogs); n > 0 {
-		if _, ok := m.dialogs[n-1].(*confirmation); ok {
+		if _, ok := m.dialogs[n-1].(*kit.Confirmation); ok {
 			return nil // a text is no answer
 		}
-		return m.carryOut(m.dialogs[n-1].press("", text)) // it may be searched for
+		return m.carry(m.dialogs[n-1].Press("", text)) // it may be searched for
 	}
 	m.setFocus(keys.Composer)
 	m.tab().composer.paste(text)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -20,14 +21,14 @@ const menuRows = 8
 
 // refreshMenu follows the text.
 func (c *composer) refreshMenu() {
-	if c.menu.changes == c.changes {
+	if c.menu.changes == c.Changes() {
 		return
 	}
-	c.menu = menu{changes: c.changes}
-	if len(c.lines) > 1 || len(c.held) > 0 {
+	c.menu = menu{changes: c.Changes()}
+	if c.LineCount() > 1 || len(c.held) > 0 {
 		return
 	}
-	name, rest, spaced := strings.Cut(c.value(), " ")
+	name, rest, spaced := strings.Cut(c.Value(), " ")
 	name, slash := strings.CutPrefix(name, "/")
 	if !slash || !commandName(name) && name != "" {
 		return
@@ -82,12 +83,12 @@ func (m *menu) lines(th theme.Theme, width int) []string {
 	widest = min(widest, 24)
 	var lines []string
 	for i, a := range m.entries[first:end] {
-		usage := pad(a.Usage(), widest)
+		usage := kit.Pad(a.Usage(), widest)
 		if first+i == m.selected && !m.complete {
-			lines = append(lines, th.Selected.Render(pad(" "+usage+"  "+a.Help, width)))
+			lines = append(lines, th.Selected.Render(kit.Pad(" "+usage+"  "+a.Help, width)))
 			continue
 		}
-		lines = append(lines, pad(" "+th.Key.Render(usage)+"  "+th.Muted.Render(fit(a.Help, max(0, width-widest-4))), width))
+		lines = append(lines, kit.Pad(" "+th.Key.Render(usage)+"  "+th.Muted.Render(kit.Fit(a.Help, max(0, width-widest-4))), width))
 	}
 	return lines
 }

@@ -11,6 +11,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -50,7 +51,7 @@ func (m *Model) lookAtTokens(arg string) tea.Cmd {
 		return m.fail(err)
 	}
 	s := &microscope{turn: b.turn.ID, tokens: tokens, at: at - 1, seen: -1}
-	m.open(s)
+	m.OpenDialog(s)
 	return m.lookNow(s)
 }
 
@@ -64,13 +65,11 @@ type (
 	}
 )
 
-func (lookAt) intent() {}
-func (branch) intent() {}
+func (i lookAt) do(h kit.Host) tea.Cmd { return h.(*Model).lookNow(i.s) }
 
-func (i lookAt) carryOut(m *Model) tea.Cmd { return m.lookNow(i.s) }
-
-func (i branch) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i branch) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	err := m.tab().d.Branch(i.turn, i.at, i.token)
 	m.tab().transcript.toEnd()
 	return tea.Batch(m.report("", err), m.look(), m.tick())
@@ -102,23 +101,23 @@ func (m *Model) onCandidates(msg candidatesMsg) tea.Cmd {
 	s.busy = false
 	s.seen, s.list, s.failed, s.chosen = msg.at, msg.list, "", 0
 	if msg.err != nil {
-		s.failed = oneLine(msg.err.Error())
+		s.failed = kit.OneLine(msg.err.Error())
 	}
 	s.chosen = max(0, slices.IndexFunc(s.list, func(c chat.Candidate) bool { return c.Taken }))
-	if len(m.dialogs) == 0 || m.dialogs[len(m.dialogs)-1] != dialog(s) {
+	if len(m.dialogs) == 0 || m.dialogs[len(m.dialogs)-1] != kit.Dialog(s) {
 		return nil
 	}
 	return m.lookNow(s)
 }
 
-func (s *microscope) press(id keys.ID, _ string) intent {
+func (s *microscope) Press(id keys.ID, _ string) kit.Action {
 	const far = 10
 	switch id {
 	case keys.ListCancel:
-		return done{}
+		return kit.Close
 	case keys.ListAccept:
 		if s.fresh() && s.chosen < len(s.list) && !s.list[s.chosen].Taken {
-			return branch{s.turn, s.at, s.list[s.chosen].Token}
+			return branch{s.turn, s.at, s.list[s.chosen].Token}.do
 		}
 	case keys.CharLeft:
 		return s.move(-1)
@@ -150,14 +149,14 @@ func (s *microscope) choose(by int) {
 	}
 }
 
-func (s *microscope) move(by int) intent {
+func (s *microscope) move(by int) kit.Action {
 	s.at = min(max(s.at+by, 0), len(s.tokens)-1)
-	return lookAt{s}
+	return lookAt{s}.do
 }
 
-// click chooses the candidate under the pointer.
-func (s *microscope) click(_, y int) intent {
-	inner := innerWidth(100, s.width)
+// Click chooses the candidate under the pointer.
+func (s *microscope) Click(_, y int) kit.Action {
+	inner := kit.InnerWidth(100, s.width)
 	text := s.text(theme.Theme{}, inner, s.textRows())
 	if i := y - 1 - len(text) - 2; i >= 0 && i < min(len(s.list), s.rows()) && s.fresh() && s.failed == "" {
 		s.chosen = i
@@ -165,8 +164,8 @@ func (s *microscope) click(_, y int) intent {
 	return nil
 }
 
-func (s *microscope) wheel(by int) intent      { return s.move(by) }
-func (s *microscope) resize(width, height int) { s.width, s.height = width, height }
+func (s *microscope) Wheel(by, _, _ int) kit.Action { return s.move(by) }
+func (s *microscope) Resize(width, height int)      { s.width, s.height = width, height }
 
 // rows is how many candidates there is room for.
 func (s *microscope) rows() int { return max(2, min(mostCandidates+1, s.height-9)) }
@@ -174,17 +173,17 @@ func (s *microscope) rows() int { return max(2, min(mostCandidates+1, s.height-9
 // textRows is how many lines there are for the answer around the token.
 func (s *microscope) textRows() int { return max(1, min(8, s.height-s.rows()-5)) }
 
-func (s *microscope) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(100, s.width)
+func (s *microscope) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(100, s.width)
 	rows := s.rows()
 	content := s.text(th, inner, s.textRows())
 	content = append(content, "")
 	content = append(content, s.table(th, inner, rows)...)
-	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "go on from it", m.Hint(keys.List, keys.ListCancel), "close",
+	hints := kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "go on from it", m.Hint(keys.List, keys.ListCancel), "close",
 		m.Hint(keys.Composer, keys.CharLeft)+"/"+m.Hint(keys.Composer, keys.CharRight), "token",
 		m.Hint(keys.List, keys.ListUp)+"/"+m.Hint(keys.List, keys.ListDown), "candidate")
-	title := fmt.Sprintf("Token %s of %s", count(s.at+1), count(len(s.tokens)))
-	return framed(th, title, content, hints, inner, s.width, s.height)
+	title := fmt.Sprintf("Token %s of %s", kit.FormatCount(s.at+1), kit.FormatCount(len(s.tokens)))
+	return kit.Frame(th, title, content, hints, inner, s.width, s.height)
 }
 
 // text is the answer around the present token, which is highlighted.
@@ -197,7 +196,7 @@ func (s *microscope) text(th theme.Theme, width, height int) []string {
 		line, used = "", 0
 	}
 	for i := max(0, s.at-around); i < min(len(s.tokens), s.at+around); i++ {
-		piece := fit(s.tokens[i], width)
+		piece := kit.Fit(s.tokens[i], width)
 		w := ansi.StringWidth(piece)
 		if used+w > width {
 			flush()
@@ -225,7 +224,7 @@ func (s *microscope) text(th theme.Theme, width, height int) []string {
 func (s *microscope) table(th theme.Theme, width, rows int) []string {
 	switch {
 	case s.failed != "":
-		return wrapped("✗ "+s.failed, width)
+		return kit.Wrap("✗ "+s.failed, width)
 	case s.seen < 0:
 		return []string{th.Muted.Render("reading up to this token")}
 	}
@@ -234,7 +233,7 @@ func (s *microscope) table(th theme.Theme, width, rows int) []string {
 	if bar < 3 { // the figures matter more than their pictures
 		name, bar = min(16, max(4, width-2*percent-6)), 0
 	}
-	lines := []string{th.Muted.Render(fit("  "+pad("token", name)+" "+pad("the model", bar+percent+1)+" "+pad("this draw", bar+percent+1), width))}
+	lines := []string{th.Muted.Render(kit.Fit("  "+kit.Pad("token", name)+" "+kit.Pad("the model", bar+percent+1)+" "+kit.Pad("this draw", bar+percent+1), width))}
 	for i, c := range s.list {
 		if i >= rows {
 			break
@@ -243,12 +242,12 @@ func (s *microscope) table(th theme.Theme, width, rows int) []string {
 		if c.Taken && s.fresh() {
 			mark = "* "
 		}
-		line := mark + pad(`"`+c.Text+`"`, name) + " " + gauge(th, c.Model, bar) + share(c.Model) + "  " + gauge(th, c.Drawn, bar) + share(c.Drawn)
+		line := mark + kit.Pad(`"`+c.Text+`"`, name) + " " + gauge(th, c.Model, bar) + share(c.Model) + "  " + gauge(th, c.Drawn, bar) + share(c.Drawn)
 		switch {
 		case !s.fresh():
 			line = th.Muted.Render(ansi.Strip(line))
 		case i == s.chosen:
-			line = th.Selected.Render(pad(ansi.Strip(line), width))
+			line = th.Selected.Render(kit.Pad(ansi.Strip(line), width))
 		}
 		lines = append(lines, line)
 	}

@@ -13,11 +13,13 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A mixWorkspace is what the interface needs of mixes. It blocks and is called in
 // commands only.
 type mixWorkspace interface {
+	States(ctx context.Context) ([]turn.State, error)
 	ParseMix(ctx context.Context, text string) (turn.Mix, error)
 	Mixes(ctx context.Context) ([]turn.NamedMix, error)
 	FindMix(ctx context.Context, name string) (turn.Mix, error)
@@ -30,6 +32,10 @@ type mixDialogue interface {
 	SetMix(m turn.Mix) error
 	// Drawn is an answer's tokens as they were drawn, or nil.
 	Drawn(id turn.ID) []infer.Token
+}
+
+func (k chatWorkspace) States(ctx context.Context) ([]turn.State, error) {
+	return k.Library().List(ctx)
 }
 
 func (opening) SetMix(turn.Mix) error       { return errOpening }
@@ -89,7 +95,7 @@ func (m *Model) onMix(msg mixMsg) tea.Cmd {
 	if err == nil {
 		err = t.d.SetMix(msg.mix)
 	}
-	if c := t.composer; err != nil && c.empty() {
+	if c := t.composer; err != nil && c.Empty() {
 		c.fill(msg.typed) // to be put right
 		m.edited()
 	}
@@ -122,7 +128,7 @@ func saidMix(mix turn.Mix) string {
 	if !mix.Active() {
 		return "no mix: the conversation's own run alone"
 	}
-	return "mix " + oneLine(mix.String())
+	return "mix " + kit.OneLine(mix.String())
 }
 
 // setMix uses a mix from the next token on.
@@ -143,15 +149,15 @@ const addedWeight = 0.5
 
 // mixStatesMsg brings the library, for the dialog that adds to the mix.
 type mixStatesMsg struct {
-	dialog *chooser
+	dialog *kit.Chooser
 	list   []turn.State
 	err    error
 }
 
 // addToMix asks which state to add.
 func (m *Model) addToMix() tea.Cmd {
-	c := newChooser(m.th, "Add a state to the mix", "add", "There are no other states for this model.", nil)
-	m.open(c)
+	c := kit.NewChooser(m.th, "Add a state to the mix", "add", "There are no other states for this model.", nil)
+	m.OpenDialog(c)
 	return func() tea.Msg {
 		list, err := m.workspace.States(m.ctx)
 		return mixStatesMsg{c, list, err}
@@ -168,23 +174,22 @@ func (m *Model) onMixStates(msg mixStatesMsg) tea.Cmd {
 	if m.model != nil {
 		list = library.Fitting(list, m.model)
 	}
-	var entries []entry
+	var entries []kit.Entry
 	for _, s := range list {
 		if !mix.Has(s.ID) {
-			entries = append(entries, entry{title: oneLine(s.Name), detail: aboutState(s), choose: addState{s}})
+			entries = append(entries, kit.Entry{Title: kit.OneLine(s.Name), Detail: kit.AboutState(s), Choose: addState{s}.do})
 		}
 	}
-	msg.dialog.fill(entries)
+	msg.dialog.Fill(entries)
 	return nil
 }
 
 // addState adds a state to the mix of the conversation.
 type addState struct{ s turn.State }
 
-func (addState) intent() {}
-
-func (i addState) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i addState) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	mix := m.tab().view.Conversation.Mix
 	if !mix.Active() {
 		mix = turn.Mix{Own: turn.MixMember{Weight: 1}}
@@ -195,7 +200,7 @@ func (i addState) carryOut(m *Model) tea.Cmd {
 
 // mixesMsg brings the saved mixes for their dialog.
 type mixesMsg struct {
-	dialog *chooser
+	dialog *kit.Chooser
 	list   []turn.NamedMix
 	err    error
 }
@@ -205,12 +210,12 @@ func (m *Model) savedMixes(name string) tea.Cmd {
 	if name != "" {
 		return m.readMix("/mixes "+name, func() (turn.Mix, error) { return m.workspace.FindMix(m.ctx, name) })
 	}
-	c := newChooser(m.th, "Saved mixes", "use", "", nil)
-	m.open(c)
+	c := kit.NewChooser(m.th, "Saved mixes", "use", "", nil)
+	m.OpenDialog(c)
 	return m.listMixes(c)
 }
 
-func (m *Model) listMixes(c *chooser) tea.Cmd {
+func (m *Model) listMixes(c *kit.Chooser) tea.Cmd {
 	return func() tea.Msg {
 		list, err := m.workspace.Mixes(m.ctx)
 		return mixesMsg{c, list, err}
@@ -223,19 +228,19 @@ func (m *Model) onMixes(msg mixesMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	mix := m.tab().view.Conversation.Mix
-	var entries []entry
+	var entries []kit.Entry
 	for _, saved := range msg.list {
-		entries = append(entries, entry{
-			title: oneLine(saved.Name), detail: oneLine(saved.Mix.String()), current: saved.Mix.String() == mix.String(),
-			choose: takeMix{saved.Name}, remove: askDeleteMix{saved.Name},
+		entries = append(entries, kit.Entry{
+			Title: kit.OneLine(saved.Name), Detail: kit.OneLine(saved.Mix.String()), Current: saved.Mix.String() == mix.String(),
+			Choose: takeMix{saved.Name}.do, Remove: askDeleteMix{saved.Name}.do,
 		})
 	}
 	if mix.Active() {
-		entries = append(entries, entry{title: "Save the mix of this conversation…", detail: oneLine(mix.String()), choose: askSaveMix{}})
+		entries = append(entries, kit.Entry{Title: "Save the mix of this conversation…", Detail: kit.OneLine(mix.String()), Choose: askSaveMix{}.do})
 	}
-	msg.dialog.fill(entries)
+	msg.dialog.Fill(entries)
 	if len(entries) == 0 {
-		msg.dialog.empty = "None yet. " + m.hintFor(keys.SaveMix) + " saves that of the conversation."
+		msg.dialog.Empty = "None yet. " + m.hintFor(keys.SaveMix) + " saves that of the conversation."
 	}
 	return nil
 }
@@ -253,58 +258,57 @@ type (
 	saveMixAs   struct{ name string }
 )
 
-func (takeMix) intent()      {}
-func (askDeleteMix) intent() {}
-func (deleteMix) intent()    {}
-func (askSaveMix) intent()   {}
-func (askSaveOver) intent()  {}
-func (nameMix) intent()      {}
-func (saveMixAs) intent()    {}
-
-func (i takeMix) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i takeMix) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	return m.savedMixes(i.name)
 }
 
-func (i askDeleteMix) carryOut(m *Model) tea.Cmd {
-	m.open(&confirmation{title: "Delete the mix?", text: fmt.Sprintf("“%s” is removed from the saved mixes. Conversations that use it keep it.", oneLine(i.name)), verb: "delete", accept: deleteMix(i)})
+func (i askDeleteMix) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.OpenDialog(&kit.Confirmation{Title: "Delete the mix?", Text: fmt.Sprintf("“%s” is removed from the saved mixes. Conversations that use it keep it.", kit.OneLine(i.name)), Verb: "delete", Accept: deleteMix(i).do})
 	return nil
 }
 
-func (i deleteMix) carryOut(m *Model) tea.Cmd {
-	m.dialogs = nil
+func (i deleteMix) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialogs()
 	return func() tea.Msg {
-		return noticeMsg{"deleted the mix “" + oneLine(i.name) + "”", m.workspace.DeleteMix(m.ctx, i.name)}
+		return noticeMsg{"deleted the mix “" + kit.OneLine(i.name) + "”", m.workspace.DeleteMix(m.ctx, i.name)}
 	}
 }
 
-func (askSaveMix) carryOut(m *Model) tea.Cmd {
-	m.open(newQuestion(m.th, "Save the mix", "States and weights of this conversation's mix, for any conversation.", "save", "", false, func(name string) intent {
-		return nameMix{strings.TrimSpace(name)}
+func (askSaveMix) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.OpenDialog(kit.NewQuestion(m.th, "Save the mix", "States and weights of this conversation's mix, for any conversation.", "save", "", false, func(h kit.Host, name string) tea.Cmd {
+		return nameMix{strings.TrimSpace(name)}.do(h)
 	}))
 	return nil
 }
 
-func (i askSaveOver) carryOut(m *Model) tea.Cmd {
+func (i askSaveOver) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	mix := m.tab().view.Conversation.Mix
-	m.open(&confirmation{
-		title: "Replace the mix?", text: fmt.Sprintf("“%s” becomes that of this conversation: %s.", oneLine(i.name), oneLine(mix.String())),
-		verb: "replace", accept: saveMixAs(i),
+	m.OpenDialog(&kit.Confirmation{
+		Title: "Replace the mix?", Text: fmt.Sprintf("“%s” becomes that of this conversation: %s.", kit.OneLine(i.name), kit.OneLine(mix.String())),
+		Verb: "replace", Accept: saveMixAs(i).do,
 	})
 	return nil
 }
 
-func (i nameMix) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i nameMix) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	return m.saveMix(i.name)
 }
 
-func (i saveMixAs) carryOut(m *Model) tea.Cmd {
-	m.dialogs = nil
+func (i saveMixAs) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialogs()
 	mix := m.tab().view.Conversation.Mix
 	return func() tea.Msg {
 		saved, err := m.workspace.SaveMix(m.ctx, i.name, mix)
-		return noticeMsg{"saved the mix “" + oneLine(saved.Name) + "”", err}
+		return noticeMsg{"saved the mix “" + kit.OneLine(saved.Name) + "”", err}
 	}
 }
 
@@ -322,7 +326,7 @@ func (m *Model) saveMix(name string) tea.Cmd {
 		return m.fail(errNoMix)
 	}
 	if name == "" {
-		return askSaveMix{}.carryOut(m)
+		return askSaveMix{}.do(m)
 	}
 	return func() tea.Msg {
 		list, err := m.workspace.Mixes(m.ctx)
@@ -337,7 +341,7 @@ func (m *Model) onNameTaken(msg nameTakenMsg) tea.Cmd {
 	case msg.err != nil:
 		return m.fail(msg.err)
 	case msg.taken:
-		return askSaveOver{msg.name}.carryOut(m)
+		return askSaveOver{msg.name}.do(m)
 	}
-	return saveMixAs{msg.name}.carryOut(m)
+	return saveMixAs{msg.name}.do(m)
 }

@@ -138,13 +138,13 @@ func TestMixStates(t *testing.T) {
 	b.press("o")
 	b.sees("No mix.")
 	b.press("f9")
-	b.m.tab().composer.set("/mix demo-sad=1")
+	b.m.tab().composer.Set("/mix demo-sad=1")
 	b.press("enter")
 	b.sees(`there is no state "demo-sad=1"`)
 	b.k.mix = sadMix()
 	b.press("enter")
 	b.did("mix own=1,demo-sad=0.5")
-	b.m.tab().composer.set("/mix off")
+	b.m.tab().composer.Set("/mix off")
 	b.press("enter")
 	b.did("mix ")
 }
@@ -152,7 +152,7 @@ func TestMixStates(t *testing.T) {
 func TestSavedMixes(t *testing.T) {
 	b := newBench(t, mixed(), Settings{}, 100, 30)
 	run := func(line string) {
-		b.m.tab().composer.set(line)
+		b.m.tab().composer.Set(line)
 		b.press("enter")
 	}
 	run("/save_mix gloom")

@@ -10,6 +10,7 @@ import (
 
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -39,9 +40,8 @@ type Model struct {
 	tabs          []*tab
 	active        int
 	closed        []closedTab
-	binned        []binnedTab  // away, the last one last
 	focus         keys.Context // Composer, Transcript or Panel
-	dialogs       []dialog
+	dialogs       []kit.Dialog
 	panel         sidePanel
 	adapting      adapterJob
 	heat          heat
@@ -59,17 +59,18 @@ type Model struct {
 	leaving bool      // the program is about to end
 	doubted time.Time // when quitting was last half asked for
 
+	features  []kit.Feature
 	actions   map[keys.ID]func(arg string) tea.Cmd
 	clock     func() time.Time
 	after     func(time.Duration, tea.Msg) tea.Cmd // sends a message later
 	clipboard func(string) error                   // the system's
 }
 
-// New makes a model. It does nothing slow: conversations are opened by Init's
+// New makes a model that lasts as long as ctx. It does nothing slow: conversations are opened by Init's
 // command. Settings that are wrong are replaced by the defaults and reported;
 // see Settings.Validate.
-func New(o Options) *Model {
-	return newModel(context.Background(), chatWorkspace{o.Workspace, o.First}, o)
+func New(ctx context.Context, o Options) *Model {
+	return newModel(ctx, chatWorkspace{o.Workspace, o.First}, o)
 }
 
 func newModel(ctx context.Context, k workspace, o Options) *Model {
@@ -79,6 +80,10 @@ func newModel(ctx context.Context, k workspace, o Options) *Model {
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}
+	if o.Clipboard != nil {
+		m.clipboard = o.Clipboard
+	}
+	m.features = features()
 	m.actions = m.table()
 	m.surroundings.read = o.Surroundings
 	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
@@ -137,32 +142,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onHistory(msg)
 	case settingsMsg:
 		cmd = m.onSettings(Settings(msg))
-	case conversationsMsg:
-		cmd = m.onConversations(msg)
-	case searchDueMsg:
-		cmd = m.onSearchDue(msg)
-	case foundMsg:
-		m.onFound(msg)
-	case shelvedMsg:
-		cmd = m.onShelved(msg)
-	case importedMsg:
-		cmd = m.onImported(msg)
-	case takenBackMsg:
-		cmd = m.onTakenBack(msg)
-	case statesMsg:
-		cmd = m.onStates(msg)
-	case libraryMsg:
-		cmd = m.onLibrary(msg)
-	case bakeTickMsg:
-		cmd = m.onBakeTick(msg)
-	case bakedMsg:
-		cmd = m.onBaked(msg)
-	case inspectedMsg:
-		cmd = m.onInspected(msg)
-	case compareListMsg:
-		cmd = m.onCompareList(msg)
-	case driftMsg:
-		cmd = m.onDrift(msg)
 	case modelsMsg:
 		cmd = m.onModels(msg)
 	case modelMsg:
@@ -187,6 +166,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.onOutlook(msg)
 	case presetSavedMsg:
 		cmd = m.onPresetSaved(msg)
+	case kit.Action:
+		cmd = msg(m)
 	case compareMsg:
 		cmd = msg.take(m)
 	case noticeMsg:

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A ModelFile is a model that can be chosen.
@@ -29,14 +30,14 @@ func (f ModelFile) problem() error { return errors.New(f.Path + ": " + f.Problem
 // aboutModel says what a model is, or why it cannot be run.
 func aboutModel(f ModelFile) string {
 	if f.Problem != "" {
-		return oneLine("cannot be run: " + f.Problem)
+		return kit.OneLine("cannot be run: " + f.Problem)
 	}
-	return oneLine(f.About)
+	return kit.OneLine(f.About)
 }
 
 // modelsMsg brings the models for their dialog.
 type modelsMsg struct {
-	dialog *chooser
+	dialog *kit.Chooser
 	list   []ModelFile
 	err    error
 }
@@ -44,15 +45,14 @@ type modelsMsg struct {
 // reopenWith ends the interface, to be opened again with another model.
 type reopenWith struct{ file ModelFile }
 
-func (reopenWith) intent() {}
-
-func (i reopenWith) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i reopenWith) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	switch {
 	case i.file.Problem != "":
 		return m.fail(i.file.problem())
 	case i.file.Current:
-		return m.say(oneLine(i.file.Name) + " runs already")
+		return m.say(kit.OneLine(i.file.Name) + " runs already")
 	}
 	m.options.Reopen(i.file.Path)
 	return m.leave("")
@@ -70,12 +70,12 @@ func (m *Model) onModel(msg modelMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	return reopenWith{msg.file}.carryOut(m)
+	return reopenWith{msg.file}.do(m)
 }
 
 // modelNamed is the model of a name on the list, or of a file.
 func modelNamed(list []ModelFile, name string) (ModelFile, error) {
-	path := expandHome(name)
+	path := kit.ExpandHome(name)
 	for _, f := range list {
 		if f.Name == name || f.Path == path {
 			return f, nil
@@ -102,8 +102,8 @@ func (m *Model) models(arg string) tea.Cmd {
 			return modelMsg{f, err}
 		}
 	}
-	c := newChooser(m.th, "Models: one is loaded and the conversations opened again", "load", "", nil)
-	m.open(c)
+	c := kit.NewChooser(m.th, "Models: one is loaded and the conversations opened again", "load", "", nil)
+	m.OpenDialog(c)
 	return func() tea.Msg {
 		list, err := m.options.Models(m.ctx)
 		return modelsMsg{c, list, err}
@@ -114,14 +114,14 @@ func (m *Model) onModels(msg modelsMsg) tea.Cmd {
 	if msg.err != nil {
 		return m.fail(msg.err)
 	}
-	var entries []entry
+	var entries []kit.Entry
 	for _, f := range msg.list {
-		entries = append(entries, entry{title: oneLine(f.Name), detail: aboutModel(f), current: f.Current, choose: reopenWith{f}})
+		entries = append(entries, kit.Entry{Title: kit.OneLine(f.Name), Detail: aboutModel(f), Current: f.Current, Choose: reopenWith{f}.do})
 	}
 	if b := m.monitor.stats.Backend; b != "" {
-		msg.dialog.title = "Models, on " + b
+		msg.dialog.Title = "Models, on " + b
 	}
-	msg.dialog.fill(entries)
+	msg.dialog.Fill(entries)
 	return nil
 }
 
@@ -135,7 +135,7 @@ func (p *plain) models(ctx context.Context, arg string) error {
 		return err
 	}
 	for _, f := range list {
-		p.say(oneLine(f.Name) + ", " + otherwise(oneLine(f.Path), "comes with the program") + ": " + aboutModel(f) + "." + chosen(f.Current))
+		p.say(kit.OneLine(f.Name) + ", " + otherwise(kit.OneLine(f.Path), "comes with the program") + ": " + aboutModel(f) + "." + chosen(f.Current))
 	}
 	p.say("Start with --model and a file to use another one.")
 	return nil

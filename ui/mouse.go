@@ -5,6 +5,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/panel"
 )
 
@@ -124,16 +125,6 @@ func (m *Model) onTabClick(mouse tea.Mouse) tea.Cmd {
 	return nil
 }
 
-// stays says that a click beside a dialog does not close it. There is work in
-// it, which a slip of the hand would end.
-func stays(d dialog) bool {
-	switch d.(type) {
-	case *comparison, *grid, *setup, *question, *batching, *baking:
-		return true
-	}
-	return false
-}
-
 // onDialogMouse gives the mouse to the topmost dialog; a click beside it closes
 // it, unless it stays.
 func (m *Model) onDialogMouse(msg tea.MouseMsg) tea.Cmd {
@@ -142,27 +133,30 @@ func (m *Model) onDialogMouse(msg tea.MouseMsg) tea.Cmd {
 	switch msg.(type) {
 	case tea.MouseWheelMsg:
 		by, ok := map[tea.MouseButton]int{tea.MouseWheelUp: -1, tea.MouseWheelDown: 1}[mouse.Button]
-		if c, panes := d.(*comparison); ok && panes {
-			b := d.draw(m.th, m.keymap)
-			return m.carryOut(c.wheelAt(by, mouse.X-b.x, mouse.Y-b.y))
-		}
 		if ok {
-			return m.carryOut(d.wheel(by))
+			b := d.Draw(m.th, m.keymap)
+			return m.carry(d.Wheel(by, mouse.X-b.X, mouse.Y-b.Y))
 		}
 	case tea.MouseClickMsg:
-		b := d.draw(m.th, m.keymap)
+		b := d.Draw(m.th, m.keymap)
 		width := 0
-		if len(b.lines) > 0 {
-			width = ansi.StringWidth(b.lines[0])
+		if len(b.Lines) > 0 {
+			width = ansi.StringWidth(b.Lines[0])
 		}
-		inside := rect{b.x, b.y, width, len(b.lines)}.has(mouse.X, mouse.Y)
-		if !inside && stays(d) {
+		inside := rect{b.X, b.Y, width, len(b.Lines)}.has(mouse.X, mouse.Y)
+		if !inside && holdsWork(d) {
 			return nil
 		}
 		if !inside {
-			return m.carryOut(d.press(keys.ListCancel, ""))
+			return m.carry(d.Press(keys.ListCancel, ""))
 		}
-		return m.carryOut(d.click(mouse.X-b.x, mouse.Y-b.y))
+		return m.carry(d.Click(mouse.X-b.X, mouse.Y-b.Y))
 	}
 	return nil
+}
+
+// holdsWork says that a click beside a dialog does not close it.
+func holdsWork(d kit.Dialog) bool {
+	h, ok := d.(kit.Holder)
+	return ok && h.HoldsWork()
 }

@@ -1,10 +1,5 @@
 package ui
 
-import (
-	"rookery/chat/transfer"
-	"rookery/chat/turn"
-)
-
 // frameMsg says that something on the workspace has changed and that it is time to look.
 type frameMsg struct{}
 
@@ -33,40 +28,6 @@ type renderedMsg struct {
 
 // settingsMsg brings a changed configuration.
 type settingsMsg Settings
-
-// conversationsMsg brings the stored conversations for the shelf.
-type conversationsMsg struct {
-	list []turn.Conversation
-	err  error
-}
-
-// searchDueMsg says that nothing has been typed for a moment.
-type searchDueMsg searchStored
-
-// foundMsg brings what a search of all messages found.
-type foundMsg struct {
-	serial int
-	found  []turn.SearchHit
-	err    error
-}
-
-// shelvedMsg says that stored conversations have changed, or why not.
-type shelvedMsg struct {
-	said string
-	err  error
-}
-
-// takenBackMsg says that a conversation is out of the bin, or why not.
-type takenBackMsg struct {
-	thrown binnedTab
-	err    error
-}
-
-// importedMsg says what has become of the conversations of files.
-type importedMsg struct {
-	arrivals []transfer.Result
-	err      error
-}
 
 // noticeMsg is the result of something that ran in a command.
 type noticeMsg struct {

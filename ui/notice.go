@@ -4,6 +4,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"rookery/ui/kit"
 )
 
 // A notice is one line about what has just happened. Good news goes by itself,
@@ -20,13 +22,13 @@ const noticeStays = 4 * time.Second
 func (m *Model) say(text string) tea.Cmd {
 	m.notices++
 	serial := m.notices
-	m.notice = notice{text: oneLine(text), serial: serial}
+	m.notice = notice{text: kit.OneLine(text), serial: serial}
 	return m.after(noticeStays, noticeEndedMsg{serial})
 }
 
 // fail shows an error until it is dismissed.
 func (m *Model) fail(err error) tea.Cmd {
-	m.notice = notice{text: oneLine(err.Error()), failed: true}
+	m.notice = notice{text: kit.OneLine(err.Error()), failed: true}
 	return nil
 }
 

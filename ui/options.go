@@ -61,6 +61,9 @@ type Options struct {
 	// nil cannot.
 	SaveSampling func(name string, p sampler.Params) error
 
+	// Clipboard writes to the system's clipboard; nil is the one that there is.
+	Clipboard func(text string) error
+
 	In  io.Reader // standard input if nil
 	Out io.Writer // standard output if nil
 }

@@ -10,6 +10,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/infer"
 	"rookery/infer/tokenizer"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -85,7 +86,7 @@ func (p *pane) compare(ref *pane, difference func(row, other chat.Alternative) c
 		return
 	}
 	lead := len(p.row.Text) - len(strings.TrimLeft(p.row.Text, " \n"))
-	from := len(clean(p.row.Text[:min(d.Byte, len(p.row.Text))])) - lead
+	from := len(kit.Clean(p.row.Text[:min(d.Byte, len(p.row.Text))])) - lead
 	length := 1
 	if tok != nil && p.row.Variant.Model == nil && d.Token >= 0 && d.Token < len(p.row.Drawn) {
 		length = max(1, len(tok.Bytes(p.row.Drawn[d.Token].ID)))
@@ -131,9 +132,9 @@ func (p *pane) figures() []string {
 	var list []string
 	if n := p.row.Progress.Generated; n > 0 {
 		if p.row.Rate > 0 {
-			list = append(list, rate(p.row.Rate)+" tok/s")
+			list = append(list, kit.FormatRate(p.row.Rate)+" tok/s")
 		}
-		list = append(list, count(n)+" tokens")
+		list = append(list, kit.FormatCount(n)+" tokens")
 	}
 	if p.row.FirstToken > 0 {
 		list = append(list, "first "+seconds(p.row.FirstToken))
@@ -174,12 +175,12 @@ func (p *pane) body(th theme.Theme, width, height int) []string {
 	switch {
 	case p.failed != "":
 		lines := p.text.draw(th, p.top, max(0, height-4), p.thought, p.differs)
-		for _, l := range wrapped("✗ "+p.failed, width) {
+		for _, l := range kit.Wrap("✗ "+p.failed, width) {
 			lines = append(lines, th.Error.Render(l))
 		}
 		return lines[:min(len(lines), height)]
 	case p.gone:
-		return []string{th.Muted.Render(fit("It ended without a word.", width))}
+		return []string{th.Muted.Render(kit.Fit("It ended without a word.", width))}
 	case p.text.text == "":
 		return nil
 	}

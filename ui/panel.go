@@ -10,6 +10,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
@@ -106,9 +107,9 @@ func (p *sidePanel) draw(th theme.Theme, focused bool, hint string) []string {
 		edge, title = th.BorderFocus, th.Title
 	}
 	side := edge.Render(th.Glyphs.Vertical) + " "
-	lines := []string{pad(side+spread(title.Render(p.current().Title()), hint, p.width-2), p.width)}
+	lines := []string{kit.Pad(side+kit.Spread(title.Render(p.current().Title()), hint, p.width-2), p.width)}
 	for line := range strings.SplitSeq(p.current().Draw(), "\n") {
-		lines = append(lines, pad(side+line, p.width))
+		lines = append(lines, kit.Pad(side+line, p.width))
 	}
 	return lines[:min(len(lines), p.height)]
 }
@@ -224,4 +225,11 @@ func (m *Model) syncPanel() {
 			break
 		}
 	}
+}
+
+// TogglePanel shows the panel of an action, or puts it away.
+func (m *Model) TogglePanel(id keys.ID) tea.Cmd {
+	return m.togglePanel(map[keys.ID]panelKind{
+		keys.SamplingPanel: samplingPanel, keys.MonitorPanel: monitorPanel, keys.Mix: mixerPanel, keys.Adapters: adaptersPanel,
+	}[id])
 }

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -20,9 +21,9 @@ type paneText struct {
 
 // A paneLine is a paragraph, or a part of a long one that begins with a row.
 type paneLine struct {
-	textLine
-	start int  // in text, in bytes
-	goes  bool // the next line goes on with the same paragraph
+	broken kit.TextLine
+	start  int  // in text, in bytes
+	goes   bool // the next line goes on with the same paragraph
 }
 
 // A paneRow is a row of a line.
@@ -38,7 +39,7 @@ func (p *paneText) set(raw string, width int) {
 	if raw == p.raw && width == p.width && p.lines != nil {
 		return
 	}
-	text, from := clean(raw), 0
+	text, from := kit.Clean(raw), 0
 	if width == p.width && len(p.lines) > 0 {
 		from = p.cut()
 	}
@@ -48,8 +49,8 @@ func (p *paneText) set(raw string, width int) {
 	p.raw, p.text, p.width = raw, text, width
 	for {
 		para, _, more := strings.Cut(text[from:], "\n")
-		line := paneLine{newTextLine(para, max(1, width)), from, false}
-		for r := range line.rows {
+		line := paneLine{kit.NewTextLine(para, max(1, width)), from, false}
+		for r := range line.broken.RowCount() {
 			p.rows = append(p.rows, paneRow{len(p.lines), r})
 		}
 		p.lines = append(p.lines, line)
@@ -66,16 +67,17 @@ func (p *paneText) cut() int {
 	const change = 2 // rows: a word that grows can go from one to the next
 	last := len(p.lines) - 1
 	l := &p.lines[last]
-	keep := max(0, len(l.rows)-change)
-	p.rows = p.rows[:len(p.rows)-len(l.rows)+keep]
+	n := l.broken.RowCount()
+	keep := max(0, n-change)
+	p.rows = p.rows[:len(p.rows)-n+keep]
 	if keep == 0 {
 		from := l.start
 		p.lines = p.lines[:last]
 		return from
 	}
-	char := l.rows[keep]
-	at := l.offset(char)
-	l.text, l.chars, l.rows, l.goes = l.text[:at], l.chars[:char], l.rows[:keep], true
+	at := l.broken.RowStart(keep)
+	l.broken.KeepRows(keep)
+	l.goes = true
 	return l.start + at
 }
 
@@ -84,7 +86,7 @@ func (p *paneText) rowOf(at int) int {
 	begins := func(i int) int {
 		r := p.rows[i]
 		l := &p.lines[r.line]
-		return l.start + l.offset(l.rows[r.row])
+		return l.start + l.broken.RowStart(r.row)
 	}
 	return max(0, sort.Search(len(p.rows), func(i int) bool { return begins(i) > at })-1)
 }
@@ -97,12 +99,12 @@ func (p *paneText) draw(th theme.Theme, top, height int, thought, mark span) []s
 	for i := max(0, top); i < min(len(p.rows), top+height); i++ {
 		r := p.rows[i]
 		l := &p.lines[r.line]
-		from, to := l.start+l.offset(l.rows[r.row]), l.start+l.offset(l.end(r.row))
+		from, to := l.start+l.broken.RowStart(r.row), l.start+l.broken.RowEnd(r.row)
 		text := strings.TrimRight(p.text[from:to], " ")
 		seen := from + len(text)
 		edges := []int{from, clamp(thought.to, from, seen), clamp(mark.from, from, seen), clamp(mark.to, from, seen), seen}
 		line := p.pieces(th, edges, thought, mark)
-		ends := !l.goes && r.row+1 == len(l.rows) // the paragraph
+		ends := !l.goes && r.row+1 == l.broken.RowCount() // the paragraph
 		if !mark.empty() && mark.from >= seen && (mark.from < to || mark.from == to && ends) {
 			line += strings.Repeat(" ", mark.from-seen) + th.SearchCurrent.Render(" ")
 		}

@@ -3,6 +3,8 @@ package ui
 import (
 	"fmt"
 	"strings"
+
+	"rookery/ui/kit"
 )
 
 // A pasted text that is too large to be read in a few lines is held aside;
@@ -14,11 +16,6 @@ const (
 	pasteLines = 1000
 	pasteBytes = 32 << 10
 )
-
-// normalizePaste makes the line ends of a terminal's paste plain ones.
-func normalizePaste(text string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-}
 
 func largePaste(text string) bool {
 	return len(text) > pasteBytes || strings.Count(text, "\n") >= pasteLines
@@ -33,7 +30,7 @@ func (c *composer) hold(text string) string {
 	if lines == 1 {
 		word = "line"
 	}
-	mark := fmt.Sprintf("[pasted #%d: %s, %s %s]", c.serial, size(int64(len(text))), count(lines), word)
+	mark := fmt.Sprintf("[pasted #%d: %s, %s %s]", c.serial, kit.FormatSize(int64(len(text))), kit.FormatCount(lines), word)
 	c.held = append(c.held, pasted{mark, text})
 	return mark
 }
@@ -51,7 +48,7 @@ func (c *composer) markBefore() string {
 	if len(c.held) == 0 {
 		return ""
 	}
-	before := c.before()
+	before := c.Before()
 	for _, p := range c.held {
 		if strings.HasSuffix(before, p.mark) {
 			return p.mark

@@ -15,6 +15,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // plain is the interface for screen readers: no alternate screen, no boxes, no
@@ -147,7 +148,7 @@ func (p *plain) obey(err error) (leave bool) {
 		return true
 	}
 	if err != nil {
-		p.say("Error: " + oneLine(err.Error()))
+		p.say("Error: " + kit.OneLine(err.Error()))
 	}
 	return false
 }
@@ -195,13 +196,13 @@ func (p *plain) welcome(version string) {
 		}
 		return
 	}
-	p.say(fmt.Sprintf("Conversation: %s, %d messages.", titleOf(v.Conversation), len(v.Turns)))
+	p.say(fmt.Sprintf("Conversation: %s, %d messages.", kit.TitleOf(v.Conversation), len(v.Turns)))
 	last := v.Turns[len(v.Turns)-1]
 	if last.Role == turn.RoleAssistant {
 		_, answer, _ := prompt.SplitThought(last.Text)
-		p.say("Answer: " + clean(strings.TrimSpace(answer)))
+		p.say("Answer: " + kit.Clean(strings.TrimSpace(answer)))
 	} else {
-		p.say("You: " + clean(last.Text))
+		p.say("You: " + kit.Clean(last.Text))
 	}
 	if last.Open {
 		p.say("The answer was interrupted. /continue goes on with it.")
@@ -302,7 +303,7 @@ func (p *plain) speak() (generating bool) {
 	}
 	if v.Err == nil {
 		p.failure = ""
-	} else if text := oneLine(v.Err.Error()); text != p.failure {
+	} else if text := kit.OneLine(v.Err.Error()); text != p.failure {
 		p.failure = text
 		p.say("Error: " + text)
 	}
@@ -328,7 +329,7 @@ func (p *plain) tell(thought, answer string, all bool) {
 	}
 	p.spoken += len(rest)
 	p.inside = !strings.HasSuffix(rest, "\n")
-	p.write(clean(rest))
+	p.write(kit.Clean(rest))
 }
 
 // finish writes the end of an answer and how it ended.

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,8 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
+	"rookery/ui/library"
 )
 
 // openStored lists the stored conversations that hold a text in their title
@@ -64,7 +67,7 @@ func (p *plain) stored() ([]turn.Conversation, error) {
 	case len(open.Turns) > 0 && open.Conversation.Deleted.IsZero():
 		list = append(list, open.Conversation)
 	}
-	return shelved(list), nil
+	return library.Sort(list), nil
 }
 
 // listStored says the conversations whose title holds a text; without one,
@@ -75,7 +78,7 @@ func (p *plain) listStored(list []turn.Conversation, text string) (found bool) {
 			continue
 		}
 		found = true
-		p.say(fmt.Sprintf("%d: %s, %s%s.", i+1, titleOf(c), ago(time.Now(), c.Updated), standing(c)))
+		p.say(fmt.Sprintf("%d: %s, %s%s.", i+1, kit.TitleOf(c), kit.FormatAge(time.Now(), c.Updated), standing(c)))
 	}
 	return found
 }
@@ -104,7 +107,7 @@ func (p *plain) searchStored(list []turn.Conversation, text string) (found bool,
 			continue
 		}
 		said++
-		p.say(fmt.Sprintf("In %d, %s: %s", i+1, titleOf(list[i]), oneLine(clean(f.Snippet))))
+		p.say(fmt.Sprintf("In %d, %s: %s", i+1, kit.TitleOf(list[i]), kit.OneLine(kit.Clean(f.Snippet))))
 	}
 	return said > 0, nil
 }
@@ -136,7 +139,7 @@ func (p *plain) shelve(id keys.ID) error {
 		p.thrown = c.ID
 		err = p.workspace.MoveToBin(p.ctx, c.ID)
 		p.use(p.workspace.New())
-		said = "“" + titleOf(c) + "” is in the bin, and this is a new conversation. /undelete undoes it."
+		said = "“" + kit.TitleOf(c) + "” is in the bin, and this is a new conversation. /undelete undoes it."
 	}
 	if err == nil {
 		p.say(said)
@@ -167,10 +170,24 @@ func (p *plain) importFiles(arg string) error {
 	if arg == "" {
 		return errors.New("write /import and a file")
 	}
-	arrivals, err := bringIn(p.ctx, p.workspace, arg)
+	arrivals, err := library.Import(p.ctx, p.options.Workspace, arg)
 	if err != nil {
 		return err
 	}
-	p.say(strings.ToUpper(arrived(arrivals)[:1]) + arrived(arrivals)[1:] + ". /open lists the conversations.")
+	p.say(strings.ToUpper(library.AboutImport(arrivals)[:1]) + library.AboutImport(arrivals)[1:] + ". /open lists the conversations.")
 	return nil
+}
+
+// loaded waits until a dialogue has been read from the store.
+func loaded(ctx context.Context, d dialogue) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	for d.View().Loading {
+		select {
+		case <-ctx.Done():
+			return errors.New("the conversation could not be read in time; try again")
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	return d.View().Err
 }

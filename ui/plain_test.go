@@ -52,7 +52,7 @@ func TestPlainCommands(t *testing.T) {
 		"Error: \"x\" is not a number that fits", "There is no system prompt.", "The system prompt is set.\n", "The system prompt: Be kind.\n",
 		"Error: there is no command /nothing", "Error: this command needs the screen", "tok/s", "Exported to hello.md.\n",
 		"Error: hello.md is there already", "A new conversation.\n", "Error: write /edit and the new prompt",
-		"/retry: generate another answer; the old one stays as a version.\n",
+		"/retry: generate another answer; keep the old version.\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)

@@ -7,6 +7,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
+	"rookery/ui/kit"
 )
 
 // adapter says which adapters there are, or uses the one of a name or a file,
@@ -24,7 +25,7 @@ func (p *plain) adapter(arg string) error {
 	if err != nil {
 		return err
 	}
-	a, err := p.workspace.TakeAdapter(p.ctx, expandHome(name), o)
+	a, err := p.workspace.TakeAdapter(p.ctx, kit.ExpandHome(name), o)
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func adapterWords(arg string) (name string, o adapter.Options, err error) {
 		case "blocks":
 			o.Blocks = value
 		case "init":
-			o.Init = expandHome(value)
+			o.Init = kit.ExpandHome(value)
 		default:
 			return arg, adapter.Options{}, nil
 		}
@@ -79,9 +80,9 @@ func (p *plain) adapters() error {
 			what = a.Path
 		}
 		if l := a.Loaded; l != nil {
-			what += fmt.Sprintf(", %s, rank %d, %s of memory, used by %d now", l.Kinds(), l.Rank(), size(l.Bytes), l.Rows)
+			what += fmt.Sprintf(", %s, rank %d, %s of memory, used by %d now", l.Kinds(), l.Rank(), kit.FormatSize(l.Bytes), l.Rows)
 		}
-		p.say(oneLine(a.Title()) + ": " + oneLine(what) + "." + chosen(a.Fingerprint != "" && a.Fingerprint == inUse))
+		p.say(kit.OneLine(a.Title()) + ": " + kit.OneLine(what) + "." + chosen(a.Fingerprint != "" && a.Fingerprint == inUse))
 	}
 	p.say("/adapter and a name or a file uses one from the next token on; /adapter off uses none.")
 	p.say("alpha=32, strength=0.5 or blocks=column behind the name say what a file does not.")

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 var errBlindFile = errors.New("a file of prompts is not answered blind: leave out the word blind")
@@ -20,7 +21,7 @@ func (p *plain) readBlind(rows []chat.Alternative) {
 	p.hidden = make([]turn.ID, len(rows))
 	for i, r := range rows {
 		p.hidden[i] = r.Turn.ID
-		p.say(fmt.Sprintf("Answer %d of %d: %s", i+1, len(rows), clean(answerOf(r))))
+		p.say(fmt.Sprintf("Answer %d of %d: %s", i+1, len(rows), kit.Clean(answerOf(r))))
 	}
 	p.say("/votes and a number says which is best, /votes tie that none is; then the names are told.")
 }
@@ -54,6 +55,6 @@ func (p *plain) unveil(rows []chat.Alternative) {
 		if r.Turn.ID == first {
 			from = " The conversation goes on from it; /next and /prev choose another."
 		}
-		p.say(fmt.Sprintf("Answer %d is of %s.%s", i+1, oneLine(r.Variant.Name), from))
+		p.say(fmt.Sprintf("Answer %d is of %s.%s", i+1, kit.OneLine(r.Variant.Name), from))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"rookery/chat"
+	"rookery/ui/kit"
 )
 
 // Blind answers are read out without their names, which the vote brings; it is
@@ -31,7 +32,7 @@ func TestPlainBlindComparison(t *testing.T) {
 	}
 	_, second, _ := strings.Cut(heard, "Answer 2 of 4: ")
 	second, _, _ = strings.Cut(second, "\n")
-	at := slices.IndexFunc(d.v.Alternatives, func(r chat.Alternative) bool { return clean(answerOf(r)) == second })
+	at := slices.IndexFunc(d.v.Alternatives, func(r chat.Alternative) bool { return kit.Clean(answerOf(r)) == second })
 	if at < 0 {
 		t.Fatalf("nobody gave the answer %q", second)
 	}

@@ -6,6 +6,8 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
+	"rookery/ui/library"
 )
 
 // command runs a slash command of the line interface.
@@ -33,7 +35,7 @@ func (p *plain) command(name, arg string) error {
 		if arg == "" {
 			return errors.New("write /rename and a title")
 		}
-		return p.d.SetTitle(oneLine(arg))
+		return p.d.SetTitle(kit.OneLine(arg))
 	case keys.System:
 		return p.system(arg)
 	case keys.EditLast:
@@ -139,7 +141,7 @@ func (p *plain) system(arg string) error {
 		return p.d.SetSystem(arg)
 	}
 	if text := p.d.View().Conversation.System; text != "" {
-		p.say("The system prompt: " + clean(text))
+		p.say("The system prompt: " + kit.Clean(text))
 	} else {
 		p.say("There is no system prompt. /system and a text sets one.")
 	}
@@ -151,11 +153,11 @@ func (p *plain) export(arg string) error {
 	if len(v.Turns) == 0 {
 		return errors.New("there is nothing to export yet")
 	}
-	e := exportTarget(arg, titleOf(v.Conversation))
-	if err := e.write(p.ctx, p.workspace, v.Conversation, v.Turns); err != nil {
+	e := library.NewExport(arg, kit.TitleOf(v.Conversation))
+	if err := e.Write(p.ctx, p.options.Workspace, v.Conversation, v.Turns); err != nil {
 		return err
 	}
-	p.say("Exported to " + e.path + ".")
+	p.say("Exported to " + e.Path + ".")
 	return nil
 }
 

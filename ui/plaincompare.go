@@ -9,6 +9,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 // errComparePlain says how comparisons are asked for without a screen.
@@ -154,9 +155,9 @@ func readOut(i, n int, r chat.Alternative) string {
 	if r.Variant.Name == "" {
 		return fmt.Sprintf("Answer %d of %d", i+1, n)
 	}
-	line := fmt.Sprintf("Answer %d of %d, %s, %s tokens", i+1, n, oneLine(r.Variant.Name), count(r.Progress.Generated))
+	line := fmt.Sprintf("Answer %d of %d, %s, %s tokens", i+1, n, kit.OneLine(r.Variant.Name), kit.FormatCount(r.Progress.Generated))
 	if r.Rate > 0 {
-		line += ", " + rate(r.Rate) + " a second"
+		line += ", " + kit.FormatRate(r.Rate) + " a second"
 	}
 	if r.FirstToken > 0 {
 		line += ", the first after " + seconds(r.FirstToken)

@@ -13,6 +13,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
@@ -68,7 +69,7 @@ func vote(d dialogue, rows []chat.Alternative, arg string) (said string, err err
 	if row.Variant.Name == "" {
 		return "", errors.New("these are answers of one variant: votes are on those of /compare")
 	}
-	return "You prefer " + oneLine(row.Variant.Name), d.Vote(row.Turn.ID)
+	return "You prefer " + kit.OneLine(row.Variant.Name), d.Vote(row.Turn.ID)
 }
 
 // sampling says the parameters, and what the next token would be chosen from.
@@ -76,7 +77,7 @@ func (p *plain) sampling() error {
 	c := p.d.View().Conversation
 	what := "Own sampling"
 	if c.Preset != "" {
-		what = "Preset " + oneLine(c.Preset)
+		what = "Preset " + kit.OneLine(c.Preset)
 	}
 	p.say(what + ": " + strings.NewReplacer("=", " ", " ", ", ").Replace(parameters(c.Sampling)) + ".")
 	o, when := p.d.RecentDistribution(), "The last token was chosen from"
@@ -113,14 +114,14 @@ func (p *plain) monitor() {
 	s := p.workspace.Engine().Stats()
 	p.say(strings.TrimSpace(ansi.Strip(panel.Strip(s, 400, th))) + ".")
 	if s.Backend != "" {
-		p.say("Backend: " + oneLine(s.Backend) + ".")
+		p.say("Backend: " + kit.OneLine(s.Backend) + ".")
 	}
 	if k := s.Kinds; k.Running+k.Resident+k.Free > 0 {
 		p.say(fmt.Sprintf("Slots: %d running, %d resident, %d free.", k.Running, k.Resident, k.Free))
 	}
-	p.say(fmt.Sprintf("Since the start: %s steps, %s tokens read, %s generated.", count(int(s.Steps)), count(int(s.Read)), count(int(s.Generated))))
+	p.say(fmt.Sprintf("Since the start: %s steps, %s tokens read, %s generated.", kit.FormatCount(int(s.Steps)), kit.FormatCount(int(s.Read)), kit.FormatCount(int(s.Generated))))
 	for _, r := range s.Requests {
-		p.say(fmt.Sprintf("Running: %s, %s tokens, %s a second.", otherwise(r.Label, "untitled"), count(r.Generated), rate(r.Rate)))
+		p.say(fmt.Sprintf("Running: %s, %s tokens, %s a second.", otherwise(r.Label, "untitled"), kit.FormatCount(r.Generated), kit.FormatRate(r.Rate)))
 	}
 	if p.options.Surroundings == nil {
 		return
@@ -138,12 +139,12 @@ func spokenAround(a Surroundings) []string {
 			lines = append(lines, fmt.Sprintf(format, args...))
 		}
 	}
-	add(a.Adapters, "Adapters: %s.", size(a.Adapters))
-	add(a.Guests, "Other models: %s.", size(a.Guests))
-	add(a.WarmBudget, "Snapshots kept warm: %s of %s, %s of them unsaved.", size(a.Warm), size(a.WarmBudget), size(a.Unsaved))
-	add(a.Disk, "On disk: %s.", size(a.Disk))
+	add(a.Adapters, "Adapters: %s.", kit.FormatSize(a.Adapters))
+	add(a.Guests, "Other models: %s.", kit.FormatSize(a.Guests))
+	add(a.WarmBudget, "Snapshots kept warm: %s of %s, %s of them unsaved.", kit.FormatSize(a.Warm), kit.FormatSize(a.WarmBudget), kit.FormatSize(a.Unsaved))
+	add(a.Disk, "On disk: %s.", kit.FormatSize(a.Disk))
 	for _, g := range a.GPUs {
-		line := fmt.Sprintf("%s: load %.0f percent, %s of %s of memory", otherwise(g.Name, "GPU"), 100*g.Load, size(g.MemoryUsed), size(g.MemoryTotal))
+		line := fmt.Sprintf("%s: load %.0f percent, %s of %s of memory", otherwise(g.Name, "GPU"), 100*g.Load, kit.FormatSize(g.MemoryUsed), kit.FormatSize(g.MemoryTotal))
 		if g.Power > 0 {
 			line += fmt.Sprintf(", %.0f watts", g.Power)
 		}

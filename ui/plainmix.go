@@ -7,6 +7,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // mixes runs the commands about mixes.
@@ -63,7 +64,7 @@ func (p *plain) listMixes() error {
 		return err
 	}
 	for _, m := range list {
-		p.say(oneLine(m.Name) + ": " + oneLine(m.Mix.String()) + ".")
+		p.say(kit.OneLine(m.Name) + ": " + kit.OneLine(m.Mix.String()) + ".")
 	}
 	if len(list) == 0 {
 		p.say("No mix was saved yet. /save_mix and a name saves that of the conversation.")
@@ -81,9 +82,9 @@ func (p *plain) saveMix(name string) error {
 	if err != nil {
 		return err
 	}
-	said := "Saved the mix " + oneLine(saved.Name)
+	said := "Saved the mix " + kit.OneLine(saved.Name)
 	if i := slices.IndexFunc(list, func(m turn.NamedMix) bool { return m.Name == saved.Name }); i >= 0 {
-		said += " in place of " + oneLine(list[i].Mix.String())
+		said += " in place of " + kit.OneLine(list[i].Mix.String())
 	}
 	p.say(said + ".")
 	return nil
@@ -93,7 +94,7 @@ func tokenCount(n int) string {
 	if n == 1 {
 		return "1 token"
 	}
-	return count(n) + " tokens"
+	return kit.FormatCount(n) + " tokens"
 }
 
 // capital begins a sentence.

@@ -5,6 +5,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 // A rereading is what the line mode has told of a conversation that is read
@@ -22,9 +23,9 @@ func (p *plain) reread(live *chat.Live) {
 	}
 	if p.reading.answer != live.Turn.ID {
 		p.reading = rereading{answer: live.Turn.ID}
-		text := fmt.Sprintf("This conversation was made with %s, and %s runs now: it is read again.", oneLine(live.Swapped), oneLine(p.model.Name))
+		text := fmt.Sprintf("This conversation was made with %s, and %s runs now: it is read again.", kit.OneLine(live.Swapped), kit.OneLine(p.model.Name))
 		if live.Swapped == "" {
-			text = fmt.Sprintf("%s is not there any more, and what it has read is read again with %s.", oneLine(live.Replaced), oneLine(adapterOf(live)))
+			text = fmt.Sprintf("%s is not there any more, and what it has read is read again with %s.", kit.OneLine(live.Replaced), kit.OneLine(adapterOf(live)))
 		}
 		p.say(text)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"rookery/chat"
+	"rookery/ui/kit"
 )
 
 // fork goes on with a copy of the conversation; further ones are stored.
@@ -27,18 +28,18 @@ func (p *plain) fork(arg string) error {
 		p.workspace.CloseDialogue(d)
 	}
 	p.use(forks[0])
-	p.say(fmt.Sprintf("Forked into %d. This is %s; /open lists the others.", n, titleOf(forks[0].View().Conversation)))
+	p.say(fmt.Sprintf("Forked into %d. This is %s; /open lists the others.", n, kit.TitleOf(forks[0].View().Conversation)))
 	return nil
 }
 
 // tokens says what could have stood at a token of the last answer, or goes on
 // from one of that.
 func (p *plain) tokens(arg string) error {
-	id, ok := lastAnswer(p.d.View().Turns)
+	answer, ok := kit.LastAnswer(p.d.View().Turns)
 	if !ok {
 		return errors.New("there is no answer yet")
 	}
-	tokens, err := p.d.Tokens(id)
+	tokens, err := p.d.Tokens(answer.ID)
 	if err != nil {
 		return err
 	}
@@ -51,7 +52,7 @@ func (p *plain) tokens(arg string) error {
 	if err != nil || at < 1 || at > len(tokens) {
 		return fmt.Errorf("the answer has tokens 1 to %d", len(tokens))
 	}
-	list, err := p.d.Candidates(p.ctx, id, at-1, mostCandidates)
+	list, err := p.d.Candidates(p.ctx, answer.ID, at-1, mostCandidates)
 	if err != nil {
 		return err
 	}
@@ -60,7 +61,7 @@ func (p *plain) tokens(arg string) error {
 		if err != nil || n < 1 || n > len(list) {
 			return fmt.Errorf("there are candidates 1 to %d", len(list))
 		}
-		return p.d.Branch(id, at-1, list[n-1].Token)
+		return p.d.Branch(answer.ID, at-1, list[n-1].Token)
 	}
 	for i, c := range list {
 		p.say(spokenCandidate(i, c))
@@ -83,7 +84,7 @@ func (p *plain) choose(v chat.View) bool {
 	}
 	judged := perplexities(p.ctx, p.d, v.Alternatives)
 	for i, r := range v.Alternatives {
-		p.say(readOut(i, len(v.Alternatives), r) + judgement(judged, i) + ": " + clean(answerOf(r)))
+		p.say(readOut(i, len(v.Alternatives), r) + judgement(judged, i) + ": " + kit.Clean(answerOf(r)))
 	}
 	if len(v.Alternatives) > 0 {
 		p.say("The conversation goes on from the first; /next and /prev choose another.")

@@ -8,6 +8,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A saver keeps sampling parameters: as a preset or, with an empty name, as what
@@ -36,13 +37,12 @@ func (m *Model) presets() []prompt.Preset { return prompt.Presets(m.model, m.set
 // savePreset asks for a name, or takes it.
 type savePreset struct{ name string }
 
-func (savePreset) intent() {}
-
-func (i savePreset) carryOut(m *Model) tea.Cmd {
-	if err := prompt.CheckPresetName(i.name); err != nil && m.refuse(err) {
+func (i savePreset) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	if err := prompt.CheckPresetName(i.name); err != nil && kit.Refuse(m, err) {
 		return nil
 	}
-	m.shut()
+	m.CloseDialog()
 	return m.keepSampling(i.name)
 }
 
@@ -57,15 +57,15 @@ type presetSavedMsg struct {
 
 // askPresetName saves the parameters of the conversation as a preset.
 func (m *Model) askPresetName(arg string) tea.Cmd {
-	if name := oneLine(arg); name != "" {
+	if name := kit.OneLine(arg); name != "" {
 		return m.keepSampling(name)
 	}
 	name := m.tab().view.Conversation.Preset
 	if prompt.CheckPresetName(name) != nil {
 		name = ""
 	}
-	m.open(newQuestion(m.th, "Save the sampling parameters as a preset", "Its name, for /preset and the sampling panel.", "save", name, false, func(text string) intent {
-		return savePreset{oneLine(text)}
+	m.OpenDialog(kit.NewQuestion(m.th, "Save the sampling parameters as a preset", "Its name, for /preset and the sampling panel.", "save", name, false, func(h kit.Host, text string) tea.Cmd {
+		return savePreset{kit.OneLine(text)}.do(h)
 	}))
 	return nil
 }
@@ -115,7 +115,7 @@ func withPreset(list []prompt.Preset, name string, p sampler.Params) []prompt.Pr
 
 // keepSampling is that of the line mode.
 func (p *plain) keepSampling(id keys.ID, arg string) error {
-	name := oneLine(arg)
+	name := kit.OneLine(arg)
 	if id == keys.SaveDefault {
 		name = ""
 	} else if name == "" {

@@ -67,7 +67,7 @@ func waitFor(t *testing.T, tm *teatest.TestModel, text string) {
 }
 
 func TestProgram(t *testing.T) {
-	m := New(Options{Workspace: scriptedDesk(t, time.Millisecond), Settings: Settings{Mouse: true}})
+	m := New(t.Context(), Options{Workspace: scriptedDesk(t, time.Millisecond), Settings: Settings{Mouse: true}})
 	m.clipboard = func(string) error { return nil }
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(100, 30))
 	waitFor(t, tm, "send what you write")
@@ -103,7 +103,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramStopsAnAnswer(t *testing.T) {
-	m := New(Options{Workspace: scriptedDesk(t, time.Millisecond)})
+	m := New(t.Context(), Options{Workspace: scriptedDesk(t, time.Millisecond)})
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(80, 24))
 	waitFor(t, tm, "send what you write")
 	tm.Type("forever")

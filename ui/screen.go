@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // The smallest screen that anything can be shown on.
@@ -54,9 +55,9 @@ func (m *Model) arrange() {
 		return
 	}
 	c := m.tab().composer
-	c.setWidth(max(1, m.width-promptWidth-1))
-	l := layout{strip: -1, rows: min(c.rows(), max(1, m.height/3))}
-	c.scroll(l.rows)
+	c.SetWidth(max(1, m.width-promptWidth-1))
+	l := layout{strip: -1, rows: min(c.Rows(), max(1, m.height/3))}
+	c.Scroll(l.rows)
 	bottom := m.height
 	if m.height >= 14 {
 		bottom--
@@ -77,7 +78,7 @@ func (m *Model) arrange() {
 	m.tab().transcript.setSize(l.text.width, l.text.height)
 	m.panel.setSize(l.panel.width, l.panel.height)
 	for _, d := range m.dialogs {
-		d.resize(m.width, m.height)
+		d.Resize(m.width, m.height)
 		if s, ok := d.(*searchBar); ok {
 			s.row = l.rule
 		}
@@ -131,15 +132,15 @@ func (m *Model) draw() (lines []string, x, y int) {
 	}
 	if menu := m.tab().composer.menu.lines(m.th, m.width); len(menu) > 0 && m.focus == keys.Composer {
 		menu = menu[:min(len(menu), l.rule)]
-		overlay(lines, m.width, menu, 0, l.rule-len(menu))
+		kit.Overlay(lines, m.width, menu, 0, l.rule-len(menu))
 	}
 	for _, d := range m.dialogs {
-		b := d.draw(m.th, m.keymap)
-		for i := range b.lines {
-			b.lines[i] = fit(b.lines[i], m.width-b.x)
+		b := d.Draw(m.th, m.keymap)
+		for i := range b.Lines {
+			b.Lines[i] = kit.Fit(b.Lines[i], m.width-b.X)
 		}
-		overlay(lines, m.width, b.lines, b.x, b.y)
-		x, y = b.cursorX, b.cursorY
+		kit.Overlay(lines, m.width, b.Lines, b.X, b.Y)
+		x, y = b.CursorX, b.CursorY
 	}
 	return lines, x, y
 }
@@ -158,7 +159,7 @@ func (m *Model) drawText(l layout) []string {
 	}
 	if m.panel.open() {
 		for i, side := range m.drawPanel() {
-			lines[i] = pad(lines[i], l.text.width) + side
+			lines[i] = kit.Pad(lines[i], l.text.width) + side
 		}
 	}
 	return lines
@@ -175,7 +176,7 @@ func (m *Model) drawPanel() []string {
 	case adaptersPanel:
 		id = keys.Adapters
 	}
-	return m.panel.draw(m.th, m.focus == keys.Panel && !m.heat.focused, hintLine(m.th, 20, m.keymap.Hint(keys.Composer, id), "closes"))
+	return m.panel.draw(m.th, m.focus == keys.Panel && !m.heat.focused, kit.HintLine(m.th, 20, m.keymap.Hint(keys.Composer, id), "closes"))
 }
 
 // drawEmpty greets, or says that something is on its way.
@@ -190,7 +191,7 @@ func (m *Model) drawEmpty(width, height int) []string {
 	top := max(0, (height-len(content))/2)
 	for i, line := range content {
 		if top+i < height {
-			lines[top+i] = fit("  "+line, width)
+			lines[top+i] = kit.Fit("  "+line, width)
 		}
 	}
 	return lines
@@ -198,9 +199,9 @@ func (m *Model) drawEmpty(width, height int) []string {
 
 func (m *Model) drawTooSmall() []string {
 	lines := make([]string, m.height)
-	for i, line := range wrapped("The window is too small: rookery needs 40 columns and 10 rows.", m.width) {
+	for i, line := range kit.Wrap("The window is too small: rookery needs 40 columns and 10 rows.", m.width) {
 		if i < m.height {
-			lines[i] = fit(line, m.width)
+			lines[i] = kit.Fit(line, m.width)
 		}
 	}
 	return lines
@@ -209,7 +210,7 @@ func (m *Model) drawTooSmall() []string {
 // drawComposer is the prompt; the cursor is relative to its first row.
 func (m *Model) drawComposer(l layout) (lines []string, x, y int) {
 	c := m.tab().composer
-	written, x, y := c.draw(l.rows)
+	written, x, y := c.Draw(l.rows)
 	style := m.th.Accent
 	if m.focus != keys.Composer {
 		style = m.th.Muted
@@ -223,7 +224,7 @@ func (m *Model) drawComposer(l layout) (lines []string, x, y int) {
 		if i < len(written) {
 			line = written[i]
 		}
-		lines = append(lines, fit(edge+line, m.width))
+		lines = append(lines, kit.Fit(edge+line, m.width))
 	}
 	return lines, x + promptWidth, y
 }

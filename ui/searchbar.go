@@ -3,61 +3,93 @@ package ui
 import (
 	"fmt"
 
+	tea "charm.land/bubbletea/v2"
+
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
 // A searchBar is the line in which a search in the messages is typed. It lies
 // over the rule above the composer, so that the matches stay in view.
 type searchBar struct {
-	input         area
+	input         kit.TextArea
 	asked         int
 	row           int // of the screen
 	width, height int
-	report        func() (current, total int)
+	finds         searcher
 }
 
-func newSearchBar(th theme.Theme, query string, report func() (int, int)) *searchBar {
-	return &searchBar{input: field(th, "find in this conversation", query), report: report}
+// A searcher is where the bar searches.
+type searcher interface {
+	search(query string)
+	endSearch()
+	// found is which match is current, counted from 1, and how many there are.
+	found() (current, total int)
 }
 
-func (s *searchBar) press(id keys.ID, text string) intent {
+func newSearchBar(th theme.Theme, query string, finds searcher) *searchBar {
+	return &searchBar{input: kit.NewField(th, "find in this conversation", query), finds: finds}
+}
+
+func (s *searchBar) Press(id keys.ID, text string) kit.Action {
 	switch id {
 	case keys.ListCancel:
-		return dropFound{}
+		return s.drop
 	case keys.ListAccept:
-		return keepFound{}
+		return s.keep
 	case "":
-		typed(&s.input, text, false)
+		kit.TypeInto(&s.input, text, false)
 	default:
-		s.input.edit(id)
+		s.input.Edit(id)
 	}
-	if s.asked != s.input.changes {
-		s.asked = s.input.changes
-		return find{s.input.value()}
+	if s.asked != s.input.Changes() {
+		s.asked = s.input.Changes()
+		return s.find
 	}
 	return nil
 }
 
-func (s *searchBar) wheel(int) intent      { return nil }
-func (s *searchBar) click(int, int) intent { return nil }
-
-func (s *searchBar) resize(width, height int) {
-	s.width, s.height = width, height
-	s.input.setWidth(max(1, width/2))
+// find searches while the query is typed, keep goes to the matches and drop
+// forgets them.
+func (s *searchBar) find(kit.Host) tea.Cmd {
+	s.finds.search(s.input.Value())
+	return nil
 }
 
-func (s *searchBar) draw(th theme.Theme, m keys.Map) box {
-	s.input.scroll(1)
-	lines, x, _ := s.input.draw(1)
+func (s *searchBar) keep(h kit.Host) tea.Cmd {
+	h.CloseDialog()
+	if _, total := s.finds.found(); total > 0 {
+		h.Focus(keys.Transcript)
+	}
+	return nil
+}
+
+func (s *searchBar) drop(h kit.Host) tea.Cmd {
+	h.CloseDialog()
+	s.finds.endSearch()
+	return nil
+}
+
+func (s *searchBar) Wheel(int, int, int) kit.Action { return nil }
+func (s *searchBar) Click(int, int) kit.Action      { return nil }
+
+func (s *searchBar) Resize(width, height int) {
+	s.width, s.height = width, height
+	s.input.SetWidth(max(1, width/2))
+}
+
+func (s *searchBar) Draw(th theme.Theme, m keys.Map) kit.Box {
+	s.input.Scroll(1)
+	lines, x, _ := s.input.Draw(1)
 	label := "find: "
 	status := ""
-	if current, total := s.report(); total > 0 {
+	if current, total := s.finds.found(); total > 0 {
 		status = fmt.Sprintf("%d of %d  ", current, total)
-	} else if !s.input.empty() {
+	} else if !s.input.Empty() {
 		status = "no match  "
 	}
-	hints := hintLine(th, s.width/2-len(label)-len(status)-2, m.Hint(keys.List, keys.ListAccept), "keep", m.Hint(keys.List, keys.ListCancel), "close")
-	line := spread(th.Accent.Render(label)+lines[0], th.Muted.Render(status)+hints, s.width)
-	return box{lines: []string{pad(line, s.width)}, x: 0, y: s.row, cursorX: len(label) + x, cursorY: s.row}
+	hints := kit.HintLine(th, s.width/2-len(label)-len(status)-2, m.Hint(keys.List, keys.ListAccept), "keep", m.Hint(keys.List, keys.ListCancel), "close")
+	line := kit.Spread(th.Accent.Render(label)+lines[0], th.Muted.Render(status)+hints, s.width)
+	return kit.Box{Lines: []string{kit.Pad(line, s.width)}, X: 0, Y: s.row, CursorX: len(label) + x, CursorY: s.row}
 }

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 )
 
 // noOtherModels says why there is nothing to choose a model from.
@@ -61,9 +63,9 @@ func fitting(files []ModelFile) (string, error) {
 	var needs, free int64
 	var names []string
 	for _, f := range files {
-		name := oneLine(f.Name)
+		name := kit.OneLine(f.Name)
 		if f.Needs > 0 {
-			name += " " + size(f.Needs)
+			name += " " + kit.FormatSize(f.Needs)
 		}
 		names, needs = append(names, name), needs+f.Needs
 		if f.Free > 0 {
@@ -75,9 +77,9 @@ func fitting(files []ModelFile) (string, error) {
 		return said + ".", nil
 	}
 	if needs > free {
-		return "", fmt.Errorf("%s: that does not fit into the %s of memory that are free; choose fewer models, or smaller ones", said, size(free))
+		return "", fmt.Errorf("%s: that does not fit into the %s of memory that are free; choose fewer models, or smaller ones", said, kit.FormatSize(free))
 	}
-	return fmt.Sprintf("%s. %s of memory are free.", said, size(free)), nil
+	return fmt.Sprintf("%s. %s of memory are free.", said, kit.FormatSize(free)), nil
 }
 
 // askLoad asks whether models are to be loaded.
@@ -86,32 +88,33 @@ type askLoad struct {
 	files []ModelFile
 }
 
-func (askLoad) intent() {}
-
-func (i askLoad) carryOut(m *Model) tea.Cmd {
+func (i askLoad) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	what, err := fitting(i.files)
 	if err != nil {
-		i.now.s.said = oneLine(err.Error())
+		i.now.s.said = kit.OneLine(err.Error())
 		return nil
 	}
 	title := "Load another model?"
 	if n := len(i.files); n > 1 {
 		title = fmt.Sprintf("Load %d other models?", n)
 	}
-	m.open(&confirmation{title: title, text: what + " They are given back when the answers have been chosen from.", verb: "load", refuse: "not now", accept: loadNow{i.now}})
+	m.OpenDialog(&kit.Confirmation{Title: title, Text: what + " They are given back when the answers have been chosen from.", Verb: "load", Refuse: "not now", Accept: loadNow{i.now}.do})
 	return nil
 }
 
 // loadNow takes the question away and compares.
 type loadNow struct{ now compareNow }
 
-func (loadNow) intent() {}
-
-func (i loadNow) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i loadNow) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	i.now.agreed = true
-	return i.now.carryOut(m)
+	return i.now.do(m)
 }
+
+// progressEvery is how often a dialog looks at how far something is.
+const progressEvery = 100 * time.Millisecond
 
 // loadTickMsg lets a setup look at how far loading is.
 type loadTickMsg struct{ s *setup }
@@ -123,7 +126,7 @@ func (msg loadTickMsg) take(m *Model) tea.Cmd {
 	if said := msg.s.loading.Load(); said != nil {
 		msg.s.said = *said
 	}
-	return m.after(bakeEvery, msg)
+	return m.after(progressEvery, msg)
 }
 
 // loadModels loads the models that variants need, one after the other. The
@@ -133,7 +136,7 @@ func loadModels(ctx context.Context, k compareWorkspace, drafts []draft, variant
 		if !d.other() {
 			continue
 		}
-		name := oneLine(d.model.Name)
+		name := kit.OneLine(d.model.Name)
 		say("Loading " + name + ".")
 		g, err := k.LoadSecondModel(ctx, d.model.Path, func(done, total int64) {
 			if total > 0 {
@@ -178,11 +181,11 @@ func (s *setup) chooseModel(m *Model) tea.Cmd {
 		return nil
 	}
 	now := s.drafts[s.row].model
-	var entries []entry
+	var entries []kit.Entry
 	for _, f := range s.models {
-		entries = append(entries, entry{
-			title: oneLine(f.Name), detail: aboutModel(f), current: f.Path == now.Path,
-			choose: s.set(func(d *draft) error {
+		entries = append(entries, kit.Entry{
+			Title: kit.OneLine(f.Name), Detail: aboutModel(f), Current: f.Path == now.Path,
+			Choose: s.set(func(d *draft) error {
 				if f.Problem != "" {
 					return f.problem()
 				}
@@ -191,18 +194,18 @@ func (s *setup) chooseModel(m *Model) tea.Cmd {
 			}),
 		})
 	}
-	m.open(newChooser(m.th, "Model; others are loaded beside this one", "choose", "", entries))
+	m.OpenDialog(kit.NewChooser(m.th, "Model; others are loaded beside this one", "choose", "", entries))
 	return nil
 }
 
 // modelItems are the models that can be run.
-func (s *setup) modelItems() ([]item, func(d *draft, item int)) {
+func (s *setup) modelItems() ([]kit.Item, func(d *draft, item int)) {
 	var all []ModelFile
-	var items []item
+	var items []kit.Item
 	for _, f := range s.models {
 		if f.Problem == "" {
 			used := s.uses(func(d draft) bool { return d.model.Path == f.Path })
-			all, items = append(all, f), append(items, item{oneLine(f.Name), aboutModel(f), used})
+			all, items = append(all, f), append(items, kit.Item{Title: kit.OneLine(f.Name), Detail: aboutModel(f), Checked: used})
 		}
 	}
 	return items, func(d *draft, i int) { d.answerWith(all[i]) }

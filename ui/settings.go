@@ -91,7 +91,7 @@ func (m *Model) applyTheme() {
 	m.th = th
 	m.panel.setTheme(th)
 	for _, t := range m.tabs {
-		t.composer.setTheme(th)
+		t.composer.SetTheme(th)
 		t.transcript.foldKey = m.keymap.Hint(keys.Composer, keys.Fold)
 		t.transcript.redoHint = m.redoHint()
 		t.transcript.setTheme(th)

@@ -13,6 +13,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A setup is the table of what is compared: a row for each variant.
@@ -28,7 +29,7 @@ type setup struct {
 	adapters []turn.RegisteredAdapter
 	models   []ModelFile
 	loaded   bool       // they have come
-	next     treeIntent // what waits for them
+	next     kit.Action // what waits for them
 
 	row, column   int
 	said          string
@@ -84,16 +85,22 @@ func (s *setup) remembered() remembered { return remembered{slices.Clone(s.draft
 
 func (s *setup) variants() []chat.Variant { return namedVariants(s.drafts) }
 
-// context is where the setup's own keys are active.
-func (s *setup) context() keys.Context { return keys.Setup }
+// Context is where the setup's own keys are active.
+func (s *setup) Context() keys.Context { return keys.Setup }
 
-func (s *setup) press(id keys.ID, text string) intent {
+// HelpPart is where the help is about comparisons.
+func (s *setup) HelpPart() string { return string(keys.Comparison) }
+
+// HoldsWork says that a click beside does not close it.
+func (s *setup) HoldsWork() bool { return true }
+
+func (s *setup) Press(id keys.ID, text string) kit.Action {
 	s.said, s.next = "", nil
 	switch id {
 	case keys.ListCancel:
-		return closeSetup{s}
+		return closeSetup{s}.do
 	case keys.ListAccept:
-		return compareNow{s: s}
+		return compareNow{s: s}.do
 	case keys.ListUp:
 		s.row = max(0, s.row-1)
 	case keys.ListDown:
@@ -109,17 +116,17 @@ func (s *setup) press(id keys.ID, text string) intent {
 	case keys.SetupBlind:
 		s.blind = !s.blind
 	case keys.SetupEdit:
-		return editCell{s, s.column}
+		return editCell{s, s.column}.do
 	case keys.SetupName:
-		return editCell{s, nameColumn}
+		return editCell{s, nameColumn}.do
 	case keys.SetupPrompt:
-		return askPrompt{s}
+		return askPrompt{s}.do
 	case keys.SetupBatch:
-		return askBatch{s}
+		return askBatch{s}.do
 	case keys.Help:
-		return showHelp{}
+		return showHelp{}.do
 	case keys.SetupModels, keys.SetupStates, keys.SetupAdapters, keys.SetupPresets, keys.SetupSeeds:
-		return fillSetup{s, id}
+		return fillSetup{s, id}.do
 	}
 	return nil
 }
@@ -127,13 +134,12 @@ func (s *setup) press(id keys.ID, text string) intent {
 // closeSetup ends a setup without a comparison.
 type closeSetup struct{ s *setup }
 
-func (closeSetup) intent() {}
-
-func (i closeSetup) carryOut(m *Model) tea.Cmd {
+func (i closeSetup) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	if i.s.cancel != nil {
 		i.s.cancel()
 	}
-	m.shut()
+	m.CloseDialog()
 	if now := i.s.remembered(); !reflect.DeepEqual(now, i.s.first) {
 		m.compared = now // closed to look something up, perhaps
 	}
@@ -144,7 +150,7 @@ func (i closeSetup) carryOut(m *Model) tea.Cmd {
 // leavePrompt puts a prompt that is nowhere else into the composer.
 func (s *setup) leavePrompt(m *Model) {
 	c := s.tab.composer
-	if s.prompt != "" && (c.empty() || s.written && s.prompt != c.prompt()) && !c.editing {
+	if s.prompt != "" && (c.Empty() || s.written && s.prompt != c.prompt()) && !c.editing {
 		c.fill(s.prompt)
 		m.edited()
 	}
@@ -186,17 +192,17 @@ func (s *setup) fill(n int, change func(d *draft, i int)) {
 	s.row = 0
 }
 
-func (s *setup) wheel(by int) intent {
+func (s *setup) Wheel(by, _, _ int) kit.Action {
 	s.row = clamp(s.row+by, 0, len(s.drafts)-1)
 	return nil
 }
 
-// click selects a cell, and changes the one that is selected.
-func (s *setup) click(x, y int) intent {
+// Click selects a cell, and changes the one that is selected.
+func (s *setup) Click(x, y int) kit.Action {
 	row, seen := s.top()+y-1-setupHead, s.rows()
 	switch {
 	case y == 1:
-		return askPrompt{s}
+		return askPrompt{s}.do
 	case y <= setupHead || y > setupHead+seen:
 		return nil
 	}
@@ -211,7 +217,7 @@ func (s *setup) click(x, y int) intent {
 		at -= w + 1
 	}
 	if row == s.row && column == s.column {
-		return editCell{s, column}
+		return editCell{s, column}.do
 	}
 	s.row, s.column = row, column
 	return nil
@@ -223,4 +229,4 @@ func (s *setup) rows() int {
 }
 func (s *setup) top() int { return clamp(s.row-s.rows()/2, 0, len(s.drafts)-s.rows()) }
 
-func (s *setup) resize(width, height int) { s.width, s.height = width, height }
+func (s *setup) Resize(width, height int) { s.width, s.height = width, height }

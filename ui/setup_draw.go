@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -20,7 +21,7 @@ const (
 // and the column at hand; the others are 0 wide.
 func (s *setup) columns() []int {
 	const seed = 6
-	rest := innerWidth(setupWidth, s.width) - setupNumber - seed - (columnCount - 1)
+	rest := kit.InnerWidth(setupWidth, s.width) - setupNumber - seed - (columnCount - 1)
 	if rest < setupNarrow {
 		w := make([]int, columnCount)
 		all := rest + seed + columnCount - 1
@@ -38,8 +39,8 @@ func (s *setup) columns() []int {
 	return w
 }
 
-func (s *setup) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(setupWidth, s.width)
+func (s *setup) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(setupWidth, s.width)
 	content := []string{s.promptLine(th, m, inner), "", s.head(th)}
 	names := s.variants()
 	for i := s.top(); i < s.top()+s.rows(); i++ {
@@ -48,9 +49,9 @@ func (s *setup) draw(th theme.Theme, m keys.Map) box {
 	content = append(content, "")
 	hint := func(id keys.ID) string { return m.Hint(keys.Setup, id) }
 	lines := []string{
-		hintLine(th, inner, hint(keys.SetupEdit), "change", hint(keys.SetupDuplicate), "duplicate", hint(keys.SetupRemove), "remove",
+		kit.HintLine(th, inner, hint(keys.SetupEdit), "change", hint(keys.SetupDuplicate), "duplicate", hint(keys.SetupRemove), "remove",
 			hint(keys.SetupName), "name", hint(keys.SetupBlind), map[bool]string{true: "blind: yes", false: "blind: no"}[s.blind]),
-		th.Muted.Render("fill with ") + hintLine(th, inner-len("fill with "), hint(keys.SetupModels), "models", hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
+		th.Muted.Render("fill with ") + kit.HintLine(th, inner-len("fill with "), hint(keys.SetupModels), "models", hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
 			hint(keys.SetupPresets), "presets", hint(keys.SetupSeeds), "seeds", hint(keys.SetupBatch), "file of prompts"),
 	}
 	for i, l := range s.notes() {
@@ -62,8 +63,8 @@ func (s *setup) draw(th theme.Theme, m keys.Map) box {
 	}
 	content = append(content, lines...)
 	title := fmt.Sprintf("Compare %d variants", len(s.drafts))
-	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", m.Hint(keys.List, keys.ListCancel), "close", "arrows", "cell", m.Hint(keys.Setup, keys.Help), "help")
-	return framed(th, title, content, hints, inner, s.width, s.height)
+	hints := kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", m.Hint(keys.List, keys.ListCancel), "close", "arrows", "cell", m.Hint(keys.Setup, keys.Help), "help")
+	return kit.Frame(th, title, content, hints, inner, s.width, s.height)
 }
 
 // notes are what was said last, in a few lines that take the place of hints.
@@ -72,22 +73,22 @@ func (s *setup) notes() []string {
 	if s.said == "" {
 		return nil
 	}
-	lines := wrapped(s.said, innerWidth(setupWidth, s.width))
+	lines := kit.Wrap(s.said, kit.InnerWidth(setupWidth, s.width))
 	return lines[:min(len(lines), most)]
 }
 
 // promptLine says what is answered.
 func (s *setup) promptLine(th theme.Theme, m keys.Map, width int) string {
 	key := m.Hint(keys.Setup, keys.SetupPrompt)
-	text := oneLine(s.prompt)
+	text := kit.OneLine(s.prompt)
 	if text == "" {
 		text = "none yet"
 		if p, ok := s.tab.lastPrompt(); ok {
-			text = "the last one: " + oneLine(p.Text)
+			text = "the last one: " + kit.OneLine(p.Text)
 		}
 	}
 	right := th.Key.Render(key) + " " + th.Muted.Render("writes one")
-	return spread(fit("Prompt  "+text, max(8, width-len(key)-13)), right, width)
+	return kit.Spread(kit.Fit("Prompt  "+text, max(8, width-len(key)-13)), right, width)
 }
 
 func (s *setup) head(th theme.Theme) string {
@@ -95,7 +96,7 @@ func (s *setup) head(th theme.Theme) string {
 	var seen []string
 	for i, w := range s.columns() {
 		if w > 0 {
-			seen = append(seen, pad(cells[i], w))
+			seen = append(seen, kit.Pad(cells[i], w))
 		}
 	}
 	return th.Muted.Render(strings.Repeat(" ", setupNumber) + strings.Join(seen, " "))
@@ -114,7 +115,7 @@ func (s *setup) line(th theme.Theme, i int, name string) string {
 	}
 	model := "own"
 	if d.other() {
-		model = oneLine(d.model.Name)
+		model = kit.OneLine(d.model.Name)
 	}
 	cells := []string{name, model, otherwise(d.Base.Name, "none"), otherwise(d.Adapter.Name, "none"), mix, d.samplingName(), seed}
 	line := fmt.Sprintf("  %d ", i+1)
@@ -125,7 +126,7 @@ func (s *setup) line(th theme.Theme, i int, name string) string {
 		if w == 0 {
 			continue
 		}
-		cell := pad(cells[c], w)
+		cell := kit.Pad(cells[c], w)
 		switch {
 		case i == s.row && c == s.column:
 			cell = th.Selected.Render(cell)

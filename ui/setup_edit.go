@@ -12,6 +12,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 type (
@@ -40,85 +41,81 @@ type (
 	}
 )
 
-func (alterSetup) intent()  {}
-func (editCell) intent()    {}
-func (askPrompt) intent()   {}
-func (askSampling) intent() {}
-func (fillSetup) intent()   {}
-func (readMix) intent()     {}
-
-func (i alterSetup) carryOut(m *Model) tea.Cmd {
+func (i alterSetup) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	i.s.said = "" // it was about what is changed now
 	err := i.change(i.s)
-	if err != nil && m.refuse(err) {
+	if err != nil && kit.Refuse(m, err) {
 		return nil
 	}
-	m.shut()
+	m.CloseDialog()
 	if err != nil {
-		i.s.said = oneLine(err.Error())
+		i.s.said = kit.OneLine(err.Error())
 	}
 	return nil
 }
 
 // set changes the selected variant.
-func (s *setup) set(change func(d *draft) error) alterSetup {
-	return alterSetup{s, func(s *setup) error { return change(&s.drafts[s.row]) }}
+func (s *setup) set(change func(d *draft) error) kit.Action {
+	return alterSetup{s, func(s *setup) error { return change(&s.drafts[s.row]) }}.do
 }
 
 // choose changes the selected variant in a way that always succeeds.
-func (s *setup) choose(change func(d *draft)) alterSetup {
+func (s *setup) choose(change func(d *draft)) kit.Action {
 	return s.set(func(d *draft) error {
 		change(d)
 		return nil
 	})
 }
 
-func (i askPrompt) carryOut(m *Model) tea.Cmd {
-	m.open(newQuestion(m.th, "Prompt to compare answers to", "", "take it", i.s.prompt, true, func(text string) intent {
+func (i askPrompt) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.OpenDialog(kit.NewQuestion(m.th, "Prompt to compare answers to", "", "take it", i.s.prompt, true, func(h kit.Host, text string) tea.Cmd {
 		return alterSetup{i.s, func(s *setup) error {
 			s.prompt = strings.TrimSpace(text)
 			return nil
-		}}
+		}}.do(h)
 	}))
 	return nil
 }
 
 // waits says that an intent is carried out when the choices have come.
-func (s *setup) waits(i treeIntent) bool {
+func (s *setup) waits(i kit.Action) bool {
 	if !s.loaded {
 		s.next, s.said = i, "Reading what there is."
 	}
 	return !s.loaded
 }
 
-func (i editCell) carryOut(m *Model) tea.Cmd {
+func (i editCell) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	s := i.s
-	if (i.column == modelColumn || i.column == baseColumn || i.column == adapterColumn) && s.waits(i) {
+	if (i.column == modelColumn || i.column == baseColumn || i.column == adapterColumn) && s.waits(i.do) {
 		return nil
 	}
 	d := s.drafts[s.row]
 	switch i.column {
 	case nameColumn:
-		m.open(newQuestion(m.th, "Name of the variant", "An empty name says what it differs in.", "name", d.Name, false, func(text string) intent {
-			return s.choose(func(d *draft) { d.Name = oneLine(text) })
+		m.OpenDialog(kit.NewQuestion(m.th, "Name of the variant", "An empty name says what it differs in.", "name", d.Name, false, func(h kit.Host, text string) tea.Cmd {
+			return s.choose(func(d *draft) { d.Name = kit.OneLine(text) })(h)
 		}))
 	case modelColumn:
 		return s.chooseModel(m)
 	case baseColumn:
-		m.open(newChooser(m.th, "State to begin from", "choose", "", s.stateEntries()))
+		m.OpenDialog(kit.NewChooser(m.th, "State to begin from", "choose", "", s.stateEntries()))
 	case adapterColumn:
-		m.open(newChooser(m.th, "Adapter", "choose", "", s.adapterEntries()))
+		m.OpenDialog(kit.NewChooser(m.th, "Adapter", "choose", "", s.adapterEntries()))
 	case mixColumn:
-		m.open(s.mixQuestion(m, d.Mix.String()))
+		m.OpenDialog(s.mixQuestion(m, d.Mix.String()))
 	case samplingColumn:
-		m.open(newChooser(m.th, "Sampling", "choose", "", s.samplingEntries()))
+		m.OpenDialog(kit.NewChooser(m.th, "Sampling", "choose", "", s.samplingEntries()))
 	case seedColumn:
 		seed := ""
 		if d.Sampling.Seed != 0 {
 			seed = fmt.Sprint(d.Sampling.Seed)
 		}
-		m.open(newQuestion(m.th, "Seed", "Variants without one get the same, which is new.", "take it", seed, false, func(text string) intent {
-			return s.set(func(d *draft) error { return setSeed(d, text) })
+		m.OpenDialog(kit.NewQuestion(m.th, "Seed", "Variants without one get the same, which is new.", "take it", seed, false, func(h kit.Host, text string) tea.Cmd {
+			return s.set(func(d *draft) error { return setSeed(d, text) })(h)
 		}))
 	}
 	return nil
@@ -137,25 +134,25 @@ func setSeed(d *draft, text string) error {
 	return nil
 }
 
-func (s *setup) stateEntries() []entry {
+func (s *setup) stateEntries() []kit.Entry {
 	now := s.drafts[s.row].Base.ID
-	list := []entry{{title: "none", detail: "the bare model", current: now == 0, choose: s.choose(func(d *draft) { d.Base = turn.State{} })}}
+	list := []kit.Entry{{Title: "none", Detail: "the bare model", Current: now == 0, Choose: s.choose(func(d *draft) { d.Base = turn.State{} })}}
 	for _, state := range s.states {
-		list = append(list, entry{
-			title: oneLine(state.Name), detail: aboutState(state), current: now == state.ID,
-			choose: s.choose(func(d *draft) { d.Base = state }),
+		list = append(list, kit.Entry{
+			Title: kit.OneLine(state.Name), Detail: kit.AboutState(state), Current: now == state.ID,
+			Choose: s.choose(func(d *draft) { d.Base = state }),
 		})
 	}
 	return list
 }
 
-func (s *setup) adapterEntries() []entry {
+func (s *setup) adapterEntries() []kit.Entry {
 	now := s.drafts[s.row].Adapter
-	list := []entry{{title: "none", current: now.Name == "", choose: s.choose(func(d *draft) { d.Adapter = turn.Adapter{} })}}
+	list := []kit.Entry{{Title: "none", Current: now.Name == "", Choose: s.choose(func(d *draft) { d.Adapter = turn.Adapter{} })}}
 	for _, a := range s.adapters {
-		list = append(list, entry{
-			title: oneLine(a.Name), detail: aboutAdapter(a), current: now.Name == a.Name && now.Fingerprint == a.Fingerprint,
-			choose: s.choose(func(d *draft) { d.Adapter = a.Adapter }),
+		list = append(list, kit.Entry{
+			Title: kit.OneLine(a.Name), Detail: aboutAdapter(a), Current: now.Name == a.Name && now.Fingerprint == a.Fingerprint,
+			Choose: s.choose(func(d *draft) { d.Adapter = a.Adapter }),
 		})
 	}
 	return list
@@ -168,16 +165,16 @@ func aboutAdapter(a turn.RegisteredAdapter) string {
 	case a.Path == "":
 		return "comes with the program"
 	}
-	return oneLine(a.Path)
+	return kit.OneLine(a.Path)
 }
 
-func (s *setup) samplingEntries() []entry {
+func (s *setup) samplingEntries() []kit.Entry {
 	now := s.drafts[s.row].preset
-	var list []entry
+	var list []kit.Entry
 	for _, p := range s.presets {
-		list = append(list, entry{title: p.Name, detail: p.About, current: p.Name == now, choose: s.choose(func(d *draft) { d.take(p) })})
+		list = append(list, kit.Entry{Title: p.Name, Detail: p.About, Current: p.Name == now, Choose: s.choose(func(d *draft) { d.take(p) })})
 	}
-	return append(list, entry{title: "Other parameters…", detail: parameters(s.drafts[s.row].Sampling), current: now == "", choose: askSampling{s}})
+	return append(list, kit.Entry{Title: "Other parameters…", Detail: parameters(s.drafts[s.row].Sampling), Current: now == "", Choose: askSampling{s}.do})
 }
 
 // take gives the variant the parameters of a preset; the seed stays.
@@ -187,29 +184,31 @@ func (d *draft) take(p prompt.Preset) {
 	d.Sampling.Seed = seed
 }
 
-func (i askSampling) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i askSampling) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	s := i.s
-	m.open(newQuestion(m.th, "Sampling parameters", "temp, top_p, top_k, presence, frequency and decay; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(text string) intent {
+	m.OpenDialog(kit.NewQuestion(m.th, "Sampling parameters", "temp, top_p, top_k, presence, frequency and decay; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(h kit.Host, text string) tea.Cmd {
 		return s.set(func(d *draft) error {
 			p, err := parseSampling(d.Sampling, text)
 			if err == nil {
 				d.Sampling, d.preset = p, presetOf(s.presets, p)
 			}
 			return err
-		})
+		})(h)
 	}))
 	return nil
 }
 
-func (s *setup) mixQuestion(m *Model, text string) *question {
-	return newQuestion(m.th, "Mix of states", "Weights of states, as own=1,dialogue=0.7; own is the run from the variant's state. Empty is none.", "take it", text, false, func(text string) intent {
-		return readMix{s, text}
+func (s *setup) mixQuestion(m *Model, text string) *kit.Question {
+	return kit.NewQuestion(m.th, "Mix of states", "Weights of states, as own=1,dialogue=0.7; own is the run from the variant's state. Empty is none.", "take it", text, false, func(h kit.Host, text string) tea.Cmd {
+		return readMix{s, text}.do(h)
 	})
 }
 
-func (i readMix) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i readMix) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	s, row := i.s, i.s.row
 	if strings.TrimSpace(i.text) == "" {
 		s.drafts[row].Mix = turn.Mix{}
@@ -233,24 +232,25 @@ type mixReadMsg struct {
 func (msg mixReadMsg) take(m *Model) tea.Cmd {
 	n := len(m.dialogs)
 	switch {
-	case msg.err != nil && n > 0 && m.dialogs[n-1] == dialog(msg.s) && msg.row == msg.s.row:
-		m.open(msg.s.mixQuestion(m, msg.text)) // to be put right
-		m.refuse(msg.err)
+	case msg.err != nil && n > 0 && m.dialogs[n-1] == kit.Dialog(msg.s) && msg.row == msg.s.row:
+		m.OpenDialog(msg.s.mixQuestion(m, msg.text)) // to be put right
+		kit.Refuse(m, msg.err)
 	case msg.err != nil:
-		msg.s.said = oneLine(msg.err.Error())
+		msg.s.said = kit.OneLine(msg.err.Error())
 	case msg.row < len(msg.s.drafts):
 		msg.s.drafts[msg.row].Mix = msg.mix
 	}
 	return nil
 }
 
-func (i fillSetup) carryOut(m *Model) tea.Cmd {
+func (i fillSetup) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	s := i.s
-	if (i.what == keys.SetupModels || i.what == keys.SetupStates || i.what == keys.SetupAdapters) && s.waits(i) {
+	if (i.what == keys.SetupModels || i.what == keys.SetupStates || i.what == keys.SetupAdapters) && s.waits(i.do) {
 		return nil
 	}
 	var title string
-	var items []item
+	var items []kit.Item
 	var change func(d *draft, item int)
 	switch i.what {
 	case keys.SetupModels:
@@ -272,11 +272,11 @@ func (i fillSetup) carryOut(m *Model) tea.Cmd {
 	default:
 		return s.askSeeds(m)
 	}
-	m.open(&checklist{title: title, items: items, accept: func(chosen []int) intent {
+	m.OpenDialog(&kit.Checklist{Title: title, Items: items, Accept: func(h kit.Host, chosen []int) tea.Cmd {
 		return alterSetup{s, func(s *setup) error {
 			s.fill(len(chosen), func(d *draft, i int) { change(d, chosen[i]) })
 			return nil
-		}}
+		}}.do(h)
 	}})
 	return nil
 }
@@ -284,48 +284,48 @@ func (i fillSetup) carryOut(m *Model) tea.Cmd {
 // uses says whether a variant has something.
 func (s *setup) uses(has func(d draft) bool) bool { return slices.ContainsFunc(s.drafts, has) }
 
-func (s *setup) stateItems() ([]item, func(d *draft, item int)) {
+func (s *setup) stateItems() ([]kit.Item, func(d *draft, item int)) {
 	all := append([]turn.State{{}}, s.states...)
-	var items []item
+	var items []kit.Item
 	for _, state := range all {
 		used := s.uses(func(d draft) bool { return d.Base.ID == state.ID })
 		if state.ID == 0 {
-			items = append(items, item{"none", "the bare model", used})
+			items = append(items, kit.Item{Title: "none", Detail: "the bare model", Checked: used})
 			continue
 		}
-		items = append(items, item{oneLine(state.Name), aboutState(state), used})
+		items = append(items, kit.Item{Title: kit.OneLine(state.Name), Detail: kit.AboutState(state), Checked: used})
 	}
 	return items, func(d *draft, i int) { d.Base = all[i] }
 }
 
-func (s *setup) adapterItems() ([]item, func(d *draft, item int)) {
+func (s *setup) adapterItems() ([]kit.Item, func(d *draft, item int)) {
 	all := append([]turn.RegisteredAdapter{{}}, s.adapters...)
-	var items []item
+	var items []kit.Item
 	for _, a := range all {
 		used := s.uses(func(d draft) bool { return d.Adapter.Name == a.Name && d.Adapter.Fingerprint == a.Fingerprint })
 		if a.Name == "" {
-			items = append(items, item{"none", "the model without one", used})
+			items = append(items, kit.Item{Title: "none", Detail: "the model without one", Checked: used})
 			continue
 		}
-		items = append(items, item{oneLine(a.Name), aboutAdapter(a), used})
+		items = append(items, kit.Item{Title: kit.OneLine(a.Name), Detail: aboutAdapter(a), Checked: used})
 	}
 	return items, func(d *draft, i int) { d.Adapter = all[i].Adapter }
 }
 
-func (s *setup) presetItems() ([]item, func(d *draft, item int)) {
+func (s *setup) presetItems() ([]kit.Item, func(d *draft, item int)) {
 	all := s.presets
-	var items []item
+	var items []kit.Item
 	for _, p := range all {
-		items = append(items, item{p.Name, p.About, s.uses(func(d draft) bool { return d.preset == p.Name })})
+		items = append(items, kit.Item{Title: p.Name, Detail: p.About, Checked: s.uses(func(d draft) bool { return d.preset == p.Name })})
 	}
 	return items, func(d *draft, i int) { d.take(all[i]) }
 }
 
 // askSeeds asks how often the selected variant is to answer.
 func (s *setup) askSeeds(m *Model) tea.Cmd {
-	m.open(newQuestion(m.th, "How many seeds?", "", "fill", fmt.Sprint(max(defaultBest, len(s.drafts))), false, func(text string) intent {
+	m.OpenDialog(kit.NewQuestion(m.th, "How many seeds?", "", "fill", fmt.Sprint(max(defaultBest, len(s.drafts))), false, func(h kit.Host, text string) tea.Cmd {
 		return alterSetup{s, func(s *setup) error {
-			n, err := number(oneLine(text), defaultBest)
+			n, err := number(kit.OneLine(text), defaultBest)
 			if err == nil && (n < chat.MinCompare || n > chat.MaxCompare) {
 				err = fmt.Errorf("%d to %d seeds can be compared", chat.MinCompare, chat.MaxCompare)
 			}
@@ -335,7 +335,7 @@ func (s *setup) askSeeds(m *Model) tea.Cmd {
 			first := max(1, s.drafts[s.row].Sampling.Seed)
 			s.fill(n, func(d *draft, i int) { d.Sampling.Seed = first + uint64(i) })
 			return nil
-		}}
+		}}.do(h)
 	}))
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A draft is a variant while it is set up. Without a name it is called after
@@ -46,7 +47,7 @@ func otherwise(text, none string) string {
 	if text == "" {
 		return none
 	}
-	return oneLine(text)
+	return kit.OneLine(text)
 }
 
 // parameters writes sampling parameters as parseSampling reads them.

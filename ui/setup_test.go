@@ -150,7 +150,7 @@ func TestSetupIsRememberedAndTakesTheComposer(t *testing.T) {
 	b.typeText("What is a rook?")
 	b.press("f12", "d", "r", "m", "e", "enter", "enter")
 	b.did(`compare "What is a rook?" seed 1|me|seed 2`)
-	if !b.m.tab().composer.empty() {
+	if !b.m.tab().composer.Empty() {
 		t.Error("the prompt is still in the composer")
 	}
 	b.press("esc")

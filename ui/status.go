@@ -9,21 +9,22 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/panel"
 )
 
 // greeting is what an empty conversation shows: the model, and how to begin.
 func (m *Model) greeting(width int) []string {
 	var lines []string
-	lines = append(lines, m.th.Title.Render(fit(m.modelName(), width)), "")
+	lines = append(lines, m.th.Title.Render(kit.Fit(m.modelName(), width)), "")
 	if m.model != nil {
 		if text := prompt.Greeting(m.model); text != "" {
-			lines = append(lines, append(wrapped(text, width), "")...)
+			lines = append(lines, append(kit.Wrap(text, width), "")...)
 		}
 	}
 	hint := func(id keys.ID, what string) {
 		if key := m.keymap.Hint(keys.Composer, id); key != "" {
-			lines = append(lines, m.th.Key.Render(pad(key, 14))+m.th.Muted.Render(fit(what, width-14)))
+			lines = append(lines, m.th.Key.Render(kit.Pad(key, 14))+m.th.Muted.Render(kit.Fit(what, width-14)))
 		}
 	}
 	hint(keys.Send, "send what you write")
@@ -41,10 +42,10 @@ func (m *Model) drawRule() string {
 	c := t.view.Conversation
 	var parts []string
 	if t.view.Base != "" {
-		parts = append(parts, "from "+oneLine(t.view.Base))
+		parts = append(parts, "from "+kit.OneLine(t.view.Base))
 	}
 	if t.view.Adapter != "" {
-		parts = append(parts, "adapter "+oneLine(t.view.Adapter))
+		parts = append(parts, "adapter "+kit.OneLine(t.view.Adapter))
 	}
 	switch {
 	case t.composer.editing:
@@ -56,7 +57,7 @@ func (m *Model) drawRule() string {
 		parts = append(parts, "think "+string(c.Think))
 	}
 	if c.Mix.Active() {
-		parts = append(parts, "mix "+oneLine(c.Mix.String()))
+		parts = append(parts, "mix "+kit.OneLine(c.Mix.String()))
 	}
 	if c.ID != 0 {
 		preset := c.Preset
@@ -80,7 +81,7 @@ func (m *Model) drawRule() string {
 			right = fmt.Sprintf(" %d %% · new text below, %s ", percent, m.hintFor(keys.Bottom))
 		}
 	}
-	left = fit(left, max(0, m.width-ansi.StringWidth(right)-4))
+	left = kit.Fit(left, max(0, m.width-ansi.StringWidth(right)-4))
 	fill := max(0, m.width-ansi.StringWidth(left)-ansi.StringWidth(right)-4)
 	style := m.th.Border
 	line := style.Render(strings.Repeat(glyph, 2)) + m.th.Muted.Render(left) + style.Render(strings.Repeat(glyph, fill))
@@ -89,7 +90,7 @@ func (m *Model) drawRule() string {
 	} else {
 		line += m.th.Muted.Render(right)
 	}
-	return fit(line+style.Render(strings.Repeat(glyph, 2)), m.width)
+	return kit.Fit(line+style.Render(strings.Repeat(glyph, 2)), m.width)
 }
 
 // hintLines are the notice, or the keys that make sense next.
@@ -110,7 +111,7 @@ func (m *Model) noticeLines() []string {
 			hint = "  " + m.keymap.Hint(keys.Composer, keys.Stop) + " dismisses"
 		}
 	}
-	lines := wrapped(text, m.width)
+	lines := kit.Wrap(text, m.width)
 	if room := max(1, m.height/6); len(lines) > room {
 		lines = append(lines[:room-1:room-1], strings.Join(lines[room-1:], " "))
 	}
@@ -120,7 +121,7 @@ func (m *Model) noticeLines() []string {
 		if i == last {
 			room -= len(hint)
 		}
-		lines[i] = style.Render(fit(line, room))
+		lines[i] = style.Render(kit.Fit(line, room))
 	}
 	lines[last] += m.th.Muted.Render(hint)
 	return lines
@@ -144,7 +145,7 @@ func (m *Model) drawHints() string {
 		}
 		pairs = append(pairs, strings.Join(names, "/"), h.what)
 	}
-	return hintLine(m.th, m.width, pairs...)
+	return kit.HintLine(m.th, m.width, pairs...)
 }
 
 // A nextKey is an action, or two opposite ones, that is obvious now.
@@ -182,7 +183,7 @@ func (m *Model) nextKeys() []nextKey {
 		first = []nextKey{next("stop", keys.Stop), next("messages", keys.Complete)}
 	case t.composer.editing:
 		first = t.composer.edits.nextKeys()
-	case !t.composer.empty():
+	case !t.composer.Empty():
 		first = []nextKey{next("send", keys.Send), next("new line", keys.Newline), next("editor", keys.Editor)}
 	case t.resumable():
 		first = []nextKey{next("continue", keys.Continue), next("retry", keys.Retry), next("messages", keys.Complete)}

@@ -7,6 +7,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -30,13 +31,19 @@ func newTab(d dialogue, th theme.Theme, modelName string) *tab {
 func (t *tab) title() string {
 	switch {
 	case t.view.Conversation.Title != "":
-		return titleOf(t.view.Conversation)
+		return kit.TitleOf(t.view.Conversation)
 	case t.view.Loading:
 		return "Opening"
 	case t.view.Base != "":
-		return oneLine(t.view.Base)
+		return kit.OneLine(t.view.Base)
 	}
 	return "New chat"
+}
+
+// opening says that the conversations are still being opened.
+func (t *tab) opening() bool {
+	_, standIn := t.d.(opening)
+	return standIn
 }
 
 // generating reports whether an answer is running.
@@ -76,4 +83,49 @@ func (t *tab) selectedPrompt() (turn.Turn, bool) {
 		}
 	}
 	return turn.Turn{}, false
+}
+
+// Dialogue is the conversation, or nil while it is still being opened.
+func (t *tab) Dialogue() *chat.Dialogue { d, _ := t.d.(*chat.Dialogue); return d }
+
+// View is what the last frame saw.
+func (t *tab) View() chat.View { return t.view }
+
+// Title is what the tab is called.
+func (t *tab) Title() string { return t.title() }
+
+// Empty says that nothing was said yet.
+func (t *tab) Empty() bool { return t.empty() }
+
+// Selected is the selected turn, or the last one.
+func (t *tab) Selected() (turn.Turn, bool) { return t.marked() }
+
+// SelectedAnswer is the selected answer, or the last one.
+func (t *tab) SelectedAnswer() (turn.Turn, bool) {
+	if b := t.transcript.target(); b != nil && b.answers() {
+		return b.turn, true
+	}
+	return turn.Turn{}, false
+}
+
+// Prompt is where the prompt is written.
+func (t *tab) Prompt() kit.Prompt { return t.composer }
+
+// ScrollToEnd shows the end of the messages.
+func (t *tab) ScrollToEnd() { t.transcript.toEnd() }
+
+// ScrollToHead shows the turn that the conversation goes on from.
+func (t *tab) ScrollToHead() { t.transcript.toHead() }
+
+// ShowTurn goes to a turn as soon as it has been read.
+func (t *tab) ShowTurn(turn turn.ID, text string) { t.goal = &goal{turn, text} }
+
+// Preview shows the line as if the conversation went on after its first n turns.
+func (t *tab) Preview(n int) {
+	if t.preview = &n; n < 0 {
+		t.preview = nil
+	}
+	t.transcript.synced = false
+	t.transcript.sync(t.shown())
+	t.transcript.toHead()
 }

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A closedTab can be opened again.
@@ -85,9 +86,12 @@ func (m *Model) insertTab(at int, d dialogue) {
 // askClose closes the tab; a running answer is worth a question.
 func (m *Model) askClose(string) tea.Cmd {
 	if m.tab().generating() {
-		m.open(&confirmation{
-			title: "Close the tab?", text: "An answer is running. It is stopped and saved, and can be continued later.",
-			verb: "close", accept: closeTab{},
+		m.OpenDialog(&kit.Confirmation{
+			Title: "Close the tab?", Text: "An answer is running. It is stopped and saved, and can be continued later.",
+			Verb: "close", Accept: func(h kit.Host) tea.Cmd {
+				h.CloseDialog()
+				return m.closeTab()
+			},
 		})
 		return nil
 	}
@@ -103,7 +107,7 @@ func (m *Model) closeTab() tea.Cmd {
 	switch {
 	case !t.empty():
 		m.closed = append(m.closed, closedTab{t.d.ID(), m.active, t.composer})
-	case !t.composer.empty():
+	case !t.composer.Empty():
 		m.closed = append(m.closed, closedTab{0, m.active, t.composer})
 	}
 	m.workspace.CloseDialogue(t.d)
@@ -122,15 +126,20 @@ func (m *Model) reopen(string) tea.Cmd {
 	}
 	last := m.closed[len(m.closed)-1]
 	m.closed = m.closed[:len(m.closed)-1]
+	return m.reopenTab(last)
+}
+
+// reopenTab opens a tab where it was, with what was written in it.
+func (m *Model) reopenTab(c closedTab) tea.Cmd {
 	var cmd tea.Cmd
-	if last.id == 0 {
-		m.insertTab(last.at, m.workspace.New())
+	if c.id == 0 {
+		m.insertTab(c.at, m.workspace.New())
 	} else {
-		cmd = m.openStored(last.id, last.at)
+		cmd = m.openStored(c.id, c.at)
 	}
-	if m.tab().composer.empty() {
-		m.tab().composer = last.prompt
-		m.tab().composer.setTheme(m.th)
+	if m.tab().composer.Empty() {
+		m.tab().composer = c.prompt
+		m.tab().composer.SetTheme(m.th)
 	}
 	return cmd
 }
@@ -157,18 +166,6 @@ func (m *Model) moveTab(by int) {
 	m.saveLayout()
 }
 
-func (m *Model) renameTab(arg string) tea.Cmd {
-	t := m.tab()
-	if arg != "" {
-		return m.report("", t.d.SetTitle(oneLine(arg)))
-	}
-	id := t.d.ID()
-	m.open(newQuestion(m.th, "Rename the conversation", "", "rename", t.view.Conversation.Title, false, func(text string) intent {
-		return rename{id, oneLine(text)}
-	}))
-	return nil
-}
-
 // saveLayout remembers which conversations are open.
 func (m *Model) saveLayout() {
 	open := make([]dialogue, 0, len(m.tabs))
@@ -188,4 +185,17 @@ func (m *Model) hintFor(id keys.ID) string {
 	}
 	a, _ := keys.Find(id)
 	return "/" + a.Slash
+}
+
+// dropTab takes a tab away without shutting its dialogue.
+func (m *Model) dropTab(i int) {
+	m.tabs = slices.Delete(m.tabs, i, i+1)
+	if len(m.tabs) == 0 {
+		m.tabs = append(m.tabs, m.openTab(m.workspace.New()))
+	}
+	active := m.active
+	if i < active {
+		active--
+	}
+	m.goTo(min(active, len(m.tabs)-1))
 }

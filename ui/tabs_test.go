@@ -121,20 +121,6 @@ func TestBackgroundTabs(t *testing.T) {
 	b.sees("Hm")
 }
 
-func TestRenaming(t *testing.T) {
-	b := newBench(t, three(), Settings{}, 80, 24)
-	b.press("f2", "ctrl+u")
-	b.typeText("A better name")
-	b.press("enter")
-	b.did(`title "A better name"`)
-	b.sees("2 A better name")
-	b.typeText("/rename Best")
-	b.press("enter")
-	b.did(`title "Best"`)
-	b.press("f2", "ctrl+u", "enter")
-	b.sees("a title needs at least one character")
-}
-
 func TestTabsWithTheMouse(t *testing.T) {
 	k := three()
 	b := newBench(t, k, Settings{Mouse: true}, 80, 24)

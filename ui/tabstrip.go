@@ -6,6 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -75,7 +76,7 @@ func drawTabs(tabs []*tab, active int, th theme.Theme, spin string, width int) t
 		put(th.Muted.Render(fmt.Sprintf(" %d%s›", rest, news(tabs[last+1:], spin))), last+1)
 	}
 	put(th.Muted.Render(" + "), newTabSpot)
-	s.line = fit(b.String(), width)
+	s.line = kit.Fit(b.String(), width)
 	return s
 }
 
@@ -107,7 +108,7 @@ func tabLabel(t *tab, i, active int, spin string, titleWidth int) string {
 	if titleWidth == 0 {
 		return fmt.Sprintf(" %d%s", i+1, mark)
 	}
-	label := " " + fit(t.title(), titleWidth) + " "
+	label := " " + kit.Fit(t.title(), titleWidth) + " "
 	if i < 9 {
 		label = fmt.Sprintf(" %d%s", i+1, label)
 	}
@@ -120,9 +121,9 @@ func tabLabel(t *tab, i, active int, spin string, titleWidth int) string {
 // speed is a rate as precise as there is room for.
 func speed(r float64, titleWidth int) string {
 	if titleWidth < 12 && r >= 10 {
-		return count(int(r + 0.5))
+		return kit.FormatCount(int(r + 0.5))
 	}
-	return rate(r)
+	return kit.FormatRate(r)
 }
 
 // news is the mark of tabs that there is no room for: one of them is

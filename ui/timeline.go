@@ -12,6 +12,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -34,25 +35,24 @@ type (
 	dropHead struct{}
 )
 
-func (previewHead) intent() {}
-func (takeHead) intent()    {}
-func (dropHead) intent()    {}
-
-func (i previewHead) carryOut(m *Model) tea.Cmd {
+func (i previewHead) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
 	m.preview(i.turns)
 	return nil
 }
 
-func (i takeHead) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i takeHead) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	err := m.tab().d.SetHead(i.turn)
 	cmd := tea.Batch(m.report("", err), m.look())
 	m.endPreview()
 	return cmd
 }
 
-func (dropHead) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (dropHead) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	m.endPreview()
 	return nil
 }
@@ -76,7 +76,7 @@ func (m *Model) scrub(arg string) tea.Cmd {
 	}
 	v := t.view
 	s := &timeline{turns: append(v.Turns[:len(v.Turns):len(v.Turns)], v.Ahead...), siblings: v.Siblings, at: len(v.Turns)}
-	m.open(s)
+	m.OpenDialog(s)
 	m.preview(s.at)
 	return nil
 }
@@ -110,15 +110,15 @@ func (t *tab) shown() chat.View {
 	return v
 }
 
-func (s *timeline) press(id keys.ID, _ string) intent {
+func (s *timeline) Press(id keys.ID, _ string) kit.Action {
 	switch id {
 	case keys.ListCancel:
-		return dropHead{}
+		return dropHead{}.do
 	case keys.ListAccept:
 		if s.at == 0 {
-			return takeHead{0}
+			return takeHead{0}.do
 		}
-		return takeHead{s.turns[s.at-1].ID}
+		return takeHead{s.turns[s.at-1].ID}.do
 	case keys.CharLeft:
 		return s.move(-1)
 	case keys.CharRight:
@@ -139,9 +139,9 @@ func (s *timeline) press(id keys.ID, _ string) intent {
 	return nil
 }
 
-func (s *timeline) move(by int) intent {
+func (s *timeline) move(by int) kit.Action {
 	s.at = min(max(s.at+by, 0), len(s.turns))
-	return previewHead{s.at}
+	return previewHead{s.at}.do
 }
 
 // exchange is how many stops it is to the next end of an exchange.
@@ -153,12 +153,12 @@ func (s *timeline) exchange(by int) int {
 	return n
 }
 
-func (s *timeline) wheel(by int) intent      { return s.move(by) }
-func (s *timeline) click(x, y int) intent    { return s.clicked(x, y) }
-func (s *timeline) resize(width, height int) { s.width, s.height = width, height }
+func (s *timeline) Wheel(by, _, _ int) kit.Action { return s.move(by) }
+func (s *timeline) Click(x, y int) kit.Action     { return s.clicked(x, y) }
+func (s *timeline) Resize(width, height int)      { s.width, s.height = width, height }
 
 // clicked goes to the stop under a cell of the strip.
-func (s *timeline) clicked(x, y int) intent {
+func (s *timeline) clicked(x, y int) kit.Action {
 	if y != 1 {
 		return nil
 	}
@@ -178,17 +178,17 @@ func (s *timeline) window(width int) (first, n int) {
 	return first, n
 }
 
-func (s *timeline) draw(th theme.Theme, m keys.Map) box {
+func (s *timeline) Draw(th theme.Theme, m keys.Map) kit.Box {
 	inner := s.inner()
 	content := []string{s.strip(th, inner)}
 	content = append(content, s.about(th, inner)...)
-	hints := hintLine(th, inner-2,
+	hints := kit.HintLine(th, inner-2,
 		m.Hint(keys.List, keys.ListAccept), "go on from here", m.Hint(keys.List, keys.ListCancel), "back",
 		m.Hint(keys.Composer, keys.CharLeft)+"/"+m.Hint(keys.Composer, keys.CharRight), "turn",
 		m.Hint(keys.List, keys.ListUp)+"/"+m.Hint(keys.List, keys.ListDown), "exchange")
-	title := fmt.Sprintf("Stop %s of %s", count(s.at), count(len(s.turns)))
-	b := framed(th, title, content, hints, inner, s.width, s.height)
-	b.x, b.y = 0, max(0, s.height-len(b.lines))
+	title := fmt.Sprintf("Stop %s of %s", kit.FormatCount(s.at), kit.FormatCount(len(s.turns)))
+	b := kit.Frame(th, title, content, hints, inner, s.width, s.height)
+	b.X, b.Y = 0, max(0, s.height-len(b.Lines))
 	return b
 }
 
@@ -242,13 +242,13 @@ func (s *timeline) about(th theme.Theme, width int) []string {
 	t := s.turns[s.at-1]
 	first := []string{speaker(t), t.Created.Local().Format("2006-01-02 15:04:05")}
 	if t.Label != "" {
-		first = append(first, "“"+oneLine(t.Label)+"”")
+		first = append(first, "“"+kit.OneLine(t.Label)+"”")
 	}
 	if i := s.at - 1; i < len(s.siblings) && s.siblings[i].Of > 1 {
 		first = append(first, fmt.Sprintf("version %d of %d", s.siblings[i].N, s.siblings[i].Of))
 	}
 	if t.ModelName != "" {
-		first = append(first, oneLine(t.ModelName))
+		first = append(first, kit.OneLine(t.ModelName))
 	}
 	second := append([]string{stateName(t), adapterName(t), mixName(t), samplingLine(t.Sampling)}, costs(t)...)
 	text := t.Text
@@ -256,9 +256,9 @@ func (s *timeline) about(th theme.Theme, width int) []string {
 		_, text, _ = prompt.SplitThought(text)
 	}
 	const enough = 400 // bytes: more than a line shows
-	text = oneLine(strings.ToValidUTF8(text[:min(len(text), enough)], ""))
+	text = kit.OneLine(strings.ToValidUTF8(text[:min(len(text), enough)], ""))
 	lines := []string{joined(first, width), joined(second, width)}
-	return append(lines, th.Muted.Render(fit(text, width)))
+	return append(lines, th.Muted.Render(kit.Fit(text, width)))
 }
 
 // joined are parts on one line; those that do not fit are left out from the end.
@@ -272,7 +272,7 @@ func joined(parts []string, width int) string {
 			line = next
 		}
 	}
-	return fit(line, width)
+	return kit.Fit(line, width)
 }
 
 func speaker(t turn.Turn) string {
@@ -289,14 +289,14 @@ func stateName(t turn.Turn) string {
 	if t.Base == "" {
 		return "zero state"
 	}
-	return "state " + oneLine(t.Base)
+	return "state " + kit.OneLine(t.Base)
 }
 
 func adapterName(t turn.Turn) string {
 	if t.Adapter == "" {
 		return "no adapter"
 	}
-	return "adapter " + oneLine(t.Adapter)
+	return "adapter " + kit.OneLine(t.Adapter)
 }
 
 func samplingLine(p sampler.Params) string {
@@ -312,9 +312,9 @@ func samplingLine(p sampler.Params) string {
 
 // costs are the tokens of a turn and their speed.
 func costs(t turn.Turn) []string {
-	parts := []string{count(len(t.Tokens)) + " tokens"}
+	parts := []string{kit.FormatCount(len(t.Tokens)) + " tokens"}
 	if u := t.Usage; u.DecodeTime > 0 && u.Generated > 0 {
-		parts = append(parts, rate(float64(u.Generated)/u.DecodeTime.Seconds())+" tok/s")
+		parts = append(parts, kit.FormatRate(float64(u.Generated)/u.DecodeTime.Seconds())+" tok/s")
 	}
 	return parts
 }

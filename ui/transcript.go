@@ -5,6 +5,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -113,7 +114,7 @@ func (t *transcript) sync(v chat.View) {
 		n++
 	}
 	if v.Err != nil {
-		b := &block{failure: oneLine(v.Err.Error()), body: fixedLines(nil), gen: t.generation, exact: true}
+		b := &block{failure: kit.OneLine(v.Err.Error()), body: fixedLines(nil), gen: t.generation, exact: true}
 		t.decorate(b)
 		t.blocks = append(t.blocks[:n], b)
 		n++
@@ -256,7 +257,7 @@ func (t *transcript) draw() []string {
 		line = t.find.mark(line, place, t.th)
 		line = t.marked.mark(line, n, t.th)
 		edge := gutter(t.th, place.block == t.selected && place.line < b.height()-1, b.ahead)
-		lines = append(lines, fit(edge+line, t.width))
+		lines = append(lines, kit.Fit(edge+line, t.width))
 		if place.line++; place.line >= b.height() {
 			place = anchor{block: place.block + 1}
 		}

@@ -12,6 +12,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // A treeDialogue is the part of a dialogue that is about its tree. Candidates
@@ -46,12 +47,6 @@ func (opening) SetPinned(turn.ID, bool) error            { return errOpening }
 func (opening) Tokens(turn.ID) ([]string, error)         { return nil, errOpening }
 func (opening) Candidates(context.Context, turn.ID, int, int) ([]chat.Candidate, error) {
 	return nil, errOpening
-}
-
-// A treeIntent carries itself out.
-type treeIntent interface {
-	intent
-	carryOut(m *Model) tea.Cmd
 }
 
 // treeTable says what the actions on the tree of a conversation do.
@@ -114,7 +109,7 @@ func turnCount(n int) string {
 	if n == 1 {
 		return "1 turn"
 	}
-	return count(n) + " turns"
+	return kit.FormatCount(n) + " turns"
 }
 
 // goToTurn makes the n-th turn of the line the head; 0 is its beginning.
@@ -175,8 +170,8 @@ func (m *Model) label(arg string) tea.Cmd {
 		return m.fail(errNoTurns)
 	}
 	about := "A name for this turn; its state is kept. An empty name takes it away."
-	m.open(newQuestion(m.th, "Name the turn", about, "name", t.Label, false, func(text string) intent {
-		return setLabel{t.ID, text}
+	m.OpenDialog(kit.NewQuestion(m.th, "Name the turn", about, "name", t.Label, false, func(h kit.Host, text string) tea.Cmd {
+		return setLabel{t.ID, text}.do(h)
 	}))
 	return nil
 }
@@ -187,19 +182,18 @@ type setLabel struct {
 	text string
 }
 
-func (setLabel) intent() {}
-
-func (i setLabel) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i setLabel) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	err := m.tab().d.SetLabel(i.turn, i.text)
 	return tea.Batch(m.report(labelled(i.text), err), m.look())
 }
 
 func labelled(text string) string {
-	if oneLine(text) == "" {
+	if kit.OneLine(text) == "" {
 		return "the turn has no name any more"
 	}
-	return "the turn is called “" + oneLine(text) + "”, and its state is kept"
+	return "the turn is called “" + kit.OneLine(text) + "”, and its state is kept"
 }
 
 // pinTurn pins a turn or lets it go.

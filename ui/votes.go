@@ -14,6 +14,7 @@ import (
 	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -34,7 +35,7 @@ func (m *Model) showVotes(arg string) tea.Cmd {
 		return m.report(vote(m.tab().d, m.tab().view.Alternatives, arg))
 	}
 	w := &winTable{loading: true}
-	m.open(w)
+	m.OpenDialog(w)
 	return func() tea.Msg {
 		votes, err := m.workspace.Votes(m.ctx)
 		return votesMsg{w, votes, compare.CountWins(votes), err}
@@ -53,7 +54,7 @@ func (msg votesMsg) take(*Model) tea.Cmd {
 	w := msg.w
 	w.loading, w.votes, w.table = false, msg.votes, msg.table
 	if msg.err != nil {
-		w.failed = oneLine(msg.err.Error())
+		w.failed = kit.OneLine(msg.err.Error())
 	}
 	return nil
 }
@@ -70,25 +71,24 @@ type (
 	}
 )
 
-func (askVotesFile) intent() {}
-func (writeVotes) intent()   {}
-
-func (i askVotesFile) carryOut(m *Model) tea.Cmd {
-	m.open(newQuestion(m.th, "Export the votes", "A new file; what people wrote is not in it.", "write", "votes"+i.ext, false, func(path string) intent {
+func (i askVotesFile) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.OpenDialog(kit.NewQuestion(m.th, "Export the votes", "A new file; what people wrote is not in it.", "write", "votes"+i.ext, false, func(h kit.Host, path string) tea.Cmd {
 		if path = strings.TrimSpace(path); path == "" {
-			return done{}
+			return kit.Close(h)
 		}
-		return writeVotes{i.w, i.ext, path}
+		return writeVotes{i.w, i.ext, path}.do(h)
 	}))
 	return nil
 }
 
-func (i writeVotes) carryOut(m *Model) tea.Cmd {
-	m.shut()
+func (i writeVotes) do(h kit.Host) tea.Cmd {
+	m := h.(*Model)
+	m.CloseDialog()
 	votes := i.w.votes
 	return func() tea.Msg {
 		if err := i.write(votes); err != nil {
-			return votesWrittenMsg{i.w, "✗ " + oneLine(err.Error())}
+			return votesWrittenMsg{i.w, "✗ " + kit.OneLine(err.Error())}
 		}
 		return votesWrittenMsg{i.w, fmt.Sprintf("%s exported to %s", voteCount(len(votes)), i.path)}
 	}
@@ -109,15 +109,12 @@ func voteCount(n int) string {
 	if n == 1 {
 		return "1 vote"
 	}
-	return count(n) + " votes"
+	return kit.FormatCount(n) + " votes"
 }
 
 // write makes a new file; it never replaces one. It blocks.
 func (i writeVotes) write(votes []turn.Vote) error {
-	path, err := fromHome(i.path)
-	if err != nil {
-		return fmt.Errorf("exporting to %s: %w", i.path, err)
-	}
+	path := kit.ExpandHome(i.path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already; choose another name", path)
@@ -136,11 +133,11 @@ func (i writeVotes) write(votes []turn.Vote) error {
 	return nil
 }
 
-func (w *winTable) press(id keys.ID, _ string) intent {
+func (w *winTable) Press(id keys.ID, _ string) kit.Action {
 	w.said = ""
 	switch id {
 	case keys.ListCancel, keys.ListAccept:
-		return done{}
+		return kit.Close
 	case keys.VotesCSV, keys.VotesJSONL:
 		if len(w.votes) == 0 {
 			return nil
@@ -149,7 +146,7 @@ func (w *winTable) press(id keys.ID, _ string) intent {
 		if id == keys.VotesJSONL {
 			ext = ".jsonl"
 		}
-		return askVotesFile{w, ext}
+		return askVotesFile{w, ext}.do
 	case keys.ListUp:
 		w.move(-1)
 	case keys.ListDown:
@@ -167,19 +164,19 @@ func (w *winTable) move(by int) {
 	w.top = max(min(w.top, w.selected), w.selected-w.rows()+1)
 }
 
-func (w *winTable) wheel(by int) intent {
+func (w *winTable) Wheel(by, _, _ int) kit.Action {
 	w.move(by)
 	return nil
 }
 
-func (w *winTable) click(_, y int) intent {
+func (w *winTable) Click(_, y int) kit.Action {
 	if i := w.top + y - 2; y >= 2 && i < len(w.table.Standings) {
 		w.selected = i
 	}
 	return nil
 }
 
-func (w *winTable) resize(width, height int) {
+func (w *winTable) Resize(width, height int) {
 	w.width, w.height = width, height
 	w.move(0)
 }
@@ -187,40 +184,40 @@ func (w *winTable) resize(width, height int) {
 // rows is how many variants are seen at once.
 func (w *winTable) rows() int { return max(1, min(20, w.height-9)) }
 
-func (w *winTable) draw(th theme.Theme, m keys.Map) box {
-	inner := innerWidth(setupWidth, w.width)
+func (w *winTable) Draw(th theme.Theme, m keys.Map) kit.Box {
+	inner := kit.InnerWidth(setupWidth, w.width)
 	content := w.content(th, inner)
-	hints := hintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "close", m.Hint(keys.List, keys.VotesCSV), "CSV", m.Hint(keys.List, keys.VotesJSONL), "JSONL")
-	return framed(th, voteCount(w.table.Votes), content, hints, inner, w.width, w.height)
+	hints := kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "close", m.Hint(keys.List, keys.VotesCSV), "CSV", m.Hint(keys.List, keys.VotesJSONL), "JSONL")
+	return kit.Frame(th, voteCount(w.table.Votes), content, hints, inner, w.width, w.height)
 }
 
 func (w *winTable) content(th theme.Theme, width int) []string {
 	switch {
 	case w.failed != "":
-		return wrapped("✗ "+w.failed, width)
+		return kit.Wrap("✗ "+w.failed, width)
 	case w.loading:
 		return []string{th.Muted.Render("Reading the votes.")}
 	case len(w.table.Standings) == 0:
-		return wrapped("Nobody has voted yet. Compare answers, then vote for the best one, or for none.", width)
+		return kit.Wrap("Nobody has voted yet. Compare answers, then vote for the best one, or for none.", width)
 	}
-	lines := []string{th.Muted.Render(pad(standingLine("variant", "won", "tied", "lost", "rate", width), width))}
+	lines := []string{th.Muted.Render(kit.Pad(standingLine("variant", "won", "tied", "lost", "rate", width), width))}
 	for i := w.top; i < min(len(w.table.Standings), w.top+w.rows()); i++ {
 		s := &w.table.Standings[i]
-		line := standingLine(s.Variant.Title(), count(s.Wins), count(s.Ties), count(s.Losses), interval(s.Rate), width)
+		line := standingLine(s.Variant.Title(), kit.FormatCount(s.Wins), kit.FormatCount(s.Ties), kit.FormatCount(s.Losses), interval(s.Rate), width)
 		if i == w.selected {
-			line = th.Selected.Render(pad(line, width))
+			line = th.Selected.Render(kit.Pad(line, width))
 		}
 		lines = append(lines, line)
 	}
 	if below := len(w.table.Standings) - w.top - w.rows(); below > 0 {
-		lines = append(lines, th.Muted.Render("  "+count(below)+" more "+th.Glyphs.Down))
+		lines = append(lines, th.Muted.Render("  "+kit.FormatCount(below)+" more "+th.Glyphs.Down))
 	}
 	if w.said != "" {
-		return append(append(lines, ""), wrapped(w.said, width)...)
+		return append(append(lines, ""), kit.Wrap(w.said, width)...)
 	}
 	about := w.table.Standings[w.selected].Variant.Title() + ". The rate is its share of the votes in percent, with the 95% interval."
 	lines = append(lines, "")
-	for _, l := range wrapped(about, width) {
+	for _, l := range kit.Wrap(about, width) {
 		lines = append(lines, th.Muted.Render(l))
 	}
 	return lines
@@ -229,7 +226,7 @@ func (w *winTable) content(th theme.Theme, width int) []string {
 // standingLine is a line of the table.
 func standingLine(variant, won, tied, lost, rate string, width int) string {
 	figures := fmt.Sprintf("%4s %4s %4s  %-13s", won, tied, lost, rate)
-	return spread(fit(variant, max(1, width-ansi.StringWidth(figures)-1)), figures, width)
+	return kit.Spread(kit.Fit(variant, max(1, width-ansi.StringWidth(figures)-1)), figures, width)
 }
 
 // interval writes a share with its bounds in percent: "62% (41–79)".

@@ -98,18 +98,6 @@ func TestPasteIntoADialog(t *testing.T) {
 	if len(b.m.tab().transcript.find.matches) == 0 {
 		t.Errorf("nothing is found:\n%s", b.screen())
 	}
-	b.press("esc", "ctrl+o")
-	b.send(tea.PasteMsg{Content: "dog"})
-	b.pause()
-	if q := b.k.queries; len(q) == 0 || q[len(q)-1] != "dog" {
-		t.Errorf("the messages were searched for %q", q)
-	}
-	b.press("ctrl+x")
-	before := len(b.k.deleted)
-	b.send(tea.PasteMsg{Content: "y"}) // is no answer to a question
-	if len(b.k.deleted) != before {
-		t.Error("a paste has answered a question")
-	}
 }
 
 // A prompt that was written for a comparison is not lost with the setup.
@@ -117,13 +105,13 @@ func TestSetupGivesThePromptBack(t *testing.T) {
 	b := newBench(t, compareDesks(), Settings{}, 80, 24)
 	b.typeText("/compare Which bird is it?")
 	b.press("enter", "esc")
-	if got := b.m.tab().composer.value(); got != "Which bird is it?" {
+	if got := b.m.tab().composer.Value(); got != "Which bird is it?" {
 		t.Errorf("the composer has %q", got)
 	}
 	b.press("f12", "w")
 	b.typeText(" Say it.")
 	b.press("enter", "esc")
-	if got := b.m.tab().composer.value(); got != "Which bird is it? Say it." {
+	if got := b.m.tab().composer.Value(); got != "Which bird is it? Say it." {
 		t.Errorf("after a change the composer has %q", got)
 	}
 }

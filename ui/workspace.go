@@ -36,7 +36,6 @@ type workspace interface {
 	Delete(ctx context.Context, id turn.ID) error
 	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)
-	stateLibrary
 	mixWorkspace
 	compareWorkspace
 	adapterWorkspace
@@ -55,7 +54,6 @@ type dialogue interface {
 	ShowTurn(id turn.ID) error
 	treeDialogue
 	compareDialogue
-	stateDialogue
 	mixDialogue
 	outlookDialogue
 	adapterDialogue

@@ -26,7 +26,7 @@ func (f *adapterFlags) add(flags *pflag.FlagSet, named bool) {
 	if named {
 		flags.StringVar(&f.name, "adapter", "", "use this adapter: its name, or a file")
 	}
-	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "what the adapter's whole change is multiplied with (default 1)")
+	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "factor on the adapter's whole change (default 1)")
 	flags.Float32Var(&f.options.Alpha, "alpha", 0, "alpha of a LoRA or DoRA file, whose scale is alpha/rank")
 	flags.Float32Var(&f.options.Scale, "adapter-scale", 0, "scale of a LoRA or DoRA file, instead of alpha/rank")
 	flags.StringVar(&f.options.Blocks, "blocks", "", "which way the blocks of a Bone file lie: column or row")

@@ -20,20 +20,20 @@ import (
 
 func (a *app) adaptersCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "adapters", Short: "Inspect the adapters that conversations use", Args: usageArgs(cobra.NoArgs),
+		Use: "adapters", Short: "Manage the adapters that conversations use", Args: usageArgs(cobra.NoArgs),
 		Long: "Adapters change a model beside its weights: LoRA, PiSSA, DoRA, DiSHA, BAT, Bone, MoLE, replaced tensors, as the\n" +
 			"public trainers write them. Conversations with different ones run together. docs/adapters.md has the formats.",
 		Example: "rookery adapters inspect lora.pth --model model.pth --alpha 32\nrookery run --adapter demo-pirate 'Tell me a story.'",
 	}
 	var asJSON bool
 	list := &cobra.Command{
-		Use: "ls", Short: "List the adapters that were used, and those that come with the model", Args: usageArgs(cobra.NoArgs),
+		Use: "ls", Short: "List the known adapters", Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.listAdapters(cmd, asJSON) },
 	}
 	list.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	a.modelFlags(list.Flags())
 	cmd.AddCommand(list, a.inspectAdapterCommand(), a.checkAdapterCommand(), &cobra.Command{
-		Use: "forget NAME...", Short: "Take adapters out of the list; their files stay", Args: usageArgs(cobra.MinimumNArgs(1)), RunE: a.forgetAdapters,
+		Use: "forget NAME...", Short: "Remove adapters from the list; keep their files", Args: usageArgs(cobra.MinimumNArgs(1)), RunE: a.forgetAdapters,
 	})
 	return cmd
 }
@@ -106,7 +106,7 @@ func (a *app) inspectAdapterCommand() *cobra.Command {
 	var f adapterFlags
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "inspect FILE", Short: "Say what an adapter is: kinds, ranks, layers, memory", Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "inspect FILE", Short: "Show kinds, ranks, layers and memory of a file", Args: usageArgs(cobra.ExactArgs(1)),
 		Long: "Say what an adapter is, as it would be used with the model of --model (the embedded one if not given).",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rack, err := a.openRegistry(cmd.Context())

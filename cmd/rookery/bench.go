@@ -85,7 +85,7 @@ func (a *app) benchCommand() *cobra.Command {
 	cmd.Flags().IntSliceVar(&o.prompts, "prompt", nil, fmt.Sprintf("tokens of the prompt to read (default %v, on a GPU %v)", cpuPrompts, gpuPrompts))
 	cmd.Flags().IntVar(&o.runs, "runs", 5, "runs of each measurement; the median is printed")
 	cmd.Flags().DurationVar(&o.time, "time", time.Second, "about how long each run of decoding takes")
-	cmd.Flags().DurationVar(&o.tune, "tune", 0, "first find the fastest products for this GPU and shape, for this long, and keep them")
+	cmd.Flags().DurationVar(&o.tune, "tune", 0, "first look this long for the fastest matrix products, and save what was found")
 	cmd.Flags().Lookup("tune").NoOptDefVal = "1m"
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd

@@ -54,7 +54,7 @@ func (a *app) compareCommand() *cobra.Command {
 	fs.IntVar(&o.rows, "rows", 32, "answers that run at once")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object at the end")
 	fs.BoolVar(&o.jsonl, "jsonl", false, "print a JSON object for each prompt as it is done")
-	fs.StringVarP(&o.out, "out", "o", "", "write a JSON object for each prompt to this file as it is done, and go on from what it has")
+	fs.StringVarP(&o.out, "out", "o", "", "append a JSON object for each finished prompt; skip the prompts it has already")
 	cmd.AddCommand(a.votesCommand())
 	return cmd
 }

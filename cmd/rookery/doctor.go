@@ -22,7 +22,7 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what was found: processor, GPU, terminal, configuration and data",
+		Short: "Check processor, GPU, terminal, config and data",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.doctor(cmd.OutOrStdout())

@@ -20,7 +20,7 @@ import (
 type mixFlag struct{ text string }
 
 func (f *mixFlag) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.text, "mix", "", "draw every token from several states of the library: own=1,state=weight,...; own is the run without them")
+	fs.StringVar(&f.text, "mix", "", "draw tokens from several states: own=1,state=weight,... (own is the conversation's)")
 }
 
 // parse reads the mix with the states of the library; without the flag it is

@@ -20,7 +20,7 @@ func (a *app) modelsCommand() *cobra.Command {
 	var asJSON, tensors bool
 	inspect := &cobra.Command{
 		Use:   "inspect [FILE]",
-		Short: "Say what a model file is (the embedded model without a file)",
+		Short: "Show what a model file holds",
 		Args:  usageArgs(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f, err := openCheckpoint(args)

@@ -52,7 +52,7 @@ func (a *app) runCommand() *cobra.Command {
 	a.samplingFlags(cmd.Flags())
 	cmd.Flags().BoolVar(&o.raw, "raw", false, "continue the text as it is, without a chat template")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print one JSON object at the end instead of text")
-	cmd.Flags().StringArrayVar(&o.stops, "stop", nil, "string that ends the answer (may be given several times)")
+	cmd.Flags().StringArrayVar(&o.stops, "stop", nil, "string that ends the answer (repeatable)")
 	return cmd
 }
 

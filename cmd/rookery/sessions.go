@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) sessionsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "sessions", Short: "List, search, export, import, remove and check stored conversations", Args: usageArgs(cobra.NoArgs)}
+	cmd := &cobra.Command{Use: "sessions", Short: "Manage the stored conversations", Args: usageArgs(cobra.NoArgs)}
 	cmd.AddCommand(a.listCommand(), a.searchCommand(), a.exportCommand(), a.importCommand())
 	cmd.AddCommand(a.shelfCommands()...)
 	cmd.AddCommand(a.compactCommand())

@@ -18,12 +18,12 @@ import (
 func (a *app) shelfCommands() []*cobra.Command {
 	var unpin, unarchive, now bool
 	pin := a.alterCommand("pin ID...", "List conversations before the others", func(c *turn.Conversation) { c.Pinned = !unpin })
-	pin.Flags().BoolVar(&unpin, "off", false, "no longer")
+	pin.Flags().BoolVar(&unpin, "off", false, "unpin them")
 	archive := a.alterCommand("archive ID...", "Take conversations out of the list", func(c *turn.Conversation) { c.Archived = !unarchive })
-	archive.Flags().BoolVar(&unarchive, "off", false, "put them back")
+	archive.Flags().BoolVar(&unarchive, "off", false, "move them back to the list")
 	restore := a.alterCommand("restore ID...", "Take conversations out of the bin", func(c *turn.Conversation) { c.Deleted = time.Time{} })
 
-	remove := a.alterCommand("rm ID...", "Put conversations into the bin, from which they go after 30 days", func(c *turn.Conversation) {
+	remove := a.alterCommand("rm ID...", "Move conversations to the bin for 30 days", func(c *turn.Conversation) {
 		if c.Deleted.IsZero() {
 			c.Deleted = time.Now()
 		}

@@ -11,7 +11,7 @@ import (
 func (a *app) compactCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact",
-		Short: "Thin states to the configured budget and give free room back to the disk",
+		Short: "Thin states and shrink the database",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := a.config()

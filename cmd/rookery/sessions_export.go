@@ -36,8 +36,8 @@ func (a *app) exportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&e.format, "format", "f", "", "markdown, json or bundle (default: by the output's ending, or markdown)")
 	cmd.Flags().StringVarP(&e.output, "output", "o", "", "file to write (default standard output)")
-	cmd.Flags().BoolVar(&e.tree, "tree", false, "all versions of a conversation in JSON, not the visible line alone; a bundle always has them")
-	cmd.Flags().BoolVar(&e.states, "states", false, "with the states that are kept, in a bundle: it goes on elsewhere without reading anything again")
+	cmd.Flags().BoolVar(&e.tree, "tree", false, "write all versions in JSON, not only the visible line (a bundle always has them)")
+	cmd.Flags().BoolVar(&e.states, "states", false, "include the saved states in the bundle, so that nothing is read again elsewhere")
 	return cmd
 }
 

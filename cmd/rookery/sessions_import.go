@@ -28,7 +28,7 @@ func (a *app) importCommand() *cobra.Command {
 	var dry, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "import FILE...",
-		Short: "Read conversations from bundles, JSON exports, ShareGPT and OpenAI files",
+		Short: "Read conversations from files",
 		Long: "Read conversations from bundles, JSON exports, and files in the forms of ShareGPT and OpenAI.\n" +
 			"All of them are stored, or none. Nothing that is stored is changed: another version of a\n" +
 			"conversation gets a number of its own, and one that is there already is left out.",

@@ -35,7 +35,7 @@ func (a *app) listCommand() *cobra.Command {
 	var archive, bin, all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "ls",
-		Short: "List the conversations: pinned ones, then the newest first",
+		Short: "List the conversations, pinned ones first",
 		Args:  onlyOne(usageArgs(cobra.NoArgs), "archive", "bin", "all"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.reading(cmd.Context(), func(s *sessions.Store) error {
@@ -56,9 +56,9 @@ func (a *app) listCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&archive, "archive", false, "those in the archive")
-	cmd.Flags().BoolVar(&bin, "bin", false, "those in the bin")
-	cmd.Flags().BoolVar(&all, "all", false, "all of them")
+	cmd.Flags().BoolVar(&archive, "archive", false, "list the archive")
+	cmd.Flags().BoolVar(&bin, "bin", false, "list the bin")
+	cmd.Flags().BoolVar(&all, "all", false, "list all conversations, archive and bin too")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
 	return cmd
 }
@@ -131,7 +131,7 @@ func (a *app) searchCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "search TEXT...",
-		Short: "Find the messages and titles that hold all words of a text",
+		Short: "Find messages and titles with all given words",
 		Args:  usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query, found := strings.Join(args, " "), 0

@@ -24,7 +24,7 @@ import (
 
 func (a *app) statesCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "states", Short: "Keep the states that conversations begin from", Args: usageArgs(cobra.NoArgs),
+		Use: "states", Short: "Manage the states that conversations begin from", Args: usageArgs(cobra.NoArgs),
 		Long: "The library of states. A state is what a model remembers: baked from a text, tuned by training,\n" +
 			"or kept after a turn of a conversation. A conversation that begins from one has read all of it.",
 		Example: "rookery states bake book.txt --name book\nrookery chat --state book\nrookery run --state demo-sad 'Tell me a story.'",
@@ -119,7 +119,7 @@ func (a *app) bakeCommand() *cobra.Command {
 	var name string
 	var system, asJSON bool
 	cmd := &cobra.Command{
-		Use: "bake [FILE]", Short: "Read a text and keep the state after it", Args: usageArgs(cobra.MaximumNArgs(1)),
+		Use: "bake [FILE]", Short: "Read a text and save the state after it", Args: usageArgs(cobra.MaximumNArgs(1)),
 		Long: "Read a text file, or standard input, from the zero state and keep the state after it under a name.\n" +
 			"A conversation that begins from it has read the text, at no cost.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.bake(cmd, args, name, system, asJSON) },
@@ -201,16 +201,16 @@ func (a *app) importStateCommand() *cobra.Command {
 	var name string
 	var transpose, anyModel, withoutOffset, asJSON bool
 	cmd := &cobra.Command{
-		Use: "import FILE", Short: "Keep a state from a file", Args: usageArgs(cobra.ExactArgs(1)),
-		Long: "Keep a state from a file: a tuned state of the public trainers (blocks.N.att.time_state as .pth or .safetensors,\n" +
+		Use: "import FILE", Short: "Add a state from a file to the library", Args: usageArgs(cobra.ExactArgs(1)),
+		Long: "Add a state from a file to the library: a tuned state of the public trainers (blocks.N.att.time_state as .pth or .safetensors,\n" +
 			"alone or merged into a model), or one that `rookery states export` wrote.\n\n" +
 			"It is kept for the model of --model, the embedded one if not given, which it must fit.",
 	}
 	a.modelFlags(cmd.Flags())
 	cmd.Flags().StringVar(&name, "name", "", "name of the state (default that of the file)")
 	cmd.Flags().BoolVar(&transpose, "transpose", false, "the file has [key, value] matrices; most have [value, key] (default: found from the kind of file)")
-	cmd.Flags().BoolVar(&withoutOffset, "without-offset", false, "leave time_offset aside: use the file as an adapter too (--adapter)")
-	cmd.Flags().BoolVar(&anyModel, "any-model", false, "let every model of the same shape begin from it")
+	cmd.Flags().BoolVar(&withoutOffset, "without-offset", false, "ignore time_offset; the file can be used as an adapter as well (--adapter)")
+	cmd.Flags().BoolVar(&anyModel, "any-model", false, "accept it for every model of the same shape")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was kept as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o := statefile.Options{WithoutOffset: withoutOffset}

@@ -55,7 +55,7 @@ func (a *app) namedState(ctx context.Context, name string) (*turn.State, error) 
 func (a *app) inspectStateCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "inspect NAME", Short: "What a state is: where it came from and the norms of its parts", Args: usageArgs(cobra.ExactArgs(1)),
+		Use: "inspect NAME", Short: "Show where a state came from and its norms", Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := a.namedState(cmd.Context(), args[0])
 			if err != nil {
@@ -118,8 +118,8 @@ func printState(out io.Writer, s turn.State) error {
 func (a *app) distanceCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "distance NAME NAME", Short: "How far two states are from each other, layer by layer", Args: usageArgs(cobra.ExactArgs(2)),
-		Long: "How far two states are from each other, layer by layer: the norm of the difference of the WKV parts relative to\n" +
+		Use: "distance NAME NAME", Short: "Measure how far two states are apart, by layer", Args: usageArgs(cobra.ExactArgs(2)),
+		Long: "Measure how far two states are apart, by layer: the norm of the difference of the WKV parts relative to\n" +
 			"the mean of their norms (0 for equal states, 2 for opposite ones), and the cosine of the angle between them.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.distance(cmd, args, asJSON) },
 	}

@@ -31,8 +31,7 @@ def decode(e, n, seconds):
     times, device, until, i = [], [], 0, 0
     while i < 8 or time.perf_counter() < until or len(times) < 8:
         begin = time.perf_counter()
-        e.submit(table, tokens, bans)
-        results, _ = e.wait(n)
+        results, _ = e.run(table, tokens, bans)
         tokens[:] = results["token"]
         table["draw"] += 1
         end = time.perf_counter()
@@ -51,8 +50,7 @@ def prefill(e, n, rounds):
         e.zero(0)
         packed = e.pack([SAMPLING | dict(slot=0, tokens=[int(t) for t in rng.integers(1, e.shape["vocab"], n)])])
         begin = time.perf_counter()
-        e.submit(*packed)
-        e.wait(1)
+        e.run(*packed)
         if i:
             times.append((time.perf_counter() - begin) * 1e3)
             device.append(e.timing().device)

@@ -29,14 +29,14 @@ def draws_by_definition():
 
 @check
 def draws_of_few_rows():
-    """Blocks have a multiprocessor for themselves. Of logits that are nearly the same, top_p cuts among more than a team lists."""
+    """Few rows: a block has a multiprocessor for itself. With nearly equal logits, top_p cuts among more values than a team lists."""
     compare(8, ((65536, 65530, 16, 0), (1000, 990, 24, 0), (65, 63, 24, 0), (3000, 3000, 16, 0)))
     compare(8, ((65536, 65530, 16, 0),), spread=.05)
 
 
 @check
 def draws_of_many_rows():
-    """Most of them are such as draw_many takes."""
+    """Many rows, most of which draw_many takes."""
     compare(MANY, ((65536, 65530, 4, 0), (1000, 990, 8, 0), (3000, 3000, 4, 0)))
     compare(2 * MANY, ((65536, 65530, 4, 0), (3000, 3000, 4, 0)))
 
@@ -114,37 +114,37 @@ def odd_logits():
 
 @check
 def mixes_by_definition():
-    """Tokens, log-probabilities and what each row alone thinks of the token, of mixes beside others."""
+    """Mixes beside other rows: tokens, log-probabilities, and those of each row alone."""
     rng = np.random.default_rng(5)
     for vocab, flags in ((65536, 0), (3000, native.PORTABLE), (1000, native.EAGER)):
         s = make_shape(1, 64, ranks=(8, 8, 8, 8), vocab=vocab)
         e = open_engine(s, weights(s), slots=24, max_tokens=512, token_limit=vocab - 5, flags=flags)
         for step in range(12):
             rows, mixes = [], []
-            for voices in rng.permutation([0, 1, 2, 6, 0, 3]):
+            for members in rng.permutation([0, 1, 2, 6, 0, 3]):
                 p = draw_cases(rng, vocab - 5)
                 p.draws, p.presence, p.frequency = step, F(0), F(0)
-                gates = rng.normal(size=voices + 1).astype(F) * F(.5) + F(.5)
-                gates[1:][rng.random(voices) < .2] = 0
-                mixes.append((len(rows), p, gates))
+                factors = rng.normal(size=members + 1).astype(F) * F(.5) + F(.5)
+                factors[1:][rng.random(members) < .2] = 0
+                mixes.append((len(rows), p, factors))
                 count = 1 if step % 3 else 20
-                rows.append(p.row() | dict(slot=len(rows), tokens=tokens_of(rng, s, count), flags=native.DRAW, voices=voices, gate=gates[0]))
-                rows += [dict(slot=len(rows) + k, tokens=tokens_of(rng, s, count), flags=native.LOGITS, gate=gates[1 + k]) for k in range(voices)]
+                rows.append(p.row() | dict(slot=len(rows), tokens=tokens_of(rng, s, count), flags=native.DRAW, members=members, weight=factors[0]))
+                rows += [dict(slot=len(rows) + k, tokens=tokens_of(rng, s, count), flags=native.LOGITS, weight=factors[1 + k]) for k in range(members)]
             results, _ = e.step(rows)
-            for at, p, gates in mixes:
-                logits = [e.logits(at + k) for k in range(len(gates))]
+            for at, p, factors in mixes:
+                logits = [e.logits(at + k) for k in range(len(factors))]
                 z = logits[0]
-                if len(gates) > 1:
-                    z = gates[0] * z
-                    for g, other in zip(gates[1:], logits[1:]):
+                if len(factors) > 1:
+                    z = factors[0] * z
+                    for g, other in zip(factors[1:], logits[1:]):
                         z = z + g * other if g else z
                 token, log_prob, _ = p.sample(z)
                 got = results[at]
-                assert got["token"] == token and abs(got["log_prob"] - log_prob) <= 4e-6 * max(1, abs(log_prob)), (vocab, step, at, gates, got, token, log_prob)
-                for k in range(len(gates) if len(gates) > 1 else 0):
+                assert got["token"] == token and abs(got["log_prob"] - log_prob) <= 4e-6 * max(1, abs(log_prob)), (vocab, step, at, factors, got, token, log_prob)
+                for k in range(len(factors) if len(factors) > 1 else 0):
                     own, want = results[at + k]["own_log_prob"], p.log_prob(logits[k])[token]
                     assert abs(own - want) <= 4e-6 * max(1, abs(want)), (vocab, step, at, k, own, want)
-        for bad in (dict(voices=2), dict(voices=-1), dict(voices=1, gate=float("nan")), dict(voices=1, flags=native.LOGITS)):
+        for bad in (dict(members=2), dict(members=-1), dict(members=1, weight=float("nan")), dict(members=1, flags=native.LOGITS)):
             try:
                 e.step([dict(slot=0, tokens=[1], flags=native.DRAW, temperature=1) | bad, dict(slot=1, tokens=[1], flags=native.LOGITS)])
                 assert False, f"{bad} was taken"

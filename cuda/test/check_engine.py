@@ -1,4 +1,4 @@
-"""Slots, what a row's results depend on, feeding back, refusals and tuning."""
+"""Slots, what a row's results depend on, refusals and tuning."""
 import os
 
 import numpy as np
@@ -113,37 +113,6 @@ def run_to_run():
 
 
 @check
-def feeding_back():
-    s, rng = released("0.1b"), np.random.default_rng(8)
-    e = open_engine(s, model(s), slots=8)
-    base = dict(temperature=1., top_p=.9, presence=.3, frequency=.3, decay=.99)
-
-    def row(slot, token, i, more=0):
-        return base | dict(slot=slot, tokens=[token], seed=slot % 4, draw=i, flags=native.DRAW | native.OBSERVE | more)
-
-    waited, token = [], [1, 2, 3, 4]
-    for i in range(20):
-        token = [int(r["token"]) for r in e.step([row(k, token[k], i) for k in range(4)])[0]]
-        waited.append(token)
-    fed = []
-    for i in range(20):
-        e.submit(*e.pack([row(4 + k, k + 1 if i == 0 else native.FED_BACK, i) for k in range(4)]))
-        if i > 0:
-            fed.append([int(r["token"]) for r in e.wait(4)[0]])
-    fed.append([int(r["token"]) for r in e.wait(4)[0]])
-    assert fed == waited, "tokens fed back on the device differ"
-    for k in range(4):
-        same("state after feeding back", e.read(4 + k), e.read(k))
-    e.call("rk_set_drawn", 4, 0)
-    before, counts = e.read(4), e.get_counts(4)
-    results, _ = e.step([row(4, native.FED_BACK, 20, native.FREEZE), row(5, native.FED_BACK, 20, native.FREEZE)])
-    assert results[0]["flags"] & native.FROZEN and results[0]["token"] == 0 and not results[1]["flags"]
-    same("a frozen state", e.read(4), before)
-    same("frozen counts", e.get_counts(4), counts)
-    e.close()
-
-
-@check
 def refusals():
     s = make_shape(1, 64, ranks=(8, 8, 8, 8), vocab=100)
     w = model(s)
@@ -167,7 +136,7 @@ def refusals():
     refused(1, "already", lambda: e.step([dict(slot=1, tokens=[1]), dict(slot=1, tokens=[1])]))
     refused(1, "token 100", lambda: e.step([dict(slot=1, tokens=[100])]))
     refused(1, "temperature", lambda: e.step([dict(slot=1, tokens=[1], flags=native.DRAW, temperature=-1)]))
-    refused(1, "no step", lambda: e.wait(1))
+    refused(1, "no step", lambda: e.logits(0))
     refused(1, "tokens in a step", lambda: e.step([dict(slot=1, tokens=[1] * 65)]))
     refused(1, "loaded already", lambda: e.load(*w[0]))
     e.step([dict(slot=1, tokens=[1])])

@@ -95,7 +95,7 @@ def loss_of_precision():
 
 @check
 def greedy_as_the_package():
-    """256 greedy tokens of each prompt: the package's, or the other side of what fp32 decides by a hair."""
+    """256 greedy tokens of each prompt: the package's, or the other token where fp32 decides by a hair."""
     g = golden("embedded")
     e = open_engine(EMBEDDED, list(embedded()), slots=2)
     for ids, want, margins in zip(g["ids"], g["greedy"], g["margins"]):

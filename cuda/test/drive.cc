@@ -1,12 +1,12 @@
-// drive: runs an engine through everything that has a kernel of its own, with
-// models so small that the tools of compute-sanitizer finish soon. It prints a
-// sum of all that came back; the same in every run. See sanitize.sh.
+// drive.cc: runs an engine through every kernel family, with models so small that the tools
+// of compute-sanitizer finish soon. It prints a checksum of all results, which is the same
+// in every run. See sanitize.sh.
 //
 //   drive [-v] [-m N] [-f FLAGS] [part...]
 //
-// parts: single, mixed, draws, mixes, adapters, slots, many; all without any. With -v
-// every step's own sums are shown, so that the first that differs is found. -m has
-// one of the models alone, from 1 on; -f opens all engines with more of RK_OPEN_*.
+// parts: single, mixed, draws, mixes, adapters, slots, many; all if none is given. -v prints
+// the checksum of every step, so that the first difference can be found. -m runs one model
+// alone, from 1 on; -f opens all engines with these RK_OPEN_* flags, too.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "../rookery.h"
+#include "rookery.h"
 
 namespace {
 
@@ -27,7 +27,7 @@ void check(int32_t status, const char *what) {
     exit(1);
 }
 
-uint64_t sum = 1469598103934665603u; // of everything that came back
+uint64_t sum = 1469598103934665603u; // of all results
 
 bool verbose = false;
 
@@ -44,8 +44,8 @@ struct Row {
     uint32_t flags = RK_ROW_LOGITS;
     int top = 0;
     int kind = 0; // of draw
-    int voices = 0;
-    float gate = 0;
+    int members = 0;
+    float weight = 0;
     int adapter = 0;
 };
 
@@ -60,8 +60,8 @@ class Engine {
     Engine(const Engine &) = delete;
     ~Engine() { check(rk_close(e_), "rk_close"); }
 
-    // One step of these rows, with tokens as they come.
-    void step(const std::vector<Row> &rows, bool fed_back = false) {
+    // Runs one step of these rows with random tokens.
+    void step(const std::vector<Row> &rows) {
         if (verbose) printf(" %d rows, the first of %d tokens, flags %x\n", (int)rows.size(), rows[0].count, rows[0].flags);
         std::vector<rk_row> table;
         std::vector<int32_t> tokens, bans;
@@ -69,7 +69,7 @@ class Engine {
         for (const Row &r : rows) {
             table.push_back(make(r, tokens, bans));
             tops += r.top;
-            for (int i = 0; i < r.count; i++) tokens.push_back(fed_back ? RK_FED_BACK : 1 + (int)(random_() % (shape_.vocab - 1)));
+            for (int i = 0; i < r.count; i++) tokens.push_back(1 + (int)(random_() % (shape_.vocab - 1)));
         }
         std::vector<rk_result> results(rows.size());
         std::vector<rk_candidate> candidates(tops);
@@ -79,7 +79,7 @@ class Engine {
             add(std::vector<rk_candidate>(candidates.begin() + at, candidates.begin() + at + results[i].candidates), "candidates");
         std::vector<float> logits(shape_.vocab);
         for (int i : {0, (int)rows.size() - 1}) {
-            if (!(rows[i].flags & (RK_ROW_LOGITS | RK_ROW_DRAW)) || results[i].flags & RK_RESULT_FROZEN) continue;
+            if (!(rows[i].flags & (RK_ROW_LOGITS | RK_ROW_DRAW))) continue;
             check(rk_read_logits(e_, i, logits.data()), "rk_read_logits");
             for (float v : logits)
                 if (!std::isfinite(v)) fprintf(stderr, "a logit is %f\n", v), exit(1);
@@ -94,7 +94,7 @@ class Engine {
         return state;
     }
 
-    // An adapter of every product that is plain, has gains, or has blocks of its rank.
+    // Makes an adapter of every product: plain, with gains, or with blocks of size `rank`.
     int adapter(int rank, bool gains, bool blocks) {
         int32_t id = 0;
         check(rk_new_adapter(e_, &id), "rk_new_adapter");
@@ -124,10 +124,9 @@ class Engine {
         check(rk_get_counts(e_, 1, got.data(), (int)got.size(), &n), "rk_get_counts");
         got.resize(n);
         add(got, "counts");
-        check(rk_set_drawn(e_, 1, 0), "rk_set_drawn");
         const std::vector<int32_t> exempt = {3, 5, 17};
         check(rk_set_exempt(e_, exempt.data(), (int)exempt.size()), "rk_set_exempt");
-        step({{1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE | RK_ROW_FREEZE}, {2, 1, RK_ROW_DRAW}}, true);
+        step({{1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE}, {2, 1, RK_ROW_DRAW}});
     }
 
   private:
@@ -137,8 +136,8 @@ class Engine {
         out.token_offset = (int)tokens.size();
         out.token_count = r.count;
         out.flags = r.flags;
-        out.voices = r.voices;
-        out.gate = r.gate;
+        out.members = r.members;
+        out.weight = r.weight;
         out.adapter = r.adapter;
         if (!(r.flags & RK_ROW_DRAW)) return out;
         const int k = r.kind;
@@ -257,14 +256,14 @@ void draws(Engine &e) {
             std::vector<Row> rows = singles(n);
             for (int i = 0; i < n; i++)
                 if (i < 20 || i >= 54) rows[i] = {i, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, i % 5 > 1 ? 0 : i % 3 ? i % 9 : 256 / n, i + round};
-            e.step(rows, round > 0);
+            e.step(rows);
         }
     }
     e.step({{0, 40, RK_ROW_DRAW, 3, 1}, {1, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 0, 4}, {2, 3, 0}});
 }
 
-// Mixes of two, three and nine rows in steps with strangers, in graphs and in
-// prompts; the second round is of the tokens drawn in the first.
+// Mixes of two, three and nine rows in steps with strangers, in graphs and in prompts; the
+// second round has counts.
 void mixes(Engine &e) {
     for (int round = 0; round < 2; round++) {
         std::vector<Row> rows;
@@ -276,8 +275,8 @@ void mixes(Engine &e) {
         rows[5] = {5, 1, RK_ROW_LOGITS, 0, 0, 0, 0};
         rows[9] = {9, 1, RK_ROW_DRAW | RK_ROW_OBSERVE, 5, 4, 8, .2f};
         for (int i = 10; i < 18; i++) rows[i] = {i, 1, RK_ROW_LOGITS, 0, 0, 0, .1f};
-        e.step(rows, round > 0);
-        e.step({rows[0], rows[1]}, round > 0);
+        e.step(rows);
+        e.step({rows[0], rows[1]});
     }
     e.step({{4, 1}, {0, 20, RK_ROW_DRAW, 2, 2, 1, .6f}, {1, 20, RK_ROW_LOGITS, 0, 0, 0, .4f}, {2, 3, 0}});
     e.read(1);
@@ -332,7 +331,7 @@ int main(int argc, char **argv) {
         {"heads of 16", {2, 64, 4, 16, 256, 200, 8, 8, 8, 16}, RK_F16, RK_F32, RK_OPEN_EAGER},
     };
     const rk_shape wide = {1, 512, 8, 64, 512, 128, 32, 32, 32, 64};
-    for (int32_t state : {RK_F32, RK_F16}) { // as many heads of rows as fill a card
+    for (int32_t state : {RK_F32, RK_F16}) { // heads times rows fill a card
         if (!wanted("many")) break;
         Engine e(wide, {0, state == RK_F32 ? RK_F16 : RK_BF16, state, 272, 272, 272, wide.vocab, RK_OPEN_EAGER | more_flags, nullptr});
         for (int n : {97, 200, 257, 272}) e.step(singles(n));

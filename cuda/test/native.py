@@ -5,15 +5,14 @@ import numpy as np
 
 F32, F16, BF16 = 0, 1, 2
 RWKV, PIP, RAPID = 0, 1, 2
-DRAW, OBSERVE, LOGITS, FREEZE = 1, 2, 4, 8
+DRAW, OBSERVE, LOGITS = 1, 2, 4
 EAGER, ONE_BUCKET, PORTABLE = 1, 2, 4
-FED_BACK = -1
-NAN, FROZEN = 1, 2
+NAN = 1
 BLOCK = ("layers", "embed", "heads", "head_size", "ffn", "vocab", "rank_w", "rank_a", "rank_v", "rank_g")
 
 ROW = np.dtype([(n, np.int32) for n in ("slot", "token_offset", "token_count")] + [("flags", np.uint32)] +
                [(n, np.int32) for n in ("top", "ban_offset", "ban_count", "mode")] + [("temperature", np.float32), ("top_k", np.int32)] +
-               [(n, np.float32) for n in ("top_p", "presence", "frequency", "decay")] + [("voices", np.int32), ("gate", np.float32), ("adapter", np.int32), ("pad", np.int32), ("seed", np.uint64), ("draw", np.uint64)])
+               [(n, np.float32) for n in ("top_p", "presence", "frequency", "decay")] + [("members", np.int32), ("weight", np.float32), ("adapter", np.int32), ("pad", np.int32), ("seed", np.uint64), ("draw", np.uint64)])
 RESULT = np.dtype([("token", np.int32), ("log_prob", np.float32), ("candidates", np.int32), ("flags", np.uint32), ("own_log_prob", np.float32)])
 CANDIDATE = np.dtype([("token", np.int32), ("log_prob", np.float32), ("prob", np.float32)])
 COUNT = np.dtype([("token", np.int32), ("n", np.float32), ("first", np.float32)])
@@ -47,7 +46,7 @@ class Error(Exception):
 class Library:
     def __init__(self, path):
         self.so = C.CDLL(path)
-        assert self.so.rk_abi_version() == 4
+        assert self.so.rk_abi_version() == 6
 
     def call(self, name, *args):
         status = getattr(self.so, name)(*args)
@@ -108,12 +107,10 @@ class Engine:
                     table[i][key] = value
         return table, np.array(tokens, np.int32), np.array(bans, np.int32)
 
-    def submit(self, table, tokens, bans):
-        self.call("rk_submit", pointer(table), len(table), pointer(tokens), len(tokens), pointer(bans), len(bans))
-
-    def wait(self, n, tops=0):
-        results, candidates = np.zeros(n, RESULT), np.zeros(tops, CANDIDATE)
-        self.call("rk_wait", pointer(results), pointer(candidates))
+    def run(self, table, tokens, bans):
+        """A step of rows that pack has made."""
+        results, candidates = np.zeros(len(table), RESULT), np.zeros(int(table["top"].sum()), CANDIDATE)
+        self.call("rk_step", pointer(table), len(table), pointer(tokens), len(tokens), pointer(bans), len(bans), pointer(results), pointer(candidates))
         return results, candidates
 
     def step(self, rows):

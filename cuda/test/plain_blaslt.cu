@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "../gpu.h"
+#include "device/gpu.h"
 
 namespace {
 
@@ -40,7 +40,7 @@ template <typename E, typename R> __global__ void multiply(Product p, const E *a
     float sum = 0;
     for (int64_t i = 0; i < p.k; i++) sum += to_float(a[i * p.a_step]) * to_float(b[i]);
     sum *= p.alpha;
-    if (p.beta != 0) sum += p.beta * to_float(*d); // what is not added may be anything
+    if (p.beta != 0) sum += p.beta * to_float(*d); // memory that is not added may hold anything
     *d = from_float<R>(sum);
 }
 
@@ -72,7 +72,7 @@ template <typename T> cublasStatus_t read(T &to, const void *from, size_t bytes)
     return CUBLAS_STATUS_SUCCESS;
 }
 
-// Whether a product of these is made here: sizes that agree, and types that blaslt.cu has.
+// Whether this product is supported: the sizes agree, and blaslt.cu uses the types.
 bool fits(const Desc &desc, const Layout &a, const Layout &b, const Layout &c, const Layout &d) {
     const int64_t m = desc.transposes_a ? a.columns : a.rows, k = desc.transposes_a ? a.rows : a.columns;
     const bool element = a.type == CUDA_R_16F || a.type == CUDA_R_16BF;
@@ -81,7 +81,7 @@ bool fits(const Desc &desc, const Layout &a, const Layout &b, const Layout &c, c
            a.batch == d.batch && b.batch == d.batch && a.column >= a.rows && b.column >= b.rows && d.column >= d.rows;
 }
 
-// The one algorithm there is, which needs no workspace.
+// Returns the only algorithm, which needs no workspace.
 cublasStatus_t only_algorithm(bool fits, cublasLtMatmulHeuristicResult_t *result) {
     *result = {};
     result->state = fits ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
@@ -91,7 +91,7 @@ cublasStatus_t only_algorithm(bool fits, cublasLtMatmulHeuristicResult_t *result
 } // namespace
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
-    *handle = nullptr; // nothing is kept
+    *handle = nullptr; // there is nothing to keep
     return loads<half, half>() && loads<half, float>() && loads<bf16, bf16>() && loads<bf16, float>() ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_INITIALIZED;
 }
 

@@ -10,7 +10,7 @@ shift || true
 cd "$here"
 tools=${*:-memcheck racecheck initcheck}
 drive=$build/drive
-c++ -std=c++17 -O1 -Wall -Wextra -o "$drive.$$" drive.cc -L"$build" -lrookery_cuda -Wl,-rpath,"$build"
+c++ -std=c++17 -O1 -I.. -Wall -Wextra -o "$drive.$$" drive.cc -L"$build" -lrookery_cuda -Wl,-rpath,"$build"
 mv "$drive.$$" "$drive" # another tool may be running it
 first=$("$drive")
 echo "$first"
@@ -33,7 +33,7 @@ races() {
 # It is slow, most of all in draws and mixes, whose kernels know nothing of the model:
 # one model has these, and parts run beside each other.
 all_races() {
-    "${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}" -std=c++17 -O2 -arch=native -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -shared -cudart static \
+    "${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}" -std=c++17 -O2 -I.. -arch=native -lineinfo -Xcompiler -fPIC,-Wall,-Wextra -shared -cudart static \
         -o "$build/plain_blaslt.so" plain_blaslt.cu || return 1
     local pids=() pid failed=0 model
     races -m 1 draws & pids+=($!)

@@ -24,7 +24,7 @@ STEPS = 8
 
 
 def short(name):
-    """A kernel's name without what surrounds it."""
+    """A kernel's name without namespaces and template arguments."""
     name = re.sub(r"\(anonymous namespace\)::|^void |\(.*$", "", name)
     sink = re.search(r"(\w+Sink)", name)
     return re.sub(r"<.*$", "", name).split("::")[-1] + (f" {sink[1]}" if sink else "")
@@ -77,8 +77,7 @@ def measure(e, n, seen):
 
     def step(times):
         for _ in range(times):
-            e.submit(rows, tokens, bans)
-            tokens[:] = e.wait(n)[0]["token"]
+            tokens[:] = e.run(rows, tokens, bans)[0]["token"]
             rows["draw"] += 1
             t = e.timing()
             for to, ms in (device, t.device), (submit, t.submit), (wait, t.wait):
@@ -87,7 +86,7 @@ def measure(e, n, seen):
     step(10)
     del device[:], submit[:], wait[:]
     step(100)
-    print(f"B{n}: on the device {np.median(device):.1f} us; submit takes the host {np.median(submit):.1f} us, wait {np.median(wait):.1f} us")
+    print(f"B{n}: on the device {np.median(device):.1f} us; submitting takes the host {np.median(submit):.1f} us, waiting {np.median(wait):.1f} us")
     table(steps_of(kernels(lambda: step(STEPS))))
 
 

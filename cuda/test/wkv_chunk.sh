@@ -5,9 +5,9 @@ set -eu
 cd "$(dirname "$0")/.."
 build=${BUILD:-/tmp/rookery-wkv-chunk}
 mkdir -p "$build"
-for f in wkv_chunk_prepare wkv_chunk_scan test/wkv_chunk_test; do
-    nvcc -std=c++17 -O3 -arch="${ARCH:-sm_90}" -lineinfo ${FLAGS:-} -c "$f.cu" -o "$build/$(basename "$f").o" &
-    nvcc -std=c++17 -O3 -arch="${ARCH:-sm_90}" -DROOKERY_PLAIN_TILES -c "$f.cu" -o "$build/plain_$(basename "$f").o" &
+for f in layer/wkv_chunk_prepare layer/wkv_chunk_scan test/wkv_chunk_test; do
+    nvcc -std=c++17 -O3 -I. -arch="${ARCH:-sm_90}" -lineinfo ${FLAGS:-} -c "$f.cu" -o "$build/$(basename "$f").o" &
+    nvcc -std=c++17 -O3 -I. -arch="${ARCH:-sm_90}" -DROOKERY_PLAIN_TILES -c "$f.cu" -o "$build/plain_$(basename "$f").o" &
 done
 wait
 nvcc -arch="${ARCH:-sm_90}" -cudart static "$build"/wkv_chunk_*.o -o "$build/wkv_chunk_test"

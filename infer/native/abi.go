@@ -6,7 +6,7 @@ import "unsafe"
 // header; what is not used here has none. A test compares layouts and numbers
 // with it.
 
-const abiVersion = 4
+const abiVersion = 6
 
 // status is what every function that can fail returns.
 type status int32
@@ -35,13 +35,13 @@ const (
 )
 
 // topMax is how many candidates a row can ask for, bansMax how many banned
-// tokens a step can have, voicesMax how many rows can be mixed with one,
+// tokens a step can have, membersMax how many rows can be mixed with one,
 // rankMax the rank that an adapter can have.
 const (
-	topMax    = 256
-	bansMax   = 262144
-	voicesMax = 63
-	rankMax   = 1024
+	topMax     = 256
+	bansMax    = 262144
+	membersMax = 63
+	rankMax    = 1024
 )
 
 // handle is an engine of the library; 0 is none.
@@ -93,8 +93,8 @@ type row struct {
 	presence    float32
 	frequency   float32
 	decay       float32
-	voices      int32
-	gate        float32
+	members     int32
+	weight      float32
 	adapter     int32
 	_           int32
 	seed        uint64

@@ -75,7 +75,7 @@ func (b *Backend) Memory() infer.Memory {
 }
 
 // MaxMembers is how many rows can be mixed with one.
-func (b *Backend) MaxMembers() int { return voicesMax }
+func (b *Backend) MaxMembers() int { return membersMax }
 
 // ReadSlot copies a state, in the canonical layout, to dst.
 func (b *Backend) ReadSlot(s infer.Slot, dst []float32) error {

@@ -56,7 +56,7 @@ func TestGPUMixesAsTheHost(t *testing.T) {
 				gates, states = append(gates, rows[x.at+k].Gate), append(states, rows[x.at+k].Logits)
 			}
 			want, got := blend.Draw(x.twin, gates, states, own.Top), drawn[x.at]
-			same := slices.EqualFunc(got.Voices, want.Voices, func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-4 })
+			same := slices.EqualFunc(got.MemberLogprobs, want.MemberLogprobs, func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-4 })
 			if got.Token != want.Token || math.Abs(float64(got.LogProb-want.LogProb)) > 1e-4 || !near(got.Top, want.Top) || !same {
 				t.Fatalf("step %d, mix of %d, gates %v: drew %+v, want %+v", n, len(gates), gates, got, want)
 			}

@@ -47,7 +47,7 @@ func TestLayout(t *testing.T) {
 		"RK_ERR_DEVICE": uint64(statusDevice), "RK_ERR_TENSOR": uint64(statusTensor), "RK_ERR_LIBRARY": uint64(statusLibrary),
 		"RK_F32": uint64(typeF32), "RK_F16": uint64(typeF16), "RK_BF16": uint64(typeBF16),
 		"RK_ROW_DRAW": uint64(rowDraw), "RK_ROW_OBSERVE": uint64(rowObserve), "RK_ROW_LOGITS": uint64(rowLogits),
-		"RK_RESULT_NAN": uint64(resultNaN), "RK_TOP_MAX": topMax, "RK_BANS_MAX": bansMax, "RK_VOICES_MAX": voicesMax, "RK_RANK_MAX": rankMax,
+		"RK_RESULT_NAN": uint64(resultNaN), "RK_TOP_MAX": topMax, "RK_BANS_MAX": bansMax, "RK_MEMBERS_MAX": membersMax, "RK_RANK_MAX": rankMax,
 		"RK_RECEPTANCE": uint64(adapter.Receptance), "RK_KEY": uint64(adapter.Key), "RK_VALUE": uint64(adapter.Value), "RK_OUTPUT": uint64(adapter.Output),
 		"RK_FFN_KEY": uint64(adapter.FFNKey), "RK_FFN_VALUE": uint64(adapter.FFNValue), "RK_HEAD": uint64(adapter.Head),
 		"RK_MODE_RWKV": 0, "RK_MODE_PIP": 1, "RK_MODE_RAPID": 2,

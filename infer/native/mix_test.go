@@ -92,7 +92,7 @@ func TestMixResumes(t *testing.T) {
 	look := newSpy(t, l)
 	rows := make([]row, look.rowCount(b.handle))
 	look.rows(b.handle, &rows[0])
-	if len(rows) != 3 || rows[0].voices != 2 || rows[0].flags&rowDraw == 0 || rows[1].flags != rowLogits || rows[2].gate >= 0 {
+	if len(rows) != 3 || rows[0].members != 2 || rows[0].flags&rowDraw == 0 || rows[1].flags != rowLogits || rows[2].weight >= 0 {
 		t.Errorf("the last step had the rows %+v", rows)
 	}
 }
@@ -116,7 +116,7 @@ func TestMixOnTheHost(t *testing.T) {
 	}
 	p := sampler.Params{Temperature: 0.7, TopP: 1, Decay: 1, Seed: 6}
 	onDevice, onHost := draw(sampler.New(limit, p)), draw(sampler.New(limit-1, p)) // of another size
-	if onHost.Token != onDevice.Token || len(onHost.Top) != 4 || len(onHost.Voices) != 2 || math.Abs(float64(onHost.Voices[1]-onDevice.Voices[1])) > 0.1 {
+	if onHost.Token != onDevice.Token || len(onHost.Top) != 4 || len(onHost.MemberLogprobs) != 2 || math.Abs(float64(onHost.MemberLogprobs[1]-onDevice.Members[1])) > 0.1 {
 		t.Errorf("the host drew %+v, the device %+v", onHost, onDevice)
 	}
 	for _, v := range []int{2, 64, -1} {

@@ -73,7 +73,7 @@ func (b *Backend) checkRows(rows []infer.Row, drawn []infer.Drawn) error {
 		if err := b.checkSlot(rows[i].Slot); err != nil {
 			return fmt.Errorf("row %d: %w", i, err)
 		}
-		if v := rows[i].Members; v < 0 || v > min(voicesMax, len(rows)-1-i) {
+		if v := rows[i].Members; v < 0 || v > min(membersMax, len(rows)-1-i) {
 			return fmt.Errorf("row %d: a mix with %d more of %d rows", i, v, len(rows)-1-i)
 		}
 		if n := len(rows[i].Logits); rows[i].Logits != nil && n != b.shape.Vocab {
@@ -106,7 +106,7 @@ func (b *Backend) pack(rows []infer.Row) {
 
 func (b *Backend) packRow(r *infer.Row) row {
 	p := &b.step
-	out := row{slot: int32(r.Slot), tokenOffset: int32(len(p.tokens)), tokenCount: int32(len(r.Tokens)), banOffset: int32(len(p.bans)), gate: r.Gate, adapter: int32(r.Adapter)}
+	out := row{slot: int32(r.Slot), tokenOffset: int32(len(p.tokens)), tokenCount: int32(len(r.Tokens)), banOffset: int32(len(p.bans)), weight: r.Gate, adapter: int32(r.Adapter)}
 	if r.Logits != nil || r.Sampler != nil {
 		out.flags |= rowLogits
 	}
@@ -131,7 +131,7 @@ func (b *Backend) packRow(r *infer.Row) row {
 	out.temperature, out.topP = e.Temperature, e.TopP
 	out.presence, out.frequency, out.decay = e.Presence, e.Frequency, e.Decay
 	out.seed, out.draw = e.Seed, s.Draws()
-	out.voices = int32(r.Members)
+	out.members = int32(r.Members)
 	return out
 }
 
@@ -174,9 +174,9 @@ func (b *Backend) take(r *infer.Row, results []result, top []candidate) infer.Dr
 		d.Top[i] = sampler.Candidate{Token: c.token, LogProb: c.logProb, Prob: c.prob}
 	}
 	if r.Members > 0 {
-		d.Voices = make([]float32, len(results))
+		d.MemberLogprobs = make([]float32, len(results))
 		for k := range results {
-			d.Voices[k] = results[k].ownLogProb
+			d.MemberLogprobs[k] = results[k].ownLogProb
 		}
 	}
 	r.Sampler.Skip(1)
@@ -196,7 +196,7 @@ func (b *Backend) ReadLogits(row int, dst []float32) error {
 func (b *Backend) drawMix(i int, r *infer.Row) (infer.Drawn, error) {
 	gates, states := make([]float32, 1+r.Members), make([][]float32, 1+r.Members)
 	for k := range states {
-		gates[k], states[k] = b.step.rows[i+k].gate, make([]float32, b.shape.Vocab)
+		gates[k], states[k] = b.step.rows[i+k].weight, make([]float32, b.shape.Vocab)
 		if err := b.ReadLogits(i+k, states[k]); err != nil {
 			return infer.Drawn{}, err
 		}

@@ -7,11 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"rookery/ui/keys"
 )
 
 var update = flag.Bool("update", false, "write docs/keys.md")
+
+// helpWidth is the longest help line that the help screen shows whole beside
+// a key at 80 columns.
+const helpWidth = 50
 
 func TestTableIsSound(t *testing.T) {
 	ids, slashes := map[keys.ID]bool{}, map[string]keys.ID{}
@@ -25,6 +30,9 @@ func TestTableIsSound(t *testing.T) {
 		}
 		if strings.HasSuffix(a.Help, ".") || strings.Contains(a.Help, "\n") {
 			t.Errorf("%s: help must be one line without a full stop: %q", a.ID, a.Help)
+		}
+		if n := utf8.RuneCountInString(a.Help); n > helpWidth {
+			t.Errorf("%s: help has %d characters, %d fit: %q", a.ID, n, helpWidth, a.Help)
 		}
 		if a.Slash == "" && (a.Args != "" || len(a.Aliases) > 0) {
 			t.Errorf("%s has arguments but no slash command", a.ID)

@@ -10,8 +10,8 @@ const (
 
 // mixTable is the part of the table about mixes of states.
 var mixTable = []Action{
-	{ID: Mix, Title: "Mixer panel", Help: "show or hide the mixer: draw every token from several states, weighted", Category: Sampling, Keys: []string{"f9", "alt+j"}, Contexts: Global, Slash: "mix", Args: "[state=weight,... or off]"},
-	{ID: MixPresets, Title: "Saved mixes", Help: "use or delete a mix that was saved", Category: Sampling, Contexts: Global, Slash: "mixes", Args: "[name]"},
-	{ID: SaveMix, Title: "Save the mix", Help: "keep the mix of the conversation under a name", Category: Sampling, Contexts: Global, Slash: "save_mix", Args: "[name]"},
-	{ID: Heat, Title: "Heat strip", Help: "look at which state of the mix pushed each token of an answer; once more hides it", Category: Sampling, Keys: []string{"alt+shift+j"}, Contexts: Global, Slash: "heat"},
+	{ID: Mix, Title: "Mixer panel", Help: "draw every token from several weighted states", Category: Sampling, Keys: []string{"f9", "alt+j"}, Contexts: Global, Slash: "mix", Args: "[state=weight,... or off]"},
+	{ID: MixPresets, Title: "Saved mixes", Help: "use or delete a saved mix", Category: Sampling, Contexts: Global, Slash: "mixes", Args: "[name]"},
+	{ID: SaveMix, Title: "Save the mix", Help: "save the mix under a name", Category: Sampling, Contexts: Global, Slash: "save_mix", Args: "[name]"},
+	{ID: Heat, Title: "Heat strip", Help: "show which state favoured each token", Category: Sampling, Keys: []string{"alt+shift+j"}, Contexts: Global, Slash: "heat"},
 }

@@ -24,29 +24,23 @@ func (s *Stream) postpone(open []byte) bool {
 		text := s.src[b.raw:]
 		end := bytes.IndexByte(text, '\n')
 		if end < 0 {
-			b.lines = append(b.lines, s.plain(text)...)
+			b.lines = append(b.lines, s.plainLines(text)...)
 			return true
 		}
-		b.lines = append(b.lines, s.plain(text[:end])...)
+		b.lines = append(b.lines, s.plainLines(text[:end])...)
 		b.whole = len(b.lines)
 		b.raw += end + 1
 	}
 }
 
-// plain renders a line of source as it is.
-func (s *Stream) plain(text []byte) []string {
+// plainLines renders a line of source as it is.
+func (s *Stream) plainLines(text []byte) []string {
 	if len(text) == 0 {
 		return nil
 	}
 	r := s.r
 	r.out, r.frames, r.wantGap = nil, r.frames[:0], false
-	r.flow.reset()
-	r.flow.addString(string(expandTabs(text)), inkText)
-	r.flow.segment()
-	r.lines = r.flow.lines(r.width, r.lines[:0])
-	for _, l := range r.lines {
-		r.emit(r.flow.paint(nil, l, r.pens))
-	}
+	r.plain(text)
 	s.work += len(text) + len(r.out)
 	return r.out
 }

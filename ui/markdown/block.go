@@ -17,8 +17,8 @@ type numbering struct {
 // paragraph renders the text of a paragraph. For the open leaf it notes where
 // its lines begin in the source.
 func (r *renderer) paragraph(n ast.Node) {
-	r.in.start()
-	r.in.children(n, inkText, true)
+	r.flow.reset()
+	r.in.write(n, baseText)
 	if n == r.leaf {
 		r.opener = r.in.firstOpener()
 	}
@@ -50,28 +50,19 @@ func (r *renderer) noteStart(l line) {
 }
 
 func (r *renderer) heading(n *ast.Heading) {
-	p := inkHeading
-	switch {
-	case n.Level == 1:
-		p |= underlined
-	case n.Level > 2:
-		p |= italic
-	}
-	r.in.start()
+	b := []base{baseTitle, baseHeading, baseSubheading}[min(n.Level, 3)-1]
+	r.flow.reset()
 	if r.th.Glyphs.Marks {
-		r.flow.addString(strings.Repeat("#", n.Level)+" ", p)
+		r.flow.addString(strings.Repeat("#", n.Level)+" ", r.heads)
 	}
-	r.in.children(n, p, false)
+	r.in.write(n, b)
 	r.flow.segment()
-	r.lines = r.flow.lines(r.room(), r.lines[:0])
-	for _, l := range r.lines {
-		r.emit(r.flow.paint(nil, l, r.pens))
-	}
+	r.emitFlow()
 }
 
 func (r *renderer) rule() {
 	if g := r.th.Glyphs.Rule; g != "" {
-		r.emit([]byte(r.paint(strings.Repeat(g, r.room()), inkBorder)))
+		r.emit([]byte(r.paint(strings.Repeat(g, r.room()), r.pens.border)))
 		return
 	}
 	r.emit([]byte(strings.Repeat("*", min(3, r.room()))))
@@ -80,7 +71,7 @@ func (r *renderer) rule() {
 func (r *renderer) quote(n ast.Node, c *chain) {
 	f := frame{used: true}
 	if g := r.th.Glyphs.Quote; g != "" {
-		f.rest, f.width = r.paint(g, inkQuote)+" ", 2
+		f.rest, f.width = r.paint(g, r.pens.quote)+" ", 2
 	}
 	r.push(f)
 	r.children(n, c)
@@ -107,7 +98,7 @@ func (r *renderer) item(n ast.Node) {
 		width = len(mark) + 1
 	}
 	l.next++
-	r.push(frame{first: r.paint(mark, inkText) + " ", rest: strings.Repeat(" ", width), width: width})
+	r.push(frame{first: mark + " ", rest: strings.Repeat(" ", width), width: width})
 	r.children(n, nil)
 	r.pop()
 }

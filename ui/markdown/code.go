@@ -5,60 +5,92 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
 	"rookery/ui/markdown/syntax"
 )
 
-// A CodeBlock is a block of code in a text.
-type CodeBlock struct {
-	Lang                string // as written after the fence; may be empty
-	Text                string // without the indentation of its container; every line ends in a line break
-	FirstLine, LastLine int    // the lines that show it, both inclusive
+// CodeBlocks returns the code of every block of it in a text, without the
+// indentation of its container. Every line ends in a line break.
+func CodeBlocks(text string) []string {
+	var c cleaner
+	src := c.flush(c.clean(nil, text))
+	doc, _ := parse(src, nil)
+	var blocks []string
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if n.Kind() != ast.KindFencedCodeBlock && n.Kind() != ast.KindCodeBlock || !entering || n.Lines().Len() == 0 {
+			return ast.WalkContinue, nil
+		}
+		blocks = append(blocks, strings.TrimSuffix(string(n.Lines().Value(src)), "\n")+"\n")
+		return ast.WalkContinue, nil
+	})
+	return blocks
 }
 
 // tabWidth is the distance of tab stops in code.
 const tabWidth = 4
 
 // code renders a block of code.
-func (r *renderer) code(lang string, lines *text.Segments) {
-	var whole strings.Builder
-	language, state := syntax.Find(lang), syntax.State(0)
-	first := -1
-	for i := range lines.Len() {
-		seg := lines.At(i)
-		s := seg.Value(r.src)
-		whole.Write(s)
-		state = r.codeLine(bytes.TrimSuffix(s, []byte("\n")), language, state)
-		if first < 0 {
-			first = len(r.out) - len(r.lines)
-		}
+func (r *renderer) code(language *syntax.Language, segments *text.Segments) {
+	lines := make([]string, segments.Len())
+	for i := range lines {
+		at := segments.At(i)
+		lines[i] = codeText(bytes.TrimSuffix(at.Value(r.src), []byte("\n")))
 	}
-	if first >= 0 {
-		if s := whole.String(); !strings.HasSuffix(s, "\n") {
-			whole.WriteByte('\n')
+	if r.exact {
+		for i, spans := range language.Lines(lines) {
+			r.codeLine(lines[i], spans)
 		}
-		r.blocks = append(r.blocks, CodeBlock{Lang: lang, Text: whole.String(), FirstLine: first, LastLine: len(r.out) - 1})
+		return
+	}
+	state := syntax.State(0)
+	for _, line := range lines {
+		var spans []syntax.Span
+		spans, state = r.colour(line, language, state)
+		r.codeLine(line, spans)
 	}
 }
 
-// codeLine renders one line of code, which is wrapped anywhere, and returns
-// what it leaves open for the next one. The lines it took are in r.lines.
-func (r *renderer) codeLine(s []byte, lang *syntax.Language, state syntax.State) syntax.State {
+// codeText is a line of code as it is shown: blanks at its end must not wrap.
+func codeText(line []byte) string { return string(expandTabs(bytes.TrimRight(line, " \t"))) }
+
+// maxColours bounds the lines whose colours are remembered.
+const maxColours = 1000
+
+// colour returns the colours of a line, as far as they can be known in the time
+// of a frame, and what the line leaves open for the next one.
+func (r *renderer) colour(line string, language *syntax.Language, state syntax.State) ([]syntax.Span, syntax.State) {
+	if !language.Stateless() {
+		r.spans, state = language.Line(line, state, r.spans[:0])
+		return r.spans, state
+	}
+	r.guessed = true
+	key := language.Name() + "\n" + line
+	spans, ok := r.colours[key]
+	if !ok {
+		if spans, _ = language.Line(line, 0, nil); r.colours == nil || len(r.colours) >= maxColours {
+			r.colours = map[string][]syntax.Span{}
+		}
+		r.colours[key] = spans
+	}
+	return spans, 0
+}
+
+// codeLine renders one line of code, which is wrapped anywhere.
+func (r *renderer) codeLine(line string, spans []syntax.Span) {
 	bar := r.th.Glyphs.Code
 	width := r.room()
 	if bar != "" && width-2 >= minRoom {
-		bar, width = r.paint(bar, inkBorder)+" ", width-2
+		bar, width = r.paint(bar, r.pens.border)+" ", width-2
 	} else {
 		bar = ""
 	}
-	src := string(expandTabs(bytes.TrimRight(s, " \t"))) // blanks must not wrap
-	r.spans, state = lang.Line(src, state, r.spans[:0])
 	r.flow.reset()
-	for at, i := 0, 0; i < len(r.spans); i++ {
-		end := at + r.spans[i].Len
-		r.flow.addString(src[at:end], codePen(r.spans[i].Class))
-		at = end
+	at := 0
+	for _, s := range spans {
+		r.flow.addString(line[at:at+s.Len], r.pens.code[s.Class])
+		at += s.Len
 	}
 	r.flow.segment()
 	for i := range r.flow.cells {
@@ -66,13 +98,12 @@ func (r *renderer) codeLine(s []byte, lang *syntax.Language, state syntax.State)
 	}
 	r.lines = r.flow.lines(width, r.lines[:0])
 	if len(r.lines) == 0 {
-		r.lines = append(r.lines, line{})
+		r.emit([]byte(bar))
 	}
 	for _, l := range r.lines {
 		l.to = r.trimCode(l)
 		r.emit(r.flow.paint([]byte(bar), l, r.pens))
 	}
-	return state
 }
 
 // trimCode drops blanks at the end of a line of code.

@@ -14,12 +14,8 @@ type fence struct {
 	mark     byte
 	length   int // of the opening marks
 	indent   int // blanks to take from each line
-	lang     string
 	language *syntax.Language
 	state    syntax.State
-	start    int  // offset of the code in the source
-	first    int  // its first line
-	any      bool // a line is complete
 }
 
 // openFence starts a fence if the open leaf is one whose first line is
@@ -38,18 +34,17 @@ func (s *Stream) openFence(leaf ast.Node) bool {
 	if len(marks) == 0 {
 		return false
 	}
-	f := &fence{mark: marks[0], indent: end - len(marks), lang: string(n.Language(s.r.src))}
+	f := &fence{mark: marks[0], indent: end - len(marks)}
 	for f.length < len(marks) && marks[f.length] == f.mark {
 		f.length++
 	}
 	if f.mark != '`' && f.mark != '~' || f.length < 3 {
 		return false
 	}
-	f.language = syntax.Find(f.lang)
+	f.language = syntax.Find(string(n.Language(s.r.src)))
 	s.off += end + 1
-	f.start = s.off
-	s.fence = f
-	s.setTail(nil, nil)
+	s.fence, s.tail = f, nil
+	s.inexact = s.inexact || f.language.Stateless()
 	return true
 }
 
@@ -57,7 +52,7 @@ func (s *Stream) openFence(leaf ast.Node) bool {
 // fence has ended.
 func (s *Stream) advanceFence() bool {
 	f := s.fence
-	s.setTail(nil, nil)
+	s.tail = nil
 	for {
 		open := s.src[s.off:]
 		end := bytes.IndexByte(open, '\n')
@@ -69,15 +64,14 @@ func (s *Stream) advanceFence() bool {
 			return true
 		}
 		rows, state := s.codeRows(open[:end])
-		f.state, f.any = state, true
+		f.state = state
 		s.lines = append(s.lines, rows...)
 		s.seam = seam{began: true}
 		s.off += end + 1
 	}
 	// The last line is not complete: what looks like the end may go on.
 	if open := s.src[s.off:]; len(open) > 0 && !f.closes(open) {
-		rows, _ := s.codeRows(open)
-		s.setTail(rows, nil)
+		s.tail, _ = s.codeRows(open)
 	}
 	return false
 }
@@ -87,23 +81,18 @@ func (s *Stream) codeRows(text []byte) ([]string, syntax.State) {
 	f, r := s.fence, s.r
 	r.out, r.frames = nil, r.frames[:0]
 	r.began, r.wantGap, r.gapDepth = s.seam.began, s.seam.gap || s.seam.prev, 0
-	state := r.codeLine(f.strip(text), f.language, f.state)
-	if !f.any {
-		f.first = len(s.lines) + len(r.out) - len(r.lines)
-	}
+	line := codeText(f.strip(text))
+	spans, state := r.colour(line, f.language, f.state)
+	r.codeLine(line, spans)
 	s.work += len(text) + len(r.out)
 	return r.out, state
 }
 
 // endFence leaves the fence behind, skipping n bytes of its last line.
 func (s *Stream) endFence(n int) {
-	if b, ok := s.fence.block(s); ok {
-		s.blocks = append(s.blocks, b)
-	}
 	s.seam = seam{gap: true, prev: true, began: s.seam.began}
 	s.off += n
-	s.fence = nil
-	s.setTail(nil, nil)
+	s.fence, s.tail = nil, nil
 }
 
 // closes says whether a line ends the fence.
@@ -134,25 +123,4 @@ func (f *fence) strip(l []byte) []byte {
 		return append(bytes.Repeat([]byte(" "), columns-f.indent), l[i:]...)
 	}
 	return l[i:]
-}
-
-// block is the code so far, if there is any.
-func (f *fence) block(s *Stream) (CodeBlock, bool) {
-	code := s.src[f.start:s.off]
-	if len(s.tail) > 0 {
-		code = s.src[f.start:]
-	}
-	if len(code) == 0 {
-		return CodeBlock{}, false
-	}
-	b := CodeBlock{Lang: f.lang, FirstLine: f.first, LastLine: s.Len() - 1}
-	var out []byte
-	for l := range bytes.Lines(code) {
-		out = append(out, f.strip(l)...)
-	}
-	b.Text = string(out)
-	if !bytes.HasSuffix(out, []byte("\n")) {
-		b.Text += "\n"
-	}
-	return b, true
 }

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"bytes"
 	"unicode"
 	"unicode/utf8"
 
@@ -73,6 +74,15 @@ func (f *flow) addString(s string, p pen) {
 	f.ink(p)
 }
 
+// addFlow appends the text of another flow.
+func (f *flow) addFlow(other *flow) {
+	at := 0
+	for _, r := range other.runs {
+		f.addString(string(other.text[at:r.end]), r.pen)
+		at = r.end
+	}
+}
+
 // ink gives the text that has no pen yet p. Equal neighbours become one run,
 // so that clusters are found as the terminal will see them.
 func (f *flow) ink(p pen) {
@@ -82,6 +92,44 @@ func (f *flow) ink(p pen) {
 	}
 	f.runs = append(f.runs, run{len(f.text), p})
 }
+
+// addStyled appends text that Glamour has styled: text between sequences that
+// switch a style on, and off again. Where it stands in the source is marked
+// already.
+func (f *flow) addStyled(s []byte, pens *penCase) {
+	given, style, muted := pen(0), pen(0), false // given is what Glamour means
+	for len(s) > 0 {
+		n := bytes.IndexFunc(s, isStyling)
+		if n < 0 {
+			n = len(s)
+		}
+		if n > 0 {
+			f.text = append(f.text, s[:n]...)
+			if muted {
+				f.ink(pens.muted)
+			} else {
+				f.ink(style)
+			}
+		}
+		if s = s[n:]; len(s) == 0 {
+			return
+		}
+		end := 0
+		switch c := s[0]; c {
+		case mutedOn, mutedOff:
+			muted = c == mutedOn
+		case '\x1b':
+			end = max(0, bytes.IndexByte(s, 'm'))
+			given = pens.ofSequence(string(s[:end+1]))
+			style = given
+		default:
+			style = pens.emphasized(given, c-emphatic)
+		}
+		s = s[end+1:]
+	}
+}
+
+func isStyling(r rune) bool { return r == '\x1b' || r >= mutedOn && r <= emphatic+bold+italic }
 
 // segment finds the cells of the text.
 func (f *flow) segment() {
@@ -223,14 +271,14 @@ func (f *flow) measure(l line) int {
 
 // paint appends a line with the escape sequences of its pens; it ends without
 // style.
-func (f *flow) paint(dst []byte, l line, pens penCase) []byte {
+func (f *flow) paint(dst []byte, l line, pens *penCase) []byte {
 	for i := l.from; i < l.to; {
 		c := f.cells[i]
 		j := i + 1
 		for j < l.to && f.cells[j].pen == c.pen && f.cells[j].from == f.cells[j-1].to {
 			j++
 		}
-		seq := pens.sequence(c.pen)
+		seq := pens.sequences[c.pen]
 		dst = append(dst, seq...)
 		dst = append(dst, f.text[c.from:f.cells[j-1].to]...)
 		if seq != "" {

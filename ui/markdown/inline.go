@@ -2,34 +2,66 @@ package markdown
 
 import (
 	"bytes"
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
-	"github.com/yuin/goldmark/util"
+	"github.com/yuin/goldmark/text"
 )
 
-// An inliner writes the inline content of blocks to a flow.
+// An inliner writes the inline content of blocks to a flow. It resolves what
+// is not text and leaves the styles to Glamour, which would resolve entities
+// without a semicolon and in code, and drop what it does not know.
 type inliner struct {
-	flow  *flow
-	src   []byte
-	marks bool // keep the back-quotes of code spans
+	flow     *flow
+	pens     *penCase
+	set      *typesetter
+	marks    bool // keep the back-quotes of code spans
+	formulas bool // write formulas in Unicode
+	src      []byte
+
+	text     []byte // the resolved text, which the tree refers to afterwards
+	shown    int    // bytes of it, as Glamour will write it
+	emphasis byte   // bold and italic, around what is resolved
+	flat     bool   // inside strikethrough, of which Glamour reads only the text
+	verbatim bool   // put keeps backslashes as they are
 	// opener is the offset of the first mark in text that could still pair up
 	// with a later one, or len(src): in front of it the text can be cut.
 	opener   int
 	brackets []int // offsets of open square brackets
 }
 
-// start makes ready for the inline content of one block.
-func (in *inliner) start() {
-	in.flow.reset()
+// Glamour has no style for muted text, and drops emphasis round code and links.
+// Control characters, which no text has, say where there is some.
+const (
+	mutedOn  = '\x0e'
+	mutedOff = '\x0f'
+	emphatic = '\x10' // plus bold and italic: of the text that follows
+	bold     = 1
+	italic   = 2
+)
+
+// write writes the inline content of n, which is used up, to the flow.
+func (in *inliner) write(n ast.Node, b base) {
+	f := in.flow
+	start, marks := len(f.text), len(f.marks)
+	in.text, in.shown, in.emphasis, in.flat, in.verbatim = in.text[:0], start, 0, false, false
 	in.opener, in.brackets = len(in.src), in.brackets[:0]
+	in.resolve(n, true)
+	whole := ast.NewTextBlock() // of which Glamour writes the children only
+	for c := n.FirstChild(); c != nil; c = n.FirstChild() {
+		whole.AppendChild(whole, c)
+	}
+	styled, err := in.set.render(whole, in.text, b)
+	if err != nil {
+		panic(err) // the block is then shown as it stands
+	}
+	f.addStyled(styled, in.pens)
+	if len(f.text) != in.shown {
+		f.marks = append(f.marks[:marks], mark{start, -1})
+	}
 }
 
-// firstOpener is the offset before which the text read since start is final.
+// firstOpener is the offset before which the text last written is final.
 func (in *inliner) firstOpener() int {
 	if len(in.brackets) > 0 {
 		return min(in.opener, in.brackets[0])
@@ -37,54 +69,103 @@ func (in *inliner) firstOpener() int {
 	return in.opener
 }
 
-// children writes all children of n. Top says that they are not inside
-// emphasis, a link or the like.
-func (in *inliner) children(n ast.Node, p pen, top bool) {
+// resolve turns the content of n into what Glamour writes as it is meant. Top
+// says that it is not inside emphasis, a link or the like.
+func (in *inliner) resolve(n ast.Node, top bool) {
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
-		in.node(c, p, top)
+		switch old := c.(type) {
+		case *ast.Text:
+			in.literal(old, top)
+		case *ast.CodeSpan:
+			in.codeSpan(old)
+		case *ast.Link:
+			in.link(old, old.Destination)
+		case *ast.Image:
+			link := ast.NewLink()
+			for child := old.FirstChild(); child != nil; child = old.FirstChild() {
+				link.AppendChild(link, child)
+			}
+			c = replace(n, c, link)
+			in.link(link, old.Destination)
+		case *ast.AutoLink:
+			link := ast.NewLink()
+			c = replace(n, c, link)
+			in.hide(link)
+			link.AppendChild(link, in.made(func() { in.raw(old.Label(in.src)) }))
+		case *extast.TaskCheckBox:
+			box := "[ ] "
+			if old.IsChecked {
+				box = "[x] "
+			}
+			c = replace(n, c, in.made(func() { in.put([]byte(box), -1) }))
+		case *formula:
+			shown := old.source
+			if in.formulas && old.unicode != "" {
+				shown = []byte(old.unicode)
+			}
+			c = replace(n, c, in.made(func() { in.raw(shown) }))
+		case *extast.Strikethrough:
+			outer := in.flat
+			in.flat = true
+			in.resolve(c, false)
+			in.flat = outer
+		case *ast.Emphasis:
+			outer := in.emphasis
+			in.emphasis |= italic
+			if old.Level > 1 {
+				in.emphasis = outer | bold
+			}
+			in.resolve(c, false)
+			in.emphasis = outer
+		default:
+			in.resolve(c, false)
+		}
 	}
 }
 
-func (in *inliner) node(n ast.Node, p pen, top bool) {
-	switch n := n.(type) {
-	case *ast.Text:
-		in.literal(n, p, top)
-	case *ast.CodeSpan:
-		in.codeSpan(n, p)
-	case *ast.Emphasis:
-		if n.Level >= 2 {
-			in.children(n, p|bold, false)
-		} else {
-			in.children(n, p|italic, false)
-		}
-	case *extast.Strikethrough:
-		in.children(n, p|struck, false)
-	case *ast.Link:
-		in.children(n, p&^0xff|inkLink, false)
-		in.destination(n, n.Destination)
-	case *ast.Image:
-		in.children(n, p&^0xff|inkLink, false)
-		in.destination(n, n.Destination)
-	case *ast.AutoLink:
-		in.raw(n.Label(in.src), p&^0xff|inkLink)
-	case *extast.TaskCheckBox:
-		if n.IsChecked {
-			in.flow.addString("[x] ", p)
-		} else {
-			in.flow.addString("[ ] ", p)
-		}
-	default:
-		in.children(n, p, false)
-	}
+func replace(parent, old, by ast.Node) ast.Node {
+	parent.ReplaceChild(parent, old, by)
+	return by
 }
 
-// destination says where a link leads, unless its text does.
-func (in *inliner) destination(n ast.Node, dest []byte) {
-	if len(dest) == 0 || dest[0] == '#' {
+// made is a text of what f puts.
+func (in *inliner) made(f func()) *ast.Text {
+	start := len(in.text)
+	f()
+	return ast.NewTextSegment(text.NewSegment(start, len(in.text)))
+}
+
+// put writes text that stands at src in the source, or nowhere if src < 0, as
+// Glamour will read it: it resolves entities and escapes.
+func (in *inliner) put(s []byte, src int) {
+	if len(s) == 0 {
 		return
 	}
+	in.flow.marks = append(in.flow.marks, mark{in.shown, src})
+	in.shown += len(s)
+	if in.emphasis > 0 || in.flat {
+		in.text = append(in.text, emphatic+in.emphasis)
+	}
+	for _, c := range s {
+		switch {
+		case c == '&':
+			in.text = append(in.text, "&amp;"...)
+		case c == '\\' && !in.verbatim:
+			in.text = append(in.text, `\\`...)
+		default:
+			in.text = append(in.text, c)
+		}
+	}
+}
+
+// hide keeps Glamour from writing where a link leads, its own way.
+func (in *inliner) hide(l *ast.Link) { l.Destination = []byte("#") }
+
+// link writes the text of a link, and where it leads unless the text says so.
+func (in *inliner) link(l *ast.Link, dest []byte) {
+	in.hide(l)
 	var shown []byte
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+	for c := l.FirstChild(); c != nil; c = c.NextSibling() {
 		switch c := c.(type) {
 		case *ast.Text:
 			shown = append(shown, c.Value(in.src)...)
@@ -92,59 +173,58 @@ func (in *inliner) destination(n ast.Node, dest []byte) {
 			shown = append(shown, c.Label(in.src)...)
 		}
 	}
-	if bytes.Equal(shown, bytes.TrimPrefix(dest, []byte("mailto:"))) {
+	before := in.shown
+	in.resolve(l, false)
+	if len(dest) == 0 || dest[0] == '#' || bytes.Equal(shown, bytes.TrimPrefix(dest, []byte("mailto:"))) {
 		return
 	}
-	if len(shown) > 0 {
-		in.flow.addString(" ", inkMuted)
-	}
-	in.flow.addString("(", inkMuted)
-	in.raw(dest, inkMuted)
-	in.flow.addString(")", inkMuted)
+	l.AppendChild(l, in.made(func() {
+		in.text = append(in.text, mutedOn)
+		if in.shown > before {
+			in.put([]byte(" "), -1)
+		}
+		in.put([]byte("("), -1)
+		in.raw(dest)
+		in.put([]byte(")"), -1)
+		in.text = append(in.text, mutedOff)
+	}))
 }
 
-func (in *inliner) codeSpan(n *ast.CodeSpan, p pen) {
-	p = p&^0xff | inkSpan
-	if in.marks {
-		in.flow.addString("`", p)
-	}
-	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+// codeSpan writes code. Glamour resolves entities in it, but escapes only where
+// it takes the code for text.
+func (in *inliner) codeSpan(n *ast.CodeSpan) {
+	var code []byte
+	for c := n.FirstChild(); c != nil; c = n.FirstChild() {
 		if t, ok := c.(*ast.Text); ok {
-			in.raw(t.Value(in.src), p)
+			code = append(code, t.Value(in.src)...)
 		}
+		n.RemoveChild(n, c)
 	}
-	if in.marks {
-		in.flow.addString("`", p)
+	marks := 0
+	if in.marks && !in.flat {
+		marks = len(codeMark)
 	}
+	in.shown += marks
+	in.verbatim = !in.flat && n.Parent().Kind() != ast.KindLink
+	n.AppendChild(n, in.made(func() { in.raw(code) }))
+	in.verbatim = false
+	in.shown += marks
 }
 
 // raw writes text without escapes or entities, on one line.
-func (in *inliner) raw(s []byte, p pen) {
-	for len(s) > 0 {
-		i := bytes.IndexAny(s, "\n\t")
-		if i < 0 {
-			break
-		}
-		in.flow.add(s[:i], p, -1)
-		in.flow.addString(" ", p)
-		s = s[i+1:]
-	}
-	in.flow.add(s, p, -1)
-}
+func (in *inliner) raw(s []byte) { in.put([]byte(oneLine(string(s))), -1) }
 
 // literal writes text: backslash escapes and entities are resolved, <br> and
 // the line breaks of the source break the line.
-func (in *inliner) literal(n *ast.Text, p pen, top bool) {
-	seg := n.Segment
-	s := seg.Value(in.src)
-	base := seg.Start - seg.Padding
-	from := 0 // of text not yet written
+func (in *inliner) literal(n *ast.Text, top bool) {
+	s, base := n.Segment.Value(in.src), n.Segment.Start-n.Segment.Padding
+	start, from := len(in.text), 0 // from is where text begins that is not yet written
 	write := func(to int) {
 		src := -1
 		if top && base+from >= 0 {
 			src = base + from
 		}
-		in.flow.add(s[from:to], p, src)
+		in.put(s[from:to], src)
 	}
 	for i := 0; i < len(s); {
 		out, n := in.special(s, i, base)
@@ -153,105 +233,15 @@ func (in *inliner) literal(n *ast.Text, p pen, top bool) {
 			continue
 		}
 		write(i)
-		in.flow.addString(out, p)
+		in.put([]byte(out), -1)
 		i += n
 		from = i
 	}
 	write(len(s))
 	if n.SoftLineBreak() || n.HardLineBreak() {
-		in.flow.addString("\n", p)
+		in.put([]byte("\n"), -1)
 	}
-}
-
-// special returns what the n bytes at i show if that is not themselves.
-func (in *inliner) special(s []byte, i, base int) (out string, n int) {
-	switch s[i] {
-	case '\\':
-		if i+1 < len(s) && util.IsPunct(s[i+1]) {
-			return string(s[i+1]), 2
-		}
-	case '\t', '\n':
-		return " ", 1
-	case '&':
-		return entity(s[i:])
-	case '<':
-		return lineBreakTag(s[i:])
-	case '[':
-		in.brackets = append(in.brackets, base+i)
-	case ']':
-		if k := len(in.brackets); k > 0 {
-			in.brackets = in.brackets[:k-1]
-		}
-	case '*', '_', '~', '`':
-		if canOpen(s, i) {
-			in.opener = min(in.opener, base+i)
-		}
-	}
-	return "", 0
-}
-
-// canOpen says whether the mark at i could open emphasis, strikethrough or a
-// code span that text to come would close.
-func canOpen(s []byte, i int) bool {
-	if s[i] == '`' {
-		return true
-	}
-	next, _ := utf8.DecodeRune(s[i+1:])
-	if unicode.IsSpace(next) {
-		return false
-	}
-	if s[i] == '_' && i > 0 {
-		prev, _ := utf8.DecodeLastRune(s[:i])
-		return !unicode.IsLetter(prev) && !unicode.IsDigit(prev)
-	}
-	return true
-}
-
-// entity resolves a character reference. What it stands for is as little
-// trusted as the text itself.
-func entity(s []byte) (out string, n int) {
-	end := bytes.IndexByte(s[:min(len(s), 40)], ';')
-	if end < 2 {
-		return "", 0
-	}
-	name := string(s[1:end])
-	if name[0] != '#' {
-		e, ok := util.LookUpHTML5EntityByName(name)
-		if !ok {
-			return "", 0
-		}
-		return oneLine(string(e.Characters)), end + 1
-	}
-	digits, base := name[1:], 10
-	if strings.HasPrefix(digits, "x") || strings.HasPrefix(digits, "X") {
-		digits, base = digits[1:], 16
-	}
-	v, err := strconv.ParseUint(digits, base, 32)
-	if err != nil {
-		return "", 0
-	}
-	r := rune(utf8.RuneError)
-	if v > 0 && v <= unicode.MaxRune {
-		r = rune(v)
-	}
-	return oneLine(string(r)), end + 1
-}
-
-func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r = visible(r); r == '\n' || r == '\t' {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
-// lineBreakTag recognises the one tag that means something in plain text.
-func lineBreakTag(s []byte) (out string, n int) {
-	for _, tag := range []string{"<br>", "<br/>", "<br />"} {
-		if len(s) >= len(tag) && strings.EqualFold(string(s[:len(tag)]), tag) {
-			return "\n", len(tag)
-		}
-	}
-	return "", 0
+	n.SetSoftLineBreak(false)
+	n.SetHardLineBreak(false)
+	n.Segment = text.NewSegment(start, len(in.text))
 }

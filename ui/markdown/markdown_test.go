@@ -53,6 +53,9 @@ func corpus(t testing.TB) map[string]string {
 		"title late":     "[a]: /url\n\"line one\nline two\"\ntext [a]",
 		"odd backquote":  "`a " + strings.Repeat("Words of a paragraph that does not end, with *emphasis* and `code`. ", 20) + " and `",
 		"text and table": strings.Repeat("text\n| not | yet\na | b\n--|--\n1 | 2\n\n", 8),
+		"formulas":       strings.Repeat("Let $x_1^2 = \\frac{a}{b}$ cost $5, or \\(y\\) or $z.\n$$\n\\sum_i x_i\n$$\nthen\n\n", 20),
+		"formula late":   strings.Repeat("a long line ", 20) + "with $x " + strings.Repeat("and y ", 60) + "= 2$ at last",
+		"displays":       "- a\n  $$\n  x\n\n  $$\n  y\n  $$\n\n\\[\nx\n\\]\n$$\nopen",
 		"escapes":        `\*not emphasis\* \[not a link\] C:\dir \\ &#27;[31m`,
 	}
 	files, err := filepath.Glob("testdata/*.md")
@@ -83,7 +86,16 @@ func streamed(th theme.Theme, width int, text string, l limits, next func() int)
 	return s
 }
 
-func all(s *Stream) []string { return s.Lines(0, s.Len()) }
+func all(s *Stream) []string { return screen(s, s.Len()) }
+
+// screen are the last n lines.
+func screen(s *Stream, n int) []string {
+	var lines []string
+	for i := max(0, s.Len()-n); i < s.Len(); i++ {
+		lines = append(lines, s.Line(i))
+	}
+	return lines
+}
 
 func TestStreamedEqualsRendered(t *testing.T) {
 	th := testTheme(t)
@@ -165,3 +177,24 @@ func check(t *testing.T, lines []string, width int) {
 
 // sgr are the only sequences that a line may have: styles.
 var sgr = regexp.MustCompile(`\x1b\[[0-9;:]*m`)
+
+// Colours come from the theme: by default the terminal's own sixteen.
+func TestColoursAreTheThemes(t *testing.T) {
+	texts := corpus(t)
+	trueColour := regexp.MustCompile(`\x1b\[[0-9;]*[34]8[;:]`)
+	for _, dark := range []bool{true, false} {
+		for _, name := range theme.Names() {
+			th, err := theme.New(name, dark)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for _, text := range texts {
+				found = found || trueColour.MatchString(strings.Join(Render(text, th, 80), "\n"))
+			}
+			if found != (name != theme.Default) {
+				t.Errorf("%s, dark %v: other colours than the sixteen: %v", name, dark, found)
+			}
+		}
+	}
+}

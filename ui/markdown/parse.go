@@ -11,27 +11,29 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// grammar is CommonMark with tables, strikethrough, task lists and bare links,
-// without HTML: a tag is text. It is safe for concurrent use.
+// grammar is CommonMark with tables, strikethrough, task lists, bare links and
+// formulas, without HTML: a tag is text. It is safe for concurrent use.
 var grammar = parser.NewParser(
 	parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
 		util.Prioritized(parser.NewThematicBreakParser(), 200),
-		util.Prioritized(parser.NewListParser(), 300),
+		util.Prioritized(boundedContainer{parser.NewListParser()}, 300),
 		util.Prioritized(parser.NewListItemParser(), 400),
 		util.Prioritized(parser.NewCodeBlockParser(), 500),
 		util.Prioritized(parser.NewATXHeadingParser(), 600),
 		util.Prioritized(parser.NewFencedCodeBlockParser(), 700),
-		util.Prioritized(parser.NewBlockquoteParser(), 800),
+		util.Prioritized(displayParser{}, 750),
+		util.Prioritized(boundedContainer{parser.NewBlockquoteParser()}, 800),
 		util.Prioritized(parser.NewParagraphParser(), 1000),
 	),
 	parser.WithInlineParsers(
 		util.Prioritized(extension.NewTaskCheckBoxParser(), 50),
 		util.Prioritized(parser.NewCodeSpanParser(), 100),
-		util.Prioritized(parser.NewLinkParser(), 200),
+		util.Prioritized(formulaParser{}, 150),
+		util.Prioritized(newBoundedLinks(), 200),
 		util.Prioritized(parser.NewAutoLinkParser(), 300),
-		util.Prioritized(parser.NewEmphasisParser(), 500),
-		util.Prioritized(extension.NewStrikethroughParser(), 500),
+		util.Prioritized(boundedMarks{parser.NewEmphasisParser()}, 500),
+		util.Prioritized(boundedMarks{extension.NewStrikethroughParser()}, 500),
 		util.Prioritized(extension.NewLinkifyParser(), 999),
 	),
 	parser.WithParagraphTransformers(
@@ -43,43 +45,37 @@ var grammar = parser.NewParser(
 	),
 )
 
-// maxTable bounds the cells of a table. Every row is padded to the columns of
-// the header, so a short text could otherwise make millions of cells.
-const maxTable = 20_000
-
-// boundedTables leaves paragraphs alone that would make a monstrous table.
-type boundedTables struct{ parser.ParagraphTransformer }
-
-func (b boundedTables) Transform(n *ast.Paragraph, reader text.Reader, ctx parser.Context) {
-	columns := 0
-	for _, seg := range n.Lines().Sliced(0, n.Lines().Len()) {
-		columns = max(columns, bytes.Count(seg.Value(reader.Source()), []byte("|"))+1)
-	}
-	if columns*n.Lines().Len() > maxTable {
-		return
-	}
-	parent, before := n.Parent(), n.PreviousSibling()
-	b.ParagraphTransformer.Transform(n, reader, ctx)
-	if n.Parent() != nil {
-		return
-	}
-	// The table took the paragraph's place; it must take this from it too.
-	table := parent.FirstChild()
-	if before != nil {
-		table = before.NextSibling()
-	}
-	table.SetBlankPreviousLines(n.HasBlankPreviousLines())
-}
-
-// parse reads src, with link definitions that came before it. The last result
-// says whether src itself defines links.
+// parse reads src, with link definitions that came before it. The second result
+// says whether src itself defines links. What the parser cannot bear is one
+// block of code.
 func parse(src []byte, defs []parser.Reference) (doc ast.Node, defines bool) {
+	defer func() {
+		if recover() != nil {
+			doc, defines = ast.NewDocument(), false
+			doc.AppendChild(doc, verbatim(src))
+		}
+	}()
 	ctx := parser.NewContext()
 	for _, d := range defs {
 		ctx.AddReference(d)
 	}
 	doc = grammar.Parse(text.NewReader(src), parser.WithContext(ctx))
 	return doc, len(ctx.References()) > len(defs)
+}
+
+// verbatim is a block of code that shows src as it stands.
+func verbatim(src []byte) ast.Node {
+	n := ast.NewCodeBlock()
+	n.SetPos(0)
+	for start := 0; start < len(src); {
+		end := len(src)
+		if i := bytes.IndexByte(src[start:], '\n'); i >= 0 {
+			end = start + i + 1
+		}
+		n.Lines().Append(text.NewSegment(start, end))
+		start = end
+	}
+	return n
 }
 
 // openLeaf is the first block that could still change if more text came, as

@@ -1,6 +1,7 @@
 package markdown
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -9,111 +10,77 @@ import (
 	"rookery/ui/theme"
 )
 
-// A pen is a text style: an ink in the low byte, emphasis in the high one.
+// A pen is a text style: an index into the escape sequences of a penCase. Pen
+// 0 is plain text.
 type pen uint16
 
-// The inks. Those of highlighted code follow: inkCode + class.
-const (
-	inkText pen = iota
-	inkMuted
-	inkHeading
-	inkLink
-	inkQuote
-	inkBorder
-	inkSpan // a code span
-	inkCode // + syntax.Class
-)
+// An emphasis is a pen that is to be bold, italic or both.
+type emphasis struct {
+	pen  pen
+	bits byte
+}
 
-// The emphases.
-const (
-	bold pen = 1 << (8 + iota)
-	italic
-	struck
-	underlined
-)
-
-func codePen(c syntax.Class) pen { return inkCode + pen(c) }
-
-// A penCase knows the escape sequence of every pen of a theme.
+// A penCase knows the escape sequence of every pen in use.
 type penCase struct {
-	th  theme.Theme
-	seq map[pen]string
+	sequences []string
+	known     map[string]pen
+
+	emphases map[emphasis]pen
+
+	muted, quote, border pen
+	code                 [syntax.Deleted + 1]pen
 }
 
-func newPenCase(th theme.Theme) penCase { return penCase{th: th, seq: map[pen]string{}} }
+func newPenCase(th theme.Theme) *penCase {
+	c := &penCase{sequences: []string{""}, known: map[string]pen{"": 0, "\x1b[m": 0, "\x1b[0m": 0}, emphases: map[emphasis]pen{}}
+	c.muted, c.quote, c.border = c.ofStyle(th.Muted), c.ofStyle(th.Quote), c.ofStyle(th.Border)
+	s := th.Syntax
+	for class, style := range map[syntax.Class]lipgloss.Style{
+		syntax.Code: th.Text, syntax.Keyword: s.Keyword, syntax.Type: s.Type, syntax.Function: s.Function,
+		syntax.Builtin: s.Builtin, syntax.Name: s.Name, syntax.String: s.String, syntax.Number: s.Number,
+		syntax.Comment: s.Comment, syntax.Operator: s.Operator, syntax.Heading: s.Heading,
+		syntax.Inserted: s.Inserted, syntax.Deleted: s.Deleted,
+	} {
+		c.code[class] = c.ofStyle(style)
+	}
+	return c
+}
 
-// sequence switches the terminal from no style to that of p. It is empty for
-// plain text.
-func (c penCase) sequence(p pen) string {
-	seq, ok := c.seq[p]
+// ofStyle is the pen of a style. The library only styles text, so style some
+// and keep what is before it.
+func (c *penCase) ofStyle(s lipgloss.Style) pen {
+	sequence, _, _ := strings.Cut(s.Render("x"), "x")
+	return c.ofSequence(sequence)
+}
+
+// ofSequence is the pen that an escape sequence switches to from no style.
+func (c *penCase) ofSequence(sequence string) pen {
+	p, ok := c.known[sequence]
 	if !ok {
-		// The library only styles text, so style some and keep what is before it.
-		seq, _, _ = strings.Cut(c.style(p).Render("x"), "x")
-		c.seq[p] = seq
+		p = pen(len(c.sequences))
+		c.sequences = append(c.sequences, sequence)
+		c.known[sequence] = p
 	}
-	return seq
+	return p
 }
 
-func (c penCase) style(p pen) lipgloss.Style {
-	s := c.ink(p & 0xff)
-	if p&bold != 0 {
-		s = s.Bold(true)
+// emphasized is a pen with emphasis added, unless it has that already.
+func (c *penCase) emphasized(p pen, bits byte) pen {
+	if bits == 0 {
+		return p
 	}
-	if p&italic != 0 {
-		s = s.Italic(true)
+	key := emphasis{p, bits}
+	q, ok := c.emphases[key]
+	if !ok {
+		parameters := strings.TrimSuffix(strings.TrimPrefix(c.sequences[p], "\x1b["), "m")
+		attributes, _, _ := strings.Cut(parameters, "38") // colours have any number
+		for i, name := range []string{"1", "3"} {         // bold, italic
+			if bits&(1<<i) != 0 && !slices.Contains(strings.Split(attributes, ";"), name) {
+				parameters = strings.TrimSuffix(name+";"+parameters, ";")
+			}
+		}
+		q = c.ofSequence("\x1b[" + parameters + "m")
+		c.emphases[key] = q
 	}
-	if p&struck != 0 {
-		s = s.Strikethrough(true)
-	}
-	if p&underlined != 0 {
-		s = s.Underline(true)
-	}
-	return s
-}
-
-func (c penCase) ink(p pen) lipgloss.Style {
-	switch p {
-	case inkMuted:
-		return c.th.Muted
-	case inkHeading:
-		return c.th.Heading
-	case inkLink:
-		return c.th.Link
-	case inkQuote:
-		return c.th.Quote
-	case inkBorder:
-		return c.th.Border
-	case inkSpan:
-		return c.th.Code
-	case inkText:
-		return c.th.Text
-	}
-	s := c.th.Syntax
-	switch syntax.Class(p - inkCode) {
-	case syntax.Keyword:
-		return s.Keyword
-	case syntax.Type:
-		return s.Type
-	case syntax.Function:
-		return s.Function
-	case syntax.Builtin:
-		return s.Builtin
-	case syntax.Name:
-		return s.Name
-	case syntax.String:
-		return s.String
-	case syntax.Number:
-		return s.Number
-	case syntax.Comment:
-		return s.Comment
-	case syntax.Operator:
-		return s.Operator
-	case syntax.Heading:
-		return s.Heading
-	case syntax.Inserted:
-		return s.Inserted
-	case syntax.Deleted:
-		return s.Deleted
-	}
-	return c.th.Text
+	return q
 }

@@ -15,6 +15,7 @@ func Render(text string, th theme.Theme, width int) []string {
 	var c cleaner
 	src := c.flush(c.clean(nil, text))
 	r := newRenderer(th, width)
+	r.exact = true
 	doc, _ := parse(src, nil)
 	r.document(doc, src, seam{}, nil)
 	return r.out
@@ -23,7 +24,7 @@ func Render(text string, th theme.Theme, width int) []string {
 // A renderer turns blocks into lines. It is not safe for concurrent use.
 type renderer struct {
 	th    theme.Theme
-	pens  penCase
+	pens  *penCase
 	width int
 
 	src    []byte
@@ -32,12 +33,17 @@ type renderer struct {
 	lines  []line // scratch
 	buf    []byte // scratch
 	spans  []syntax.Span
+	heads  pen // of the marks of headings, where they are kept
 	frames []frame
 
-	out    []string
-	blocks []CodeBlock // lines counted from the first of out
-	defs   []parser.Reference
+	out  []string
+	defs []parser.Reference
 
+	exact   bool                     // code is coloured in its context, whatever that takes
+	guessed bool                     // code was coloured without
+	colours map[string][]syntax.Span // of lines that were
+
+	cells map[cellKey]flow // of tables
 	lists []numbering
 
 	began    bool // lines were rendered, here or before the seam
@@ -71,10 +77,9 @@ type seam struct {
 
 // A cut is where the open leaf begins in what was rendered.
 type cut struct {
-	seam   seam
-	rows   int // lines in front of it
-	blocks int // code blocks in front of it
-	defs   int // link definitions in front of it
+	seam seam
+	rows int // lines in front of it
+	defs int // link definitions in front of it
 }
 
 // A rowStart says where in the source a line of the open paragraph begins.
@@ -86,16 +91,17 @@ type rowStart struct {
 
 func newRenderer(th theme.Theme, width int) *renderer {
 	r := &renderer{th: th, pens: newPenCase(th), width: max(1, width)}
-	r.in.flow, r.in.marks = &r.flow, th.Glyphs.Marks
+	r.heads = r.pens.ofStyle(th.Heading)
+	r.in = inliner{flow: &r.flow, pens: r.pens, set: newTypesetter(th), marks: th.Glyphs.Marks, formulas: th.Glyphs.Formulas}
 	return r
 }
 
-// document renders a syntax tree of src into out, blocks and defs. If leaf is
+// document renders a syntax tree of src into out and defs. If leaf is
 // not nil, cut says where it begins. The returned seam tells whether the tree
 // is what s announced.
 func (r *renderer) document(doc ast.Node, src []byte, s seam, leaf ast.Node) seam {
 	r.src, r.in.src = src, src
-	r.out, r.blocks, r.defs = nil, nil, nil
+	r.out, r.defs, r.guessed = nil, nil, false
 	r.frames, r.wrap = r.frames[:0], r.wrap[:0]
 	r.began, r.wantGap, r.gapDepth = s.began, false, 0
 	r.leaf, r.cut = leaf, cut{}
@@ -154,7 +160,7 @@ func (r *renderer) children(parent ast.Node, c *chain) {
 
 // here is the cut in front of n, which is about to be rendered.
 func (r *renderer) here(n ast.Node, follows bool) cut {
-	c := cut{rows: len(r.out), blocks: len(r.blocks), defs: len(r.defs)}
+	c := cut{rows: len(r.out), defs: len(r.defs)}
 	c.seam = seam{gap: r.wantGap, frames: r.gapDepth, prev: follows, began: r.began}
 	for p := n.Parent(); p != nil && p.Kind() != ast.KindDocument; p = p.Parent() {
 		c.seam.depth++
@@ -165,7 +171,10 @@ func (r *renderer) here(n ast.Node, follows bool) cut {
 	return c
 }
 
+// block renders a block. If that panics, here or in a library, the block is
+// shown as it stands.
 func (r *renderer) block(n ast.Node, c *chain) {
+	defer r.showSource(n, len(r.out), len(r.frames), len(r.lists))
 	switch n := n.(type) {
 	case *ast.Heading:
 		r.heading(n)
@@ -178,11 +187,13 @@ func (r *renderer) block(n ast.Node, c *chain) {
 	case *ast.ListItem:
 		r.item(n)
 	case *ast.FencedCodeBlock:
-		r.code(string(n.Language(r.src)), n.Lines())
+		r.code(syntax.Find(string(n.Language(r.src))), n.Lines())
 	case *ast.CodeBlock:
-		r.code("", n.Lines())
+		r.code(nil, n.Lines())
 	case *extast.Table:
 		r.table(n)
+	case *display:
+		r.display(n)
 	case *ast.LinkReferenceDefinition:
 		r.defs = append(r.defs, parser.NewReference(n.Label, n.Destination, n.Title))
 	case *ast.Paragraph, *ast.TextBlock:
@@ -263,10 +274,18 @@ func (r *renderer) prefixed(depth int, content []byte) string {
 	return string(r.buf[:end])
 }
 
+// emitFlow breaks the flow into lines and emits them.
+func (r *renderer) emitFlow() {
+	r.lines = r.flow.lines(r.room(), r.lines[:0])
+	for _, l := range r.lines {
+		r.emit(r.flow.paint(nil, l, r.pens))
+	}
+}
+
 // paint returns plain text in a pen, for marks.
 func (r *renderer) paint(s string, p pen) string {
-	if seq := r.pens.sequence(p); seq != "" && s != "" {
-		return seq + s + "\x1b[m"
+	if sequence := r.pens.sequences[p]; sequence != "" && s != "" {
+		return sequence + s + "\x1b[m"
 	}
 	return s
 }

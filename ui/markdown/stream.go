@@ -24,19 +24,17 @@ type Stream struct {
 	src []byte // the clean text so far
 	off int    // src[:off] is rendered to lines and forgotten
 
-	lines  []string
-	blocks []CodeBlock
-	defs   []parser.Reference
+	lines []string
+	defs  []parser.Reference
 	// inexact says that what is in lines may differ from an exact rendering:
 	// Finish makes one.
 	inexact bool
 
-	seam       seam   // how src[off:] follows
-	fence      *fence // src[off:] is inside a code fence
-	tail       []string
-	tailBlocks []CodeBlock
-	defines    bool // src[off:] defines links
-	backlog    backlog
+	seam    seam   // how src[off:] follows
+	fence   *fence // src[off:] is inside a code fence
+	tail    []string
+	defines bool // src[off:] defines links
+	backlog backlog
 }
 
 // limits bound the work of one Append. They are variables for tests only.
@@ -50,7 +48,7 @@ type limits struct {
 func New(th theme.Theme, width int) *Stream {
 	return &Stream{
 		th: th, width: max(1, width), r: newRenderer(th, width),
-		limits: limits{paragraph: 2 << 10, keep: 512, block: 8 << 10},
+		limits: limits{paragraph: 1 << 10, keep: 256, block: 8 << 10},
 	}
 }
 
@@ -108,9 +106,8 @@ func (s *Stream) again() {
 
 // restart forgets what was rendered, but not the text.
 func (s *Stream) restart() {
-	s.off, s.lines, s.blocks, s.defs, s.inexact = 0, nil, nil, nil, false
-	s.seam, s.fence = seam{}, nil
-	s.setTail(nil, nil)
+	s.off, s.lines, s.defs, s.inexact = 0, nil, nil, false
+	s.seam, s.fence, s.tail = seam{}, nil, nil
 	s.backlog = backlog{}
 }
 
@@ -118,13 +115,11 @@ func (s *Stream) restart() {
 func (s *Stream) exact() {
 	s.restart()
 	doc, _ := parse(s.src, nil)
+	s.r.exact = true
 	s.r.document(doc, s.src, seam{}, nil)
+	s.r.exact = false
 	s.work += len(s.src) + len(s.r.out)
-	s.lines, s.blocks = s.r.out, s.r.blocks
-}
-
-func (s *Stream) setTail(lines []string, blocks []CodeBlock) {
-	s.tail, s.tailBlocks = lines, blocks
+	s.lines = s.r.out
 }
 
 // advance renders the open part of the text and keeps what of it is final.
@@ -145,7 +140,7 @@ func (s *Stream) advance(last bool) {
 		s.defines = defines
 		leaf := openLeaf(doc, open)
 		after := s.r.document(doc, open, s.seam, leaf)
-		s.inexact = s.inexact || after.broken
+		s.inexact = s.inexact || after.broken || s.r.guessed
 		s.work += len(open) + len(s.r.out)
 		s.commit(leaf, open)
 		s.finishText(leaf)
@@ -166,14 +161,13 @@ func (s *Stream) commit(leaf ast.Node, open []byte) {
 		at = lineStart(leaf, open)
 	}
 	if at <= 0 {
-		s.setTail(r.out, r.blocks)
+		s.tail = r.out
 		return
 	}
 	// A definition in the open part may yet turn out to be none.
 	s.inexact = s.inexact || c.defs < len(r.defs) && c.rows > 0
 	s.define(r.defs[:c.defs])
-	s.keep(r.out[:c.rows], r.blocks[:c.blocks])
-	s.setTail(r.out[c.rows:], shift(r.blocks[c.blocks:], -c.rows))
+	s.lines, s.tail = append(s.lines, r.out[:c.rows]...), r.out[c.rows:]
 	s.off += at
 	s.seam = c.seam
 	for i := range r.wrap {
@@ -181,12 +175,6 @@ func (s *Stream) commit(leaf ast.Node, open []byte) {
 		r.wrap[i].src -= at
 		r.wrap[i].last -= at // or stays negative
 	}
-}
-
-// keep appends final lines, and the code blocks in them.
-func (s *Stream) keep(lines []string, blocks []CodeBlock) {
-	s.blocks = append(s.blocks, shift(blocks, len(s.lines))...)
-	s.lines = append(s.lines, lines...)
 }
 
 // define remembers link definitions that are final. They may concern text
@@ -207,12 +195,11 @@ func (s *Stream) finishText(leaf ast.Node) {
 		return
 	}
 	at, sure := r.lastStart(open-s.limits.keep, r.opener-(len(r.src)-open))
-	if at.src <= 0 || !sure && open <= 2*s.limits.paragraph {
+	if at.src <= 0 || !sure && open <= 4*s.limits.paragraph {
 		return
 	}
 	s.inexact = s.inexact || !sure
-	s.keep(s.tail[:at.row], nil)
-	s.setTail(s.tail[at.row:], nil)
+	s.lines, s.tail = append(s.lines, s.tail[:at.row]...), s.tail[at.row:]
 	s.off += at.src
 	s.seam = seam{text: true, began: true}
 }
@@ -238,11 +225,18 @@ func (r *renderer) lastStart(to, opener int) (at rowStart, sure bool) {
 	return at, false
 }
 
-// shift moves the lines of code blocks.
-func shift(blocks []CodeBlock, by int) []CodeBlock {
-	for i := range blocks {
-		blocks[i].FirstLine += by
-		blocks[i].LastLine += by
+// Len is the number of lines.
+func (s *Stream) Len() int { return len(s.lines) + len(s.tail) + len(s.backlog.lines) }
+
+// Line is the line at i, with escape sequences for its styles and without
+// trailing blanks.
+func (s *Stream) Line(i int) string {
+	if i < len(s.lines) {
+		return s.lines[i]
 	}
-	return blocks
+	i -= len(s.lines)
+	if i < len(s.tail) {
+		return s.tail[i]
+	}
+	return s.backlog.lines[i-len(s.tail)]
 }

@@ -10,7 +10,7 @@ import (
 
 // A grid is the content of a table: rows of cells, the first one the header.
 type grid struct {
-	rows   [][]ast.Node
+	rows   [][]flow
 	align  []extast.Alignment
 	widths []int // natural widths of the columns
 }
@@ -30,7 +30,7 @@ func (r *renderer) table(n *extast.Table) {
 	}
 	squeeze(g.widths, room)
 	for i, row := range g.rows {
-		r.tableRow(g, row, i == 0)
+		r.tableRow(g, row)
 		if i == 0 {
 			r.tableRule(g)
 		}
@@ -40,34 +40,56 @@ func (r *renderer) table(n *extast.Table) {
 func (r *renderer) readTable(n *extast.Table) grid {
 	g := grid{align: n.Alignments}
 	for row := n.FirstChild(); row != nil; row = row.NextSibling() {
-		var cells []ast.Node
+		b := baseText
+		if g.rows == nil {
+			b = baseColumn
+		}
+		var cells []flow
 		for c := row.FirstChild(); c != nil; c = c.NextSibling() {
-			cells = append(cells, c)
+			cells = append(cells, r.cell(c, b))
 		}
 		g.rows = append(g.rows, cells)
 		for i, c := range cells {
 			if i == len(g.widths) {
 				g.widths = append(g.widths, 1)
 			}
-			for _, l := range r.layCell(c, len(g.rows) == 1, 1<<30) {
-				g.widths[i] = max(g.widths[i], r.flow.measure(l))
+			for _, l := range c.lines(1<<30, nil) {
+				g.widths[i] = max(g.widths[i], c.measure(l))
 			}
 		}
 	}
 	return g
 }
 
-// layCell breaks a cell into lines; they are valid until the next call.
-func (r *renderer) layCell(n ast.Node, header bool, width int) []line {
-	p := inkText
-	if header {
-		p |= bold
+// maxCells bounds the cells that are remembered.
+const maxCells = 2000
+
+// A cellKey is what the text of a cell depends on, but for links.
+type cellKey struct {
+	base   base
+	source string
+}
+
+// cell is the text of a cell. It is remembered, because an open table is laid
+// out anew with every piece of text.
+func (r *renderer) cell(n ast.Node, b base) flow {
+	key := cellKey{b, string(n.Lines().Value(r.src))}
+	if c, ok := r.cells[key]; ok {
+		return c
 	}
-	r.in.start()
-	r.in.children(n, p, false)
+	r.flow.reset()
+	r.in.write(n, b)
 	r.flow.segment()
-	r.lines = r.flow.lines(width, r.lines[:0])
-	return r.lines
+	c := r.flow
+	r.flow = flow{}
+	if strings.Contains(key.source, "[") {
+		return c // what it leads to may change
+	}
+	if r.cells == nil || len(r.cells) >= maxCells {
+		r.cells = map[cellKey]flow{}
+	}
+	r.cells[key] = c
+	return c
 }
 
 func fits(widths []int, room int) bool {
@@ -108,19 +130,19 @@ func squeeze(widths []int, room int) {
 }
 
 // tableRow renders a row whose cells may take several lines.
-func (r *renderer) tableRow(g grid, row []ast.Node, header bool) {
+func (r *renderer) tableRow(g grid, row []flow) {
 	height := 1
 	text := make([][][]byte, len(g.widths))
 	for i := range g.widths {
 		if i >= len(row) {
 			continue
 		}
-		for _, l := range r.layCell(row[i], header, g.widths[i]) {
-			text[i] = append(text[i], r.pad(l, g.widths[i], g.align[i]))
+		for _, l := range row[i].lines(g.widths[i], nil) {
+			text[i] = append(text[i], r.pad(&row[i], l, g.widths[i], g.align[i]))
 		}
 		height = max(height, len(text[i]))
 	}
-	bar := " " + r.paint(r.th.Glyphs.Vertical, inkBorder) + " "
+	bar := " " + r.paint(r.th.Glyphs.Vertical, r.pens.border) + " "
 	for y := range height {
 		var out []byte
 		for i, w := range g.widths {
@@ -138,8 +160,8 @@ func (r *renderer) tableRow(g grid, row []ast.Node, header bool) {
 }
 
 // pad paints a line of a cell, filled up to the width of its column.
-func (r *renderer) pad(l line, width int, align extast.Alignment) []byte {
-	free := max(0, width-r.flow.measure(l))
+func (r *renderer) pad(c *flow, l line, width int, align extast.Alignment) []byte {
+	free := max(0, width-c.measure(l))
 	left := 0
 	switch align {
 	case extast.AlignRight:
@@ -148,7 +170,7 @@ func (r *renderer) pad(l line, width int, align extast.Alignment) []byte {
 		left = free / 2
 	}
 	out := bytes.Repeat([]byte(" "), left)
-	out = r.flow.paint(out, l, r.pens)
+	out = c.paint(out, l, r.pens)
 	return append(out, bytes.Repeat([]byte(" "), free-left)...)
 }
 
@@ -161,7 +183,7 @@ func (r *renderer) tableRule(g grid) {
 		}
 		b.WriteString(strings.Repeat(rule, w))
 	}
-	r.emit([]byte(r.paint(b.String(), inkBorder)))
+	r.emit([]byte(r.paint(b.String(), r.pens.border)))
 }
 
 // records renders a table that is too wide even for narrow columns, or that
@@ -176,17 +198,15 @@ func (r *renderer) records(g grid) {
 			r.gap(len(r.frames))
 		}
 		for j, c := range row {
-			r.in.start()
+			r.flow.reset()
 			if len(g.rows) > 1 && j < len(g.rows[0]) {
-				r.in.children(g.rows[0][j], inkText|bold, false)
-				r.flow.addString(": ", inkText|bold)
+				head := r.pens.ofStyle(r.th.Text.Bold(true))
+				r.flow.addFlow(&g.rows[0][j])
+				r.flow.addString(": ", head)
 			}
-			r.in.children(c, inkText, false)
+			r.flow.addFlow(&c)
 			r.flow.segment()
-			r.lines = r.flow.lines(r.room(), r.lines[:0])
-			for _, l := range r.lines {
-				r.emit(r.flow.paint(nil, l, r.pens))
-			}
+			r.emitFlow()
 		}
 	}
 }

@@ -15,6 +15,7 @@ type Glyphs struct {
 	Track    string // an empty cell of a bar
 	Up, Down string // more to see above or below
 	Marks    bool   // keep the marks of the source (#, `) that say what a style says
+	Formulas bool   // write mathematics in Unicode where that is possible
 	Braille  bool   // graphs may use braille dots and block elements
 }
 
@@ -24,7 +25,7 @@ func UnicodeGlyphs() Glyphs {
 		Bullets: [3]string{"•", "◦", "▪"},
 		Quote:   "│", Code: "│", Rule: "─", Vertical: "│", Cross: "┼",
 		Ellipsis: "…", Cursor: "›", Block: "█", Track: "░", Up: "↑", Down: "↓",
-		Braille: true,
+		Formulas: true, Braille: true,
 	}
 }
 

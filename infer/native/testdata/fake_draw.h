@@ -1,4 +1,4 @@
-/* The model and the draws of fake.c, which has what is used here. */
+/* The model of fake.c and its draws. */
 
 /* ---- the model ------------------------------------------------------------ */
 
@@ -152,14 +152,14 @@ static void draw_mix(rk_engine *e, const rk_row *r, const float *logits, const i
     int32_t vocab = e->shape.vocab;
     float *z = malloc((size_t)vocab * sizeof *z);
     for (int32_t i = 0; i < vocab; i++)
-        z[i] = r->gate * logits[i];
-    for (int32_t k = 1; k <= r->voices; k++)
-        for (int32_t i = 0; r[k].gate != 0 && i < vocab; i++) {
-            volatile float product = r[k].gate * logits[(size_t)k * (size_t)vocab + (size_t)i];
+        z[i] = r->weight * logits[i];
+    for (int32_t k = 1; k <= r->members; k++)
+        for (int32_t i = 0; r[k].weight != 0 && i < vocab; i++) {
+            volatile float product = r[k].weight * logits[(size_t)k * (size_t)vocab + (size_t)i];
             z[i] += product;
         }
     draw(e, r, z, bans, out, top);
-    for (int32_t k = 0; k <= r->voices; k++)
+    for (int32_t k = 0; k <= r->members; k++)
         out[k].own_log_prob = own_log_prob(logits + (size_t)k * (size_t)vocab, e->options.token_limit, out->token);
     free(z);
 }

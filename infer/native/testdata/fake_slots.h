@@ -1,4 +1,4 @@
-/* The slots of fake.c, which has what is used here. */
+/* The slots of fake.c, their states and counts. */
 
 static int32_t check_slot(rk_engine *e, int32_t slot)
 {

@@ -33,7 +33,8 @@ const (
 
 var jsQuotes = []quote{cComment, backtick, double, single}
 
-// languages are those that a code fence may name.
+// languages are those that code in chats is mostly written in; chroma knows the
+// others.
 var languages = []Language{
 	{
 		names: "go golang", capitals: true, comments: slashes,
@@ -86,11 +87,6 @@ var languages = []Language{
 			set(Type, "any bigint boolean never number object string symbol unknown"), set(Builtin, jsBuiltin)),
 	},
 	{
-		names: "dart scala groovy", capitals: true, comments: slashes, quotes: append([]quote{cComment}, scripts...), sigils: "@",
-		words: set(Keyword, jsWords+" abstract case def extends final implicit lazy match object override package private protected sealed trait type val when mixin required late factory",
-			set(Type, "bool double int num void dynamic boolean char float long"), set(Builtin, "true false null this")),
-	},
-	{
 		names: "python py python3 ipython pycon", capitals: true, comments: hashes, quotes: scripts, sigils: "@",
 		words: set(Keyword, "and as assert async await break class continue def del elif else except finally for from global if import in is lambda match nonlocal not or pass raise return try while with yield",
 			set(Type, "bool bytes bytearray complex dict float frozenset int list object set str tuple type"),
@@ -107,10 +103,6 @@ var languages = []Language{
 			set(Builtin, "true false null TRUE FALSE NULL this")),
 	},
 	{
-		names: "perl pl", comments: hashes, quotes: []quote{double, single}, sigils: "$@%",
-		words: set(Keyword, "my our local sub use package if elsif else unless while until for foreach return last next redo and or not eq ne lt gt le ge cmp qw die print push shift"),
-	},
-	{
 		names: "lua", comments: dashes, quotes: []quote{{open: "--[[", close: "]]", class: Comment, lines: true}, {open: "[[", close: "]]", class: String, lines: true}, double, single},
 		words: set(Keyword, "and break do else elseif end for function goto if in local not or repeat return then until while", set(Builtin, "true false nil self print pairs ipairs require")),
 	},
@@ -120,37 +112,8 @@ var languages = []Language{
 		words:  set(Keyword, shWords, set(Builtin, shBuiltin)),
 	},
 	{
-		names: "powershell ps1 pwsh", comments: hashes, quotes: []quote{{open: "<#", close: "#>", class: Comment, lines: true}, {open: `"`, close: `"`, class: String, escape: '`'}, rawSingle}, letters: "-", sigils: "$", fold: true,
-		words: set(Keyword, "begin break catch class continue do else elseif end exit finally for foreach function if in param process return switch throw try until using while"),
-	},
-	{
 		names: "sql mysql postgres postgresql sqlite plsql", fold: true, comments: dashes, quotes: []quote{cComment, rawDouble, {open: `'`, close: `'`, class: String, lines: true}},
 		words: set(Keyword, sqlWords, set(Type, sqlTypes), set(Builtin, "count sum avg min max coalesce now true false")),
-	},
-	{
-		names: "r", comments: hashes, quotes: []quote{double, single}, letters: ".",
-		words: set(Keyword, "function if else for while repeat break next return in library require", set(Builtin, "TRUE FALSE NULL NA Inf NaN c")),
-	},
-	{
-		names: "julia jl", capitals: true, comments: hashes, quotes: []quote{{open: "#=", close: "=#", class: Comment, lines: true}, tripled, double, character}, letters: "!", sigils: "@",
-		words: set(Keyword, "abstract baremodule begin break catch const continue do else elseif end export finally for function global if import in let local macro module mutable primitive quote return struct try type using where while", set(Builtin, "true false nothing missing println")),
-	},
-	{
-		names: "haskell hs elm", capitals: true, comments: dashes, quotes: []quote{{open: "{-", close: "-}", class: Comment, lines: true}, double, character}, letters: "'",
-		words: set(Keyword, "case class data default deriving do else forall foreign if import in infix infixl infixr instance let module newtype of qualified then type where"),
-	},
-	{
-		names: "elixir ex exs", capitals: true, comments: hashes, quotes: scripts, letters: "?!", sigils: "@:",
-		words: set(Keyword, "after alias and case catch cond def defmodule defp do else end fn for if import in not or raise receive require rescue try unless use when with", set(Builtin, "true false nil")),
-	},
-	{
-		names: "lisp clojure clj scheme elisp racket", comments: []string{";"}, quotes: []quote{{open: `"`, close: `"`, class: String, escape: '\\', lines: true}}, letters: "-?!*+/<>=", sigils: ":",
-		words: set(Keyword, "def defn defun defmacro define lambda let let* letrec if cond case when unless do begin loop recur fn ns require set! setq progn quote", set(Builtin, "true false nil t")),
-	},
-	{
-		names: "zig", capitals: true, comments: slashes, quotes: []quote{double, character}, sigils: "@",
-		words: set(Keyword, "const var fn pub return if else while for switch break continue defer errdefer try catch orelse struct enum union error test comptime inline extern export usingnamespace and or unreachable",
-			set(Type, "bool void type anytype u8 u16 u32 u64 usize i8 i16 i32 i64 isize f16 f32 f64"), set(Builtin, "true false null undefined")),
 	},
 	{names: "json jsonc json5 jsonl", comments: slashes, quotes: []quote{cComment, double}, key: ':', words: set(Builtin, "true false null")},
 	{names: "yaml yml", comments: hashes, hashAtWord: true, quotes: []quote{double, rawSingle}, letters: "-./", key: ':', words: set(Builtin, "true false null yes no on off")},
@@ -164,7 +127,6 @@ var languages = []Language{
 	},
 	{names: "diff patch", line: diffLine},
 	{names: "markdown md", quotes: []quote{{open: "`", close: "`", class: String}}, line: markdownLine},
-	{names: "latex tex", comments: []string{"%"}, letters: `\`, words: set(Keyword, `\begin \end \documentclass \usepackage \section \subsection \item`)},
 }
 
 // section colours the headings of configuration files.

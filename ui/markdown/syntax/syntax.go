@@ -1,6 +1,10 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/alecthomas/chroma/v2"
+)
 
 // A Class is what a piece of code is.
 type Class uint8
@@ -54,6 +58,7 @@ type Language struct {
 	capitals   bool                            // words that begin with a capital are types
 	hashAtWord bool                            // # begins a comment only at the start of a word
 	line       func(line string) (Class, bool) // colours whole lines by their beginning
+	lexer      chroma.Lexer                    // colours instead of all that, if not nil
 }
 
 // Find returns the language that a code fence names, or nil.
@@ -62,7 +67,32 @@ func Find(info string) *Language {
 		info = info[:i]
 	}
 	info = strings.ToLower(strings.Trim(info, "{}."))
-	return byName[info]
+	if l := byName[info]; l != nil {
+		return l
+	}
+	return findChroma(info)
+}
+
+// Name is one of the names that the language goes by.
+func (l *Language) Name() string {
+	name, _, _ := strings.Cut(l.names, " ")
+	return name
+}
+
+// Stateless says that Line knows nothing of the lines before: Lines may colour
+// a whole text differently.
+func (l *Language) Stateless() bool { return l != nil && l.lexer != nil }
+
+// Lines returns the spans of every line of a whole text.
+func (l *Language) Lines(lines []string) [][]Span {
+	if l.Stateless() {
+		return l.chromaLines(lines)
+	}
+	out, state := make([][]Span, len(lines)), State(0)
+	for i, line := range lines {
+		out[i], state = l.Line(line, state, nil)
+	}
+	return out
 }
 
 var byName = func() map[string]*Language {
@@ -83,6 +113,13 @@ func (l *Language) Line(line string, s State, dst []Span) ([]Span, State) {
 	if l == nil {
 		x.emit(Code, len(line))
 		return x.spans, 0
+	}
+	if l.lexer != nil {
+		if len(line) > longestLine {
+			x.emit(Code, len(line))
+			return x.spans, 0
+		}
+		return append(dst, l.chromaLines([]string{line})[0]...), 0
 	}
 	if l.line != nil {
 		if class, ok := l.line(line); ok {

@@ -96,3 +96,44 @@ func BenchmarkLine(b *testing.B) {
 		spans, _ = l.Line(line, 0, spans[:0])
 	}
 }
+
+// Chroma colours what our own table lacks: a line by itself, or a whole text,
+// in which it knows what a line before has opened.
+func TestChroma(t *testing.T) {
+	l := Find("Haskell")
+	if l == nil || !l.Stateless() {
+		t.Fatal("haskell is not found")
+	}
+	if got, want := paint(t, l, "main = 42 -- it"), "ffff.k.dd.ccccc"; got != want {
+		t.Errorf("a line: %s, want %s", got, want)
+	}
+	lines := []string{"{- a comment", "goes on -}", "", "x = \"s\""}
+	whole := l.Lines(lines)
+	for i, spans := range whole {
+		n := 0
+		for _, s := range spans {
+			n += s.Len
+		}
+		if n != len(lines[i]) {
+			t.Errorf("line %d: spans cover %d bytes of %d", i, n, len(lines[i]))
+		}
+	}
+	if got := whole[1][0]; got != (Span{Comment, len(lines[1])}) {
+		t.Errorf("the second line of a comment begins with %v", got)
+	}
+	if got := paint(t, l, strings.Repeat("x ", longestLine)); strings.Trim(got, ".") != "" {
+		t.Errorf("a line that takes too long is coloured: %s", got)
+	}
+	if Find("no such language") != nil {
+		t.Error("an unknown language is found")
+	}
+}
+
+func BenchmarkChromaLine(b *testing.B) {
+	line := `  reply <- handle ctx "request of" (i + 1) (length items) -- a comment`
+	l := Find("haskell")
+	b.SetBytes(int64(len(line)))
+	for b.Loop() {
+		_, _ = l.Line(line, 0, nil)
+	}
+}

@@ -1,0 +1,60 @@
+// forward.h: the stages of a step. A stage launches its kernels on p.stream and
+// allocates nothing, so that a graph can capture it. README.md says what each reads and
+// writes.
+#pragma once
+
+#include "engine/pass.h"
+
+// x = LN(emb[token]; ln0); row_slot = the slot of each row.
+void embed(const Pass &p);
+
+// The five stages of a layer, and the paths that implement them.
+using Stage = void (*)(const Pass &p, int layer);
+
+struct Path {
+    Stage project, mix, output, key, value;
+};
+
+// The fastest path for this pass.
+Path choose(const Pass &p);
+
+// logits = head · LN(x; ln_out) of every output row's last token.
+void head(const Pass &p);
+
+// Draws for all rows with RK_ROW_DRAW from their logits.
+void draw(const Pass &p);
+
+// Runs all stages in order.
+void run(const Pass &p);
+
+// ---- stages by products of cuBLASLt, for any number of tokens ----------------
+
+void project(const Pass &p, int layer);
+void project_up(const Pass &p, int layer); // its last part: up from low and low_g
+void mix(const Pass &p, int layer);
+void output(const Pass &p, int layer);
+void key(const Pass &p, int layer);
+void value(const Pass &p, int layer);
+
+// ---- the same with adapters (layer/adapted.cu) ---------------------------------
+
+void project_adapted(const Pass &p, int layer);
+void output_adapted(const Pass &p, int layer);
+void key_adapted(const Pass &p, int layer);
+void value_adapted(const Pass &p, int layer);
+void head_adapted(const Pass &p);
+
+// ---- kernels that stages share (layer/shift.cu) ----------------------------
+
+// mixed = the six inputs of the attention, from LN1 and the shift.
+void shift_attention(const Pass &p, int layer);
+
+// mixed[0] = the input of the channel mix, from LN2 and the shift.
+void shift_ffn(const Pass &p, int layer);
+
+// last = LN(x; ln_out) of output rows.
+void norm_last(const Pass &p);
+
+// low = tanh for w, low_g = sigmoid; hidden = relu², all in place.
+void activate_low(const Pass &p);
+void square_hidden(const Pass &p);

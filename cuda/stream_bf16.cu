@@ -1,7 +1,0 @@
-#include "stream_launch.h"
-
-namespace stream {
-
-void multiply_bf16(const Products &all, const Workspace &space, gpuStream stream) { launch<bf16>(all, space, stream); }
-
-} // namespace stream

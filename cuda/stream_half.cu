@@ -1,7 +1,0 @@
-#include "stream_launch.h"
-
-namespace stream {
-
-void multiply_half(const Products &all, const Workspace &space, gpuStream stream) { launch<half>(all, space, stream); }
-
-} // namespace stream

@@ -1,0 +1,146 @@
+package kit
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Fit cuts a styled line to at most width cells.
+func Fit(line string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	if ansi.StringWidth(line) <= width {
+		return line
+	}
+	return ansi.Truncate(line, width, "…")
+}
+
+// Pad makes a styled line exactly width cells wide.
+func Pad(line string, width int) string {
+	line = Fit(line, width)
+	return line + strings.Repeat(" ", max(0, width-ansi.StringWidth(line)))
+}
+
+// Spread puts left and right at the ends of a line; right goes first when
+// there is no room for both.
+func Spread(left, right string, width int) string {
+	gap := width - ansi.StringWidth(left) - ansi.StringWidth(right)
+	if gap < 1 || right == "" {
+		return Fit(left, width)
+	}
+	return left + strings.Repeat(" ", gap) + right
+}
+
+// FitEnd cuts a text to a width and leaves its end, where names of one kind
+// differ.
+func FitEnd(text string, width int) string {
+	if over := ansi.StringWidth(text) - width; over > 0 && width > 0 {
+		return ansi.TruncateLeft(text, over+1, "…")
+	}
+	return Fit(text, width)
+}
+
+// besides cuts what is said about a title to the room beside it; where that
+// is of no use, it is empty.
+func besides(title, detail string, width int) string {
+	const useful = 12
+	room, needs := width-ansi.StringWidth(title)-1, ansi.StringWidth(detail)
+	switch {
+	case needs <= room:
+		return detail
+	case room < useful:
+		return ""
+	}
+	return Fit(detail, room-1)
+}
+
+// Overlay draws a box of lines over a screen, in place.
+func Overlay(screen []string, width int, box []string, x, y int) {
+	for i, line := range box {
+		if row := y + i; row >= 0 && row < len(screen) {
+			end := x + ansi.StringWidth(line)
+			left, right := Pad(ansi.Truncate(screen[row], x, ""), x), rightOf(Pad(screen[row], width), width, end)
+			screen[row] = left + "\x1b[m" + line + "\x1b[m" + right
+		}
+	}
+}
+
+// rightOf is a line of a given width from a cell on. A wide character that
+// the cut goes through becomes a space.
+func rightOf(line string, width, from int) string {
+	right := ansi.TruncateLeft(line, from, "")
+	for cut := from + 1; ansi.StringWidth(right) > width-from && cut <= width; cut++ {
+		right = strings.Repeat(" ", cut-from) + ansi.TruncateLeft(line, cut, "")
+	}
+	return right
+}
+
+// Clean makes text from outside safe to draw: no control characters but line
+// ends, tabs as spaces.
+func Clean(text string) string {
+	if !strings.ContainsFunc(text, unsafeRune) {
+		return text
+	}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\t", "    ")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\r':
+			return '\n'
+		case unsafeRune(r):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+func unsafeRune(r rune) bool {
+	return r != '\n' && (unicode.IsControl(r) || r == '\u2028' || r == '\u2029')
+}
+
+// OneLine is text on a single line, safe to draw.
+func OneLine(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
+
+// Wrap breaks plain text into lines of at most width cells.
+func Wrap(text string, width int) []string {
+	return strings.Split(ansi.Wrap(Clean(text), max(width, 1), ""), "\n")
+}
+
+// FormatCount writes a number with its thousands apart: 14,000.
+func FormatCount[N int | int64 | uint64](n N) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// FormatSize writes a number of bytes, in powers of 1000 as the command line and the
+// configuration do: 1.2 MB.
+func FormatSize(n int64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	case n >= 1e3:
+		return fmt.Sprintf("%.1f kB", float64(n)/1e3)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// FormatRate writes tokens a second: 42.1, 1,234.
+func FormatRate(r float64) string {
+	if r >= 100 {
+		return FormatCount(int(r + 0.5))
+	}
+	return fmt.Sprintf("%.1f", r)
+}
+
+// normalizePaste makes the line ends of a terminal's paste plain ones.
+func NormalizeLineEnds(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+}

@@ -1,0 +1,121 @@
+package library
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat"
+	"rookery/chat/transfer"
+	"rookery/chat/turn"
+	"rookery/ui/kit"
+)
+
+// An Export is what to write of a conversation, and where.
+type Export struct {
+	Path   string
+	format transfer.Format
+	states bool // in a bundle
+}
+
+// export writes the conversation to a file; see NewExport. It asks for the path
+// when nothing is given.
+func export(h kit.Host, arg string) tea.Cmd {
+	v := h.Tab().View()
+	if len(v.Turns) == 0 {
+		return h.Fail(errors.New("there is nothing to export yet"))
+	}
+	e := NewExport(arg, h.Tab().Title())
+	if arg == "" {
+		about := "A file that ends in .md or .json, or in " + transfer.BundleExt + " for a bundle with all versions."
+		h.OpenDialog(kit.NewQuestion(h.Theme(), "Export the conversation", about, "write", e.Path, false, func(h kit.Host, text string) tea.Cmd {
+			h.CloseDialog()
+			if text = strings.TrimSpace(text); text == "" {
+				return nil
+			}
+			return export(h, text)
+		}))
+		return nil
+	}
+	ctx, w := h.Context(), h.Workspace()
+	return kit.Await(func() (string, error) {
+		return "exported to " + e.Path, e.Write(ctx, w, v.Conversation, v.Turns)
+	}, kit.Report)
+}
+
+// NewExport reads "[md|json|tree|bundle|states] [path]". Without a word the
+// path's ending says what is written; "tree" is JSON of all versions and
+// "states" a bundle with the states that are kept.
+func NewExport(arg, title string) Export {
+	e, ext := Export{format: transfer.Markdown}, ".md"
+	word, path, _ := strings.Cut(strings.TrimSpace(arg), " ")
+	switch word {
+	case "md", "markdown":
+	case "json":
+		e.format, ext = transfer.JSON, ".json"
+	case "tree":
+		e.format, ext = transfer.WholeTree, ".json"
+	case "bundle", "states":
+		e.format, ext, e.states = transfer.Bundle, transfer.BundleExt, word == "states"
+	default:
+		path = strings.TrimSpace(arg)
+		switch strings.ToLower(filepath.Ext(path)) {
+		case ".json":
+			e.format = transfer.JSON
+		case transfer.BundleExt:
+			e.format = transfer.Bundle
+		}
+	}
+	if e.Path = strings.TrimSpace(path); e.Path == "" {
+		e.Path = fileName(title) + ext
+	}
+	return e
+}
+
+// fileName makes a file name of a title.
+func fileName(title string) string {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r):
+			return unicode.ToLower(r)
+		}
+		return '-'
+	}, title)
+	name = strings.Join(strings.FieldsFunc(name, func(r rune) bool { return r == '-' }), "-")
+	if name == "" {
+		return "conversation"
+	}
+	return name
+}
+
+// Write makes a new file; it never replaces one. It blocks.
+func (e Export) Write(ctx context.Context, w *chat.Workspace, c turn.Conversation, line []turn.Turn) error {
+	path := kit.ExpandHome(e.Path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already; choose another name", path)
+	}
+	if err != nil {
+		return fmt.Errorf("exporting: %w", err)
+	}
+	switch e.format {
+	case transfer.Bundle, transfer.WholeTree:
+		err = w.ExportTree(ctx, f, c.ID, e.format, e.states)
+	default:
+		err = transfer.Export(f, e.format, c, line)
+	}
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
+	}
+	return nil
+}

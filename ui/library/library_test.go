@@ -1,0 +1,394 @@
+package library_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"rookery/chat/turn"
+	"rookery/ui"
+	"rookery/ui/uitest"
+)
+
+// A trouble is a store that fails, or counts what is asked of it.
+type trouble struct {
+	turn.Store
+	fail    error
+	queries []string
+}
+
+func (s *trouble) Conversations(ctx context.Context) ([]turn.Conversation, error) {
+	if s.fail != nil {
+		return nil, s.fail
+	}
+	return s.Store.Conversations(ctx)
+}
+
+func (s *trouble) Search(ctx context.Context, query string, limit int) ([]turn.SearchHit, error) {
+	s.queries = append(s.queries, query)
+	if s.fail != nil {
+		return nil, s.fail
+	}
+	return s.Store.Search(ctx, query, limit)
+}
+
+// A shelf is a program with conversations of all kinds; the first one is open.
+type shelf struct {
+	*uitest.Terminal
+	t     *testing.T
+	w     *uitest.World
+	store *trouble
+}
+
+func open(t *testing.T, width, height int, more ...turn.Conversation) *shelf {
+	t.Helper()
+	time.Sleep(12 * time.Hour) // from midnight
+	now := time.Now()
+	s := &shelf{t: t}
+	s.w = uitest.New(t, uitest.Options{
+		Wrap: func(store turn.Store) turn.Store {
+			s.store = &trouble{Store: store}
+			return s.store
+		},
+		Stored: append([]turn.Conversation{
+			{ID: 2, Title: "A dog story", Updated: now.Add(-2 * time.Hour)},
+			{ID: 3, Title: "Another dog", Updated: now.Add(-26 * time.Hour)},
+			{ID: 4, Title: "鸦巢里的故事", Updated: now.Add(-5 * 24 * time.Hour)},
+			{ID: 5, Title: "Kept for long", Updated: now.Add(-300 * 24 * time.Hour), Pinned: true},
+			{ID: 6, Title: "Put aside", Updated: now.Add(-40 * 24 * time.Hour), Archived: true},
+			{ID: 7, Title: "Thrown out", Updated: now.Add(-50 * 24 * time.Hour), Deleted: now.Add(-time.Hour)},
+		}, more...),
+	})
+	s.w.Converse("Feeding the rook", "How do I feed a rook?")
+	s.Terminal = uitest.Open(t, ui.New(t.Context(), ui.Options{Workspace: s.w.Workspace, Settings: ui.Settings{Mouse: true}}), width, height)
+	return s
+}
+
+// stored is a conversation as it is stored.
+func (s *shelf) stored(id turn.ID) (turn.Conversation, bool) {
+	s.t.Helper()
+	list, err := s.w.Store.Conversations(s.t.Context())
+	uitest.Must(s.t, err)
+	for _, c := range list {
+		if c.ID == id {
+			return c, true
+		}
+	}
+	return turn.Conversation{}, false
+}
+
+// pause lets pass what it takes until the messages are searched.
+func (s *shelf) pause() { s.Pass(200 * time.Millisecond) }
+
+func TestGroups(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 100, 40)
+		s.Press("ctrl+o")
+		s.Sees("Conversations (5)", "Pinned", "Kept for long", "Today", "* Feeding the rook", "A dog story", "2 h ago",
+			"Yesterday", "Another dog", "Last 7 days", "鸦巢里的故事")
+		s.SeesNot("Put aside")
+		s.SeesNot("Thrown out")
+		s.Sees("f2 rename", "alt+p unpin", "alt+a archive", "ctrl+x delete", "tab archive (1)", "esc close")
+		s.Press("tab")
+		s.Sees("Archive (1)", "Older", "Put aside", "tab bin (1)")
+		s.SeesNot("A dog story")
+		s.Press("tab")
+		s.Sees("Bin (1)", "Thrown out", "1 h ago", "enter take back")
+		s.Press("tab")
+		s.Sees("Conversations (5)", "Kept for long")
+	})
+}
+
+func TestPinArchiveAndRename(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 100, 40)
+		s.Press("ctrl+o")
+		s.Type("story")
+		s.Press("alt+p")
+		if c, _ := s.stored(2); !c.Pinned {
+			t.Error("not pinned")
+		}
+		s.Sees("pinned “A dog story”")
+		s.Press("alt+a")
+		if c, _ := s.stored(2); !c.Archived {
+			t.Error("not archived")
+		}
+		s.Sees("“A dog story” is in the archive")
+		s.pause()
+		s.Sees("There is something in: archive.")
+		s.Press("tab", "alt+a", "tab", "tab")
+		s.Sees("A dog story")
+		s.Press("f2", "ctrl+u")
+		s.Enter("Better")
+		s.Sees("renamed to “Better”")
+		if c, _ := s.stored(2); c.Title != "Better" {
+			t.Errorf("the title is %q", c.Title)
+		}
+	})
+}
+
+func TestBinAndUndo(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 100, 40)
+		s.Type("half a thought")
+		s.Press("ctrl+o")
+		s.SeesNot("undo delete")
+		s.Type("rook")
+		s.Press("ctrl+x") // it is open
+		s.Await("ctrl+z undoes it")
+		s.Sees("ctrl+z undo delete", "“Feeding the rook” is in the bin and its tab is closed; ctrl+z undoes it")
+		s.Press("esc")
+		s.Sees("1 New chat")
+		s.SeesNot("How do I feed a rook?")
+		if s.Press("alt+z"); strings.Contains(s.Screen(), "How do I feed") {
+			t.Error("a conversation in the bin was reopened")
+		}
+		s.Press("ctrl+o", "ctrl+z")
+		s.Await("“Feeding the rook” is back")
+		s.Press("ctrl+z")
+		s.Sees("nothing was deleted since the start")
+		s.Press("esc", "esc")
+		s.Sees("Feeding the rook", "How do I feed a rook?", "half a thought")
+	})
+}
+
+func TestEmptyTheBin(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 100, 40)
+		s.Press("ctrl+o", "tab", "tab", "enter")
+		s.Sees("The bin is empty.", "“Thrown out” is back")
+		s.Press("tab")
+		s.Type("thrown")
+		s.Press("ctrl+x")
+		s.pause()
+		s.Sees("Nothing matches. There is something in: bin.")
+		s.Press("tab", "tab", "ctrl+x")
+		s.Sees("Delete the conversation?")
+		s.Send(tea.PasteMsg{Content: "y"}) // is no answer to a question
+		s.Press("esc")
+		if _, there := s.stored(7); !there {
+			t.Fatal("deleted although the answer was no")
+		}
+		s.Press("ctrl+x", "enter")
+		s.Await("deleted “Thrown out” for good")
+		s.Press("ctrl+u", "tab", "down", "ctrl+x", "ctrl+x", "tab", "tab", "alt+x")
+		s.Sees("2 conversations are removed for good.")
+		s.Press("enter")
+		s.Await("The bin is empty.")
+		list, err := s.w.Store.Conversations(t.Context())
+		uitest.Must(t, err)
+		if len(list) != 4 {
+			t.Errorf("%d conversations are left", len(list))
+		}
+		s.Press("tab", "ctrl+z")
+		s.Sees("nothing was deleted since the start")
+	})
+}
+
+func TestSearch(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 100, 40)
+		s.w.Keep("Birds", "乌鸦住在树上", "还有一只乌鸦")
+		s.w.Keep("Dogs", "and the dog saw a 乌鸦 run")
+		bin := s.w.Keep("Gone", "乌鸦 in the bin")
+		uitest.Must(t, s.w.Workspace.MoveToBin(t.Context(), bin))
+		s.Press("ctrl+o")
+		s.Type("乌鸦")
+		s.Sees("Searching the messages")
+		if len(s.store.queries) != 0 {
+			t.Errorf("searched while typing: %q", s.store.queries)
+		}
+		s.pause()
+		if len(s.store.queries) != 1 || s.store.queries[0] != "乌鸦" {
+			t.Errorf("searched %q", s.store.queries)
+		}
+		s.Sees("In the messages")
+		s.Sees("Birds", "乌鸦住在树上")
+		s.Sees("还有一只乌鸦")
+		s.Sees("Dogs", "and the dog saw")
+		s.SeesNot("in the bin")
+		s.Press("ctrl+u")
+		s.Send(tea.PasteMsg{Content: "dog"}) // is searched for as what is typed
+		s.pause()
+		if q := s.store.queries; q[len(q)-1] != "dog" {
+			t.Errorf("searched %q", q)
+		}
+	})
+}
+
+func TestAFoundTurnIsShownAndMarked(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 80, 24)
+		prompts := []string{"Did the magpie come?"}
+		for range 20 {
+			prompts = append(prompts, "More of it?")
+		}
+		s.w.Keep("Long", prompts...)
+		s.Press("ctrl+o")
+		s.Type("magpie")
+		s.pause()
+		s.Press("enter")
+		s.Await("Did the magpie come?")
+		s.Sees("2 Long")
+		s.Sees("next, previous match")
+	})
+}
+
+func TestTroubleAndNothing(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 80, 24)
+		s.store.fail = errors.New("the database is locked by another program")
+		s.Press("ctrl+o")
+		s.Sees("the database is locked")
+		s.Press("esc")
+		s.store.fail = nil
+		s.Press("ctrl+o")
+		s.Type("x")
+		s.store.fail = errors.New("no index")
+		s.pause()
+		s.Sees("The messages were not searched:", "no index")
+	})
+	uitest.Run(t, func(t *testing.T) {
+		w := uitest.New(t, uitest.Options{})
+		term := uitest.Open(t, ui.New(t.Context(), ui.Options{Workspace: w.Workspace}), 80, 24)
+		term.Press("ctrl+o")
+		term.Sees("Nothing is stored yet")
+		term.Press("enter", "ctrl+x", "f2", "alt+p", "alt+a", "alt+x", "up", "down", "pgdown", "pgup")
+		term.Sees("Nothing is stored yet")
+		term.Press("tab")
+		term.Sees("Nothing is archived.")
+	})
+	uitest.Run(t, func(t *testing.T) {
+		w := uitest.New(t, uitest.Options{Stored: []turn.Conversation{{ID: 6, Title: "Put aside", Archived: true}}})
+		term := uitest.Open(t, ui.New(t.Context(), ui.Options{Workspace: w.Workspace}), 80, 24)
+		term.Press("ctrl+o")
+		term.Sees("All that is stored is in the archive or in the bin.")
+	})
+}
+
+func TestEverySize(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {60, 16}, {80, 24}, {200, 60}} {
+		uitest.Run(t, func(t *testing.T) {
+			var long []turn.Conversation
+			for i := range 20 {
+				long = append(long, turn.Conversation{ID: turn.ID(100 + i), Title: strings.Repeat("long 长 ", 30), Updated: time.Now()})
+			}
+			s := open(t, size[0], size[1], long...)
+			s.w.Keep("Found", strings.Repeat("before ", 30)+"long 长 after")
+			s.Press("ctrl+o")
+			s.Check()
+			for range 25 {
+				s.Press("down")
+				s.Check()
+			}
+			s.Type("long")
+			s.pause()
+			s.Check()
+			for range 25 {
+				s.Press("pgdown")
+			}
+			s.Check()
+			s.Sees("long 长 after")
+			s.Press("pgup", "tab", "tab")
+			s.Check()
+		})
+	}
+}
+
+func TestOpenAndMouse(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 80, 24)
+		s.Press("ctrl+o")
+		s.Type("dogst")
+		s.Press("enter")
+		s.Sees("1 Feeding the rook", "2 A dog story")
+		s.Press("ctrl+o")
+		s.Type("rook")
+		s.Press("enter")
+		s.Sees("How do I feed a rook?") // in its tab
+		s.SeesNot("│ 3")
+		s.Enter("/open dog")
+		s.Sees("A dog story")
+		s.SeesNot("* Feeding the rook")
+		s.Press("ctrl+u")
+		s.Send(tea.MouseWheelMsg{Button: tea.MouseWheelDown})
+		s.Send(tea.MouseClickMsg{X: 20, Y: s.Row("Another dog"), Button: tea.MouseLeft})
+		s.Sees("Another dog")
+		s.Press("ctrl+o")
+		s.Sees("Conversations (")
+		s.Send(tea.MouseClickMsg{X: 0, Y: 23, Button: tea.MouseLeft})
+		s.SeesNot("Conversations (")
+	})
+}
+
+func TestRenameATab(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 80, 24)
+		s.Press("f2", "ctrl+u")
+		s.Enter("A better name")
+		s.Sees("1 A better name")
+		s.Enter("/rename Best")
+		s.Sees("1 Best")
+		s.Press("f2", "ctrl+u", "enter")
+		s.Sees("a title needs at least one character")
+	})
+}
+
+func TestPinAndDeleteOfATab(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 80, 24)
+		s.Enter("/pin")
+		s.Sees("pinned “Feeding the rook”")
+		s.Enter("/archive")
+		s.Sees("“Feeding the rook” is in the archive")
+		s.Enter("/delete")
+		s.Await("undoes it")
+		s.Sees("1 New chat", "is in the bin and its tab is closed; /undelete undoes it")
+		s.Enter("/pin")
+		s.Sees("nothing is stored of this conversation yet")
+		s.Press("esc")
+		s.Enter("/undelete")
+		s.Await("is back")
+		s.Sees("Feeding the rook", "“Feeding the rook” is back")
+	})
+}
+
+func TestExportAndImport(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out.md")
+	bundle := filepath.Join(t.TempDir(), "rook.rookery")
+	uitest.Run(t, func(t *testing.T) {
+		s := open(t, 120, 24)
+		s.Enter("/export " + path)
+		s.Sees("exported to")
+		s.Enter("/export " + path)
+		s.Sees("is there already; choose another name")
+		s.Press("esc", "alt+x")
+		s.Sees("feeding-the-rook.md")
+		s.Press("ctrl+u")
+		s.Enter(bundle)
+		s.Sees("exported to ")
+		s.Enter("/import " + bundle)
+		s.Sees("1 there already")
+		s.Enter("/import /nowhere/at/all")
+		s.Sees("✗ importing /nowhere/at/all")
+	})
+	data, err := os.ReadFile(path)
+	if err != nil || !strings.Contains(string(data), "How do I feed a rook?") {
+		t.Errorf("exported %q, %v", data, err)
+	}
+	uitest.Run(t, func(t *testing.T) {
+		w := uitest.New(t, uitest.Options{})
+		term := uitest.Open(t, ui.New(t.Context(), ui.Options{Workspace: w.Workspace}), 120, 24)
+		term.Enter("/export x")
+		term.Sees("✗ there is nothing to export yet")
+		term.Press("esc", "ctrl+u")
+		term.Enter("/import " + bundle)
+		term.Sees("2 Feeding the rook", "1 imported")
+	})
+}
