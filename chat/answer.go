@@ -95,7 +95,7 @@ func (d *Dialogue) begin(a *answer) {
 	d.work.Go(func() {
 		defer a.cancel()
 		end := a.generate(ctx)
-		end.Snapshot = a.named(end)
+		end.Snapshot = a.nameEnding(end)
 		d.finish(a, end)
 	})
 }
@@ -130,7 +130,7 @@ func (a *answer) live() *Live {
 // generate makes the answer. Its ending is of everything that was drawn since begin.
 func (a *answer) generate(ctx context.Context) infer.Ending {
 	a.prepare()
-	s, err := a.ready(ctx)
+	s, err := a.findStart(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return infer.Ending{Reason: infer.ReasonCancelled}
@@ -160,7 +160,7 @@ func (a *answer) draw(ctx context.Context, s start) infer.Ending {
 		return first
 	}
 	a.d.mu.Lock()
-	s = a.after(s, first.Snapshot)
+	s = a.startAfter(s, first.Snapshot)
 	a.d.mu.Unlock()
 	rest := a.follow(ctx, s, max(limit-1, 0), nil)
 	rest.Tokens = slices.Concat(first.Tokens, rest.Tokens)
@@ -258,7 +258,7 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 	}
 	adapter := a.way.adapter
 	stream, err := a.host().engine.Submit(infer.Request{
-		From: s.request(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
+		From: s.requestFrom(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
 		MaxTokens: limit, Stops: a.d.workspace.stops(a.model()), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,
 	})
 	a.begun, a.stream, a.ban = s, stream, ban

@@ -110,14 +110,14 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 	if name, err = l.CheckName(ctx, name); err != nil {
 		return turn.State{}, err
 	}
-	s, err := a.ready(ctx)
+	s, err := a.findStart(ctx)
 	if err != nil {
 		return turn.State{}, err
 	}
 	snap := s.from
 	if snap == nil || len(s.tokens) > 0 {
 		adapter := a.way.adapter
-		if snap, err = library.ReadState(ctx, e, infer.Request{From: s.request(adapter), Tokens: s.tokens, Adapter: adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
+		if snap, err = library.ReadState(ctx, e, infer.Request{From: s.requestFrom(adapter), Tokens: s.tokens, Adapter: adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
 			return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 		}
 	}
@@ -143,5 +143,5 @@ func (d *Dialogue) reader(id turn.ID) (*answer, string, error) {
 	case n.turn.Role != turn.RoleAssistant:
 		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
 	}
-	return d.looker(id), d.conv.Title, nil
+	return d.lookFrom(id), d.conv.Title, nil
 }

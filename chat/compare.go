@@ -107,11 +107,11 @@ func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []conte
 		reading.Go(func() {
 			first, start := rows[group[0]], (*answer).readPrompt
 			if len(group) == 1 {
-				start = (*answer).ready
+				start = (*answer).findStart
 			}
 			s, err := start(first, ctx)
 			for _, i := range group {
-				rows[i].share(first)
+				rows[i].takeOver(first)
 				d.startRow(ctxs[i], rows[i], s, err)
 			}
 		})
@@ -153,7 +153,7 @@ func (d *Dialogue) startRow(ctx context.Context, a *answer, s start, err error) 
 			return
 		}
 		end := a.watch(ctx, stream)
-		end.Snapshot = a.named(end)
+		end.Snapshot = a.nameEnding(end)
 		d.finishRow(a, end)
 	})
 }
@@ -161,26 +161,26 @@ func (d *Dialogue) startRow(ctx context.Context, a *answer, s start, err error) 
 // readPrompt makes the state after the prompt, from which any number of
 // answers can be drawn.
 func (a *answer) readPrompt(ctx context.Context) (start, error) {
-	s, err := a.ready(ctx)
+	s, err := a.findStart(ctx)
 	if err != nil || len(s.tokens) == 0 {
 		return s, err
 	}
-	read, adapter := a.cost.Read, a.using().Adapter
+	read, adapter := a.cost.Read, a.adapterInUse().Adapter
 	end, err := a.readLogits(ctx, infer.Request{
-		From: s.request(adapter), Tokens: s.tokens, Sampling: a.samplingNow(), Adapter: adapter, AnyAdapter: true,
-	}, func(stream *infer.Stream) { a.progressed(stream, read, read+len(s.tokens)) })
+		From: s.requestFrom(adapter), Tokens: s.tokens, Sampling: a.samplingNow(), Adapter: adapter, AnyAdapter: true,
+	}, func(stream *infer.Stream) { a.showProgress(stream, read, read+len(s.tokens)) })
 	if err != nil {
 		return start{}, err
 	}
 	a.d.mu.Lock()
-	s = a.after(s, end)
+	s = a.startAfter(s, end)
 	a.d.mu.Unlock()
 	a.keepPrompt(s)
 	return s, nil
 }
 
-// share takes over what another answer found out for both.
-func (a *answer) share(first *answer) {
+// takeOver takes over what another answer found out for both.
+func (a *answer) takeOver(first *answer) {
 	if a == first {
 		return
 	}

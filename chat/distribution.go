@@ -103,7 +103,7 @@ func (d *Dialogue) NextDistribution(ctx context.Context) (*Distribution, error) 
 
 // ahead is the state that the answer would go on from, with logits.
 func (a *answer) ahead(ctx context.Context) (*infer.Snapshot, error) {
-	s, err := a.ready(ctx)
+	s, err := a.findStart(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -116,9 +116,9 @@ func (a *answer) logitsAt(ctx context.Context, s start) (*infer.Snapshot, error)
 	if s.from != nil && s.from.Logits != nil && unread+len(s.from.Pending) == 0 {
 		return s.from, nil
 	}
-	adapter := a.using().Adapter
+	adapter := a.adapterInUse().Adapter
 	return a.readLogits(ctx, infer.Request{
-		From: s.request(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: adapter, AnyAdapter: true,
+		From: s.requestFrom(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: adapter, AnyAdapter: true,
 	}, nil)
 }
 

@@ -85,7 +85,7 @@ func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]
 // stateAt is the state after so many tokens of the answer, with its logits.
 func (a *answer) stateAt(ctx context.Context, index int) (*infer.Snapshot, error) {
 	from, at := a.d.looked(a.turn, index)
-	s, err := a.reach(ctx, a.turn.Tokens[:index], from, at)
+	s, err := a.reachStart(ctx, a.turn.Tokens[:index], from, at)
 	if err != nil {
 		return nil, err
 	}

@@ -49,16 +49,16 @@ func adapterNamed(name, fingerprint string) string {
 	return fmt.Sprintf("the adapter %s (%s)", name, mark)
 }
 
-// adapterInUse is the one of now in a sentence.
-func (a *answer) adapterInUse() string {
-	use := a.using()
+// sayAdapterInUse is the one of now in a sentence.
+func (a *answer) sayAdapterInUse() string {
+	use := a.adapterInUse()
 	return adapterNamed(use.Name, use.Adapter) + ", which is in use now"
 }
 
-// force says whether an answer goes on without what is missing, as a person
+// goOnWithout says whether an answer goes on without what is missing, as a person
 // wants it to: what is to be read again is read with the adapter in use then,
 // and from the conversation's base where another one is gone.
-func (a *answer) force(err error) bool {
+func (a *answer) goOnWithout(err error) bool {
 	missing, ok := errors.AsType[*MissingError](err)
 	if !ok {
 		return false
@@ -79,8 +79,8 @@ func (a *answer) force(err error) bool {
 	return true
 }
 
-// need loads the adapter of what is to be read again.
-func (a *answer) need(ctx context.Context, r replay.Read) error {
+// needAdapter loads the adapter of what is to be read again.
+func (a *answer) needAdapter(ctx context.Context, r replay.Read) error {
 	err := a.host().adapters.Need(ctx, r.Adapter)
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -92,7 +92,7 @@ func (a *answer) need(ctx context.Context, r replay.Read) error {
 	return &MissingError{
 		First: r.First + 1, Last: r.Last + 1, Adapter: r.Adapter, Name: r.Name,
 		What: "were read with " + adapterNamed(r.Name, r.Adapter) + ", " + lost.How, WayOut: lost.WayOut,
-		Now: "with " + a.adapterInUse(), Err: err,
+		Now: "with " + a.sayAdapterInUse(), Err: err,
 	}
 }
 

@@ -22,26 +22,26 @@ func (d *Dialogue) path(to turn.ID) []turn.Turn {
 	return path
 }
 
-// looker is what finds the states along the line to a turn, of the
+// lookFrom is what finds the states along the line to a turn, of the
 // conversation's own state alone. The caller holds mu.
-func (d *Dialogue) looker(to turn.ID) *answer {
+func (d *Dialogue) lookFrom(to turn.ID) *answer {
 	w := d.way()
 	w.mix = turn.Mix{}
 	return &answer{d: d, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(to), way: w, prompted: true}
 }
 
-// before is the answer as it was before it goes on, or as it is looked at; nil
+// ownTurn is the answer as it was before it goes on, or as it is looked at; nil
 // for a new one.
-func (a *answer) before() *turn.Turn {
+func (a *answer) ownTurn() *turn.Turn {
 	if a.resumed != nil {
 		return a.resumed
 	}
 	return a.seen
 }
 
-// begins is the history of the answer's line before its first token: it begins
+// findBeginning is the history of the answer's line before its first token: it begins
 // where the nearest turn says that goes on, and otherwise as the answer's way does.
-func (a *answer) begins(turns []turn.Turn) turn.History {
+func (a *answer) findBeginning(turns []turn.Turn) turn.History {
 	for _, t := range slices.Backward(turns[:max(len(turns)-a.anew, 0)]) {
 		if t.History.Known(a.template.Model) {
 			return t.History.Prefix(0)
@@ -50,14 +50,14 @@ func (a *answer) begins(turns []turn.Turn) turn.History {
 	return turn.History{Model: a.template.Model, Base: a.way.base, Kind: a.way.baseKind}
 }
 
-// layLine puts the answer's line together: its path and behind it, of an answer
+// buildLine puts the answer's line together: its path and behind it, of an answer
 // that goes on or is looked at, its own tokens.
-func (a *answer) layLine(own []int32) *replay.Line {
-	of, turns := a.before(), a.path
+func (a *answer) buildLine(own []int32) *replay.Line {
+	of, turns := a.ownTurn(), a.path
 	if of != nil {
 		turns = append(slices.Clone(turns), *of)
 	}
-	begins := a.begins(turns)
+	begins := a.findBeginning(turns)
 	tokens := lineTokens(a.template, a.path, a.rendering, a.base, begins)
 	if of != nil {
 		tokens = append(tokens, own)
@@ -100,22 +100,22 @@ type route struct {
 	named bool    // what From has read has a name, if one adapter has read it
 }
 
-// route is how the state is reached where the answer begins. own are its tokens,
+// planRoute is how the state is reached where the answer begins. own are its tokens,
 // of one that goes on or is looked at; within, if it is not nil, has read some
 // of them. Where an adapter is missing and a person wants to go on all the same,
 // what is to be read again is read with the one in use.
-func (a *answer) route(ctx context.Context, own []int32, within *infer.Snapshot, read int) (route, error) {
-	r, err := a.tryRoute(ctx, own, within, read)
-	if a.force(err) {
-		r, err = a.tryRoute(ctx, own, within, read)
+func (a *answer) planRoute(ctx context.Context, own []int32, within *infer.Snapshot, read int) (route, error) {
+	r, err := a.tryPlan(ctx, own, within, read)
+	if a.goOnWithout(err) {
+		r, err = a.tryPlan(ctx, own, within, read)
 	}
 	return r, err
 }
 
-func (a *answer) tryRoute(ctx context.Context, own []int32, within *infer.Snapshot, read int) (r route, err error) {
-	l := a.layLine(own)
+func (a *answer) tryPlan(ctx context.Context, own []int32, within *infer.Snapshot, read int) (r route, err error) {
+	l := a.buildLine(own)
 	a.setLine(l)
-	wanted, use := l.History(l.Len()-1-min(a.anew, l.Len())), a.using()
+	wanted, use := l.History(l.Len()-1-min(a.anew, l.Len())), a.adapterInUse()
 	switch from := a.snapshots(ctx); {
 	case within != nil:
 		r.Plan = l.Within(within, l.Prompt()+read, wanted)
@@ -125,7 +125,7 @@ func (a *answer) tryRoute(ctx context.Context, own []int32, within *infer.Snapsh
 		r.Plan = l.Plan(wanted, use, from)
 	}
 	if r.From == nil {
-		r.From, r.text, err = a.beginning(ctx, wanted.Base)
+		r.From, r.text, err = a.loadBeginning(ctx, wanted.Base)
 		r.named = len(r.text) == 0
 	} else {
 		r.named = r.From.Prefix != infer.Prefix{}
@@ -135,7 +135,7 @@ func (a *answer) tryRoute(ctx context.Context, own []int32, within *infer.Snapsh
 	}
 	for _, p := range r.Reads {
 		if err == nil {
-			err = a.need(ctx, p)
+			err = a.needAdapter(ctx, p)
 		}
 	}
 	return r, err
@@ -148,8 +148,8 @@ func (a *answer) setLine(l *replay.Line) {
 	a.line = l
 }
 
-// using is the adapter in use: it may be changed at any time.
-func (a *answer) using() turn.Run {
+// adapterInUse is the adapter in use: it may be changed at any time.
+func (a *answer) adapterInUse() turn.Run {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	return turn.Run{Adapter: a.way.adapter, Name: a.way.adapterName}
@@ -161,20 +161,20 @@ func (a *answer) snapshots(ctx context.Context) replay.Snapshots {
 		Kept: func(at int) *infer.Snapshot {
 			switch {
 			case at == len(a.path):
-				return a.find(ctx, a.before().ID)
+				return a.findSnapshot(ctx, a.ownTurn().ID)
 			case at == len(a.path)-1 && a.skipsPrompt:
 				return nil
 			}
-			return a.find(ctx, a.path[at].ID)
+			return a.findSnapshot(ctx, a.path[at].ID)
 		},
 		Named:  func(prefixes []infer.Prefix) (*infer.Snapshot, int) { return a.findNamed(ctx, prefixes) },
 		Origin: a.origin,
 	}
 }
 
-// find is the snapshot of a turn as this answer can go on from it, or nil. One
+// findSnapshot is the snapshot of a turn as this answer can go on from it, or nil. One
 // that is damaged or of another model costs time and is no error.
-func (a *answer) find(ctx context.Context, id turn.ID) *infer.Snapshot {
+func (a *answer) findSnapshot(ctx context.Context, id turn.ID) *infer.Snapshot {
 	model := a.model()
 	if s := a.fits(a.d.tree.held(id)); usable(s, model) {
 		return s
@@ -229,9 +229,9 @@ func (a *answer) origin(adapter string) infer.Prefix {
 	return infer.PrefixFrom(a.model(), base)
 }
 
-// beginning is where a line begins: the base state and what is read before the
+// loadBeginning is where a line begins: the base state and what is read before the
 // first turn.
-func (a *answer) beginning(ctx context.Context, id turn.ID) (*infer.Snapshot, []int32, error) {
+func (a *answer) loadBeginning(ctx context.Context, id turn.ID) (*infer.Snapshot, []int32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}

@@ -31,7 +31,7 @@ func (d *Dialogue) ScoreTurns(ctx context.Context, answers []turn.ID, reference 
 	if err != nil {
 		return nil, err
 	}
-	return compare.ScoreTexts(ctx, h.engine, infer.Request{From: s.request(reference.Adapter.Fingerprint), Tokens: s.tokens, Adapter: reference.Adapter.Fingerprint, AnyAdapter: true, Label: "perplexity"}, tokens)
+	return compare.ScoreTexts(ctx, h.engine, infer.Request{From: s.requestFrom(reference.Adapter.Fingerprint), Tokens: s.tokens, Adapter: reference.Adapter.Fingerprint, AnyAdapter: true, Label: "perplexity"}, tokens)
 }
 
 // answerAgain is an answer of the reference to the prompt of answers, and their tokens.

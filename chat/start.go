@@ -20,17 +20,17 @@ type start struct {
 	named          bool         // what from has read has a name, if one adapter has read it
 }
 
-// ready is where the answer begins, after what other adapters have read.
-func (a *answer) ready(ctx context.Context) (start, error) {
-	if err := a.host().adapters.Need(ctx, a.using().Adapter); err != nil {
+// findStart is where the answer begins, after what other adapters have read.
+func (a *answer) findStart(ctx context.Context) (start, error) {
+	if err := a.host().adapters.Need(ctx, a.adapterInUse().Adapter); err != nil {
 		return start{}, err
 	}
-	return a.reach(ctx, a.turn.Tokens, nil, 0)
+	return a.reachStart(ctx, a.turn.Tokens, nil, 0)
 }
 
-// reach is route, and reads what is to be read again.
-func (a *answer) reach(ctx context.Context, own []int32, within *infer.Snapshot, read int) (start, error) {
-	r, err := a.route(ctx, own, within, read)
+// reachStart is route, and reads what is to be read again.
+func (a *answer) reachStart(ctx context.Context, own []int32, within *infer.Snapshot, read int) (start, error) {
+	r, err := a.planRoute(ctx, own, within, read)
 	if err != nil {
 		return start{}, err
 	}
@@ -45,7 +45,7 @@ func (a *answer) readAgain(ctx context.Context, r route) (start, error) {
 	s := start{from: r.From, history: r.History, tokens: r.Tokens, replay: r.Replay, own: r.Own, named: r.named}
 	reads := r.Reads
 	if len(r.text) > 0 {
-		first := a.using()
+		first := a.adapterInUse()
 		if len(reads) > 0 {
 			first = reads[0].Run
 		}
@@ -60,12 +60,12 @@ func (a *answer) readAgain(ctx context.Context, r route) (start, error) {
 		all += len(p.Prompt) + len(p.Replay)
 	}
 	for _, p := range reads {
-		if err := a.need(ctx, p); err != nil { // it may have been dropped while others were read
+		if err := a.needAdapter(ctx, p); err != nil { // it may have been dropped while others were read
 			return start{}, err
 		}
 		end, err := a.readLogits(ctx, infer.Request{
-			From: s.request(p.Adapter), Tokens: p.Prompt, Replay: p.Replay, Sampling: a.samplingNow(), Adapter: p.Adapter, AnyAdapter: true,
-		}, func(stream *infer.Stream) { a.progressed(stream, read, all) })
+			From: s.requestFrom(p.Adapter), Tokens: p.Prompt, Replay: p.Replay, Sampling: a.samplingNow(), Adapter: p.Adapter, AnyAdapter: true,
+		}, func(stream *infer.Stream) { a.showProgress(stream, read, all) })
 		if err != nil {
 			return start{}, err
 		}
@@ -79,9 +79,9 @@ func (a *answer) readAgain(ctx context.Context, r route) (start, error) {
 	return s, nil
 }
 
-// request is the snapshot that a request with an adapter begins from: the
+// requestFrom is the snapshot that a request with an adapter begins from: the
 // engine carries its history on, and further states go on with the adapter.
-func (s *start) request(adapter string) *infer.Snapshot {
+func (s *start) requestFrom(adapter string) *infer.Snapshot {
 	if s.from == nil {
 		return nil
 	}
@@ -97,9 +97,9 @@ func (s *start) request(adapter string) *infer.Snapshot {
 	return &out
 }
 
-// after is where another request begins behind one from s that has left a
+// startAfter is where another request begins behind one from s that has left a
 // snapshot: nothing is left to read before it draws. The caller holds mu.
-func (a *answer) after(s start, end *infer.Snapshot) start {
+func (a *answer) startAfter(s start, end *infer.Snapshot) start {
 	return start{from: end, history: a.historyOf(s, end), own: s.own, named: s.named}
 }
 
@@ -158,7 +158,7 @@ func (a *answer) keepPrompt(s start) {
 	}
 	snap := s.from
 	if s.named {
-		snap = naming(snap, replay.Name(s.history, a.line.Tokens(), a.origin))
+		snap = withPrefix(snap, replay.Name(s.history, a.line.Tokens(), a.origin))
 	}
 	a.d.saver.Commit(a.d.conv, prompt.turn, snap)
 	a.d.tree.hold(prompt.turn.ID, snap)
@@ -171,21 +171,21 @@ func (a *answer) keepPromptOf(stream *infer.Stream) {
 		return
 	}
 	a.d.mu.Lock()
-	s := a.after(a.begun, p)
+	s := a.startAfter(a.begun, p)
 	a.d.mu.Unlock()
 	a.keepPrompt(s)
 }
 
-// naming gives a snapshot a name.
-func naming(s *infer.Snapshot, p infer.Prefix) *infer.Snapshot {
+// withPrefix gives a snapshot a name.
+func withPrefix(s *infer.Snapshot, p infer.Prefix) *infer.Snapshot {
 	named := *s
 	named.Prefix = p
 	return &named
 }
 
-// named is the ending's snapshot with the name of what it has read: all but the
+// nameEnding is the ending's snapshot with the name of what it has read: all but the
 // tokens that it leaves pending.
-func (a *answer) named(end infer.Ending) *infer.Snapshot {
+func (a *answer) nameEnding(end infer.Ending) *infer.Snapshot {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	s := end.Snapshot
@@ -200,11 +200,11 @@ func (a *answer) named(end infer.Ending) *infer.Snapshot {
 	if n := len(all) - len(s.Pending); n != h.Len() || !slices.Equal(all[n:], s.Pending) {
 		return s
 	}
-	return naming(s, replay.Name(h, all, a.origin))
+	return withPrefix(s, replay.Name(h, all, a.origin))
 }
 
-// progressed shows the progress of a read as a part of all that is read.
-func (a *answer) progressed(stream *infer.Stream, read, all int) {
+// showProgress shows the progress of a read as a part of all that is read.
+func (a *answer) showProgress(stream *infer.Stream, read, all int) {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	a.progress = stream.Progress()

@@ -87,7 +87,7 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 	if !m.Active() {
 		return from, nil
 	}
-	use := a.using()
+	use := a.adapterInUse()
 	voices, err := a.d.workspace.library.LoadMembers(ctx, m, model, use.Adapter, use.Name)
 	if err != nil {
 		return nil, err

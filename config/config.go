@@ -14,8 +14,8 @@ import (
 	"rookery/infer/sampler"
 )
 
-// A Config is the whole configuration. config.example.toml says what each key
-// means; a zero value is never meaningful by itself, start from Default.
+// A Config is the whole configuration. config.example.toml says what each key means.
+// The zero value is not valid: start from Default.
 type Config struct {
 	Model    Model               `toml:"model"`
 	Engine   Engine              `toml:"engine"`
@@ -27,13 +27,13 @@ type Config struct {
 	Storage  Storage             `toml:"storage"`
 }
 
-// Model says which weights to run.
+// Model names the model to run.
 type Model struct {
 	Path  string `toml:"path"`
 	Vocab string `toml:"vocab"`
 }
 
-// Engine says how to run them.
+// Engine says how to run it.
 type Engine struct {
 	Backend string `toml:"backend"`
 	Threads int    `toml:"threads"`
@@ -43,7 +43,7 @@ type Engine struct {
 	Chunk   int    `toml:"chunk"`
 }
 
-// Chat holds what a new conversation starts with.
+// Chat holds the settings of new conversations.
 type Chat struct {
 	System       string   `toml:"system"`
 	Think        string   `toml:"think"`
@@ -75,7 +75,7 @@ type UI struct {
 	ScreenReader bool   `toml:"screen_reader"`
 }
 
-// Storage says where conversations live.
+// Storage says where conversations are kept, and how much room their states may take.
 type Storage struct {
 	DataDir        string `toml:"data_dir"`
 	SnapshotBudget Bytes  `toml:"snapshot_budget"`
@@ -83,7 +83,7 @@ type Storage struct {
 	SlotBudget     Bytes  `toml:"slot_budget"`
 }
 
-// Default is what holds when no file says otherwise.
+// Default returns the configuration without a file.
 func Default() Config {
 	return Config{
 		Engine:  Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
@@ -95,11 +95,11 @@ func Default() Config {
 	}
 }
 
-// DefaultPath is where the configuration is looked for.
+// DefaultPath returns the path of the configuration if none is named.
 func DefaultPath() string { return filepath.Join(xdg.ConfigHome, "rookery", "config.toml") }
 
-// Load reads path over the defaults. A missing file at the default path is no
-// error; one that was asked for by name is.
+// Load reads the file at path over the defaults; "" is DefaultPath. A missing file is an
+// error only if path names it.
 func Load(path string) (Config, error) {
 	named := path != ""
 	if !named {
@@ -115,7 +115,7 @@ func Load(path string) (Config, error) {
 	return Parse(path, data)
 }
 
-// Parse reads data over the defaults; name is for messages.
+// Parse reads data over the defaults; error messages begin with name.
 func Parse(name string, data []byte) (Config, error) {
 	c := Default()
 	meta, err := toml.Decode(string(data), &c)
@@ -139,13 +139,13 @@ func Parse(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// oneOf lists the words that a key takes.
+// oneOf lists the values that a key may have.
 type oneOf struct {
 	key, value string
 	words      []string
 }
 
-// Validate says in one line what is wrong.
+// Validate checks the values; the error is one line.
 func (c Config) Validate() error {
 	for _, o := range []oneOf{
 		{"engine.backend", c.Engine.Backend, []string{"auto", "cpu", "cuda"}},
@@ -183,7 +183,8 @@ func (c Config) Validate() error {
 	return err
 }
 
-// Preset is a person's own preset: it follows the model where it says nothing.
+// Preset returns one of the person's own presets. A parameter that it does not set
+// leaves the model's probabilities as they are.
 func (c Config) Preset(name string) (sampler.Params, error) {
 	p, err := c.Presets[name].Over(sampler.Params{Temperature: 1, TopP: 1, Decay: 0.996})
 	if err != nil {

@@ -43,7 +43,7 @@ func NewLine(begins turn.History, turns []turn.Turn, tokens [][]int32, answer bo
 func (l *Line) history(i int, above turn.History) turn.History {
 	t := &l.turns[i]
 	switch {
-	case l.recalled(i): // nobody below has read it as its own state did
+	case l.isRecalled(i): // nobody below has read it as its own state did
 		return above
 	case t.History.Known(l.model):
 		return t.History.Prefix(l.ends[i])
@@ -73,8 +73,8 @@ func (l *Line) Prompt() int { return l.prompt }
 // isAnswer says that a turn is the answer that goes on.
 func (l *Line) isAnswer(i int) bool { return l.answer && i == len(l.turns)-1 }
 
-// recalled says that the line reads something else than the turn's own state did.
-func (l *Line) recalled(i int) bool { return l.turns[i].Recall != nil && !l.isAnswer(i) }
+// isRecalled says that the line reads something else than the turn's own state did.
+func (l *Line) isRecalled(i int) bool { return l.turns[i].Recall != nil && !l.isAnswer(i) }
 
 // Len is how many turns the line has.
 func (l *Line) Len() int { return len(l.turns) }

@@ -68,42 +68,42 @@ const MaxNamed = 1 << 15
 // as wanted says, and what is behind it by adapter, in the answer's request.
 func (l *Line) Plan(wanted turn.History, adapter turn.Run, s Snapshots) Plan {
 	wanted = wanted.Prefix(len(l.all))
-	p, ok := l.nearest(wanted, s)
+	p, ok := l.fromNearest(wanted, s)
 	if !ok {
-		p, ok = l.named(wanted, adapter, s)
+		p, ok = l.fromNamed(wanted, adapter, s)
 	}
 	if !ok {
 		p = Plan{Turn: -1, History: wanted.Prefix(0)}
 	}
 	if !p.Own {
-		l.fill(&p, wanted)
+		l.fillReads(&p, wanted)
 	}
 	return p
 }
 
-// nearest begins a plan from the last turn whose state has read nothing but a
+// fromNearest begins a plan from the last turn whose state has read nothing but a
 // part of what is wanted.
-func (l *Line) nearest(wanted turn.History, s Snapshots) (Plan, bool) {
+func (l *Line) fromNearest(wanted turn.History, s Snapshots) (Plan, bool) {
 	for i := len(l.turns) - 1; i >= 0; i-- {
-		if l.recalled(i) || !wanted.HasPrefix(l.histories[i]) {
+		if l.isRecalled(i) || !wanted.HasPrefix(l.histories[i]) {
 			continue
 		}
 		from := s.Kept(i)
-		h, ok := l.after(i, from)
+		h, ok := l.historyOf(i, from)
 		switch {
 		case !ok || !wanted.HasPrefix(h):
 		case l.isAnswer(i) && (from.Logits != nil || len(from.Pending) > 0):
 			return Plan{From: from, History: h, Turn: i, Own: true}, true
 		case !l.isAnswer(i) && (h.Len() < len(l.all) || from.Logits != nil):
-			return Plan{From: anew(from), History: h, Turn: i}, true
+			return Plan{From: forNewAnswer(from), History: h, Turn: i}, true
 		}
 	}
 	return Plan{}, false
 }
 
-// after is what a snapshot of turn i has read. It is of no use where the turn
+// historyOf is what a snapshot of turn i has read. It is of no use where the turn
 // says something else.
-func (l *Line) after(i int, s *infer.Snapshot) (h turn.History, ok bool) {
+func (l *Line) historyOf(i int, s *infer.Snapshot) (h turn.History, ok bool) {
 	if s == nil || len(s.Pending) > len(l.tokens[i]) {
 		return h, false
 	}
@@ -121,14 +121,14 @@ func (l *Line) after(i int, s *infer.Snapshot) (h turn.History, ok bool) {
 // n tokens of the line.
 func (l *Line) Within(from *infer.Snapshot, n int, wanted turn.History) Plan {
 	p := Plan{From: from, History: wanted.Until(n), Turn: -1}
-	l.fill(&p, wanted)
+	l.fillReads(&p, wanted)
 	return p
 }
 
-// anew is a snapshot for another answer than its own: penalties and the random
+// forNewAnswer is a snapshot for another answer than its own: penalties and the random
 // stream begin with an answer, so that it does not depend on which snapshots
 // there are. What was left pending is read with the rest of the line.
-func anew(s *infer.Snapshot) *infer.Snapshot {
+func forNewAnswer(s *infer.Snapshot) *infer.Snapshot {
 	out := *s
 	out.Sampler, out.Tail = sampler.Memory{}, nil
 	if len(s.Pending) > 0 {
@@ -137,10 +137,10 @@ func anew(s *infer.Snapshot) *infer.Snapshot {
 	return &out
 }
 
-// named begins a plan from a state of any line that has read the same tokens
+// fromNamed begins a plan from a state of any line that has read the same tokens
 // with one adapter, the longest that there is: the same system prompt, the same
 // first question, the same pasted text.
-func (l *Line) named(wanted turn.History, adapter turn.Run, s Snapshots) (Plan, bool) {
+func (l *Line) fromNamed(wanted turn.History, adapter turn.Run, s Snapshots) (Plan, bool) {
 	run := adapter
 	run.Tokens = l.prompt
 	if len(wanted.Runs) > 0 {
@@ -162,15 +162,15 @@ func (l *Line) named(wanted turn.History, adapter turn.Run, s Snapshots) (Plan, 
 		return Plan{}, false
 	}
 	run.Tokens = len(prefixes) - at
-	from = anew(from)
+	from = forNewAnswer(from)
 	if run.Tokens == len(l.all) && from.Logits == nil {
 		return Plan{}, false
 	}
 	return Plan{From: from, History: wanted.Prefix(0).Then(run), Turn: -1}, true
 }
 
-// fill adds what is to be read after From.
-func (l *Line) fill(p *Plan, wanted turn.History) {
+// fillReads adds what is to be read after From.
+func (l *Line) fillReads(p *Plan, wanted turn.History) {
 	at := p.History.Len()
 	for _, run := range wanted.Rest(at) {
 		first, last := l.turnAt(at), l.turnAt(at+run.Tokens-1)
