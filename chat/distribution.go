@@ -85,7 +85,7 @@ func (d *Dialogue) NextDistribution(ctx context.Context) (*Distribution, error) 
 		return nil, err
 	}
 	t := head.turn
-	a := &answer{d: d, turn: turn.Turn{Parent: t.ID}, template: d.template(), rendering: d.rendering(), path: d.path(t.ID), sampling: t.Sampling}
+	a := &answer{d: d, turn: turn.Turn{Parent: t.ID}, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(t.ID), sampling: t.Sampling, prompted: true}
 	if t.Role == turn.RoleAssistant {
 		a.turn, a.resumed, a.path = t, &t, d.path(t.Parent)
 	}
@@ -103,16 +103,22 @@ func (d *Dialogue) NextDistribution(ctx context.Context) (*Distribution, error) 
 
 // ahead is the state that the answer would go on from, with logits.
 func (a *answer) ahead(ctx context.Context) (*infer.Snapshot, error) {
-	s, err := a.ready(ctx)
+	s, err := a.findStart(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return a.logitsAt(ctx, s)
+}
+
+// logitsAt is the state where an answer begins, with its logits.
+func (a *answer) logitsAt(ctx context.Context, s start) (*infer.Snapshot, error) {
 	unread := len(s.tokens) + len(s.replay)
 	if s.from != nil && s.from.Logits != nil && unread+len(s.from.Pending) == 0 {
 		return s.from, nil
 	}
+	adapter := a.adapterInUse().Adapter
 	return a.readLogits(ctx, infer.Request{
-		From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: s.adapter, AnyAdapter: true,
+		From: s.requestFrom(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: adapter, AnyAdapter: true,
 	}, nil)
 }
 

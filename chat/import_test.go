@@ -26,7 +26,7 @@ func told(t *testing.T, data string) string {
 		if a.Outcome != transfer.OutcomeNew {
 			continue
 		}
-		c, turns, _, err := store.Load(ctx, a.ID)
+		c, turns, err := store.Load(ctx, a.ID)
 		must(t, err)
 		if c.System != "" {
 			fmt.Fprintf(&b, "  system %q\n", c.System)
@@ -142,7 +142,7 @@ func TestImportOfAnOlderExport(t *testing.T) {
 	store := memstore.New()
 	imported(t, store, data)
 	wantC, wantTurns := exported()
-	c, turns, _, err := store.Load(t.Context(), wantC.ID)
+	c, turns, err := store.Load(t.Context(), wantC.ID)
 	must(t, err)
 	wantC.Tip = wantC.Head
 	if diff := cmp.Diff(wantC, c); diff != "" {

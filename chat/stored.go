@@ -72,7 +72,7 @@ func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id turn.ID, f t
 		if d.View().Live != nil {
 			return ErrBusy
 		}
-		if err := d.saver.flush(ctx); err != nil {
+		if err := d.saver.Flush(ctx); err != nil {
 			return fmt.Errorf("saving the conversation before it is exported: %w", err)
 		}
 	}

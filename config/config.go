@@ -68,7 +68,6 @@ type UI struct {
 type Storage struct {
 	DataDir        string `toml:"data_dir"`
 	SnapshotBudget Bytes  `toml:"snapshot_budget"`
-	SnapshotWidth  string `toml:"snapshot_width"`
 	MemoryBudget   Bytes  `toml:"memory_budget"`
 	SlotBudget     Bytes  `toml:"slot_budget"`
 }
@@ -81,7 +80,7 @@ func Default() Config {
 		Sampling: sampler.Changes{}, Presets: map[string]sampler.Changes{},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
-		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, SnapshotWidth: "exact", MemoryBudget: 1e9, SlotBudget: 256e6},
+		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, MemoryBudget: 1e9, SlotBudget: 256e6},
 	}
 }
 
@@ -144,7 +143,6 @@ func (c Config) Validate() error {
 		{"engine.weights", c.Engine.Weights, []string{"auto", "fp32", "fp16", "bf16", "int8"}},
 		{"engine.state", c.Engine.State, []string{"fp32", "fp16"}},
 		{"chat.think", c.Chat.Think, []string{"off", "fast", "free", "short", "long", "chinese"}},
-		{"storage.snapshot_width", c.Storage.SnapshotWidth, []string{"exact", "16", "8"}},
 		{"ui.appearance", c.UI.Appearance, []string{"auto", "dark", "light"}},
 	} {
 		if err := o.check(); err != nil {

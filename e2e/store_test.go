@@ -83,7 +83,7 @@ func readConversations(t *testing.T, s *sessions.Store) []storedConversation {
 	talks := make([]storedConversation, len(list))
 	for i, c := range list {
 		talks[i].Conversation = c
-		if _, talks[i].turns, _, err = s.Load(t.Context(), c.ID); err != nil {
+		if _, talks[i].turns, err = s.Load(t.Context(), c.ID); err != nil {
 			t.Fatal(err)
 		}
 	}

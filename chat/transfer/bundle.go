@@ -197,7 +197,7 @@ func (s *checksum) Write(p []byte) (int, error) {
 // LoadTree is a stored conversation as a tree, for a bundle; with the states
 // that are kept of it if they are wanted. They are read when they are written.
 func LoadTree(ctx context.Context, store turn.Store, id turn.ID, states bool) (turn.Tree, error) {
-	c, turns, _, err := store.Load(ctx, id)
+	c, turns, err := store.Load(ctx, id)
 	if err != nil {
 		return turn.Tree{}, err
 	}

@@ -59,12 +59,12 @@ func (k *treeCheck) checkTurn(t turn.Turn) error {
 	case !storableTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
-	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.Reading.Names()...) {
+	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.History.Names()...) {
 		if err := checkName(name); err != nil {
 			return err
 		}
 	}
-	if err := t.Reading.Check(); err != nil {
+	if err := t.History.Check(); err != nil {
 		return fmt.Errorf("how it was read: %w", err)
 	}
 	k.roles[t.ID], k.above[t.ID] = t.Role, t.Parent

@@ -188,7 +188,7 @@ func (p *planner) find(ctx context.Context, id turn.ID) (turns []turn.Turn, note
 	if !c.Deleted.IsZero() {
 		note = "in the bin"
 	}
-	_, turns, _, err = p.store.Load(ctx, id)
+	_, turns, err = p.store.Load(ctx, id)
 	if turns == nil {
 		turns = []turn.Turn{}
 	}

@@ -33,9 +33,7 @@ func libraryStates(t *turn.Tree) []turn.ID {
 		for _, f := range tn.Mix.Others {
 			need(f.State)
 		}
-		if tn.Reading.Anew != nil {
-			need(tn.Reading.Anew.Base)
-		}
+		need(tn.History.Base)
 	}
 	return ids
 }
@@ -188,11 +186,7 @@ func moveTree(t turn.Tree, to map[turn.ID]place) turn.Tree {
 	t.Turns, t.States = slices.Clone(t.Turns), slices.Clone(t.States)
 	for i := range t.Turns {
 		t.Turns[i].Mix = mix(t.Turns[i].Mix)
-		if a := t.Turns[i].Reading.Anew; a != nil {
-			moved := *a
-			moved.Base = at(a.Base)
-			t.Turns[i].Reading.Anew = &moved
-		}
+		t.Turns[i].History.Base = at(t.Turns[i].History.Base)
 	}
 	names := map[string]string{}
 	for was, is := range to {

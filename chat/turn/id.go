@@ -2,6 +2,7 @@ package turn
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -31,6 +32,21 @@ func NewID() ID {
 		}
 		if lastID.CompareAndSwap(last, next) {
 			return ID(next)
+		}
+	}
+}
+
+// lastMet is the greatest ID that new ones go on from: there is room behind it.
+const lastMet ID = math.MaxInt64 - 1<<40
+
+// Met makes all IDs from now on greater than one that was met. Those of a
+// conversation's turns are in order then, also where the clock was set back or
+// they come from another machine.
+func Met(id ID) {
+	for id <= lastMet {
+		last := lastID.Load()
+		if int64(id) <= last || lastID.CompareAndSwap(last, int64(id)) {
+			return
 		}
 	}
 }

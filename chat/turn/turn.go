@@ -66,10 +66,10 @@ type Turn struct {
 	Adapter   string         `json:"adapter,omitempty"`    // name of the adapter it was generated with; "" for none
 	AdapterID string         `json:"adapter_id,omitempty"` // its fingerprint; "" also where it was not written down
 	Mix       Mix            `json:"mix,omitzero"`         // it was drawn from; the zero Mix for none
-	Reading   Reading        `json:"reading,omitzero"`
-	Label     string         `json:"label,omitempty"`  // a person's name for this turn
-	Pinned    bool           `json:"pinned,omitempty"` // its snapshot is kept
-	Edited    bool           `json:"edited,omitempty"` // an answer of which a person wrote a part
+	History   History        `json:"history,omitzero"`     // of the state after it; the zero History is not known
+	Label     string         `json:"label,omitempty"`      // a person's name for this turn
+	Pinned    bool           `json:"pinned,omitempty"`     // its snapshot is kept
+	Edited    bool           `json:"edited,omitempty"`     // an answer of which a person wrote a part
 	Created   time.Time      `json:"created"`
 	Usage     infer.Usage    `json:"usage,omitzero"`
 }

@@ -51,12 +51,12 @@ func describeAdapter(a *adapter.Adapter, o adapter.Options) adapterFacts {
 	if a.Scaled() {
 		f.Scale = a.Scale() / f.Strength
 	}
-	for t := range adapter.LayerTargets {
+	for _, t := range adapter.LayerTargets(a.Shape) {
 		var ds []*adapter.Delta
 		for _, l := range a.Layers {
 			ds = append(ds, l.Deltas[t])
 		}
-		f.addTarget(adapter.Target(t), ds)
+		f.addTarget(t, ds)
 	}
 	f.addTarget(adapter.Head, []*adapter.Delta{a.Head})
 	for _, l := range a.Layers {
@@ -77,7 +77,7 @@ func (f *adapterFacts) addTarget(t adapter.Target, ds []*adapter.Delta) {
 		}
 		form := d.Form.String()
 		if at[form] == nil {
-			at[form] = &targetFacts{Target: t.String(), Form: form}
+			at[form] = &targetFacts{Target: string(t), Form: form}
 		}
 		x, rank := at[form], d.Rank
 		if d.Form == adapter.PiSSA {

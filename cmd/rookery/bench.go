@@ -23,20 +23,7 @@ import (
 
 // shapes are the shapes of released models; `bench --shape` makes random weights for
 // them.
-var shapes = map[string]rwkv.Shape{
-	"0.1b": released(12, 768, 64, 64, 32, 128),
-	"0.4b": released(24, 1024, 64, 64, 32, 128),
-	"1.5b": released(24, 2048, 96, 96, 64, 256),
-	"2.9b": released(32, 2560, 96, 96, 64, 320),
-	"7.2b": released(32, 4096, 128, 128, 96, 480),
-}
-
-func released(layers, embed, w, a, v, g int) rwkv.Shape {
-	return rwkv.Shape{
-		Version: rwkv.V7, Layers: layers, Embed: embed, Heads: embed / 64, HeadSize: 64, FFN: 4 * embed, Vocab: 65536,
-		RankW: w, RankA: a, RankV: v, RankG: g,
-	}
-}
+var shapes = rwkv.Released()
 
 // benchOptions are the flags of `bench`.
 type benchOptions struct {

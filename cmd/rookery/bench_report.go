@@ -61,7 +61,7 @@ func newReport(s subject, loading time.Duration, peaks *peaksReport) *report {
 	m := s.backend.Memory()
 	r := &report{
 		Model: s.name, Backend: s.backend.Name(), Go: runtime.Version(), Parameters: s.shape.Params(), WeightBytes: m.Weights,
-		StateBytes: int64(4 * s.shape.StateLen()), LoadSeconds: loading.Seconds(),
+		StateBytes: s.shape.StateBytes(), LoadSeconds: loading.Seconds(),
 	}
 	if b := s.gpu(); b != nil {
 		d := b.Device()
@@ -114,11 +114,11 @@ func newMeasurements(what string, series measure.Series) measurements {
 // denseBytes returns the bytes that a decoding step moves if it reads every weight but
 // the embedding, and reads and writes one state for each row.
 func (r *report) denseBytes(s rwkv.Shape, state string, rows int) int64 {
-	wkv := int64(4)
-	if state == "fp16" {
-		wkv = 2
+	perLayer := 4 * int64(s.LayerStateLen())
+	if state == "fp16" { // the matrices of the state alone are
+		first, last := s.StatePart(0, rwkv.PartWKV)
+		perLayer -= 2 * int64(last-first)
 	}
-	perLayer := 4*2*int64(s.Embed) + wkv*int64(s.Embed*s.HeadSize)
 	return r.WeightBytes - embeddingBytes(s, r.WeightBytes) + 2*int64(rows*s.Layers)*perLayer
 }
 

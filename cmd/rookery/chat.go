@@ -202,11 +202,7 @@ func (a *app) applyReload(r config.Reload, workspace *chat.Workspace, store *ses
 
 // retention is what the configuration says about stored states.
 func retention(c config.Config) sessions.Retention {
-	width, err := infer.ParseWidth(c.Storage.SnapshotWidth)
-	if err != nil {
-		width = infer.WidthExact // Config.Validate knows the words
-	}
-	return sessions.Retention{Budget: int64(c.Storage.SnapshotBudget), Width: width}
+	return sessions.Retention{Budget: int64(c.Storage.SnapshotBudget)}
 }
 
 func uiSettings(c config.Config) ui.Settings {

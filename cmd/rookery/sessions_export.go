@@ -94,7 +94,7 @@ func (a *app) exportSessions(cmd *cobra.Command, args []string, e exportOptions)
 
 // writeOne writes one conversation as markdown or JSON.
 func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, f transfer.Format) error {
-	c, turns, _, err := s.Load(ctx, ids[0])
+	c, turns, err := s.Load(ctx, ids[0])
 	if err != nil {
 		return err
 	}
