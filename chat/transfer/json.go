@@ -39,8 +39,8 @@ type exportedTurn struct {
 	Bytes []byte `json:"text_bytes,omitempty"` // the text, if it is not valid UTF-8
 }
 
-// writeLine writes the JSON of a visible line. It is told apart from a tree by
-// having neither base nor tip.
+// writeLine writes the JSON of a visible line, without what belongs to the whole
+// tree or to the library of this machine.
 func writeLine(w io.Writer, c turn.Conversation, line []turn.Turn) error {
 	c.Tip, c.Base, c.Pinned, c.Archived = 0, 0, false, false
 	return writeFile(w, lineFormat, c, line)
