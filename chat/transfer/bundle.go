@@ -158,7 +158,7 @@ func (b *BundleWriter) write(name string, method uint16, write func(io.Writer) e
 	if err != nil {
 		return bundleEntry{}, err
 	}
-	sum := summed{w: w, hash: sha256.New()}
+	sum := checksum{w: w, hash: sha256.New()}
 	err = write(&sum)
 	return bundleEntry{name, sum.size, hex.EncodeToString(sum.hash.Sum(nil))}, err
 }
@@ -180,14 +180,14 @@ func (b *BundleWriter) Close() error {
 	return nil
 }
 
-// summed counts and hashes what is written.
-type summed struct {
+// A checksum counts and hashes what is written.
+type checksum struct {
 	w    io.Writer
 	hash hash.Hash
 	size int64
 }
 
-func (s *summed) Write(p []byte) (int, error) {
+func (s *checksum) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
 	s.hash.Write(p[:n])
 	s.size += int64(n)

@@ -27,7 +27,7 @@ func Export(w io.Writer, f Format, c turn.Conversation, line []turn.Turn) error 
 	var err error
 	switch f {
 	case Markdown:
-		_, err = io.WriteString(w, markdownOf(c, line))
+		_, err = io.WriteString(w, renderMarkdown(c, line))
 	case JSON:
 		err = writeLine(w, c, line)
 	case WholeTree:

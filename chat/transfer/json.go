@@ -117,7 +117,7 @@ func readTree(r io.Reader) (turn.Tree, error) {
 					tn, err = e.restore()
 				}
 				if err == nil {
-					err = check.turn(tn)
+					err = check.checkTurn(tn)
 				}
 				if err != nil {
 					return fmt.Errorf("turn %d: %w", len(t.Turns)+1, err)
@@ -141,7 +141,7 @@ func readTree(r io.Reader) (turn.Tree, error) {
 	if t.Conversation, err = head.c.restore(); err != nil {
 		return t, err
 	}
-	return t, check.conversation(&t.Conversation)
+	return t, check.checkConversation(&t.Conversation)
 }
 
 // restore is the turn that was written.

@@ -8,9 +8,9 @@ import (
 	"rookery/chat/turn"
 )
 
-// markdownOf is a conversation for people: a heading for each turn, thoughts
+// renderMarkdown writes a conversation for people: a heading for each turn, thoughts
 // folded, and the text itself as it is, so that code stays code.
-func markdownOf(c turn.Conversation, line []turn.Turn) string {
+func renderMarkdown(c turn.Conversation, line []turn.Turn) string {
 	var b strings.Builder
 	title := prompt.JoinLines(c.Title)
 	if title == "" {
