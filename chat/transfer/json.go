@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"unicode/utf8"
 
 	"rookery/chat/turn"
@@ -31,15 +30,13 @@ type exportFile struct {
 // An exportedConversation is a conversation in JSON, which holds valid UTF-8.
 type exportedConversation struct {
 	turn.Conversation
-	Sampling exportSampling `json:"sampling"`
-	Bytes    []byte         `json:"system_bytes,omitempty"` // the system prompt, if it is not valid UTF-8
+	Bytes []byte `json:"system_bytes,omitempty"` // the system prompt, if it is not valid UTF-8
 }
 
 // An exportedTurn is a turn in JSON, which holds valid UTF-8.
 type exportedTurn struct {
 	turn.Turn
-	Sampling *exportSampling `json:"sampling,omitempty"`
-	Bytes    []byte          `json:"text_bytes,omitempty"` // the text, if it is not valid UTF-8
+	Bytes []byte `json:"text_bytes,omitempty"` // the text, if it is not valid UTF-8
 }
 
 // writeLine writes the JSON of a visible line. It is told apart from a tree by
@@ -66,7 +63,7 @@ func writeFile(w io.Writer, format string, c turn.Conversation, turns []turn.Tur
 
 func exportConversation(c turn.Conversation) exportedConversation {
 	c.Created, c.Updated = c.Created.UTC(), c.Updated.UTC()
-	e := exportedConversation{Conversation: c, Sampling: exportedSampling(c.Sampling)}
+	e := exportedConversation{Conversation: c}
 	if !utf8.ValidString(c.System) {
 		e.Bytes = []byte(c.System)
 	}
@@ -79,10 +76,6 @@ func exportTurn(t turn.Turn) exportedTurn {
 		t.Tokens = []int32{} // no null
 	}
 	e := exportedTurn{Turn: t}
-	if !reflect.ValueOf(t.Sampling).IsZero() {
-		p := exportedSampling(t.Sampling)
-		e.Sampling = &p
-	}
 	if !utf8.ValidString(t.Text) {
 		e.Bytes = []byte(t.Text)
 	}
@@ -145,7 +138,7 @@ func readTree(r io.Reader) (turn.Tree, error) {
 }
 
 // restore is the turn that was written.
-func (e exportedTurn) restore() (_ turn.Turn, err error) {
+func (e exportedTurn) restore() (turn.Turn, error) {
 	t := e.Turn
 	t.Created = t.Created.UTC()
 	if len(t.Tokens) == 0 {
@@ -154,14 +147,11 @@ func (e exportedTurn) restore() (_ turn.Turn, err error) {
 	if e.Bytes != nil {
 		t.Text = string(e.Bytes)
 	}
-	if e.Sampling != nil {
-		t.Sampling, err = e.Sampling.params()
-	}
-	return t, err
+	return t, t.Sampling.Validate()
 }
 
 // restore is the conversation that was written.
-func (e exportedConversation) restore() (_ turn.Conversation, err error) {
+func (e exportedConversation) restore() (turn.Conversation, error) {
 	c := e.Conversation
 	c.Created, c.Updated = c.Created.UTC(), c.Updated.UTC()
 	if e.Bytes != nil {
@@ -170,6 +160,5 @@ func (e exportedConversation) restore() (_ turn.Conversation, err error) {
 	if c.Tip == 0 {
 		c.Tip = c.Head
 	}
-	c.Sampling, err = e.Sampling.params()
-	return c, err
+	return c, c.Sampling.Validate()
 }
