@@ -39,8 +39,9 @@ func (a *answer) ownTurn() *turn.Turn {
 	return a.seen
 }
 
-// findBeginning is the history of the answer's line before its first token: it begins
-// where the nearest turn says that goes on, and otherwise as the answer's way does.
+// findBeginning is the history of the answer's line before its first token. The
+// line begins where the history of the nearest turn does; without any, it begins
+// from the base of the answer's way.
 func (a *answer) findBeginning(turns []turn.Turn) turn.History {
 	for _, t := range slices.Backward(turns[:max(len(turns)-a.anew, 0)]) {
 		if t.History.Known(a.template.Model) {
@@ -50,8 +51,8 @@ func (a *answer) findBeginning(turns []turn.Turn) turn.History {
 	return turn.History{Model: a.template.Model, Base: a.way.base, Kind: a.way.baseKind}
 }
 
-// buildLine puts the answer's line together: its path and behind it, of an answer
-// that goes on or is looked at, its own tokens.
+// buildLine makes the answer's line of its path and, for an answer that goes on or
+// is looked at, its own tokens.
 func (a *answer) buildLine(own []int32) *replay.Line {
 	of, turns := a.ownTurn(), a.path
 	if of != nil {
@@ -100,10 +101,10 @@ type route struct {
 	named bool    // what From has read has a name, if one adapter has read it
 }
 
-// planRoute is how the state is reached where the answer begins. own are its tokens,
-// of one that goes on or is looked at; within, if it is not nil, has read some
-// of them. Where an adapter is missing and a person wants to go on all the same,
-// what is to be read again is read with the one in use.
+// planRoute plans how to reach the state where the answer begins. own are its
+// tokens, of one that goes on or is looked at; within, if it is not nil, is a state
+// that has read so many of them. Where an adapter is missing and a person wants to
+// go on all the same, the adapter in use reads what must be read again.
 func (a *answer) planRoute(ctx context.Context, own []int32, within *infer.Snapshot, read int) (route, error) {
 	r, err := a.tryPlan(ctx, own, within, read)
 	if a.goOnWithout(err) {
@@ -112,6 +113,7 @@ func (a *answer) planRoute(ctx context.Context, own []int32, within *infer.Snaps
 	return r, err
 }
 
+// tryPlan plans a route and loads its adapters.
 func (a *answer) tryPlan(ctx context.Context, own []int32, within *infer.Snapshot, read int) (r route, err error) {
 	l := a.buildLine(own)
 	a.setLine(l)

@@ -20,7 +20,7 @@ type start struct {
 	named          bool         // what from has read has a name, if one adapter has read it
 }
 
-// findStart is where the answer begins, after what other adapters have read.
+// findStart finds where the answer begins, and reads again what comes before it.
 func (a *answer) findStart(ctx context.Context) (start, error) {
 	if err := a.host().adapters.Need(ctx, a.adapterInUse().Adapter); err != nil {
 		return start{}, err
@@ -28,7 +28,8 @@ func (a *answer) findStart(ctx context.Context) (start, error) {
 	return a.reachStart(ctx, a.turn.Tokens, nil, 0)
 }
 
-// reachStart is route, and reads what is to be read again.
+// reachStart carries out the route to where the answer begins. The parameters are
+// those of planRoute.
 func (a *answer) reachStart(ctx context.Context, own []int32, within *infer.Snapshot, read int) (start, error) {
 	r, err := a.planRoute(ctx, own, within, read)
 	if err != nil {
@@ -39,8 +40,8 @@ func (a *answer) reachStart(ctx context.Context, own []int32, within *infer.Snap
 	return a.readAgain(ctx, r)
 }
 
-// readAgain reads what the route has before what the answer's own request
-// reads. It is seen as the progress of the whole.
+// readAgain reads what the route has before the answer's own request. Views show
+// it as a part of the progress of all that is read.
 func (a *answer) readAgain(ctx context.Context, r route) (start, error) {
 	s := start{from: r.From, history: r.History, tokens: r.Tokens, replay: r.Replay, own: r.Own, named: r.named}
 	reads := r.Reads

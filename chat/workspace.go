@@ -70,10 +70,10 @@ type Workspace struct {
 // NewWorkspace starts a workspace. It owns store from here on.
 func NewWorkspace(e Engine, store turn.Store, d Defaults) *Workspace {
 	ctx, cancel := context.WithCancel(context.Background())
-	warm := save.NewMemoryTier()
+	memory := save.NewMemoryTier()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Workspace{
-		host: host{e, library.NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: library.New(store, nil), saver: save.NewSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
+		host: host{e, library.NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: library.New(store, nil), saver: save.NewSaver(store, 0, memory, func() {}), memory: memory, changed: make(chan struct{}, 1),
 		defaults: d, open: map[turn.ID]*Dialogue{}, leaving: map[turn.ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}

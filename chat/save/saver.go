@@ -80,10 +80,10 @@ type journal struct {
 	wrote   time.Time // when it last began to be
 }
 
-func NewSaver(store turn.Store, id turn.ID, warm *MemoryTier, changed func()) *Saver {
+func NewSaver(store turn.Store, id turn.ID, memory *MemoryTier, changed func()) *Saver {
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &Saver{
-		store: store, memory: warm, id: id, changed: changed, ctx: ctx, cancel: cancel,
+		store: store, memory: memory, id: id, changed: changed, ctx: ctx, cancel: cancel,
 		wake: make(chan struct{}, 1), gone: make(chan struct{}), settled: make(chan struct{}),
 	}
 	k.seen.idle = true
