@@ -14,7 +14,6 @@ type adapterBatches struct {
 	rank  int
 	low   map[adapter.Target]*kernel.Batch // [tokens, rank]: down·x
 	wide  map[adapter.Target]*kernel.Batch // [tokens, out]: up·low
-	xv    *kernel.Batch                    // a copy of the value's input, for a low-rank branch that reads it unchanged
 }
 
 // newAdapterBatches reserves memory, which is not taken before it is used. rows is how
@@ -34,7 +33,6 @@ func newAdapterBatches(m *model, rank, rows int) (*adapterBatches, error) {
 		e.low[t], e.wide[t] = batch(maxTokens, rank), batch(maxTokens, out)
 	}
 	e.low[adapter.Head], e.wide[adapter.Head] = batch(rows, rank), batch(rows, m.shape.Vocab)
-	e.xv = batch(maxTokens, m.shape.Embed)
 	return e, first
 }
 

@@ -1,6 +1,9 @@
 package cpu
 
 import (
+	"errors"
+	"fmt"
+
 	"rookery/infer/adapter"
 	"rookery/infer/cpu/kernel"
 	"rookery/infer/rwkv"
@@ -71,7 +74,11 @@ type v7 struct {
 	regions   v7Regions
 	headMixes []kernel.TimeMix // of the current layer, for each group
 	mole      *moleBatches     // nil until experts are loaded
-	at        v7State
+	// valueInput is a copy of xv for the low-rank branch, where an adapter changes
+	// the value's input; nil until an adapter is loaded.
+	valueInput *kernel.Batch
+	valueArena *kernel.Arena
+	at         v7State
 }
 
 // A v7State is where the parts of a layer begin in a state, and how many values
@@ -153,6 +160,25 @@ func (r *v7) resize(tokens int) {
 	for _, b := range r.act.all {
 		b.Resize(tokens)
 	}
+}
+
+func (r *v7) reserveFor(v *variant) error {
+	if r.valueInput == nil {
+		arena := kernel.NewArena()
+		b, err := kernel.NewBatch(arena, maxTokens, r.model.shape.Embed, false)
+		if err != nil {
+			return errors.Join(fmt.Errorf("reserve memory for adapters: %w", err), arena.Close())
+		}
+		r.valueInput, r.valueArena = b, arena
+	}
+	return r.reserveMole(v)
+}
+
+func (r *v7) close() error {
+	if r.valueArena == nil {
+		return nil
+	}
+	return errors.Join(r.closeMole(), r.valueArena.Close())
 }
 
 func (r *v7) runLayer() {

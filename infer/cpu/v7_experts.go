@@ -49,8 +49,8 @@ type moleBatches struct {
 	expert int           // being computed
 }
 
-// reserveFor reserves memory for a variant's experts.
-func (r *v7) reserveFor(v *variant) error {
+// reserveMole makes the batches for a variant's experts.
+func (r *v7) reserveMole(v *variant) error {
 	most := 0
 	for _, l := range v.deltas {
 		if l.experts != nil {
@@ -69,12 +69,12 @@ func (r *v7) reserveFor(v *variant) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return errors.Join(fmt.Errorf("reserve memory for experts: %w", err), b.arena.Close())
 	}
-	err := r.close()
+	err := r.closeMole()
 	r.mole = b
 	return err
 }
 
-func (r *v7) close() error {
+func (r *v7) closeMole() error {
 	if r.mole == nil {
 		return nil
 	}

@@ -49,9 +49,9 @@ func (r *v7) projectInputs() {
 	}
 	if r.changesInput(adapter.Value) {
 		for t := range r.tokens {
-			copy(r.adapterBatches.xv.Row(t), a.xv.Row(t))
+			copy(r.valueInput.Row(t), a.xv.Row(t))
 		}
-		xv = r.adapterBatches.xv
+		xv = r.valueInput
 	}
 	r.reshapeInputs(reshape{adapter.Receptance, a.xr}, reshape{adapter.Key, a.xk}, reshape{adapter.Value, a.xv})
 	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.receptance }, a.xr, a.r, nil)
