@@ -116,7 +116,7 @@ func TestMixOnTheHost(t *testing.T) {
 	}
 	p := sampler.Params{Temperature: 0.7, TopP: 1, Decay: 1, Seed: 6}
 	onDevice, onHost := draw(sampler.New(limit, p)), draw(sampler.New(limit-1, p)) // of another size
-	if onHost.Token != onDevice.Token || len(onHost.Top) != 4 || len(onHost.MemberLogprobs) != 2 || math.Abs(float64(onHost.MemberLogprobs[1]-onDevice.Members[1])) > 0.1 {
+	if onHost.Token != onDevice.Token || len(onHost.Top) != 4 || len(onHost.MemberLogprobs) != 2 || math.Abs(float64(onHost.MemberLogprobs[1]-onDevice.MemberLogprobs[1])) > 0.1 {
 		t.Errorf("the host drew %+v, the device %+v", onHost, onDevice)
 	}
 	for _, v := range []int{2, 64, -1} {
