@@ -2,7 +2,6 @@ package ui
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,26 +10,6 @@ import (
 
 	"rookery/infer"
 )
-
-func TestNewlines(t *testing.T) {
-	for _, key := range []string{"shift+enter", "ctrl+j", "alt+enter"} {
-		b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-		b.typeText("one")
-		b.press(key)
-		b.typeText("two")
-		b.press("enter")
-		b.did(`send "one\ntwo"`)
-		if !b.m.tab().composer.Empty() {
-			t.Error("the prompt stays after it was sent")
-		}
-	}
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText(`one\`)
-	b.press("enter")
-	b.typeText("two")
-	b.press("enter")
-	b.did(`send "one\ntwo"`)
-}
 
 func TestSendingFails(t *testing.T) {
 	d := newFake(1, "One")
@@ -74,82 +53,6 @@ func TestTheComposerGrowsToAThird(t *testing.T) {
 	}
 }
 
-func TestTheCursorKnowsWideCharacters(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("日本語a")
-	if v := b.m.View(); v.Cursor == nil || v.Cursor.X != 2+7 {
-		t.Errorf("the cursor is at %+v", v.Cursor)
-	}
-	b.press("left", "left")
-	if v := b.m.View(); v.Cursor == nil || v.Cursor.X != 2+4 {
-		t.Errorf("the cursor is at %+v", v.Cursor)
-	}
-}
-
-func TestLargePastesAreHeldAside(t *testing.T) {
-	book := strings.Repeat("All work and no play.\r\n", 60000)
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("Sum up: ")
-	b.send(tea.PasteMsg{Content: book})
-	b.sees("Sum up: [pasted #1: 1.3 MB, 60,001 lines]")
-	b.typeText(" Thanks.")
-	b.press("enter")
-	want := "Sum up: " + strings.ReplaceAll(book, "\r\n", "\n") + " Thanks."
-	calls := b.m.tab().d.(*fakeDialogue).calls
-	if len(calls) != 1 || calls[0] != fmt.Sprintf("send %q", want) {
-		t.Fatalf("sent %d times", len(calls))
-	}
-}
-
-func TestAHeldPasteIsRemovedAsOne(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("a ")
-	b.send(tea.PasteMsg{Content: strings.Repeat("x", 40<<10)})
-	b.send(tea.PasteMsg{Content: "small\rpaste"})
-	b.sees("small")
-	for range len("small\npaste") {
-		b.press("backspace")
-	}
-	b.sees("[pasted #1: 41.0 kB, 1 line]")
-	b.press("backspace")
-	b.seesNot("pasted")
-	b.press("enter")
-	b.did(`send "a"`)
-}
-
-func TestHistory(t *testing.T) {
-	k := &fakeDesk{history: []string{"oldest", "two\nlines"}}
-	b := newBench(t, k, Settings{}, 80, 24)
-	b.typeText("draft")
-	b.press("up")
-	b.sees("  lines")
-	b.press("up", "up")
-	b.sees("› oldest")
-	b.press("up")
-	b.sees("› oldest")
-	b.press("down")
-	b.sees("› two")
-	b.press("down", "down")
-	b.sees("› draft")
-	b.press("down")
-	b.sees("› draft")
-	b.press("enter", "up")
-	b.sees("› draft")
-}
-
-func TestHistorySearch(t *testing.T) {
-	k := &fakeDesk{history: []string{"feed the rook", "count the nests", "feed the rook"}}
-	b := newBench(t, k, Settings{}, 80, 24)
-	b.press("ctrl+r")
-	b.sees("Prompt history")
-	if strings.Count(b.screen(), "feed the rook") != 1 {
-		t.Error("a prompt is listed twice")
-	}
-	b.typeText("nst")
-	b.press("enter")
-	b.sees("› count the nests")
-}
-
 func TestSlashCommands(t *testing.T) {
 	for _, c := range []struct{ text, call, screen string }{
 		{"/retry", "retry", ""},
@@ -186,28 +89,6 @@ func TestSlashCommands(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestCompletion(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("/tem")
-	b.sees("/temp <0 or more>")
-	b.press("tab")
-	b.sees("› /temp")
-	b.typeText("0.5")
-	b.press("enter")
-	b.did(`sampling 0.5 0.3 0 ""`)
-
-	b.typeText("/re")
-	b.press("down", "enter")
-	b.sees("no tab has been closed") // /reopen, which takes nothing, runs at once
-	b.typeText("/ret")
-	b.press("esc")
-	b.seesNot("generate another answer")
-	b.typeText("r")
-	b.sees("generate another answer")
-	b.press("enter", "enter")
-	b.did("retry")
 }
 
 func TestEditingTheLastPrompt(t *testing.T) {

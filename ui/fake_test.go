@@ -35,7 +35,6 @@ type fakeDesk struct {
 	open       []*fakeDialogue
 	active     int
 	stored     []turn.Conversation
-	history    []string
 	stats      infer.Stats
 	shut       []turn.ID
 	deleted    []turn.ID
@@ -49,10 +48,9 @@ type fakeDesk struct {
 	imports    []int64 // sizes of files
 }
 
-func (k *fakeDesk) Changes() <-chan struct{}                  { return nil }
-func (k *fakeDesk) Engine() chat.Engine                       { return fakeEngine{k} }
-func (k *fakeDesk) History(context.Context) ([]string, error) { return k.history, nil }
-func (k *fakeDesk) AddHistory(prompt string)                  { k.remembered = append(k.remembered, prompt) }
+func (k *fakeDesk) Changes() <-chan struct{} { return nil }
+func (k *fakeDesk) Engine() chat.Engine      { return fakeEngine{k} }
+func (k *fakeDesk) AddHistory(prompt string) { k.remembered = append(k.remembered, prompt) }
 
 func (k *fakeDesk) CloseDialogue(d dialogue) { k.shut = append(k.shut, d.ID()) }
 

@@ -35,3 +35,41 @@ func TestEditedAnswerGoesOnFromTheCursor(t *testing.T) {
 		t.Errorf("up to the cursor: %q", got[max(0, len(got)-40):])
 	}
 }
+
+func TestParseCommand(t *testing.T) {
+	for _, c := range []struct {
+		prompt, name, arg, text string
+		isCommand               bool
+	}{
+		{"/retry", "retry", "", "", true},
+		{"/temp  0.8 ", "temp", "0.8", "", true},
+		{"//not a command", "", "", "/not a command", false},
+		{"/usr/bin is a folder", "", "", "/usr/bin is a folder", false},
+		{"/", "", "", "/", false},
+		{"hello /there", "", "", "hello /there", false},
+	} {
+		name, arg, text, isCommand := ParseCommand(c.prompt)
+		if name != c.name || arg != c.arg || text != c.text || isCommand != c.isCommand {
+			t.Errorf("%q: %q, %q, %q, %v", c.prompt, name, arg, text, isCommand)
+		}
+	}
+}
+
+// What is not sent is kept, but neither a recalled prompt nor the text of a turn.
+func TestUnsent(t *testing.T) {
+	c := newComposer(t)
+	c.SetSize(80, 8)
+	c.history.Add("sent")
+	c.Insert("draft")
+	if got := c.Unsent(); got != "draft" {
+		t.Errorf("unsent: %q", got)
+	}
+	c.goBack(1)
+	if got := c.Unsent(); c.Text() != "sent" || got != "" {
+		t.Errorf("of the recalled %q is unsent: %q", c.Text(), got)
+	}
+	c.BeginEdit(Edited{}, "a turn")
+	if got := c.Unsent(); got != "" {
+		t.Errorf("of an edit is unsent: %q", got)
+	}
+}
