@@ -6,9 +6,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat/turn"
+	"rookery/ui/composer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/transcript"
 )
 
 // act runs an action of the table, with the argument of a slash command.
@@ -49,24 +50,8 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
 		keys.System: m.system, keys.Think: m.think,
 
-		keys.HistoryFind: m.searchHistory, keys.Editor: m.openEditor,
-		keys.Newline:       m.on(func() { m.tab().composer.Insert("\n"); m.edited() }),
-		keys.HistoryPrev:   m.on(func() { m.recall(1) }),
-		keys.HistoryNext:   m.on(func() { m.recall(-1) }),
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
 		keys.FocusComposer: m.on(func() { m.setFocus(keys.Composer) }),
-
-		keys.SelectPrev: m.on(func() { m.tab().transcript.selectBy(-1) }),
-		keys.SelectNext: m.on(func() { m.tab().transcript.selectBy(1) }),
-		keys.ScrollUp:   m.on(func() { m.tab().transcript.scrollBy(-1) }),
-		keys.ScrollDown: m.on(func() { m.tab().transcript.scrollBy(1) }),
-		keys.PageUp:     m.on(func() { m.page(-1) }),
-		keys.PageDown:   m.on(func() { m.page(1) }),
-		keys.Top:        m.on(func() { m.tab().transcript.scrollTo(0) }),
-		keys.Bottom:     m.on(func() { m.tab().transcript.toEnd() }),
-		keys.Fold:       m.fold, keys.CopyMessage: m.copyMessage, keys.CopyCode: m.copyCode, keys.Search: m.search,
-		keys.SearchNext: m.on(func() { m.tab().transcript.nextMatch(1) }),
-		keys.SearchPrev: m.on(func() { m.tab().transcript.nextMatch(-1) }),
 
 		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.ReopenTab: m.reopen,
 		keys.NextTab:     m.on(func() { m.goTo((m.active + 1) % len(m.tabs)) }),
@@ -87,6 +72,15 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	maps.Copy(table, m.mixTable())
 	maps.Copy(table, m.adaptersTable())
 	maps.Copy(table, m.modelsTable())
+	for id, run := range transcript.Actions() {
+		table[id] = func(arg string) tea.Cmd { return run(m.tab().transcript, m, arg) }
+	}
+	for id, run := range composer.Actions() {
+		table[id] = func(string) tea.Cmd {
+			m.edited()
+			return run(m.tab().composer, m)
+		}
+	}
 	for _, f := range m.features {
 		for id, run := range f.Actions {
 			table[id] = func(arg string) tea.Cmd { return run(m, arg) }
@@ -116,16 +110,12 @@ func (m *Model) on(do func()) func(string) tea.Cmd {
 // command runs what concerns the dialogue alone.
 func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 	t := m.tab()
-	turnID := turn.ID(0)
-	if b := t.transcript.target(); b != nil {
-		turnID = b.turn.ID
-	}
-	said, err := command(t.d, m.model, m.settings.Presets, id, arg, turnID)
+	said, err := command(t.d, m.model, m.settings.Presets, id, arg, t.transcript.Target())
 	cmd := m.report(said, err)
 	if err == nil {
 		switch id {
 		case keys.Continue, keys.Retry, keys.Reread:
-			t.transcript.toEnd()
+			t.transcript.ScrollToEnd()
 		}
 	}
 	return tea.Batch(cmd, m.look(), m.tick())
@@ -133,29 +123,27 @@ func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 
 // call gives a command of a room to the conversation.
 func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error)) tea.Cmd {
-	c := kit.Call{ID: id, Arg: arg, Dialogue: m.tab().Dialogue(), Model: m.model, Presets: m.presets()}
-	if b := m.tab().transcript.target(); b != nil {
-		c.Turn = b.turn.ID
-	}
-	said, err := run(c)
+	t := m.tab()
+	said, err := run(kit.Call{ID: id, Arg: arg, Dialogue: t.Dialogue(), Turn: t.transcript.Target(), Model: m.model, Presets: m.presets()})
 	return tea.Batch(m.report(said, err), m.Refresh())
 }
 
 // send sends the prompt, or runs the slash command that it is.
 func (m *Model) send(string) tea.Cmd {
 	t, c := m.tab(), m.tab().composer
-	if c.breakLine() {
+	if c.BreakLine() {
 		m.edited()
 		return nil
 	}
-	prompt := c.prompt()
+	prompt := c.Text()
 	if prompt == "" {
 		return nil
 	}
-	if c.editing && c.edits.answer {
+	edited, editing := c.Edited()
+	if edited.Answer {
 		return m.sendAnswer(prompt, false)
 	}
-	name, arg, text, isCommand := parseCommand(prompt)
+	name, arg, text, isCommand := composer.ParseCommand(prompt)
 	if isCommand {
 		return m.slash(name, arg)
 	}
@@ -164,9 +152,9 @@ func (m *Model) send(string) tea.Cmd {
 	}
 	var err error
 	switch {
-	case c.editing && c.edits.turn != 0:
-		err = t.d.EditTurn(c.edits.turn, text)
-	case c.editing:
+	case edited.Turn != 0:
+		err = t.d.EditTurn(edited.Turn, text)
+	case editing:
 		err = t.d.EditLast(text)
 	default:
 		err = t.d.Send(text)
@@ -174,11 +162,11 @@ func (m *Model) send(string) tea.Cmd {
 	if err != nil {
 		return m.fail(err)
 	}
-	c.clear()
+	c.Clear()
 	m.edited()
 	m.notice = notice{}
-	m.remember(text)
-	t.transcript.toEnd()
+	m.history.Add(text)
+	t.transcript.ScrollToEnd()
 	m.saveLayout()
 	return tea.Batch(m.look(), m.tick())
 }
@@ -193,12 +181,12 @@ func (m *Model) slash(name, arg string) tea.Cmd {
 		return m.fail(errors.New("write " + a.Usage()))
 	}
 	t := m.tab()
-	prompt := t.composer.prompt()
-	t.composer.clear()
+	prompt := t.composer.Text()
+	t.composer.Clear()
 	m.notice = notice{}
 	cmd := m.act(a.ID, arg)
 	if m.notice.failed && arg != "" && t.composer.Empty() {
-		t.composer.fill(prompt) // to be put right
+		t.composer.Fill(prompt) // to be put right
 	}
 	m.edited()
 	return cmd
@@ -211,24 +199,22 @@ func (m *Model) stop(string) tea.Cmd {
 	switch {
 	case m.notice.failed:
 		m.notice = notice{}
-	case t.transcript.marked.active:
-		t.transcript.marked = selection{}
+	case t.transcript.ClearMarks():
 	case t.generating():
 		t.d.Stop()
 		return m.look()
 	case m.notice.text != "":
 		m.notice = notice{}
-	case t.transcript.find.query != "":
-		t.transcript.find = finder{}
+	case t.transcript.EndSearch():
 	case m.focus == keys.Transcript:
 		m.setFocus(keys.Composer)
 	case m.panel.open() && m.place.panel.width == m.width: // it covers the messages
 		m.closePanel()
-	case t.composer.editing:
-		t.composer.clear()
+	case t.composer.Editing():
+		t.composer.Clear()
 		m.edited()
-	case t.transcript.selected >= 0:
-		t.transcript.selected = -1
+	default:
+		t.transcript.Deselect()
 	}
 	return nil
 }
@@ -248,30 +234,18 @@ func (m *Model) editLast(arg string) tea.Cmd {
 	if !ok {
 		return m.fail(errors.New("there is no prompt to edit yet"))
 	}
-	e := edited{}
-	if t.transcript.selected >= 0 {
-		e.turn = prompt.ID
+	e := composer.Edited{}
+	if _, selected := t.transcript.Selected(); selected {
+		e.Turn = prompt.ID
 	}
 	m.edit(prompt.Text, e)
 	return nil
 }
 
-func (m *Model) page(by int) {
-	t := m.tab().transcript
-	t.scrollBy(by * max(1, t.height-2))
-}
-
-func (m *Model) fold(string) tea.Cmd {
-	if !m.tab().transcript.fold() {
-		return m.say("there is nothing to fold: only thoughts and long prompts are")
-	}
-	return nil
-}
-
 // interrupt is ctrl+c: it copies what is marked, and pressed twice it quits.
 func (m *Model) interrupt(string) tea.Cmd {
-	if text := m.tab().transcript.markedText(); text != "" {
-		return m.copy(text, "the selection")
+	if copied := m.tab().transcript.CopyMarked(); copied != nil {
+		return copied(m)
 	}
 	now := m.clock()
 	if now.Sub(m.doubted) < noticeStays {

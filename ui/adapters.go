@@ -186,7 +186,7 @@ func (m *Model) onAdapter(msg adapterMsg) tea.Cmd {
 		err = msg.d.SetAdapter(msg.a)
 	}
 	if c := m.tab().composer; err != nil && msg.file != "" && c.Empty() && len(m.dialogs) == 0 && m.panel.kind != adaptersPanel {
-		c.fill("/adapter " + msg.file) // to be put right
+		c.Fill("/adapter " + msg.file) // to be put right
 		m.edited()
 	}
 	if err == nil && msg.file != "" {

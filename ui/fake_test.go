@@ -35,7 +35,6 @@ type fakeDesk struct {
 	open       []*fakeDialogue
 	active     int
 	stored     []turn.Conversation
-	history    []string
 	stats      infer.Stats
 	shut       []turn.ID
 	deleted    []turn.ID
@@ -49,10 +48,9 @@ type fakeDesk struct {
 	imports    []int64 // sizes of files
 }
 
-func (k *fakeDesk) Changes() <-chan struct{}                  { return nil }
-func (k *fakeDesk) Engine() chat.Engine                       { return fakeEngine{k} }
-func (k *fakeDesk) History(context.Context) ([]string, error) { return k.history, nil }
-func (k *fakeDesk) AddHistory(prompt string)                  { k.remembered = append(k.remembered, prompt) }
+func (k *fakeDesk) Changes() <-chan struct{} { return nil }
+func (k *fakeDesk) Engine() chat.Engine      { return fakeEngine{k} }
+func (k *fakeDesk) AddHistory(prompt string) { k.remembered = append(k.remembered, prompt) }
 
 func (k *fakeDesk) CloseDialogue(d dialogue) { k.shut = append(k.shut, d.ID()) }
 
@@ -276,7 +274,9 @@ type bench struct {
 	m      *Model
 	k      *fakeDesk
 	copied string
-	raw    []tea.Msg // what a terminal would have got
+	// noClipboard says that the system has none.
+	noClipboard bool
+	raw         []tea.Msg // what a terminal would have got
 }
 
 func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
@@ -285,18 +285,23 @@ func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	real := uitest.New(t, uitest.Options{Stored: k.stored}) // for what has left this package
-	b.m = newModel(ctx, k, Options{Workspace: real.Workspace, Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", In: strings.NewReader(""), Out: io.Discard})
+	b.m = newModel(ctx, k, Options{Workspace: real.Workspace, Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", Clipboard: b.copy, In: strings.NewReader(""), Out: io.Discard})
 	b.m.clock = func() time.Time { return now }
 	b.m.after = func(time.Duration, tea.Msg) tea.Cmd { return nil }
-	b.m.clipboard = func(text string) error {
-		b.copied = text
-		return nil
-	}
 	if width > 0 {
 		b.send(tea.WindowSizeMsg{Width: width, Height: height})
 	}
 	b.do(b.m.Init())
 	return b
+}
+
+// copy is the system's clipboard.
+func (b *bench) copy(text string) error {
+	if b.noClipboard {
+		return errors.New("no xclip")
+	}
+	b.copied = text
+	return nil
 }
 
 // send gives a message to the model and runs what follows from it.

@@ -29,7 +29,6 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	k := three()
 	k.open[0] = talk()
 	k.stored = []turn.Conversation{{ID: 7, Title: "Stored"}, {ID: 8}, {ID: 1, Title: "Open"}}
-	k.history = []string{"old", "older\nof two lines"}
 	k.stats = busy()
 	c := &chaos{bench: newBench(t, k, Settings{Mouse: true}, 80, 24), r: rand.New(rand.NewPCG(seed, 1))}
 	all := keys.Default()

@@ -68,8 +68,8 @@ func (t *tab) mixedTokens() (turn.Turn, []infer.Token) {
 			break
 		}
 	}
-	if b := t.transcript.target(); b != nil && b.answers() && b.turn.ID != 0 {
-		tn = b.turn
+	if answer, ok := t.SelectedAnswer(); ok && answer.ID != 0 {
+		tn = answer
 	}
 	if tn.ID == 0 || !tn.Mix.Active() {
 		return tn, nil

@@ -35,11 +35,11 @@ const mostCandidates = 12
 // lookAtTokens opens the microscope on the selected or last answer.
 func (m *Model) lookAtTokens(arg string) tea.Cmd {
 	t := m.tab()
-	b := t.transcript.target()
-	if b == nil || !b.answers() || b.live != nil {
+	answer, ok := t.SelectedAnswer()
+	if !ok || t.generating() && t.view.Live.Turn.ID == answer.ID {
 		return m.fail(errNoAnswerYet)
 	}
-	tokens, err := t.d.Tokens(b.turn.ID)
+	tokens, err := t.d.Tokens(answer.ID)
 	if err == nil && len(tokens) == 0 {
 		err = fmt.Errorf("the answer has no tokens")
 	}
@@ -50,7 +50,7 @@ func (m *Model) lookAtTokens(arg string) tea.Cmd {
 	if err != nil {
 		return m.fail(err)
 	}
-	s := &microscope{turn: b.turn.ID, tokens: tokens, at: at - 1, seen: -1}
+	s := &microscope{turn: answer.ID, tokens: tokens, at: at - 1, seen: -1}
 	m.OpenDialog(s)
 	return m.lookNow(s)
 }
@@ -71,7 +71,7 @@ func (i branch) do(h kit.Host) tea.Cmd {
 	m := h.(*Model)
 	m.CloseDialog()
 	err := m.tab().d.Branch(i.turn, i.at, i.token)
-	m.tab().transcript.toEnd()
+	m.tab().transcript.ScrollToEnd()
 	return tea.Batch(m.report("", err), m.look(), m.tick())
 }
 

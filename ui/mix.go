@@ -96,7 +96,7 @@ func (m *Model) onMix(msg mixMsg) tea.Cmd {
 		err = t.d.SetMix(msg.mix)
 	}
 	if c := t.composer; err != nil && c.Empty() {
-		c.fill(msg.typed) // to be put right
+		c.Fill(msg.typed) // to be put right
 		m.edited()
 	}
 	held := t.readMix(err)

@@ -118,7 +118,7 @@ func TestMixerMouse(t *testing.T) {
 	if got := b.m.tab().d.(*fakeDialogue).calls; len(got) != 2 {
 		t.Errorf("a fader that was let go moves: %q", got)
 	}
-	if b.m.tab().transcript.marked.active {
+	if b.m.tab().transcript.ClearMarks() {
 		t.Error("moving a fader marks text")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"rookery/infer"
+	"rookery/ui/composer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/theme"
@@ -46,7 +47,7 @@ type Model struct {
 	adapting      adapterJob
 	heat          heat
 	distribution  distribution
-	prompts       []string   // sent in the past, oldest first
+	history       *composer.History
 	compared      remembered // what was compared last
 	surroundings  surroundings
 	paces         paces
@@ -78,7 +79,7 @@ func newModel(ctx context.Context, k workspace, o Options) *Model {
 	m := &Model{
 		ctx: ctx, quit: quit, workspace: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, saver: o.SaveSampling, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
-		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
+		clock: time.Now, after: later, clipboard: clipboard.WriteAll, history: &composer.History{},
 	}
 	if o.Clipboard != nil {
 		m.clipboard = o.Clipboard
@@ -103,7 +104,7 @@ func later(d time.Duration, msg tea.Msg) tea.Cmd {
 
 // Init asks the terminal for its background and opens what was open last time.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.restore(), m.loadHistory(), m.awaitSettings()}
+	cmds := []tea.Cmd{m.restore(), m.history.Load(m), m.awaitSettings()}
 	if m.settings.Appearance == "" || m.settings.Appearance == "auto" {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
@@ -134,12 +135,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onFrame()
 	case tickMsg:
 		cmd = m.onTick()
-	case renderedMsg:
-		m.onRendered(msg)
 	case restoredMsg:
 		cmd = m.onRestored(msg)
-	case historyMsg:
-		cmd = m.onHistory(msg)
 	case settingsMsg:
 		cmd = m.onSettings(Settings(msg))
 	case modelsMsg:
@@ -174,13 +171,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onNotice(msg)
 	case noticeEndedMsg:
 		m.onNoticeEnded(msg)
-	case editorReadyMsg:
-		cmd = m.onEditorReady(msg)
-	case editorClosedMsg:
-		cmd = m.onEditorClosed(msg)
 	}
 	m.arrange()
-	return m, tea.Batch(cmd, m.renderMore(), m.lookAhead(), m.readSurroundings())
+	return m, tea.Batch(cmd, m.tab().transcript.Render(), m.lookAhead(), m.readSurroundings())
 }
 
 // tab is the active one. There is always one.

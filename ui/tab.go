@@ -7,25 +7,22 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/composer"
 	"rookery/ui/kit"
-	"rookery/ui/theme"
+	"rookery/ui/transcript"
 )
 
 // A tab is one open dialogue with its composer and transcript.
 type tab struct {
 	d          dialogue
 	view       chat.View // of the last frame
-	composer   *composer
-	transcript *transcript
+	composer   *composer.Composer
+	transcript *transcript.Transcript
 	unread     bool
 	goal       *goal          // nil: none
 	mixing     int            // mixes that are being read for it
 	held       func() tea.Cmd // begins an answer when they are there; nil: nothing waits
 	preview    *int           // how many turns of the line are shown behind the head; nil: as it is
-}
-
-func newTab(d dialogue, th theme.Theme, modelName string) *tab {
-	return &tab{d: d, view: d.View(), composer: newComposer(th), transcript: newTranscript(th, modelName)}
 }
 
 func (t *tab) title() string {
@@ -70,8 +67,7 @@ func (t *tab) unanswered() bool {
 // selectedPrompt is the user turn at or above the selected one, or the last.
 func (t *tab) selectedPrompt() (turn.Turn, bool) {
 	turns := t.view.Turns
-	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
-		id := t.transcript.blocks[at].turn.ID
+	if id, selected := t.transcript.Selected(); selected {
 		line := slices.Concat(turns, t.view.Ahead)
 		if i := slices.IndexFunc(line, func(tn turn.Turn) bool { return tn.ID == id }); i >= 0 {
 			turns = line[:i+1]
@@ -101,21 +97,16 @@ func (t *tab) Empty() bool { return t.empty() }
 func (t *tab) Selected() (turn.Turn, bool) { return t.marked() }
 
 // SelectedAnswer is the selected answer, or the last one.
-func (t *tab) SelectedAnswer() (turn.Turn, bool) {
-	if b := t.transcript.target(); b != nil && b.answers() {
-		return b.turn, true
-	}
-	return turn.Turn{}, false
-}
+func (t *tab) SelectedAnswer() (turn.Turn, bool) { return t.transcript.SelectedAnswer() }
 
 // Prompt is where the prompt is written.
 func (t *tab) Prompt() kit.Prompt { return t.composer }
 
 // ScrollToEnd shows the end of the messages.
-func (t *tab) ScrollToEnd() { t.transcript.toEnd() }
+func (t *tab) ScrollToEnd() { t.transcript.ScrollToEnd() }
 
 // ScrollToHead shows the turn that the conversation goes on from.
-func (t *tab) ScrollToHead() { t.transcript.toHead() }
+func (t *tab) ScrollToHead() { t.transcript.ScrollToHead() }
 
 // ShowTurn goes to a turn as soon as it has been read.
 func (t *tab) ShowTurn(turn turn.ID, text string) { t.goal = &goal{turn, text} }
@@ -125,7 +116,5 @@ func (t *tab) Preview(n int) {
 	if t.preview = &n; n < 0 {
 		t.preview = nil
 	}
-	t.transcript.synced = false
-	t.transcript.sync(t.shown())
-	t.transcript.toHead()
+	t.transcript.Preview(t.shown())
 }

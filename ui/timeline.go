@@ -64,7 +64,7 @@ func (m *Model) scrub(arg string) tea.Cmd {
 		said, err := goToTurn(t.d, arg)
 		cmd := m.report(said, err)
 		if err == nil {
-			t.transcript.toHead()
+			t.transcript.ScrollToHead()
 		}
 		return tea.Batch(cmd, m.look())
 	}
@@ -85,18 +85,14 @@ func (m *Model) scrub(arg string) tea.Cmd {
 func (m *Model) preview(turns int) {
 	t := m.tab()
 	t.preview = &turns
-	t.transcript.synced = false
-	t.transcript.sync(t.shown())
-	t.transcript.toHead()
+	t.transcript.Preview(t.shown())
 }
 
 // endPreview shows the conversation as it is.
 func (m *Model) endPreview() {
 	t := m.tab()
 	t.preview = nil
-	t.transcript.synced = false
-	t.transcript.sync(t.shown())
-	t.transcript.toHead()
+	t.transcript.Preview(t.shown())
 }
 
 // shown is the view that the transcript draws.

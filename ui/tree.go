@@ -74,16 +74,12 @@ var errNoTurns = errors.New("there are no turns yet")
 func (m *Model) moveHead(id keys.ID) tea.Cmd {
 	cmd := m.command(id, "")
 	if !m.notice.failed {
-		m.tab().transcript.toHead()
+		m.tab().transcript.ScrollToHead()
 	}
 	return cmd
 }
 
 // redoHint says how to bring back what is ahead of the head.
-func (m *Model) redoHint() string {
-	return m.hintFor(keys.Redo) + " brings it back · " + m.hintFor(keys.Scrub) + " goes anywhere"
-}
-
 // move undoes or redoes an exchange.
 func move(d dialogue, id keys.ID) (said string, err error) {
 	before := len(d.View().Turns)
@@ -148,8 +144,7 @@ func number(arg string, otherwise int) (int, error) {
 // marked is the turn that an action on one is about: the selected one, or the last.
 func (t *tab) marked() (turn.Turn, bool) {
 	line := slices.Concat(t.view.Turns, t.view.Ahead)
-	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
-		id := t.transcript.blocks[at].turn.ID
+	if id, selected := t.transcript.Selected(); selected {
 		if i := slices.IndexFunc(line, func(tn turn.Turn) bool { return tn.ID == id }); i >= 0 {
 			return line[i], true
 		}

@@ -95,7 +95,7 @@ func TestPasteIntoADialog(t *testing.T) {
 	b := newBench(t, shelfDesk(), Settings{}, 80, 24)
 	b.press("ctrl+f")
 	b.send(tea.PasteMsg{Content: "rook"})
-	if len(b.m.tab().transcript.find.matches) == 0 {
+	if _, matches := b.m.tab().transcript.Found(); matches == 0 {
 		t.Errorf("nothing is found:\n%s", b.screen())
 	}
 }

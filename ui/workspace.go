@@ -34,7 +34,6 @@ type workspace interface {
 	ExportTree(ctx context.Context, w io.Writer, id turn.ID, f transfer.Format, states bool) error
 	Import(ctx context.Context, r io.ReaderAt, size int64) ([]transfer.Result, error)
 	Delete(ctx context.Context, id turn.ID) error
-	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)
 	mixWorkspace
 	compareWorkspace

@@ -67,8 +67,11 @@ func FormatAge(now, then time.Time) string {
 }
 
 // HintFor is the key of an action for a sentence, or its slash command.
-func HintFor(h Host, id keys.ID) string {
-	if key := h.Keymap().Hint(keys.Composer, id); key != "" {
+func HintFor(h Host, id keys.ID) string { return HintIn(h.Keymap(), id) }
+
+// HintIn is the key that a keymap has for an action, or the slash command.
+func HintIn(m keys.Map, id keys.ID) string {
+	if key := m.Hint(keys.Composer, id); key != "" {
 		return key
 	}
 	a, _ := keys.Find(id)

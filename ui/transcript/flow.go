@@ -1,4 +1,4 @@
-package ui
+package transcript
 
 import (
 	"strings"
@@ -30,16 +30,17 @@ func (f *flow) set(text string, width int) {
 	f.text = text
 	if end := strings.LastIndexByte(f.paragraph, '\n'); end >= 0 {
 		f.lines = append(f.lines[:f.before], kit.Wrap(f.paragraph[:end], width)...)
-		f.words += countWords(f.paragraph[:end])
+		f.words += CountWords(f.paragraph[:end])
 		f.before, f.paragraph = len(f.lines), f.paragraph[end+1:]
 	}
 	f.lines = append(f.lines[:f.before], kit.Wrap(f.paragraph, width)...)
 }
 
 // wordCount is the number of words so far.
-func (f *flow) wordCount() int { return f.words + countWords(f.paragraph) }
+func (f *flow) wordCount() int { return f.words + CountWords(f.paragraph) }
 
-func countWords(s string) int {
+// CountWords is the number of words of a text.
+func CountWords(s string) int {
 	n, inside := 0, false
 	for i := range len(s) {
 		space := s[i] == ' ' || s[i] == '\n' || s[i] == '\t'

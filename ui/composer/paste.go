@@ -1,4 +1,4 @@
-package ui
+package composer
 
 import (
 	"fmt"
@@ -23,7 +23,7 @@ func largePaste(text string) bool {
 
 // hold keeps a large text aside and returns its mark. Marks are numbered, so
 // that two pastes of one size stay apart.
-func (c *composer) hold(text string) string {
+func (c *Composer) hold(text string) string {
 	c.serial++
 	lines := strings.Count(text, "\n") + 1
 	word := "lines"
@@ -36,7 +36,7 @@ func (c *composer) hold(text string) string {
 }
 
 // expand puts the held texts in the place of their marks.
-func (c *composer) expand(text string) string {
+func (c *Composer) expand(text string) string {
 	for _, p := range c.held {
 		text = strings.Replace(text, p.mark, p.text, 1)
 	}
@@ -44,7 +44,7 @@ func (c *composer) expand(text string) string {
 }
 
 // markBefore is the mark that ends at the cursor, or "".
-func (c *composer) markBefore() string {
+func (c *Composer) markBefore() string {
 	if len(c.held) == 0 {
 		return ""
 	}

@@ -1,4 +1,4 @@
-package ui
+package transcript
 
 import (
 	"fmt"
@@ -45,6 +45,7 @@ type block struct {
 	body       lineSource
 	gen        int  // generation of the transcript for which body was made
 	exact      bool // body is the final rendering
+	plain      bool // it could not be rendered
 	folded     bool
 
 	head, thinking, foot []string
@@ -60,16 +61,14 @@ const (
 )
 
 func newBlock(t turn.Turn, sibling chat.Siblings) *block {
-	b := &block{turn: t, sibling: sibling, folded: true, body: fixedLines(nil)}
-	b.read(t.Text)
-	return b
+	return &block{turn: t, sibling: sibling, folded: true, body: fixedLines(nil)}
 }
 
-// read takes a complete text.
-func (b *block) read(text string) {
-	b.answer = text
+// read splits the complete text.
+func (b *block) read() {
+	b.answer = b.turn.Text
 	if b.turn.Role == turn.RoleAssistant {
-		b.reflection, b.answer, b.open = prompt.SplitThought(text)
+		b.reflection, b.answer, b.open = prompt.SplitThought(b.answer)
 	}
 	b.answer = strings.Trim(b.answer, " \n")
 }
@@ -86,8 +85,7 @@ func (b *block) shows(t turn.Turn, sibling chat.Siblings) bool {
 // on the screen until the final rendering replaces it.
 func (b *block) settle(t turn.Turn, sibling chat.Siblings) {
 	b.turn, b.sibling, b.live = t, sibling, nil
-	b.read(t.Text)
-	b.exact = false
+	b.exact = b.plain
 	b.version++
 }
 
@@ -102,7 +100,7 @@ func (b *block) feed(live *chat.Live, th theme.Theme, width int) {
 		b.stream.Append(answer[len(b.answer):])
 		b.answer = answer
 	}
-	b.body, b.reflection, b.open, b.live, b.turn = b.stream, thought, open, live, live.Turn
+	b.body, b.reflection, b.open = b.stream, thought, open
 	b.version++
 }
 
@@ -125,18 +123,6 @@ func (b *block) draft(width int) fixedLines {
 		return nil
 	}
 	return fixedLines(kit.Wrap(b.answer, width))
-}
-
-// render makes the exact lines. It is slow for long texts and touches nothing
-// that the interface changes: it runs in a command.
-func render(role turn.Role, text string, th theme.Theme, width int) []string {
-	if text == "" {
-		return nil
-	}
-	if role == turn.RoleUser {
-		return kit.Wrap(text, width)
-	}
-	return markdown.Render(text, th, width)
 }
 
 // decorate makes everything but the body: it is cheap and done whenever
@@ -235,15 +221,15 @@ func liveLine(live *chat.Live, spin string) string {
 		}
 		if live.Replaced != "" {
 			return fmt.Sprintf("%s %s is not there: reading again with %s, %s of %s tokens (%d %%)",
-				spin, live.Replaced, adapterOf(live), kit.FormatCount(p.Read), kit.FormatCount(p.ToRead), 100*p.Read/p.ToRead)
+				spin, live.Replaced, AdapterOf(live), kit.FormatCount(p.Read), kit.FormatCount(p.ToRead), 100*p.Read/p.ToRead)
 		}
 		return fmt.Sprintf("%s reading %s of %s tokens (%d %%)", spin, kit.FormatCount(p.Read), kit.FormatCount(p.ToRead), 100*p.Read/p.ToRead)
 	}
 	return fmt.Sprintf("%s %s tok/s · %s tokens", spin, kit.FormatRate(p.Rate), kit.FormatCount(p.Generated))
 }
 
-// adapterOf is what an answer is made with.
-func adapterOf(live *chat.Live) string {
+// AdapterOf is what an answer is made with.
+func AdapterOf(live *chat.Live) string {
 	if live.Turn.Adapter == "" {
 		return "no adapter"
 	}
@@ -276,8 +262,8 @@ func (b *block) endLine(th theme.Theme) string {
 		}
 		line += style.Render(state)
 	}
-	if mix := mixName(b.turn); mix != "" {
-		line += th.Muted.Render(" · " + mix)
+	if b.turn.Mix.Active() {
+		line += th.Muted.Render(" · mix " + kit.OneLine(b.turn.Mix.String()))
 	}
 	return line
 }

@@ -1,4 +1,4 @@
-package ui
+package transcript
 
 import (
 	"strings"
@@ -59,42 +59,8 @@ func (s selection) mark(line string, n int, th theme.Theme) string {
 	return lipgloss.StyleRanges(line, lipgloss.NewRange(from, to, th.Selected))
 }
 
-// pointAt is the place in the text under a cell of the pane.
-func (t *transcript) pointAt(x, y int) point {
-	return point{line: min(t.top()+y, max(0, t.total()-1)), cell: max(0, x-gutterWidth)}
-}
-
-// press starts a selection, and selects nothing yet.
-func (t *transcript) press(x, y int) {
-	p := t.pointAt(x, y)
-	t.marked = selection{dragging: true, from: p, to: p}
-}
-
-// drag extends the selection; at the edges the text scrolls.
-func (t *transcript) drag(x, y int) {
-	if !t.marked.dragging {
-		return
-	}
-	switch {
-	case y < 0:
-		t.scrollBy(-1)
-	case y >= t.height:
-		t.scrollBy(1)
-	}
-	t.marked.to = t.pointAt(x, min(max(y, 0), t.height-1))
-	if t.marked.to != t.marked.from {
-		t.marked.active = true
-	}
-}
-
-// release ends the drag and returns the marked text.
-func (t *transcript) release() string {
-	t.marked.dragging = false
-	return t.markedText()
-}
-
 // markedText is what is marked, without gutter and trailing spaces.
-func (t *transcript) markedText() string {
+func (t *Transcript) markedText() string {
 	if !t.marked.active {
 		return ""
 	}

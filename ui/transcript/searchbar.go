@@ -1,4 +1,4 @@
-package ui
+package transcript
 
 import (
 	"fmt"
@@ -13,23 +13,14 @@ import (
 // A searchBar is the line in which a search in the messages is typed. It lies
 // over the rule above the composer, so that the matches stay in view.
 type searchBar struct {
-	input         kit.TextArea
-	asked         int
-	row           int // of the screen
-	width, height int
-	finds         searcher
+	kit.Window
+	input kit.TextArea
+	asked int // version of the input that was searched for
+	text  *Transcript
 }
 
-// A searcher is where the bar searches.
-type searcher interface {
-	search(query string)
-	endSearch()
-	// found is which match is current, counted from 1, and how many there are.
-	found() (current, total int)
-}
-
-func newSearchBar(th theme.Theme, query string, finds searcher) *searchBar {
-	return &searchBar{input: kit.NewField(th, "find in this conversation", query), finds: finds}
+func newSearchBar(th theme.Theme, query string, text *Transcript) *searchBar {
+	return &searchBar{input: kit.NewField(th, "find in this conversation", query), text: text}
 }
 
 func (s *searchBar) Press(id keys.ID, text string) kit.Action {
@@ -53,13 +44,13 @@ func (s *searchBar) Press(id keys.ID, text string) kit.Action {
 // find searches while the query is typed, keep goes to the matches and drop
 // forgets them.
 func (s *searchBar) find(kit.Host) tea.Cmd {
-	s.finds.search(s.input.Value())
+	s.text.search(s.input.Value())
 	return nil
 }
 
 func (s *searchBar) keep(h kit.Host) tea.Cmd {
 	h.CloseDialog()
-	if _, total := s.finds.found(); total > 0 {
+	if _, total := s.text.Found(); total > 0 {
 		h.Focus(keys.Transcript)
 	}
 	return nil
@@ -67,15 +58,12 @@ func (s *searchBar) keep(h kit.Host) tea.Cmd {
 
 func (s *searchBar) drop(h kit.Host) tea.Cmd {
 	h.CloseDialog()
-	s.finds.endSearch()
+	s.text.EndSearch()
 	return nil
 }
 
-func (s *searchBar) Wheel(int, int, int) kit.Action { return nil }
-func (s *searchBar) Click(int, int) kit.Action      { return nil }
-
 func (s *searchBar) Resize(width, height int) {
-	s.width, s.height = width, height
+	s.Window.Resize(width, height)
 	s.input.SetWidth(max(1, width/2))
 }
 
@@ -84,12 +72,12 @@ func (s *searchBar) Draw(th theme.Theme, m keys.Map) kit.Box {
 	lines, x, _ := s.input.Draw(1)
 	label := "find: "
 	status := ""
-	if current, total := s.finds.found(); total > 0 {
+	if current, total := s.text.Found(); total > 0 {
 		status = fmt.Sprintf("%d of %d  ", current, total)
 	} else if !s.input.Empty() {
 		status = "no match  "
 	}
-	hints := kit.HintLine(th, s.width/2-len(label)-len(status)-2, m.Hint(keys.List, keys.ListAccept), "keep", m.Hint(keys.List, keys.ListCancel), "close")
-	line := kit.Spread(th.Accent.Render(label)+lines[0], th.Muted.Render(status)+hints, s.width)
-	return kit.Box{Lines: []string{kit.Pad(line, s.width)}, X: 0, Y: s.row, CursorX: len(label) + x, CursorY: s.row}
+	hints := kit.HintLine(th, s.Width/2-len(label)-len(status)-2, m.Hint(keys.List, keys.ListAccept), "keep", m.Hint(keys.List, keys.ListCancel), "close")
+	line := kit.Spread(th.Accent.Render(label)+lines[0], th.Muted.Render(status)+hints, s.Width)
+	return kit.Box{Lines: []string{kit.Pad(line, s.Width)}, X: 0, Y: s.text.rule, CursorX: len(label) + x, CursorY: s.text.rule}
 }

@@ -1,11 +1,10 @@
-package ui
+package composer
 
 import (
 	"strings"
 
 	"rookery/ui/keys"
 	"rookery/ui/kit"
-	"rookery/ui/theme"
 )
 
 // A menu completes the slash command that is being typed.
@@ -19,8 +18,8 @@ type menu struct {
 
 const menuRows = 8
 
-// refreshMenu follows the text.
-func (c *composer) refreshMenu() {
+// refreshMenu brings the menu up to date with the text.
+func (c *Composer) refreshMenu() {
 	if c.menu.changes == c.Changes() {
 		return
 	}
@@ -30,7 +29,7 @@ func (c *composer) refreshMenu() {
 	}
 	name, rest, spaced := strings.Cut(c.Value(), " ")
 	name, slash := strings.CutPrefix(name, "/")
-	if !slash || !commandName(name) && name != "" {
+	if !slash || !isCommandName(name) && name != "" {
 		return
 	}
 	if a, ok := keys.Slash(name); ok && (spaced || a.Args == "") {
@@ -42,12 +41,13 @@ func (c *composer) refreshMenu() {
 		return
 	}
 	if !spaced {
-		c.menu.entries = completions(name)
+		c.menu.entries = findCompletions(name)
 	}
 }
 
-// completions are the commands that begin with a name, then those that hold it.
-func completions(name string) []keys.Action {
+// findCompletions lists the commands that begin with a name, then those that
+// hold it.
+func findCompletions(name string) []keys.Action {
 	var first, second []keys.Action
 	for _, a := range keys.Actions() {
 		switch {
@@ -61,16 +61,47 @@ func completions(name string) []keys.Action {
 	return append(first, second...)
 }
 
-// open reports whether the menu takes keys.
-func (m *menu) open() bool { return len(m.entries) > 0 && !m.closed && !m.complete }
-
-func (m *menu) move(by int) {
-	n := len(m.entries)
-	m.selected = ((m.selected+by)%n + n) % n
+// MenuOpen says that the menu of slash commands takes keys.
+func (c *Composer) MenuOpen() bool {
+	c.refreshMenu()
+	return len(c.menu.entries) > 0 && !c.menu.closed && !c.menu.complete
 }
 
-// lines draws the menu, the selected entry in view.
-func (m *menu) lines(th theme.Theme, width int) []string {
+// pressMenu gives a key to the menu. It reports whether the menu is open and
+// the key was meant for it.
+func (c *Composer) pressMenu(id keys.ID) bool {
+	if !c.MenuOpen() {
+		return false
+	}
+	n := len(c.menu.entries)
+	switch id {
+	case keys.HistoryPrev:
+		c.menu.selected = (c.menu.selected + n - 1) % n
+	case keys.HistoryNext:
+		c.menu.selected = (c.menu.selected + 1) % n
+	case keys.Stop:
+		c.menu.closed = true
+	case keys.Complete, keys.Send:
+		a := c.menu.entries[c.menu.selected]
+		if id == keys.Send && c.Value() == "/"+a.Slash && !a.NeedsArgument() {
+			return false // typed in full: run it
+		}
+		text := "/" + a.Slash
+		if a.Args != "" {
+			text += " "
+		}
+		c.Set(text)
+		return id == keys.Complete || a.Args != ""
+	default:
+		return false
+	}
+	return true
+}
+
+// DrawMenu draws the menu, the selected entry in view. No lines: it is closed.
+func (c *Composer) DrawMenu(width int) []string {
+	c.refreshMenu()
+	m, th := c.menu, c.th
 	if len(m.entries) == 0 || m.closed {
 		return nil
 	}
@@ -91,29 +122,4 @@ func (m *menu) lines(th theme.Theme, width int) []string {
 		lines = append(lines, kit.Pad(" "+th.Key.Render(usage)+"  "+th.Muted.Render(kit.Fit(a.Help, max(0, width-widest-4))), width))
 	}
 	return lines
-}
-
-// commandName reports whether a word could be the name of a command and not,
-// say, a path.
-func commandName(word string) bool {
-	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
-	})
-}
-
-// parseCommand takes a prompt apart. A prompt that begins with two slashes is
-// text that begins with one; a path is text.
-func parseCommand(prompt string) (name, arg, text string, isCommand bool) {
-	if rest, ok := strings.CutPrefix(prompt, "//"); ok {
-		return "", "", "/" + rest, false
-	}
-	rest, ok := strings.CutPrefix(prompt, "/")
-	if !ok {
-		return "", "", prompt, false
-	}
-	name, arg, _ = strings.Cut(rest, " ")
-	if !commandName(name) {
-		return "", "", prompt, false
-	}
-	return name, strings.TrimSpace(arg), "", true
 }

@@ -1,24 +1,29 @@
-package ui
+package transcript
 
 import (
 	"sort"
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/markdown"
 	"rookery/ui/theme"
 )
 
 // longestLine is where text is broken on wide screens: longer lines are hard to read.
 const longestLine = 120
 
-// A transcript draws the visible line of a conversation. Only the lines on the
+// A Transcript draws the visible line of a conversation. Only the lines on the
 // screen are ever put together; what a frame costs does not depend on how long
 // the conversation is.
-type transcript struct {
+type Transcript struct {
 	th        theme.Theme
-	width     int // of the pane
+	markdown  renderer
+	clipboard func(string) error // the system's
+	width     int                // of the pane
 	height    int
+	rule      int // row of the screen in which a search is typed
 	modelName string
 	foldKey   string
 	redoHint  string // how to bring back what is ahead
@@ -46,12 +51,37 @@ type transcript struct {
 // it change their height.
 type anchor struct{ block, line int }
 
-func newTranscript(th theme.Theme, modelName string) *transcript {
-	return &transcript{th: th, modelName: modelName, follow: true, atHead: true, selected: -1, head: -1, starts: []int{0}, spin: "…", generation: 1}
+// A renderer makes lines of markdown.
+type renderer func(text string, th theme.Theme, width int) []string
+
+// Options say what a transcript needs to know of the program.
+type Options struct {
+	Theme     theme.Theme
+	Keys      keys.Map
+	ModelName string             // of answers that do not say it
+	Clipboard func(string) error // puts a text on the system's clipboard; it may block
 }
 
-// setSize gives the pane its place on the screen.
-func (t *transcript) setSize(width, height int) {
+// New is the transcript of a conversation: an empty one until Sync.
+func New(o Options) *Transcript {
+	t := &Transcript{
+		th: o.Theme, markdown: markdown.Render, clipboard: o.Clipboard, modelName: o.ModelName,
+		follow: true, atHead: true, selected: -1, head: -1, starts: []int{0}, spin: "…", generation: 1,
+	}
+	t.setHints(o.Keys)
+	return t
+}
+
+// setHints takes over the keys that the text mentions.
+func (t *Transcript) setHints(m keys.Map) {
+	t.foldKey = m.Hint(keys.Composer, keys.Fold)
+	t.redoHint = kit.HintIn(m, keys.Redo) + " brings it back · " + kit.HintIn(m, keys.Scrub) + " goes anywhere"
+}
+
+// SetSize gives the pane its size. rule is the row of the screen in which a
+// search is typed.
+func (t *Transcript) SetSize(width, height, rule int) {
+	t.rule = rule
 	if width == t.width && height == t.height {
 		return
 	}
@@ -62,24 +92,27 @@ func (t *transcript) setSize(width, height int) {
 	}
 }
 
-// setTheme changes the looks.
-func (t *transcript) setTheme(th theme.Theme) {
+// SetLooks changes the theme, and the keys that the text mentions.
+func (t *Transcript) SetLooks(th theme.Theme, m keys.Map) {
 	t.th = th
+	t.setHints(m)
 	t.outdate()
 }
 
 // textWidth is what a message is broken to; the gutter takes two cells.
-func (t *transcript) textWidth() int { return max(1, min(t.width-3, longestLine)) }
+func (t *Transcript) textWidth() int { return max(1, min(t.width-3, longestLine)) }
 
 // outdate makes all rendered text stale and draws what the screen needs at once.
-func (t *transcript) outdate() {
+func (t *Transcript) outdate() {
 	t.generation++
 	t.marked = selection{}
 	for _, b := range t.blocks {
 		b.exact = false
 		if b.live != nil && b.stream != nil {
-			b.stream.SetTheme(t.th)
-			b.stream.SetWidth(t.textWidth())
+			t.guard(b, func() {
+				b.stream.SetTheme(t.th)
+				b.stream.SetWidth(t.textWidth())
+			})
 			b.gen = t.generation
 		}
 		t.decorate(b)
@@ -87,8 +120,8 @@ func (t *transcript) outdate() {
 	t.draft()
 }
 
-// sync takes over what has changed in a dialogue.
-func (t *transcript) sync(v chat.View) {
+// Sync takes over what has changed in a dialogue.
+func (t *Transcript) Sync(v chat.View) {
 	if t.synced && v.Version == t.version {
 		return
 	}
@@ -127,7 +160,7 @@ func (t *transcript) sync(v chat.View) {
 }
 
 // place puts a finished turn at index i.
-func (t *transcript) place(i int, tn turn.Turn, sibling chat.Siblings, ahead bool) {
+func (t *Transcript) place(i int, tn turn.Turn, sibling chat.Siblings, ahead bool) {
 	if i < len(t.blocks) {
 		b := t.blocks[i]
 		if b.shows(tn, sibling) {
@@ -137,6 +170,7 @@ func (t *transcript) place(i int, tn turn.Turn, sibling chat.Siblings, ahead boo
 		}
 		if b.live != nil && b.turn.ID == tn.ID {
 			b.settle(tn, sibling)
+			t.guard(b, b.read)
 			t.decorate(b)
 			return
 		}
@@ -145,6 +179,7 @@ func (t *transcript) place(i int, tn turn.Turn, sibling chat.Siblings, ahead boo
 	b := t.spare[tn.ID]
 	if b == nil || !b.shows(tn, sibling) {
 		b = newBlock(tn, sibling)
+		t.guard(b, b.read)
 		t.decorate(b)
 	}
 	b.setAhead(ahead)
@@ -152,39 +187,54 @@ func (t *transcript) place(i int, tn turn.Turn, sibling chat.Siblings, ahead boo
 }
 
 // placeLive puts the running answer at index i.
-func (t *transcript) placeLive(i int, live *chat.Live) {
+func (t *Transcript) placeLive(i int, live *chat.Live) {
 	if i >= len(t.blocks) || t.blocks[i].turn.ID != live.Turn.ID || t.blocks[i].failure != "" {
-		t.blocks = append(t.blocks[:i], &block{turn: live.Turn, folded: true})
+		t.blocks = append(t.blocks[:i], newBlock(live.Turn, chat.Siblings{}))
 	}
 	b := t.blocks[i]
-	before := 0
-	if b.body != nil {
-		before = b.body.Len()
+	bodyLen := func() (n int) {
+		t.guard(b, func() { n = b.body.Len() })
+		return n
 	}
-	b.feed(live, t.th, t.textWidth())
+	before := bodyLen()
+	b.live, b.turn = live, live.Turn
+	if !b.plain {
+		t.guard(b, func() { b.feed(live, t.th, t.textWidth()) })
+	}
 	b.gen = t.generation
 	t.decorate(b)
-	if !t.follow && b.body.Len() > before {
+	if !t.follow && bodyLen() > before {
 		t.below = true
 	}
 }
 
-// animate shows the next picture of what is running.
-func (t *transcript) animate(spin string) {
+// Preview shows a view whatever its version is, from its head on.
+func (t *Transcript) Preview(v chat.View) {
+	t.synced = false
+	t.Sync(v)
+	t.ScrollToHead()
+}
+
+// Animate shows the next picture of what is running.
+func (t *Transcript) Animate(spin string) {
 	t.spin = spin
 	if n := len(t.blocks); n > 0 && t.blocks[n-1].live != nil {
 		t.decorate(t.blocks[n-1])
 	}
 }
 
-func (t *transcript) decorate(b *block) {
-	b.decorate(t.th, t.textWidth(), t.modelName, t.spin, t.foldKey)
+func (t *Transcript) decorate(b *block) {
+	if b.plain {
+		t.showPlain(b)
+		return
+	}
+	t.guard(b, func() { b.decorate(t.th, t.textWidth(), t.modelName, t.spin, t.foldKey) })
 	b.version++
 }
 
 // draft gives lines to the blocks that the screen shows and that have none for
 // the present width, and counts the lines. Exact ones follow from renderJob.
-func (t *transcript) draft() {
+func (t *Transcript) draft() {
 	const budget = 64 << 10 // bytes of text that are cheap enough to break at once
 	width, spent := t.textWidth(), 0
 	first, step := len(t.blocks)-1, -1
@@ -200,8 +250,12 @@ func (t *transcript) draft() {
 			if !b.longPrompt() || !b.folded {
 				spent += len(b.answer)
 			}
-			b.body, b.gen = b.draft(width), t.generation
-			b.exact = b.longPrompt() && b.folded
+			if b.plain {
+				t.showPlain(b)
+				continue
+			}
+			t.guard(b, func() { b.body = b.draft(width) })
+			b.gen, b.exact = t.generation, b.plain || b.longPrompt() && b.folded
 			b.version++
 		}
 	}
@@ -209,21 +263,29 @@ func (t *transcript) draft() {
 }
 
 // index counts the lines of all blocks.
-func (t *transcript) index() {
+func (t *Transcript) index() {
 	t.starts = t.starts[:0]
 	total := 0
 	for _, b := range t.blocks {
 		t.starts = append(t.starts, total)
-		total += b.height()
+		total += t.heightOf(b)
 	}
 	t.starts = append(t.starts, total)
 	t.find.refresh(t)
 }
 
-func (t *transcript) total() int { return t.starts[len(t.starts)-1] }
+// heightOf is the height of a block, which is plain if it cannot be counted.
+func (t *Transcript) heightOf(b *block) (lines int) {
+	if !t.guard(b, func() { lines = b.height() }) {
+		lines = b.height()
+	}
+	return lines
+}
+
+func (t *Transcript) total() int { return t.starts[len(t.starts)-1] }
 
 // top is the first line on the screen.
-func (t *transcript) top() int {
+func (t *Transcript) top() int {
 	last := max(0, t.total()-t.height)
 	if t.follow && t.atHead && t.head >= 0 {
 		const above = 3 // of 4 parts of the screen
@@ -237,7 +299,7 @@ func (t *transcript) top() int {
 }
 
 // locate finds the block of a line and the line's index in it.
-func (t *transcript) locate(line int) anchor {
+func (t *Transcript) locate(line int) anchor {
 	if len(t.blocks) == 0 {
 		return anchor{}
 	}
@@ -246,13 +308,33 @@ func (t *transcript) locate(line int) anchor {
 	return anchor{i, max(0, line-t.starts[i])}
 }
 
-// draw returns exactly height lines.
-func (t *transcript) draw() []string {
-	lines := make([]string, 0, t.height)
+// Draw returns exactly height lines. A block that cannot be drawn becomes plain.
+func (t *Transcript) Draw() []string {
+	for {
+		lines, broken := t.drawLines()
+		if broken == nil {
+			return lines
+		}
+		t.showPlain(broken)
+		t.index()
+	}
+}
+
+func (t *Transcript) drawLines() (lines []string, broken *block) {
+	var b *block
+	defer func() {
+		if cause := recover(); cause != nil {
+			if b == nil || b.plain {
+				panic(cause) // nothing simpler is left
+			}
+			broken = b
+		}
+	}()
+	lines = make([]string, 0, t.height)
 	top := t.top()
 	place := t.locate(top)
 	for n := top; n < t.total() && len(lines) < t.height; n++ {
-		b := t.blocks[place.block]
+		b = t.blocks[place.block]
 		line := b.line(place.line, t.th)
 		line = t.find.mark(line, place, t.th)
 		line = t.marked.mark(line, n, t.th)
@@ -265,49 +347,5 @@ func (t *transcript) draw() []string {
 	for len(lines) < t.height {
 		lines = append(lines, "")
 	}
-	return lines
-}
-
-// renderJob returns text that has no exact lines yet, as much as one command
-// should take: what is on the screen first. It returns nil while another
-// command is at work.
-func (t *transcript) renderJob() []*block {
-	const batch = 32 << 10
-	if t.rendering || t.width == 0 {
-		return nil
-	}
-	var jobs []*block
-	taken := 0
-	add := func(b *block) {
-		if b.live == nil && (!b.exact || b.gen != t.generation) && (taken == 0 || taken+len(b.answer) <= batch) {
-			jobs = append(jobs, b)
-			taken += len(b.answer) + 1
-		}
-	}
-	shown := t.locate(t.top()).block
-	for i := shown; i < len(t.blocks); i++ {
-		add(t.blocks[i])
-	}
-	for i := shown - 1; i >= 0; i-- {
-		add(t.blocks[i])
-	}
-	return jobs
-}
-
-// rendered takes over what a command has made of blocks.
-func (t *transcript) rendered(generation int, lines map[*block][]string) {
-	t.rendering = false
-	if generation != t.generation {
-		return
-	}
-	for b, exact := range lines {
-		if b.live != nil {
-			continue
-		}
-		b.body, b.gen, b.exact, b.stream = fixedLines(exact), generation, true, nil
-		b.version++
-		t.decorate(b)
-	}
-	t.index()
-	t.find.aim(t)
+	return lines, nil
 }

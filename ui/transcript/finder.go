@@ -1,4 +1,4 @@
-package ui
+package transcript
 
 import (
 	"sort"
@@ -35,7 +35,7 @@ type foundIn struct {
 
 // search looks for text, without regard to case, and stands on the first match
 // from the top of the screen on.
-func (t *transcript) search(query string) {
+func (t *Transcript) search(query string) {
 	t.find = newFinder(query)
 	t.find.refresh(t)
 	top := t.locate(t.top())
@@ -48,11 +48,15 @@ func (t *transcript) search(query string) {
 	t.showMatch()
 }
 
-// endSearch forgets the matches.
-func (t *transcript) endSearch() { t.find = finder{} }
+// EndSearch forgets the matches. It reports whether there was a search.
+func (t *Transcript) EndSearch() bool {
+	was := t.find.query != ""
+	t.find = finder{}
+	return was
+}
 
-// found is which match is current, counted from 1, and how many there are.
-func (t *transcript) found() (current, total int) { return t.find.current + 1, len(t.find.matches) }
+// Found is which match is current, counted from 1, and how many there are.
+func (t *Transcript) Found() (current, total int) { return t.find.current + 1, len(t.find.matches) }
 
 func newFinder(query string) finder {
 	return finder{query: strings.ToLower(query), cache: map[*block]foundIn{}}
@@ -60,7 +64,7 @@ func newFinder(query string) finder {
 
 // aim stands on the first match in the turn that is the goal. Its lines move
 // when the exact ones replace the first draft; then the goal is reached.
-func (f *finder) aim(t *transcript) {
+func (f *finder) aim(t *Transcript) {
 	if f.goal == 0 {
 		return
 	}
@@ -77,7 +81,7 @@ func (f *finder) aim(t *transcript) {
 }
 
 // nextMatch goes on by some matches, around the ends.
-func (t *transcript) nextMatch(by int) {
+func (t *Transcript) nextMatch(by int) {
 	n := len(t.find.matches)
 	t.find.goal = 0
 	if n == 0 {
@@ -87,7 +91,7 @@ func (t *transcript) nextMatch(by int) {
 	t.showMatch()
 }
 
-func (t *transcript) showMatch() {
+func (t *Transcript) showMatch() {
 	if t.find.current < len(t.find.matches) {
 		m := t.find.matches[t.find.current]
 		t.reveal(t.starts[m.block] + m.line)
@@ -95,7 +99,7 @@ func (t *transcript) showMatch() {
 }
 
 // refresh searches what has changed.
-func (f *finder) refresh(t *transcript) {
+func (f *finder) refresh(t *Transcript) {
 	if f.query == "" {
 		return
 	}
@@ -114,9 +118,13 @@ func (f *finder) refresh(t *transcript) {
 	f.current = min(f.current, max(0, len(f.matches)-1))
 }
 
-// in finds the matches of one block.
-func (f *finder) in(b *block, th theme.Theme) []match {
-	var all []match
+// in finds the matches of one block: none in one that cannot be drawn, see Draw.
+func (f *finder) in(b *block, th theme.Theme) (all []match) {
+	defer func() {
+		if recover() != nil {
+			all = nil
+		}
+	}()
 	for n := range b.height() {
 		plain := ansi.Strip(b.line(n, th))
 		low := strings.ToLower(plain)

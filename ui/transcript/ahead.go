@@ -1,4 +1,4 @@
-package ui
+package transcript
 
 import (
 	"rookery/chat"
@@ -19,7 +19,7 @@ func siblingsOf(v chat.View, i int) chat.Siblings {
 
 // cut takes the blocks from index i on away. Those of turns are at hand until
 // the end of sync: moving the head moves them and changes nothing in them.
-func (t *transcript) cut(i int) {
+func (t *Transcript) cut(i int) {
 	if t.spare == nil {
 		t.spare = map[turn.ID]*block{}
 	}
@@ -32,7 +32,7 @@ func (t *transcript) cut(i int) {
 }
 
 // placeDivider puts the line before what is ahead of the head at index i.
-func (t *transcript) placeDivider(i, turns int) {
+func (t *Transcript) placeDivider(i, turns int) {
 	text := kit.FormatCount(turns) + " turns ahead, undone"
 	if turns == 1 {
 		text = "1 turn ahead, undone"
