@@ -3,6 +3,7 @@ package ui
 import (
 	"strings"
 
+	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/theme"
@@ -114,5 +115,12 @@ func (c *composer) Fill(text string) {
 // Clear takes the text away.
 func (c *composer) Clear() {
 	c.clear()
+	c.refreshMenu()
+}
+
+// Change puts the text of a turn there to be changed.
+func (c *composer) Change(t turn.Turn) {
+	c.open(t.Text)
+	c.editing, c.edits = true, edited{turn: t.ID, answer: t.Role == turn.RoleAssistant}
 	c.refreshMenu()
 }

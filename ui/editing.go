@@ -1,11 +1,8 @@
 package ui
 
 import (
-	"errors"
-
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 )
@@ -43,25 +40,6 @@ func (m *Model) edit(text string, e edited) {
 	m.edited()
 }
 
-// editAnswer puts the selected or last answer into the composer, or gives the
-// answer another text at once.
-func (m *Model) editAnswer(arg string) tea.Cmd {
-	t := m.tab()
-	switch b := t.transcript.target(); {
-	case t.generating():
-		return m.fail(chat.ErrBusy)
-	case b == nil || !b.answers():
-		return m.fail(errNoAnswerYet)
-	case arg != "":
-		return m.command(keys.EditAnswer, arg)
-	default:
-		m.edit(b.turn.Text, edited{turn: b.turn.ID, answer: true})
-	}
-	return nil
-}
-
-var errNoAnswerYet = errors.New("there is no answer selected, and none yet")
-
 // sendAnswer keeps the edited answer, and lets the model go on with it.
 func (m *Model) sendAnswer(text string, goOn bool) tea.Cmd {
 	t := m.tab()
@@ -77,17 +55,11 @@ func (m *Model) sendAnswer(text string, goOn bool) tea.Cmd {
 
 // goOn continues the answer: the one that is being edited from the cursor on,
 // without what stands behind it, or the last.
-func (m *Model) goOn(arg string) tea.Cmd {
-	if c := m.tab().composer; c.editing && c.edits.answer {
-		return m.sendAnswer(c.UpToCursor(), true)
+func (m *Model) goOn(last func(string) tea.Cmd) func(string) tea.Cmd {
+	return func(arg string) tea.Cmd {
+		if c := m.tab().composer; c.editing && c.edits.answer {
+			return m.sendAnswer(c.UpToCursor(), true)
+		}
+		return last(arg)
 	}
-	return m.command(keys.Continue, arg)
-}
-
-// editAnswer gives a turn that is an answer another text.
-func editAnswer(d dialogue, id turn.ID, text string) error {
-	if text == "" {
-		return errors.New("write /rewrite and the new text of the answer")
-	}
-	return d.EditAnswer(id, text, false)
 }

@@ -32,6 +32,9 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	k.history = []string{"old", "older\nof two lines"}
 	k.stats = busy()
 	c := &chaos{bench: newBench(t, k, Settings{Mouse: true}, 80, 24), r: rand.New(rand.NewPCG(seed, 1))}
+	for _, id := range []keys.ID{keys.Scrub, keys.EditAnswer} {
+		c.m.actions[id] = func(string) tea.Cmd { return nil } // a fake has no tree
+	}
 	all := keys.Default()
 	for _, a := range keys.Actions() {
 		if a.ID == keys.Quit || a.ID == keys.Interrupt || a.ID == keys.Editor {

@@ -199,3 +199,8 @@ func (m *Model) dropTab(i int) {
 	}
 	m.goTo(min(active, len(m.tabs)-1))
 }
+
+// redoHint says how to bring back what is ahead of the head.
+func (m *Model) redoHint() string {
+	return m.hintFor(keys.Redo) + " brings it back · " + m.hintFor(keys.Scrub) + " goes anywhere"
+}
