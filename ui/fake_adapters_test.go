@@ -71,8 +71,6 @@ func (k *fakeAdapters) MergeAdapter(_ context.Context, a turn.Adapter, merged bo
 	return a, k.did("merge %s %v", a.Name, merged)
 }
 
-func (d *fakeDialogue) Reread() error { return d.did("reread") }
-
 func (d *fakeDialogue) SetAdapter(a turn.Adapter) error {
 	d.v.Conversation.Adapter, d.v.Adapter = a.Fingerprint, ""
 	if a.Name != "" {

@@ -131,6 +131,12 @@ func (c *Composer) BeginEdit(e Edited, text string) {
 	c.Set(text)
 }
 
+// Change puts the text of a turn there to be changed.
+func (c *Composer) Change(t turn.Turn) {
+	c.BeginEdit(Edited{Turn: t.ID, Answer: t.Role == turn.RoleAssistant}, t.Text)
+	c.refreshMenu()
+}
+
 // Editing says that a turn is being changed.
 func (c *Composer) Editing() bool { return c.edited != nil }
 
