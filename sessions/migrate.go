@@ -70,7 +70,7 @@ func identify(ctx context.Context, db *sql.DB, path string) (int, error) {
 		return 0, explain("opening "+path, err)
 	}
 	if app == firstID {
-		return 0, fmt.Errorf("%s is of an earlier rookery: write a bundle with that one (`rookery sessions export --states -o all.rookery all`), move the database away, and read the bundle with this one (`rookery sessions import all.rookery`); nothing was changed", path)
+		return 0, fmt.Errorf("%s is of an earlier rookery: write a bundle with that one (`rookery sessions export -o all.rookery all`), move the database away, and read the bundle with this one (`rookery sessions import all.rookery`); nothing was changed", path)
 	}
 	if app != applicationID && (tables > 0 || version != 0) || version < 0 {
 		return 0, fmt.Errorf("%s is a database of another program: move it away or choose another storage.data_dir; nothing was changed", path)
