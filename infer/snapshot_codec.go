@@ -24,9 +24,11 @@ import (
 //	members                   u32 count and that many: name and adapter (each u32
 //	                          length and bytes), weight f32, flags, state, logits
 //	crc32c                    u32, of everything before it
+//
+// Programs before the first release wrote versions 1 to 4, with other layouts.
 const (
 	snapshotMagic   = "RKSN"
-	snapshotVersion = 1
+	snapshotVersion = 5
 	snapshotHeader  = len(snapshotMagic) + 2
 	checksumSize    = 4
 	countSize       = 12
