@@ -7,6 +7,7 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/ui/kit"
 )
 
 // frameLoop is what the frame loop remembers. There are two clocks: frames,
@@ -153,13 +154,7 @@ func (m *Model) generating() bool {
 }
 
 // spin is the present picture of the spinner.
-func (m *Model) spin() string {
-	pictures := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-	if !m.th.Glyphs.Braille {
-		pictures = []string{"|", "/", "-", `\`}
-	}
-	return pictures[m.frames.beat%len(pictures)]
-}
+func (m *Model) spin() string { return kit.SpinnerPicture(m.th, m.frames.beat) }
 
 // measure takes the engine's figures, a few times a second at most.
 func (m *Model) measure() {
