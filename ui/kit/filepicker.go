@@ -22,6 +22,7 @@ type FilePicker struct {
 	dir    string // that files lists, as it is typed: up to the last slash
 	marked bool   // an entry of the list is meant
 	begun  int    // change of the input that the list is for
+	reads  int    // of directories
 }
 
 // The keys of the list. The person's own keys have become these: see Press.
@@ -68,11 +69,14 @@ func (f *FilePicker) list() Action {
 	file := lipgloss.NewStyle().Transform(OneLine) // names may hold anything
 	dir := lipgloss.NewStyle().Transform(func(name string) string { return OneLine(name) + "/" })
 	f.files.Styles = filepicker.Styles{DisabledFile: file, DisabledSelected: file, Symlink: file, Directory: dir, Selected: dir}
-	read := f.files.Init()
+	f.reads++
+	read, n := f.files.Init(), f.reads
 	return func(Host) tea.Cmd {
 		return Await(func() (tea.Msg, error) { return read(), nil }, func(_ Host, msg tea.Msg, _ error) tea.Cmd {
-			f.files, _ = f.files.Update(msg) // it ignores what is not its own
-			f.find()
+			if n == f.reads {
+				f.files, _ = f.files.Update(msg)
+				f.find()
+			}
 			return nil
 		})
 	}
@@ -83,7 +87,7 @@ func (f *FilePicker) find() {
 	f.files, _ = f.files.Update(listTop)
 	f.marked = false
 	name := strings.TrimPrefix(f.input.Value(), f.dir)
-	for name != "" && !f.marked && f.files.HighlightedPath() != "" {
+	for name != "" && f.name() != "" {
 		if f.marked = strings.HasPrefix(f.name(), name); f.marked {
 			return
 		}
@@ -152,9 +156,9 @@ func (f *FilePicker) take() {
 // openOr lists what the path says if that is a directory; a path of anything
 // else is for otherwise, which may be nil.
 func (f *FilePicker) openOr(otherwise Action) Action {
-	path := f.input.Value()
+	path := strings.TrimSpace(f.input.Value())
 	return func(Host) tea.Cmd {
-		return Await(func() (os.FileInfo, error) { return os.Stat(ExpandHome(strings.TrimSpace(path))) }, func(h Host, info os.FileInfo, err error) tea.Cmd {
+		return Await(func() (os.FileInfo, error) { return os.Stat(ExpandHome(path)) }, func(h Host, info os.FileInfo, err error) tea.Cmd {
 			if err == nil && info.IsDir() {
 				f.input.Set(strings.TrimRight(path, "/") + "/")
 				f.begun = f.input.Changes()
