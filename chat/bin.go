@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"strings"
 	"time"
+
+	"rookery/chat/turn"
 )
 
 // BinRetention is how long a conversation that was thrown away can be taken back.

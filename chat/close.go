@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"time"
+
+	"rookery/chat/turn"
 )
 
 // CloseDialogue stops and saves a dialogue and forgets it; its conversation stays

@@ -330,12 +330,3 @@ func (r *inquest) sameUpToTheStop(request infer.Request, line []turn.Turn) bool 
 	text := r.engine.Model().Tokenizer.Decode
 	return bytes.HasPrefix(text(nil, got), text(nil, tn.Tokens))
 }
-
-func (r *inquest) run(request infer.Request) infer.Ending {
-	r.t.Helper()
-	s, err := r.engine.Submit(request)
-	must(r.t, err)
-	<-s.Done()
-	must(r.t, s.Ending().Err)
-	return s.Ending()
-}

@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/infer"
+	"rookery/ui/kit"
 )
 
 // frameLoop is what the frame loop remembers. There are two clocks: frames,
@@ -152,13 +153,7 @@ func (m *Model) generating() bool {
 }
 
 // spin is the present picture of the spinner.
-func (m *Model) spin() string {
-	pictures := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-	if !m.th.Glyphs.Braille {
-		pictures = []string{"|", "/", "-", `\`}
-	}
-	return pictures[m.frames.beat%len(pictures)]
-}
+func (m *Model) spin() string { return kit.SpinnerPicture(m.th, m.frames.beat) }
 
 // measure takes the engine's figures, a few times a second at most.
 func (m *Model) measure() {

@@ -3,8 +3,9 @@ package save
 import (
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"time"
+
+	"rookery/chat/turn"
 )
 
 // forever is the wait of a saver that has nothing to do.

@@ -30,6 +30,7 @@ type memoryEntry struct {
 	snap *infer.Snapshot
 }
 
+// NewMemoryTier makes an empty memory tier with the default budget.
 func NewMemoryTier() *MemoryTier {
 	return &MemoryTier{
 		budget: DefaultMemory, entries: map[turn.ID]*list.Element{}, order: list.New(),

@@ -80,6 +80,8 @@ type journal struct {
 	wrote   time.Time // when it last began to be
 }
 
+// NewSaver starts the saver of a conversation, or of the workspace with id 0. It
+// calls changed when what is unsaved changes.
 func NewSaver(store turn.Store, id turn.ID, memory *MemoryTier, changed func()) *Saver {
 	ctx, cancel := context.WithCancel(context.Background())
 	k := &Saver{

@@ -19,7 +19,7 @@ func (m *variantMaker) replace(tensors map[string][]float32) {
 		if m.err != nil {
 			return
 		}
-		place, inLayer := m.v.model.places()[name], name
+		place, inLayer := m.v.places()[name], name
 		if place == nil {
 			place, inLayer = m.layerPlace(name)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/spinner"
+
 	"rookery/chat/turn"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
@@ -92,6 +94,15 @@ func BlockStyle(th theme.Theme) graph.Style {
 		return graph.Blocks
 	}
 	return graph.ASCII
+}
+
+// SpinnerPicture is the n-th picture of the spinner in a theme.
+func SpinnerPicture(th theme.Theme, n int) string {
+	pictures := spinner.MiniDot.Frames
+	if !th.Glyphs.Braille {
+		pictures = spinner.Line.Frames
+	}
+	return pictures[n%len(pictures)]
 }
 
 // ExpandHome puts the home directory in the place of a tilde at the beginning

@@ -141,7 +141,7 @@ func FormatRate(r float64) string {
 	return fmt.Sprintf("%.1f", r)
 }
 
-// normalizePaste makes the line ends of a terminal's paste plain ones.
+// NormalizeLineEnds makes the line ends of a terminal's paste plain ones.
 func NormalizeLineEnds(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }

@@ -14,9 +14,9 @@ import (
 	"rookery/ui/theme"
 )
 
-// A microscope goes through the tokens of an answer and shows what else could
+// A tokenView goes through the tokens of an answer and shows what else could
 // have stood there.
-type microscope struct {
+type tokenView struct {
 	kit.Window
 	dialogue *chat.Dialogue
 	turn     turn.ID
@@ -32,7 +32,7 @@ type microscope struct {
 // MostCandidates is how many likely tokens are asked for.
 const MostCandidates = 12
 
-// openTokens opens the microscope on the selected or last answer.
+// openTokens opens the tokens of the selected or last answer.
 func openTokens(h kit.Host, arg string) tea.Cmd {
 	answer, ok := findAnswer(h.Tab())
 	if !ok {
@@ -50,13 +50,13 @@ func openTokens(h kit.Host, arg string) tea.Cmd {
 	if err != nil {
 		return h.Fail(err)
 	}
-	s := &microscope{dialogue: d, turn: answer.ID, tokens: tokens, at: at - 1, seen: -1}
+	s := &tokenView{dialogue: d, turn: answer.ID, tokens: tokens, at: at - 1, seen: -1}
 	h.OpenDialog(s)
 	return s.read(h)
 }
 
 // branch goes on from the chosen candidate.
-func (s *microscope) branch(h kit.Host) tea.Cmd {
+func (s *tokenView) branch(h kit.Host) tea.Cmd {
 	h.CloseDialog()
 	err := s.dialogue.Branch(s.turn, s.at, s.list[s.chosen].Token)
 	h.Tab().ScrollToEnd()
@@ -65,7 +65,7 @@ func (s *microscope) branch(h kit.Host) tea.Cmd {
 
 // read reads the candidates of the present token, of one token at a time: what
 // was passed meanwhile is not read.
-func (s *microscope) read(h kit.Host) tea.Cmd {
+func (s *tokenView) read(h kit.Host) tea.Cmd {
 	if s.busy || s.fresh() {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (s *microscope) read(h kit.Host) tea.Cmd {
 }
 
 // Press takes a key.
-func (s *microscope) Press(id keys.ID, _ string) kit.Action {
+func (s *tokenView) Press(id keys.ID, _ string) kit.Action {
 	const far = 10
 	switch id {
 	case keys.ListCancel:
@@ -119,21 +119,21 @@ func (s *microscope) Press(id keys.ID, _ string) kit.Action {
 
 // fresh says that the list is that of the present token, and not of one that
 // was left.
-func (s *microscope) fresh() bool { return s.seen == s.at }
+func (s *tokenView) fresh() bool { return s.seen == s.at }
 
-func (s *microscope) choose(by int) {
+func (s *tokenView) choose(by int) {
 	if s.fresh() {
 		s.chosen = max(0, min(s.chosen+by, len(s.list)-1, s.rows()-1))
 	}
 }
 
-func (s *microscope) move(by int) kit.Action {
+func (s *tokenView) move(by int) kit.Action {
 	s.at = min(max(s.at+by, 0), len(s.tokens)-1)
 	return s.read
 }
 
 // Click chooses the candidate under the pointer.
-func (s *microscope) Click(_, y int) kit.Action {
+func (s *tokenView) Click(_, y int) kit.Action {
 	inner := kit.InnerWidth(100, s.Width)
 	text := s.text(theme.Theme{}, inner, s.textRows())
 	if i := y - 1 - len(text) - 2; i >= 0 && i < min(len(s.list), s.rows()) && s.fresh() && s.failed == "" {
@@ -143,4 +143,4 @@ func (s *microscope) Click(_, y int) kit.Action {
 }
 
 // Wheel goes to another token.
-func (s *microscope) Wheel(by, _, _ int) kit.Action { return s.move(by) }
+func (s *tokenView) Wheel(by, _, _ int) kit.Action { return s.move(by) }

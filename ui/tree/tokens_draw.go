@@ -12,13 +12,13 @@ import (
 )
 
 // rows is how many candidates there is room for.
-func (s *microscope) rows() int { return max(2, min(MostCandidates+1, s.Height-9)) }
+func (s *tokenView) rows() int { return max(2, min(MostCandidates+1, s.Height-9)) }
 
 // textRows is how many lines there are for the answer around the token.
-func (s *microscope) textRows() int { return max(1, min(8, s.Height-s.rows()-5)) }
+func (s *tokenView) textRows() int { return max(1, min(8, s.Height-s.rows()-5)) }
 
 // Draw returns the box.
-func (s *microscope) Draw(th theme.Theme, m keys.Map) kit.Box {
+func (s *tokenView) Draw(th theme.Theme, m keys.Map) kit.Box {
 	inner := kit.InnerWidth(100, s.Width)
 	rows := s.rows()
 	content := s.text(th, inner, s.textRows())
@@ -32,7 +32,7 @@ func (s *microscope) Draw(th theme.Theme, m keys.Map) kit.Box {
 }
 
 // text is the answer around the present token, which is highlighted.
-func (s *microscope) text(th theme.Theme, width, height int) []string {
+func (s *tokenView) text(th theme.Theme, width, height int) []string {
 	const around = 400 // tokens: more than the pane shows
 	var lines []string
 	line, used, here := "", 0, 0
@@ -66,7 +66,7 @@ func (s *microscope) text(th theme.Theme, width, height int) []string {
 
 // table is the candidates with their probabilities under the model, and under
 // what the answer was drawn with.
-func (s *microscope) table(th theme.Theme, width, rows int) []string {
+func (s *tokenView) table(th theme.Theme, width, rows int) []string {
 	switch {
 	case s.failed != "":
 		return kit.Wrap("✗ "+s.failed, width)
