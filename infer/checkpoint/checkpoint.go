@@ -1,18 +1,10 @@
 package checkpoint
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
 	"sync"
-)
-
-// The results of File.Format.
-const (
-	formatPth         = "pth"
-	formatSafetensors = "safetensors"
-	formatWebRWKV     = "safetensors (web-rwkv)"
 )
 
 // A File is an open checkpoint.
@@ -30,7 +22,7 @@ type File struct {
 	fingerprint     string
 }
 
-// Open opens a .pth or .safetensors file, told apart by their first bytes.
+// Open opens a file of one of the formats, told apart by their first bytes.
 // The error is one line: file, tensor, what is wrong, what to do.
 func Open(path string) (*File, error) {
 	m, err := openImage(path, mapFile)
@@ -62,15 +54,11 @@ func read(m *image) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f *File
-	switch {
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		f, err = openPth(m)
-	case looksLikeSafetensors(head):
-		f, err = openSafetensors(m)
-	default:
-		err = refuseForeign(head)
+	i := slices.IndexFunc(formats, func(f format) bool { return f.recognises(head) })
+	if i < 0 {
+		return nil, refuseForeign(head)
 	}
+	f, err := formats[i].open(m)
 	if err != nil {
 		return nil, err
 	}
@@ -78,29 +66,6 @@ func read(m *image) (*File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// refuseForeign refuses a file of another kind and names the kind.
-func refuseForeign(head []byte) error {
-	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
-	page := bytes.ToLower(bytes.TrimSpace(head))
-	switch {
-	case len(head) == 0:
-		return refuse(downloadAgain, "the file is empty")
-	case starts("GGUF"):
-		return refuse(useRelease, "this is a GGUF file of llama.cpp, which is not read")
-	case starts("fmgg"), starts("lmgg"), starts("tjgg"):
-		return refuse(useRelease, "this is a ggml file of rwkv.cpp, which is not read")
-	case starts("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."), starts("\x80\x02"), starts("\x80\x04"):
-		return refuse("load it with torch and save it again", "this is a pickle from before torch 1.6, which is not read")
-	case starts("PK"):
-		return refuse(downloadAgain, "this is an empty or split zip file")
-	case starts("version https://git-lfs"):
-		return refuse("fetch the file itself with git lfs pull", "this is a Git LFS pointer, not the file")
-	case bytes.HasPrefix(page, []byte("<!doctype")), bytes.HasPrefix(page, []byte("<html")):
-		return refuse("download the file itself", "this is a web page, not weights")
-	}
-	return refuse("name a .pth or .safetensors file", "this is neither a torch nor a safetensors file")
 }
 
 func newFile(m *image, format string) *File {
