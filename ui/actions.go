@@ -241,7 +241,9 @@ func (m *Model) editLast(arg string) tea.Cmd {
 	if _, selected := t.transcript.Selected(); selected {
 		e.Turn = prompt.ID
 	}
-	m.edit(prompt.Text, e)
+	t.composer.BeginEdit(e, prompt.Text)
+	m.setFocus(keys.Composer)
+	m.edited()
 	return nil
 }
 

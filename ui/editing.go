@@ -19,13 +19,6 @@ func keysOfEdit(e composer.Edited) []nextKey {
 	return []nextKey{next("send the edited prompt", keys.Send), next("leave it as it was", keys.Stop)}
 }
 
-// edit puts a turn's text into the composer to be changed.
-func (m *Model) edit(text string, e composer.Edited) {
-	m.tab().composer.BeginEdit(e, text)
-	m.setFocus(keys.Composer)
-	m.edited()
-}
-
 // editAnswer puts the selected or last answer into the composer, or gives the
 // answer another text at once.
 func (m *Model) editAnswer(arg string) tea.Cmd {
@@ -38,7 +31,9 @@ func (m *Model) editAnswer(arg string) tea.Cmd {
 	case arg != "":
 		return m.command(keys.EditAnswer, arg)
 	default:
-		m.edit(answer.Text, composer.Edited{Turn: answer.ID, Answer: true})
+		m.tab().composer.Change(answer)
+		m.setFocus(keys.Composer)
+		m.edited()
 	}
 	return nil
 }

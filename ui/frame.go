@@ -8,6 +8,12 @@ import (
 	"rookery/infer"
 )
 
+// frameMsg says that something on the workspace has changed and that it is time to look.
+type frameMsg struct{}
+
+// tickMsg drives what moves without text arriving: spinners and rates.
+type tickMsg struct{}
+
 // frameLoop is what the frame loop remembers. There are two clocks: frames,
 // which follow the workspace, and ticks, which run only while something moves.
 type frameLoop struct {

@@ -135,8 +135,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onFrame()
 	case tickMsg:
 		cmd = m.onTick()
-	case restoredMsg:
-		cmd = m.onRestored(msg)
 	case settingsMsg:
 		cmd = m.onSettings(Settings(msg))
 	case modelsMsg:
@@ -169,8 +167,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = msg.take(m)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
-	case noticeEndedMsg:
-		m.onNoticeEnded(msg)
 	}
 	m.arrange()
 	return m, tea.Batch(cmd, m.tab().transcript.Render(), m.lookAhead(), m.readSurroundings())

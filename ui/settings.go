@@ -9,6 +9,9 @@ import (
 	"rookery/ui/theme"
 )
 
+// settingsMsg brings a changed configuration.
+type settingsMsg Settings
+
 // awaitSettings waits for a changed configuration.
 func (m *Model) awaitSettings() tea.Cmd {
 	reload, quit := m.reload, m.ctx.Done()

@@ -131,6 +131,11 @@ func (c *Composer) BeginEdit(e Edited, text string) {
 	c.Set(text)
 }
 
+// Change begins an edit of a turn.
+func (c *Composer) Change(t turn.Turn) {
+	c.BeginEdit(Edited{Turn: t.ID, Answer: t.Role == turn.RoleAssistant}, t.Text)
+}
+
 // Editing says that a turn is being changed.
 func (c *Composer) Editing() bool { return c.edited != nil }
 
