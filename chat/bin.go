@@ -174,7 +174,7 @@ func (d *Dialogue) alter(change func(*turn.Conversation)) error {
 	}
 	change(&d.conv)
 	if len(d.tree.nodes) > 0 {
-		d.saver.saveHead(d.conv)
+		d.saver.SaveHead(d.conv)
 	}
 	d.publish()
 	return nil

@@ -49,6 +49,10 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
 		keys.System: m.system, keys.Think: m.think,
+		keys.Best:    m.best,
+		keys.Compare: m.compareAnswers,
+		keys.Votes:   m.showVotes,
+		keys.Suspend: func(string) tea.Cmd { return tea.Suspend },
 
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
 		keys.FocusComposer: m.on(func() { m.setFocus(keys.Composer) }),
@@ -68,7 +72,6 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.Palette: m.openPalette, keys.Help: m.openHelp, keys.Mouse: m.toggleMouse,
 		keys.Redraw: func(string) tea.Cmd { return tea.ClearScreen }, keys.Interrupt: m.interrupt, keys.Quit: m.leave,
 	}
-	maps.Copy(table, m.treeTable())
 	maps.Copy(table, m.mixTable())
 	maps.Copy(table, m.adaptersTable())
 	maps.Copy(table, m.modelsTable())
@@ -82,21 +85,26 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		}
 	}
 	for _, f := range m.features {
-		for id, run := range f.Actions {
-			table[id] = func(arg string) tea.Cmd { return run(m, arg) }
-		}
 		for id, run := range f.Commands {
-			table[id] = func(arg string) tea.Cmd { return m.call(id, arg, run) }
+			if _, own := table[id]; !own {
+				table[id] = func(arg string) tea.Cmd { return m.call(id, arg, run, f.Then[id]) }
+			}
+		}
+		for id, run := range f.Actions {
+			command := f.Commands[id]
+			table[id] = func(arg string) tea.Cmd {
+				if command != nil && arg != "" {
+					return m.call(id, arg, command, f.Then[id])
+				}
+				return run(m, arg)
+			}
 		}
 	}
 	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
-	table[keys.Continue] = m.goOn
-	for _, id := range []keys.ID{
-		keys.Retry, keys.PrevSibling, keys.NextSibling,
-		keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed,
-	} {
+	table[keys.Continue] = m.goOn(table[keys.Continue])
+	for _, id := range keys.Parameters() {
 		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
 	}
 	return table
@@ -112,22 +120,17 @@ func (m *Model) on(do func()) func(string) tea.Cmd {
 
 // command runs what concerns the dialogue alone.
 func (m *Model) command(id keys.ID, arg string) tea.Cmd {
-	t := m.tab()
-	said, err := command(t.d, m.model, m.settings.Presets, id, arg, t.transcript.Target())
-	cmd := m.report(said, err)
-	if err == nil {
-		switch id {
-		case keys.Continue, keys.Retry, keys.Reread:
-			t.transcript.ScrollToEnd()
-		}
-	}
-	return tea.Batch(cmd, m.look(), m.tick())
+	said, err := command(m.tab().d, m.model, m.settings.Presets, id, arg)
+	return tea.Batch(m.report(said, err), m.look(), m.tick())
 }
 
-// call gives a command of a room to the conversation.
-func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error)) tea.Cmd {
+// call gives a command of a room to the conversation, and shows what it has done.
+func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error), then func(kit.Tab)) tea.Cmd {
 	t := m.tab()
 	said, err := run(kit.Call{ID: id, Arg: arg, Dialogue: t.Dialogue(), Turn: t.transcript.Target(), Model: m.model, Presets: m.presets()})
+	if err == nil && then != nil {
+		then(t)
+	}
 	return tea.Batch(m.report(said, err), m.Refresh())
 }
 

@@ -59,11 +59,9 @@ func (k chatWorkspace) MergeAdapter(ctx context.Context, a turn.Adapter, merged 
 // An adapterDialogue is the part of a dialogue that is about its adapter.
 type adapterDialogue interface {
 	SetAdapter(a turn.Adapter) error
-	Reread() error
 }
 
 func (opening) SetAdapter(turn.Adapter) error { return errOpening }
-func (opening) Reread() error                 { return errOpening }
 
 // An adapterJob is what is being done with adapters. One is done at a time; of
 // the strengths that are asked for meanwhile the last one counts.
@@ -327,6 +325,5 @@ func (m *Model) syncAdapters() {
 func (m *Model) adaptersTable() map[keys.ID]func(string) tea.Cmd {
 	return map[keys.ID]func(string) tea.Cmd{
 		keys.Adapters: m.adapter,
-		keys.Reread:   func(arg string) tea.Cmd { return m.command(keys.Reread, arg) },
 	}
 }

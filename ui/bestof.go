@@ -25,7 +25,7 @@ const (
 // prompt, and shows them side by side.
 func (m *Model) best(arg string) tea.Cmd {
 	t := m.tab()
-	n, err := number(arg, defaultBest)
+	n, err := kit.ParseNumber(arg, defaultBest)
 	if err == nil && (n < 2 || n > mostBest) {
 		err = fmt.Errorf("choose from 2 to %d answers, not %d", mostBest, n)
 	}

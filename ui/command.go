@@ -3,78 +3,39 @@ package ui
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
-	"rookery/chat"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 )
 
 // errNoCommand says that an action does not concern a dialogue alone.
 var errNoCommand = errors.New("this command does not work here")
 
 // command runs an action that concerns one dialogue and needs no screen; both
-// interfaces use it. own are the presets of the person. turn is what version commands are about. said is what to
-// tell the person, if anything.
-func command(d dialogue, model *infer.Model, own []prompt.Preset, id keys.ID, arg string, turnID turn.ID) (said string, err error) {
+// interfaces use it. own are the presets of the person. said is what to tell the person, if
+// anything.
+func command(d dialogue, model *infer.Model, own []prompt.Preset, id keys.ID, arg string) (said string, err error) {
 	switch id {
-	case keys.Stop:
-		d.Stop()
-		return "", nil
-	case keys.Continue:
-		return "", d.Continue()
-	case keys.Retry:
-		return "", d.Retry()
-	case keys.Reread:
-		return "what is missing is read with what is in use now", d.Reread()
-	case keys.PrevSibling:
-		return "", d.SwitchSibling(versioned(d.View(), turnID), -1)
-	case keys.NextSibling:
-		return "", d.SwitchSibling(versioned(d.View(), turnID), 1)
-	case keys.Undo, keys.Redo:
-		return move(d, id)
-	case keys.Scrub:
-		return goToTurn(d, arg)
-	case keys.EditAnswer:
-		return "", editAnswer(d, turnID, arg)
 	case keys.Best:
-		n, err := number(arg, defaultBest)
+		n, err := kit.ParseNumber(arg, defaultBest)
 		if err != nil {
 			return "", err
 		}
 		return fmt.Sprintf("%d answers to the prompt", n), d.Best(n)
-	case keys.Label:
-		return labelled(arg), d.SetLabel(turnID, arg)
-	case keys.PinTurn:
-		return pinTurn(d, turnID)
 	case keys.Think:
 		return setThink(d, model, arg)
 	case keys.Preset:
 		return setPreset(d, prompt.Presets(model, own...), arg)
-	case keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed:
-		return setParameter(d, id, arg)
+	}
+	if f, ok := keys.Parameter(id); ok {
+		return setParameter(d, f, arg)
 	}
 	return "", errNoCommand
-}
-
-// versioned is the turn whose versions are meant: the given one, or the nearest
-// above it that has others, such as a prompt that was edited.
-func versioned(v chat.View, id turn.ID) turn.ID {
-	nearest := id
-	for i, t := range v.Turns {
-		if i < len(v.Siblings) && v.Siblings[i].Of > 1 {
-			nearest = t.ID
-		}
-		if t.ID == id {
-			break
-		}
-	}
-	return nearest
 }
 
 // aboutThinking says what the modes do.
@@ -121,43 +82,15 @@ func setPreset(d dialogue, presets []prompt.Preset, name string) (string, error)
 }
 
 // setParameter changes one sampling parameter.
-func setParameter(d dialogue, id keys.ID, arg string) (string, error) {
+func setParameter(d dialogue, f *sampler.Field, arg string) (string, error) {
 	p := d.View().Conversation.Sampling
-	name, err := assign(&p, id, arg)
-	if err != nil {
-		return "", err
-	}
-	if err := p.Validate(); err != nil {
-		return "", err
+	if err := f.Parse(&p, arg); err != nil {
+		a, _ := keys.Find(keys.ID(f.Name))
+		return "", fmt.Errorf("%w: write %s", err, a.Usage())
 	}
 	when := "from the next token on"
-	if id == keys.Seed {
+	if f.Kind() == sampler.Stream {
 		when = "from the next answer on"
 	}
-	return name + " " + arg + ", " + when, d.SetSampling(p, "")
-}
-
-// assign puts a number where it belongs and returns the parameter's name.
-func assign(p *sampler.Params, id keys.ID, arg string) (name string, err error) {
-	a, _ := keys.Find(id)
-	switch id {
-	case keys.Seed:
-		p.Seed, err = strconv.ParseUint(arg, 10, 64)
-	case keys.TopK:
-		p.TopK, err = strconv.Atoi(arg)
-	default:
-		var f float64
-		f, err = strconv.ParseFloat(arg, 32)
-		if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			err = strconv.ErrRange
-		}
-		*map[keys.ID]*float32{
-			keys.Temperature: &p.Temperature, keys.TopP: &p.TopP, keys.Presence: &p.Presence,
-			keys.Frequency: &p.Frequency, keys.Decay: &p.Decay,
-		}[id] = float32(f)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%q is not a number that fits: write %s", arg, a.Usage())
-	}
-	return string(id), nil
+	return f.Name + " " + arg + ", " + when, d.SetSampling(p, "")
 }

@@ -1,12 +1,8 @@
 package ui
 
 import (
-	"errors"
-
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat"
-	"rookery/chat/turn"
 	"rookery/ui/composer"
 	"rookery/ui/keys"
 )
@@ -18,27 +14,6 @@ func keysOfEdit(e composer.Edited) []nextKey {
 	}
 	return []nextKey{next("send the edited prompt", keys.Send), next("leave it as it was", keys.Stop)}
 }
-
-// editAnswer puts the selected or last answer into the composer, or gives the
-// answer another text at once.
-func (m *Model) editAnswer(arg string) tea.Cmd {
-	t := m.tab()
-	switch answer, ok := t.SelectedAnswer(); {
-	case t.generating():
-		return m.fail(chat.ErrBusy)
-	case !ok:
-		return m.fail(errNoAnswerYet)
-	case arg != "":
-		return m.command(keys.EditAnswer, arg)
-	default:
-		m.tab().composer.Change(answer)
-		m.setFocus(keys.Composer)
-		m.edited()
-	}
-	return nil
-}
-
-var errNoAnswerYet = errors.New("there is no answer selected, and none yet")
 
 // sendAnswer keeps the edited answer, and lets the model go on with it.
 func (m *Model) sendAnswer(text string, goOn bool) tea.Cmd {
@@ -56,18 +31,12 @@ func (m *Model) sendAnswer(text string, goOn bool) tea.Cmd {
 
 // goOn continues the answer: the one that is being edited from the cursor on,
 // without what stands behind it, or the last.
-func (m *Model) goOn(arg string) tea.Cmd {
-	c := m.tab().composer
-	if edited, _ := c.Edited(); edited.Answer {
-		return m.sendAnswer(c.UpToCursor(), true)
+func (m *Model) goOn(last func(string) tea.Cmd) func(string) tea.Cmd {
+	return func(arg string) tea.Cmd {
+		c := m.tab().composer
+		if edited, _ := c.Edited(); edited.Answer {
+			return m.sendAnswer(c.UpToCursor(), true)
+		}
+		return last(arg)
 	}
-	return m.command(keys.Continue, arg)
-}
-
-// editAnswer gives a turn that is an answer another text.
-func editAnswer(d dialogue, id turn.ID, text string) error {
-	if text == "" {
-		return errors.New("write /rewrite and the new text of the answer")
-	}
-	return d.EditAnswer(id, text, false)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat/prompt"
-	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/kit"
 	"rookery/ui/theme"
@@ -196,12 +195,4 @@ func (m *Model) drawHeat() []string {
 		}
 		return prompt.TokenText(m.model.Tokenizer.Bytes(id))
 	})
-}
-
-// mixName is the mix that an answer was drawn from, "" for none.
-func mixName(t turn.Turn) string {
-	if !t.Mix.Active() {
-		return ""
-	}
-	return "mix " + kit.OneLine(t.Mix.String())
 }

@@ -16,6 +16,7 @@ import (
 	"rookery/ui/library"
 	"rookery/ui/states"
 	"rookery/ui/theme"
+	"rookery/ui/tree"
 )
 
 // The model is the host of the features.
@@ -149,5 +150,9 @@ func (m *Model) carry(a kit.Action) tea.Cmd {
 
 // features is the table of what the rooms add to the program.
 func features() []kit.Feature {
-	return []kit.Feature{states.Feature(), library.Feature()}
+	return []kit.Feature{
+		states.Feature(),
+		library.Feature(),
+		tree.Feature(),
+	}
 }

@@ -153,8 +153,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onMixes(msg)
 	case nameTakenMsg:
 		cmd = m.onNameTaken(msg)
-	case candidatesMsg:
-		cmd = m.onCandidates(msg)
 	case surroundingsMsg:
 		m.onSurroundings(msg)
 	case distributionMsg:

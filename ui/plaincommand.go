@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"rookery/chat/prompt"
-	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/library"
@@ -88,11 +87,7 @@ func (p *plain) command(name, arg string) error {
 
 // dialogue runs what concerns the conversation alone.
 func (p *plain) dialogue(id keys.ID, arg string) error {
-	var turnID turn.ID
-	if turns := p.d.View().Turns; len(turns) > 0 {
-		turnID = turns[len(turns)-1].ID
-	}
-	said, err := command(p.d, p.model, p.own, id, arg, turnID)
+	said, err := p.give(id, arg)
 	if errors.Is(err, errNoCommand) {
 		return errors.New("this command needs the screen; /help lists those that work here")
 	}
@@ -100,6 +95,22 @@ func (p *plain) dialogue(id keys.ID, arg string) error {
 		p.say(capital(said) + ".")
 	}
 	return err
+}
+
+// give gives a command to the conversation, about its last turn.
+func (p *plain) give(id keys.ID, arg string) (said string, err error) {
+	for _, f := range features() {
+		run, ok := f.Commands[id]
+		if !ok {
+			continue
+		}
+		c := kit.Call{ID: id, Arg: arg, Dialogue: p.conversation(), Model: p.model, Presets: prompt.Presets(p.model, p.own...)}
+		if turns := p.d.View().Turns; len(turns) > 0 {
+			c.Turn = turns[len(turns)-1].ID
+		}
+		return run(c)
+	}
+	return command(p.d, p.model, p.own, id, arg)
 }
 
 // spokenCommands are the commands that work without a screen, in the order of

@@ -188,7 +188,7 @@ func (i askSampling) do(h kit.Host) tea.Cmd {
 	m := h.(*Model)
 	m.CloseDialog()
 	s := i.s
-	m.OpenDialog(kit.NewQuestion(m.th, "Sampling parameters", "temp, top_p, top_k, presence, frequency and decay; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(h kit.Host, text string) tea.Cmd {
+	m.OpenDialog(kit.NewQuestion(m.th, "Sampling parameters", parameterNames()+"; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(h kit.Host, text string) tea.Cmd {
 		return s.set(func(d *draft) error {
 			p, err := parseSampling(d.Sampling, text)
 			if err == nil {
@@ -325,7 +325,7 @@ func (s *setup) presetItems() ([]kit.Item, func(d *draft, item int)) {
 func (s *setup) askSeeds(m *Model) tea.Cmd {
 	m.OpenDialog(kit.NewQuestion(m.th, "How many seeds?", "", "fill", fmt.Sprint(max(defaultBest, len(s.drafts))), false, func(h kit.Host, text string) tea.Cmd {
 		return alterSetup{s, func(s *setup) error {
-			n, err := number(kit.OneLine(text), defaultBest)
+			n, err := kit.ParseNumber(kit.OneLine(text), defaultBest)
 			if err == nil && (n < chat.MinCompare || n > chat.MaxCompare) {
 				err = fmt.Errorf("%d to %d seeds can be compared", chat.MinCompare, chat.MaxCompare)
 			}

@@ -95,7 +95,18 @@ func (t *tab) Title() string { return t.title() }
 func (t *tab) Empty() bool { return t.empty() }
 
 // Selected is the selected turn, or the last one.
-func (t *tab) Selected() (turn.Turn, bool) { return t.marked() }
+func (t *tab) Selected() (turn.Turn, bool) {
+	line := slices.Concat(t.view.Turns, t.view.Ahead)
+	if id, selected := t.transcript.Selected(); selected {
+		if i := slices.IndexFunc(line, func(tn turn.Turn) bool { return tn.ID == id }); i >= 0 {
+			return line[i], true
+		}
+	}
+	if n := len(t.view.Turns); n > 0 {
+		return t.view.Turns[n-1], true
+	}
+	return turn.Turn{}, false
+}
 
 // SelectedAnswer is the selected answer, or the last one.
 func (t *tab) SelectedAnswer() (turn.Turn, bool) { return t.transcript.SelectedAnswer() }
@@ -145,4 +156,15 @@ func (m *Model) reach() tea.Cmd {
 		m.setFocus(keys.Transcript)
 	}
 	return nil
+}
+
+// shown is the view that the transcript draws.
+func (t *tab) shown() chat.View {
+	v := t.view
+	line := slices.Concat(v.Turns, v.Ahead)
+	if t.preview == nil || v.Live != nil || *t.preview > len(line) {
+		return v
+	}
+	v.Turns, v.Ahead = line[:*t.preview], line[*t.preview:]
+	return v
 }

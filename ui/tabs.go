@@ -212,3 +212,8 @@ func (m *Model) keepDrafts() {
 		}
 	}
 }
+
+// redoHint says how to bring back what is ahead of the head.
+func (m *Model) redoHint() string {
+	return m.hintFor(keys.Redo) + " brings it back · " + m.hintFor(keys.Scrub) + " goes anywhere"
+}

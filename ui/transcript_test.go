@@ -59,14 +59,6 @@ func TestNewTextBelow(t *testing.T) {
 	b.seesNot("new text below")
 }
 
-func TestSiblings(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
-	b.press("alt+,") // the answer has one version, the prompt above it has more
-	b.did("sibling 2 -1")
-	b.press("tab", "up", "up", "]")
-	b.did("sibling 2 +1")
-}
-
 func TestControlCharactersNeverReachTheTerminal(t *testing.T) {
 	d := newFake(1, "evil \x1b]0;title\x07")
 	d.say(turn.RoleUser, "a\x1b[2Jb\x07c\u009b31md")

@@ -15,7 +15,6 @@ func TestWayOutOnANarrowScreen(t *testing.T) {
 		"help":          {"f1"},
 		"states":        {"f8"},
 		"scrubber":      {"f7"},
-		"microscope":    {"alt+shift+i"},
 		"setup":         {"f12"},
 		"checklist":     {"f12", "s"},
 		"seeds":         {"f12", "n"},
@@ -56,7 +55,6 @@ func TestClicksBesideDialogs(t *testing.T) {
 	}{
 		"palette":       {[]string{"ctrl+p"}, false},
 		"help":          {[]string{"f1"}, false},
-		"microscope":    {[]string{"alt+shift+i"}, false},
 		"setup":         {[]string{"f12"}, true},
 		"comparison":    {[]string{"f12", "enter"}, true},
 		"system prompt": {[]string{"alt+s", "H", "i"}, true},

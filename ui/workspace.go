@@ -46,12 +46,13 @@ type dialogue interface {
 	View() chat.View
 	Send(text string) error
 	Stop()
-	Continue() error
-	Retry() error
 	EditLast(text string) error
-	SwitchSibling(id turn.ID, by int) error
 	ShowTurn(id turn.ID) error
-	treeDialogue
+	EditTurn(id turn.ID, text string) error
+	EditAnswer(id turn.ID, text string, goOn bool) error
+	Best(n int) error
+	SendBest(text string, n int) error
+	ChooseAlternatives(keep []turn.ID, drop bool) error
 	compareDialogue
 	mixDialogue
 	outlookDialogue
@@ -135,12 +136,14 @@ func (opening) ID() turn.ID                              { return 0 }
 func (opening) View() chat.View                          { return chat.View{Loading: true} }
 func (opening) Send(string) error                        { return errOpening }
 func (opening) Stop()                                    {}
-func (opening) Continue() error                          { return errOpening }
-func (opening) Retry() error                             { return errOpening }
 func (opening) EditLast(string) error                    { return errOpening }
-func (opening) SwitchSibling(turn.ID, int) error         { return errOpening }
 func (opening) ShowTurn(turn.ID) error                   { return errOpening }
 func (opening) SetSystem(string) error                   { return errOpening }
 func (opening) SetSampling(sampler.Params, string) error { return errOpening }
 func (opening) SetThink(turn.ThinkMode) error            { return errOpening }
 func (opening) SetTitle(string) error                    { return errOpening }
+func (opening) EditTurn(turn.ID, string) error           { return errOpening }
+func (opening) EditAnswer(turn.ID, string, bool) error   { return errOpening }
+func (opening) Best(int) error                           { return errOpening }
+func (opening) SendBest(string, int) error               { return errOpening }
+func (opening) ChooseAlternatives([]turn.ID, bool) error { return errOpening }

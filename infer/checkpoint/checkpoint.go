@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// What Format returns.
+// The results of File.Format.
 const (
 	formatPth         = "pth"
 	formatSafetensors = "safetensors"
@@ -45,8 +45,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// FromBytes reads an image in memory as Open reads a file; name is for messages. The
-// bytes belong to the File until it is closed.
+// FromBytes is Open for the bytes of a file; name stands for the path. The caller must
+// not change the bytes until the File is closed.
 func FromBytes(name string, data []byte) (*File, error) {
 	f, err := read(memoryImage(data))
 	if err != nil {
@@ -80,7 +80,7 @@ func read(m *image) (*File, error) {
 	return f, nil
 }
 
-// refuseForeign names what the file is instead of a checkpoint.
+// refuseForeign refuses a file of another kind and names the kind.
 func refuseForeign(head []byte) error {
 	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	page := bytes.ToLower(bytes.TrimSpace(head))
@@ -107,7 +107,7 @@ func newFile(m *image, format string) *File {
 	return &File{image: m, length: m.length, format: format, byName: map[string]*Tensor{}}
 }
 
-// add appends a tensor whose place in the file was checked.
+// add appends a tensor, whose place in the file has been checked.
 func (f *File) add(t *Tensor) error {
 	if t.Name == "" || len(t.Name) > maxName || !printable(t.Name) {
 		return refuseTensor(t.Name, useRelease, "this is no name for a tensor")
@@ -123,13 +123,12 @@ func (f *File) add(t *Tensor) error {
 	return nil
 }
 
-// printable says whether a name is of visible ASCII characters, so that it can
-// be shown anywhere.
+// printable says whether a name consists of visible ASCII characters.
 func printable(name string) bool {
 	return !slices.ContainsFunc([]byte(name), func(b byte) bool { return b <= ' ' || b > '~' })
 }
 
-// Path is what Open was given.
+// Path is the path that the file was opened by.
 func (f *File) Path() string { return f.path }
 
 // Format is "pth", "safetensors" or "safetensors (web-rwkv)".
@@ -162,7 +161,7 @@ func (f *File) Dims(name string) ([]int, bool) {
 	return t.Shape, true
 }
 
-// Vocab is the vocabulary file (World text format) that a model carries, or nil.
+// Vocab is the vocabulary file (World text format) inside the model's file, or nil.
 func (f *File) Vocab() []byte { return f.vocab }
 
 // Metadata is the free text of a safetensors file, by key; it may be nil.

@@ -87,15 +87,15 @@ func (b *Backend) checkRows(rows []infer.Row, drawn []infer.Drawn) error {
 func (b *Backend) pack(rows []infer.Row) {
 	p := &b.step
 	p.rows, p.tokens, p.bans, p.top = p.rows[:0], p.tokens[:0], p.bans[:0], 0
-	voices := 0 // rows to come that are
+	members := 0 // rows to come that are
 	for i := range rows {
 		out := b.packRow(&rows[i])
-		if voices > 0 {
+		if members > 0 {
 			out.flags |= rowLogits
-			voices--
+			members--
 		}
 		if rows[i].Sampler != nil {
-			voices = rows[i].Members
+			members = rows[i].Members
 		}
 		p.rows = append(p.rows, out)
 		p.tokens = append(p.tokens, rows[i].Tokens...)
@@ -138,7 +138,7 @@ func (b *Backend) packRow(r *infer.Row) row {
 // draws says whether the device draws for a row. Where it cannot do what is
 // asked, the host draws from the row's logits.
 func (b *Backend) draws(r *infer.Row) bool {
-	return r.Sampler != nil && r.Sampler.Vocab() == b.limit && r.Top <= topMax && len(r.Sampler.Effective().Ban) <= b.step.bansEach
+	return r.Sampler != nil && r.Sampler.Vocab() == b.limit && !r.Sampler.NeedsHost() && r.Top <= topMax && len(r.Sampler.Effective().Ban) <= b.step.bansEach
 }
 
 // unpack hands out what the step returned.

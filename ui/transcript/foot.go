@@ -81,8 +81,8 @@ func (b *block) endLine(th theme.Theme) string {
 		}
 		line += style.Render(state)
 	}
-	if b.turn.Mix.Active() {
-		line += th.Muted.Render(" · mix " + kit.OneLine(b.turn.Mix.String()))
+	if mix := kit.AboutMix(b.turn); mix != "" {
+		line += th.Muted.Render(" · " + mix)
 	}
 	return line
 }
