@@ -21,11 +21,9 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	id, known := m.keymap.Lookup(m.focus, msg.String())
-	if m.focus == keys.Composer {
-		if known && m.tab().composer.Press(id) {
-			m.edited()
-			return nil
-		}
+	if m.focus == keys.Composer && known && m.tab().composer.Press(id) {
+		m.edited()
+		return nil
 	}
 	if known {
 		return m.act(id, "")
@@ -37,10 +35,9 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// edited follows a change of the prompt.
-func (m *Model) edited() {
-	m.doubted = time.Time{}
-}
+// edited is called after a change of the prompt: quitting is not half asked for
+// any more.
+func (m *Model) edited() { m.doubted = time.Time{} }
 
 // onDialogKey gives a key to the topmost dialog.
 func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
