@@ -72,8 +72,8 @@ func (m *Model) awaitChange() tea.Cmd {
 	}
 }
 
-// onFrame looks at every open dialogue.
-func (m *Model) onFrame() tea.Cmd {
+// showFrame looks at every open dialogue and at the engine.
+func (m *Model) showFrame() tea.Cmd {
 	m.frames.last = m.clock()
 	cmd := m.look()
 	m.measure()
@@ -136,7 +136,8 @@ func (m *Model) tick() tea.Cmd {
 	return m.after(every, tickMsg{})
 }
 
-func (m *Model) onTick() tea.Cmd {
+// animate shows the next picture of what moves.
+func (m *Model) animate() tea.Cmd {
 	m.frames.ticking = false
 	m.frames.beat++
 	m.tab().transcript.Animate(m.spin())

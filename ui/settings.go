@@ -73,8 +73,8 @@ func (m *Model) applySettings(s Settings) error {
 	return err
 }
 
-// onBackground is the terminal's answer about its background.
-func (m *Model) onBackground(dark bool) {
+// setBackground is the terminal's answer about its background.
+func (m *Model) setBackground(dark bool) {
 	if m.settings.Appearance == "dark" || m.settings.Appearance == "light" || dark == m.dark {
 		return
 	}
