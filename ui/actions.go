@@ -244,7 +244,9 @@ func (m *Model) editLast(arg string) tea.Cmd {
 	if _, selected := t.transcript.Selected(); selected {
 		e.Turn = prompt.ID
 	}
-	m.edit(prompt.Text, e)
+	t.composer.BeginEdit(e, prompt.Text)
+	m.setFocus(keys.Composer)
+	m.edited()
 	return nil
 }
 
@@ -272,4 +274,30 @@ func (m *Model) leave(string) tea.Cmd {
 	m.saveLayout()
 	m.quit()
 	return tea.Quit
+}
+
+// sendAnswer keeps the edited answer, and lets the model go on with it.
+func (m *Model) sendAnswer(text string, goOn bool) tea.Cmd {
+	t := m.tab()
+	edited, _ := t.composer.Edited()
+	if err := t.d.EditAnswer(edited.Turn, text, goOn); err != nil {
+		return m.fail(err)
+	}
+	t.composer.Clear()
+	m.edited()
+	m.notice = notice{}
+	t.transcript.ScrollToEnd()
+	return tea.Batch(m.look(), m.tick())
+}
+
+// goOn continues the answer: the one that is being edited from the cursor on,
+// without what stands behind it, or the last.
+func (m *Model) goOn(last func(string) tea.Cmd) func(string) tea.Cmd {
+	return func(arg string) tea.Cmd {
+		c := m.tab().composer
+		if edited, _ := c.Edited(); edited.Answer {
+			return m.sendAnswer(c.UpToCursor(), true)
+		}
+		return last(arg)
+	}
 }

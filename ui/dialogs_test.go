@@ -99,7 +99,7 @@ func TestBackground(t *testing.T) {
 		dark       bool
 	}{{"", false}, {"auto", false}, {"dark", true}, {"light", false}} {
 		b := newBench(t, &fakeDesk{}, Settings{Appearance: c.appearance}, 80, 24)
-		b.m.onBackground(false)
+		b.m.setBackground(false)
 		if b.m.dark != c.dark || b.m.th.Dark != c.dark {
 			t.Errorf("appearance %q on a light terminal: dark %v", c.appearance, b.m.dark)
 		}

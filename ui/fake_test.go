@@ -267,13 +267,10 @@ func (d *fakeDialogue) end() {
 
 // A bench drives a model without a terminal.
 type bench struct {
-	t      testing.TB
-	m      *Model
-	k      *fakeDesk
-	copied string
-	// noClipboard says that the system has none.
-	noClipboard bool
-	raw         []tea.Msg // what a terminal would have got
+	t   testing.TB
+	m   *Model
+	k   *fakeDesk
+	raw []tea.Msg // what a terminal would have got
 }
 
 func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
@@ -282,7 +279,7 @@ func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	real := uitest.New(t, uitest.Options{Stored: k.stored}) // for what has left this package
-	b.m = newModel(ctx, k, Options{Workspace: real.Workspace, Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", Clipboard: b.copy, In: strings.NewReader(""), Out: io.Discard})
+	b.m = newModel(ctx, k, Options{Workspace: real.Workspace, Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", Clipboard: func(string) error { return nil }, In: strings.NewReader(""), Out: io.Discard})
 	b.fakeTree()
 	b.m.clock = func() time.Time { return now }
 	b.m.after = func(time.Duration, tea.Msg) tea.Cmd { return nil }
@@ -291,15 +288,6 @@ func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
 	}
 	b.do(b.m.Init())
 	return b
-}
-
-// copy is the system's clipboard.
-func (b *bench) copy(text string) error {
-	if b.noClipboard {
-		return errors.New("no xclip")
-	}
-	b.copied = text
-	return nil
 }
 
 // fakeTree lets a fake do what a dialogue does with its tree, as far as a test

@@ -9,6 +9,12 @@ import (
 	"rookery/ui/kit"
 )
 
+// frameMsg says that something on the workspace has changed and that it is time to look.
+type frameMsg struct{}
+
+// tickMsg drives what moves without text arriving: spinners and rates.
+type tickMsg struct{}
+
 // frameLoop is what the frame loop remembers. There are two clocks: frames,
 // which follow the workspace, and ticks, which run only while something moves.
 type frameLoop struct {
@@ -67,8 +73,8 @@ func (m *Model) awaitChange() tea.Cmd {
 	}
 }
 
-// onFrame looks at every open dialogue.
-func (m *Model) onFrame() tea.Cmd {
+// showFrame looks at every open dialogue and at the engine.
+func (m *Model) showFrame() tea.Cmd {
 	m.frames.last = m.clock()
 	cmd := m.look()
 	m.measure()
@@ -131,7 +137,8 @@ func (m *Model) tick() tea.Cmd {
 	return m.after(every, tickMsg{})
 }
 
-func (m *Model) onTick() tea.Cmd {
+// animate shows the next picture of what moves.
+func (m *Model) animate() tea.Cmd {
 	m.frames.ticking = false
 	m.frames.beat++
 	m.tab().transcript.Animate(m.spin())

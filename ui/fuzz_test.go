@@ -73,7 +73,7 @@ func (c *chaos) step() {
 			tickMsg{},
 			tea.FocusMsg{},
 			tea.BlurMsg{},
-			noticeEndedMsg{c.r.IntN(9)},
+			c.m.endNotice(c.r.IntN(9)),
 			settingsMsg{Theme: "rook", Mouse: true},
 			settingsMsg{Theme: "none"},
 			settingsMsg{Appearance: "light", Mouse: true},

@@ -9,11 +9,11 @@ import (
 	"rookery/ui/kit"
 )
 
-// onKey gives a key to whoever has the keyboard: the topmost dialog, the
+// pressKey gives a key to whoever has the keyboard: the topmost dialog, the
 // panel, the menu of slash commands, the action table, and at last the text.
-func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
+func (m *Model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 	if len(m.dialogs) > 0 {
-		return m.onDialogKey(msg)
+		return m.pressDialogKey(msg)
 	}
 	if m.focus == keys.Panel {
 		if cmd, taken := m.panelKey(msg); taken {
@@ -21,11 +21,9 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 	}
 	id, known := m.keymap.Lookup(m.focus, msg.String())
-	if m.focus == keys.Composer {
-		if known && m.tab().composer.Press(id) {
-			m.edited()
-			return nil
-		}
+	if m.focus == keys.Composer && known && m.tab().composer.Press(id) {
+		m.edited()
+		return nil
 	}
 	if known {
 		return m.act(id, "")
@@ -37,13 +35,12 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// edited follows a change of the prompt.
-func (m *Model) edited() {
-	m.doubted = time.Time{}
-}
+// edited is called after a change of the prompt: quitting is not half asked for
+// any more.
+func (m *Model) edited() { m.doubted = time.Time{} }
 
-// onDialogKey gives a key to the topmost dialog.
-func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
+// pressDialogKey gives a key to the topmost dialog.
+func (m *Model) pressDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	d := m.dialogs[len(m.dialogs)-1]
 	var id keys.ID
 	var known bool
@@ -66,8 +63,8 @@ func (m *Model) onDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// onPaste inserts pasted text where text is written.
-func (m *Model) onPaste(text string) tea.Cmd {
+// pasteText inserts pasted text where text is written.
+func (m *Model) pasteText(text string) tea.Cmd {
 	if n := len(m.dialogs); n > 0 {
 		if _, ok := m.dialogs[n-1].(*kit.Confirmation); ok {
 			return nil // a text is no answer
@@ -92,8 +89,8 @@ func (m *Model) setFocus(c keys.Context) {
 	}
 }
 
-// onFocus is the terminal window coming to the front.
-func (m *Model) onFocus() tea.Cmd {
+// noteFocus is the terminal window coming to the front.
+func (m *Model) noteFocus() tea.Cmd {
 	m.blurred = false
 	m.tab().unread = false
 	return m.tick()

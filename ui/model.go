@@ -118,25 +118,23 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.KeyPressMsg:
-		cmd = m.onKey(msg)
+		cmd = m.pressKey(msg)
 	case tea.PasteMsg:
-		cmd = m.onPaste(msg.Content)
+		cmd = m.pasteText(msg.Content)
 	case tea.MouseMsg:
 		cmd = m.onMouse(msg)
 	case tea.FocusMsg:
-		cmd = m.onFocus()
+		cmd = m.noteFocus()
 	case tea.BlurMsg:
 		m.blurred = true
 	case tea.ColorProfileMsg:
 		m.colourless = msg.Profile <= colorprofile.ASCII
 	case tea.BackgroundColorMsg:
-		m.onBackground(msg.IsDark())
+		m.setBackground(msg.IsDark())
 	case frameMsg:
-		cmd = m.onFrame()
+		cmd = m.showFrame()
 	case tickMsg:
-		cmd = m.onTick()
-	case restoredMsg:
-		cmd = m.onRestored(msg)
+		cmd = m.animate()
 	case settingsMsg:
 		cmd = m.onSettings(Settings(msg))
 	case modelsMsg:
@@ -167,8 +165,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = msg.take(m)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
-	case noticeEndedMsg:
-		m.onNoticeEnded(msg)
 	}
 	m.arrange()
 	return m, tea.Batch(cmd, m.tab().transcript.Render(), m.lookAhead(), m.readSurroundings())

@@ -23,7 +23,7 @@ func (m *Model) say(text string) tea.Cmd {
 	m.notices++
 	serial := m.notices
 	m.notice = notice{text: kit.OneLine(text), serial: serial}
-	return m.after(noticeStays, noticeEndedMsg{serial})
+	return m.After(noticeStays, m.endNotice(serial))
 }
 
 // fail shows an error until it is dismissed.
@@ -43,10 +43,20 @@ func (m *Model) report(said string, err error) tea.Cmd {
 	return nil
 }
 
+// noticeMsg is the result of something that ran in a command.
+type noticeMsg struct {
+	text string
+	err  error
+}
+
 func (m *Model) onNotice(msg noticeMsg) tea.Cmd { return m.report(msg.text, msg.err) }
 
-func (m *Model) onNoticeEnded(msg noticeEndedMsg) {
-	if !m.notice.failed && m.notice.serial == msg.serial {
-		m.notice = notice{}
+// endNotice takes a notice away if it is still the same one.
+func (m *Model) endNotice(serial int) kit.Action {
+	return func(kit.Host) tea.Cmd {
+		if !m.notice.failed && m.notice.serial == serial {
+			m.notice = notice{}
+		}
+		return nil
 	}
 }

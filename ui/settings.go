@@ -9,6 +9,9 @@ import (
 	"rookery/ui/theme"
 )
 
+// settingsMsg brings a changed configuration.
+type settingsMsg Settings
+
 // awaitSettings waits for a changed configuration.
 func (m *Model) awaitSettings() tea.Cmd {
 	reload, quit := m.reload, m.ctx.Done()
@@ -70,8 +73,8 @@ func (m *Model) applySettings(s Settings) error {
 	return err
 }
 
-// onBackground is the terminal's answer about its background.
-func (m *Model) onBackground(dark bool) {
+// setBackground is the terminal's answer about its background.
+func (m *Model) setBackground(dark bool) {
 	if m.settings.Appearance == "dark" || m.settings.Appearance == "light" || dark == m.dark {
 		return
 	}

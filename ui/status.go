@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
+	"rookery/ui/composer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/panel"
@@ -214,4 +215,12 @@ func (m *Model) drawStrip() string {
 		return panel.Strip(s, m.width, m.th)
 	}
 	return panel.Strip(s, rest, m.th) + "  " + m.th.Muted.Render(s.Backend)
+}
+
+// keysOfEdit are what to do with the changed text of a turn.
+func keysOfEdit(e composer.Edited) []nextKey {
+	if e.Answer {
+		return []nextKey{next("keep the edited answer", keys.Send), next("continue from the cursor", keys.Continue), next("leave it as it was", keys.Stop)}
+	}
+	return []nextKey{next("send the edited prompt", keys.Send), next("leave it as it was", keys.Stop)}
 }

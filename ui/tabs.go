@@ -22,29 +22,30 @@ type closedTab struct {
 
 // restore opens what was open last time.
 func (m *Model) restore() tea.Cmd {
-	return func() tea.Msg {
-		open, active, err := m.workspace.Restore(m.ctx)
-		return restoredMsg{open, active, err}
-	}
+	active := 0
+	return kit.Await(func() (open []dialogue, err error) {
+		open, active, err = m.workspace.Restore(m.ctx)
+		return open, err
+	}, func(_ kit.Host, open []dialogue, err error) tea.Cmd { return m.showRestored(open, active, err) })
 }
 
-// onRestored replaces the tab that stood in for what was being opened, and
+// showRestored replaces the tab that stood in for what was being opened, and
 // keeps what has been typed into it.
-func (m *Model) onRestored(msg restoredMsg) tea.Cmd {
+func (m *Model) showRestored(open []dialogue, active int, err error) tea.Cmd {
 	typed := m.tab().composer
 	m.tabs = nil
-	for _, d := range msg.open {
+	for _, d := range open {
 		m.tabs = append(m.tabs, m.openTab(d))
 	}
 	if len(m.tabs) == 0 {
 		m.tabs = append(m.tabs, m.openTab(m.workspace.New()))
 	}
-	m.active = min(max(msg.active, 0), len(m.tabs)-1)
+	m.active = min(max(active, 0), len(m.tabs)-1)
 	m.tab().composer = typed
 	m.measure()
 	var cmd tea.Cmd
-	if msg.err != nil {
-		cmd = m.fail(msg.err)
+	if err != nil {
+		cmd = m.fail(err)
 	}
 	return tea.Batch(cmd, m.look(), m.awaitChange(), m.tick())
 }

@@ -131,10 +131,9 @@ func (c *Composer) BeginEdit(e Edited, text string) {
 	c.Set(text)
 }
 
-// Change puts the text of a turn there to be changed.
+// Change begins an edit of a turn.
 func (c *Composer) Change(t turn.Turn) {
 	c.BeginEdit(Edited{Turn: t.ID, Answer: t.Role == turn.RoleAssistant}, t.Text)
-	c.refreshMenu()
 }
 
 // Editing says that a turn is being changed.

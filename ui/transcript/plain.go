@@ -10,7 +10,7 @@ import (
 )
 
 // A message that cannot be rendered must not end the program: it is shown as
-// plain text, without its figures and its thought apart.
+// plain text. What its figures say is left out, and its thought stands in the text.
 
 // guard makes something of a block. It reports false if that panicked; then the
 // block is plain from now on.
@@ -30,8 +30,11 @@ func (t *Transcript) guard(b *block, make func()) (ok bool) {
 // showPlain makes a block plain, or brings a plain one up to date.
 func (t *Transcript) showPlain(b *block) {
 	text, name := b.turn.Text, "Answer"
-	if b.live != nil {
+	switch {
+	case b.live != nil:
 		text = b.live.Text
+	case b.failure != "":
+		text = b.failure
 	}
 	if b.turn.Role == turn.RoleUser {
 		name = "You"

@@ -3,7 +3,6 @@ package transcript
 import (
 	"sort"
 
-	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
@@ -120,101 +119,6 @@ func (t *Transcript) outdate() {
 	t.draft()
 }
 
-// Sync takes over what has changed in a dialogue.
-func (t *Transcript) Sync(v chat.View) {
-	if t.synced && v.Version == t.version {
-		return
-	}
-	t.synced, t.version = true, v.Version
-	n := 0
-	for i, tn := range v.Turns {
-		t.place(n, tn, siblingsOf(v, i), false)
-		n++
-	}
-	t.head = -1
-	if len(v.Ahead) > 0 {
-		t.head = n
-		t.placeDivider(n, len(v.Ahead))
-		n++
-		for i, tn := range v.Ahead {
-			t.place(n, tn, siblingsOf(v, len(v.Turns)+i), true)
-			n++
-		}
-	}
-	t.spare = nil
-	if v.Live != nil {
-		t.placeLive(n, v.Live)
-		n++
-	}
-	if v.Err != nil {
-		b := &block{failure: kit.OneLine(v.Err.Error()), body: fixedLines(nil), gen: t.generation, exact: true}
-		t.decorate(b)
-		t.blocks = append(t.blocks[:n], b)
-		n++
-	}
-	t.blocks = t.blocks[:n]
-	if t.selected >= n {
-		t.selected = n - 1
-	}
-	t.draft()
-}
-
-// place puts a finished turn at index i.
-func (t *Transcript) place(i int, tn turn.Turn, sibling chat.Siblings, ahead bool) {
-	if i < len(t.blocks) {
-		b := t.blocks[i]
-		if b.shows(tn, sibling) {
-			b.turn = tn
-			b.setAhead(ahead)
-			return
-		}
-		if b.live != nil && b.turn.ID == tn.ID {
-			b.settle(tn, sibling)
-			t.guard(b, b.read)
-			t.decorate(b)
-			return
-		}
-		t.cut(i)
-	}
-	b := t.spare[tn.ID]
-	if b == nil || !b.shows(tn, sibling) {
-		b = newBlock(tn, sibling)
-		t.guard(b, b.read)
-		t.decorate(b)
-	}
-	b.setAhead(ahead)
-	t.blocks = append(t.blocks, b)
-}
-
-// placeLive puts the running answer at index i.
-func (t *Transcript) placeLive(i int, live *chat.Live) {
-	if i >= len(t.blocks) || t.blocks[i].turn.ID != live.Turn.ID || t.blocks[i].failure != "" {
-		t.blocks = append(t.blocks[:i], newBlock(live.Turn, chat.Siblings{}))
-	}
-	b := t.blocks[i]
-	bodyLen := func() (n int) {
-		t.guard(b, func() { n = b.body.Len() })
-		return n
-	}
-	before := bodyLen()
-	b.live, b.turn = live, live.Turn
-	if !b.plain {
-		t.guard(b, func() { b.feed(live, t.th, t.textWidth()) })
-	}
-	b.gen = t.generation
-	t.decorate(b)
-	if !t.follow && bodyLen() > before {
-		t.below = true
-	}
-}
-
-// Preview shows a view whatever its version is, from its head on.
-func (t *Transcript) Preview(v chat.View) {
-	t.synced = false
-	t.Sync(v)
-	t.ScrollToHead()
-}
-
 // Animate shows the next picture of what is running.
 func (t *Transcript) Animate(spin string) {
 	t.spin = spin
@@ -306,46 +210,4 @@ func (t *Transcript) locate(line int) anchor {
 	i := sort.Search(len(t.blocks), func(i int) bool { return t.starts[i+1] > line })
 	i = min(i, len(t.blocks)-1)
 	return anchor{i, max(0, line-t.starts[i])}
-}
-
-// Draw returns exactly height lines. A block that cannot be drawn becomes plain.
-func (t *Transcript) Draw() []string {
-	for {
-		lines, broken := t.drawLines()
-		if broken == nil {
-			return lines
-		}
-		t.showPlain(broken)
-		t.index()
-	}
-}
-
-func (t *Transcript) drawLines() (lines []string, broken *block) {
-	var b *block
-	defer func() {
-		if cause := recover(); cause != nil {
-			if b == nil || b.plain {
-				panic(cause) // nothing simpler is left
-			}
-			broken = b
-		}
-	}()
-	lines = make([]string, 0, t.height)
-	top := t.top()
-	place := t.locate(top)
-	for n := top; n < t.total() && len(lines) < t.height; n++ {
-		b = t.blocks[place.block]
-		line := b.line(place.line, t.th)
-		line = t.find.mark(line, place, t.th)
-		line = t.marked.mark(line, n, t.th)
-		edge := gutter(t.th, place.block == t.selected && place.line < b.height()-1, b.ahead)
-		lines = append(lines, kit.Fit(edge+line, t.width))
-		if place.line++; place.line >= b.height() {
-			place = anchor{block: place.block + 1}
-		}
-	}
-	for len(lines) < t.height {
-		lines = append(lines, "")
-	}
-	return lines, nil
 }
