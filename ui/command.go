@@ -12,6 +12,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
+	"rookery/ui/compare"
 	"rookery/ui/keys"
 )
 
@@ -43,7 +44,7 @@ func command(d dialogue, model *infer.Model, own []prompt.Preset, id keys.ID, ar
 	case keys.EditAnswer:
 		return "", editAnswer(d, turnID, arg)
 	case keys.Best:
-		n, err := number(arg, defaultBest)
+		n, err := number(arg, compare.DefaultBest)
 		if err != nil {
 			return "", err
 		}

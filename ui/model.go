@@ -46,8 +46,7 @@ type Model struct {
 	adapting      adapterJob
 	heat          heat
 	distribution  distribution
-	prompts       []string   // sent in the past, oldest first
-	compared      remembered // what was compared last
+	prompts       []string // sent in the past, oldest first
 	surroundings  surroundings
 	paces         paces
 
@@ -83,7 +82,7 @@ func newModel(ctx context.Context, k workspace, o Options) *Model {
 	if o.Clipboard != nil {
 		m.clipboard = o.Clipboard
 	}
-	m.features = features()
+	m.features = features(o)
 	m.actions = m.table()
 	m.surroundings.read = o.Surroundings
 	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
@@ -168,8 +167,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onPresetSaved(msg)
 	case kit.Action:
 		cmd = msg(m)
-	case compareMsg:
-		cmd = msg.take(m)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
 	case noticeEndedMsg:

@@ -25,7 +25,6 @@ type treeDialogue interface {
 	EditAnswer(id turn.ID, text string, goOn bool) error
 	Branch(id turn.ID, index int, token int32) error
 	Best(n int) error
-	SendBest(text string, n int) error
 	ChooseAlternatives(keep []turn.ID, drop bool) error
 	SetLabel(id turn.ID, label string) error
 	SetPinned(id turn.ID, pinned bool) error
@@ -40,7 +39,6 @@ func (opening) EditTurn(turn.ID, string) error           { return errOpening }
 func (opening) EditAnswer(turn.ID, string, bool) error   { return errOpening }
 func (opening) Branch(turn.ID, int, int32) error         { return errOpening }
 func (opening) Best(int) error                           { return errOpening }
-func (opening) SendBest(string, int) error               { return errOpening }
 func (opening) ChooseAlternatives([]turn.ID, bool) error { return errOpening }
 func (opening) SetLabel(turn.ID, string) error           { return errOpening }
 func (opening) SetPinned(turn.ID, bool) error            { return errOpening }
@@ -58,12 +56,9 @@ func (m *Model) treeTable() map[keys.ID]func(string) tea.Cmd {
 		keys.EditAnswer: m.editAnswer,
 		keys.Fork:       m.fork,
 		keys.ForkMany:   m.askForks,
-		keys.Best:       m.best,
 		keys.Tokens:     m.lookAtTokens,
 		keys.Label:      m.label,
 		keys.PinTurn:    func(string) tea.Cmd { return m.command(keys.PinTurn, "") },
-		keys.Compare:    m.compareAnswers,
-		keys.Votes:      m.showVotes,
 		keys.Suspend:    func(string) tea.Cmd { return tea.Suspend },
 	}
 }

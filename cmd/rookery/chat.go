@@ -134,7 +134,6 @@ func (a *app) show(ctx context.Context, workspace *chat.Workspace, first *chat.D
 		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(workspace, name, p) },
 		Surroundings: surroundings(ctx, workspace, store), Problem: r.problem,
 		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(workspace)) },
-		Batch:  func(ctx context.Context, b ui.Batch) (ui.BatchTable, error) { return answerBatch(ctx, workspace, c, b) },
 		Reopen: func(path string) { r.next = &path },
 	})
 }

@@ -1,4 +1,4 @@
-package ui
+package compare
 
 import (
 	"fmt"
@@ -42,7 +42,7 @@ func (s *setup) columns() []int {
 func (s *setup) Draw(th theme.Theme, m keys.Map) kit.Box {
 	inner := kit.InnerWidth(setupWidth, s.width)
 	content := []string{s.promptLine(th, m, inner), "", s.head(th)}
-	names := s.variants()
+	names := nameDrafts(s.drafts)
 	for i := s.top(); i < s.top()+s.rows(); i++ {
 		content = append(content, s.line(th, i, names[i].Name))
 	}
@@ -52,7 +52,7 @@ func (s *setup) Draw(th theme.Theme, m keys.Map) kit.Box {
 		kit.HintLine(th, inner, hint(keys.SetupEdit), "change", hint(keys.SetupDuplicate), "duplicate", hint(keys.SetupRemove), "remove",
 			hint(keys.SetupName), "name", hint(keys.SetupBlind), map[bool]string{true: "blind: yes", false: "blind: no"}[s.blind]),
 		th.Muted.Render("fill with ") + kit.HintLine(th, inner-len("fill with "), hint(keys.SetupModels), "models", hint(keys.SetupStates), "states", hint(keys.SetupAdapters), "adapters",
-			hint(keys.SetupPresets), "presets", hint(keys.SetupSeeds), "seeds", hint(keys.SetupBatch), "file of prompts"),
+			hint(keys.SetupPresets), "presets", hint(keys.SetupSeeds), "seeds"),
 	}
 	for i, l := range s.notes() {
 		if l = th.Accent.Render(l); i+1 < len(lines) {
@@ -83,7 +83,7 @@ func (s *setup) promptLine(th theme.Theme, m keys.Map, width int) string {
 	text := kit.OneLine(s.prompt)
 	if text == "" {
 		text = "none yet"
-		if p, ok := s.tab.lastPrompt(); ok {
+		if p, ok := lastPrompt(s.tab); ok {
 			text = "the last one: " + kit.OneLine(p.Text)
 		}
 	}
@@ -114,10 +114,10 @@ func (s *setup) line(th theme.Theme, i int, name string) string {
 		mix = d.Mix.String()
 	}
 	model := "own"
-	if d.other() {
-		model = kit.OneLine(d.model.Name)
+	if d.ofOtherModel() {
+		model = kit.OneLine(d.File.Name)
 	}
-	cells := []string{name, model, otherwise(d.Base.Name, "none"), otherwise(d.Adapter.Name, "none"), mix, d.samplingName(), seed}
+	cells := []string{name, model, kit.OneLineOr(d.Base.Name, "none"), kit.OneLineOr(d.Adapter.Name, "none"), mix, d.samplingName(), seed}
 	line := fmt.Sprintf("  %d ", i+1)
 	if i == s.row {
 		line = th.Accent.Render(th.Glyphs.Cursor) + line[1:]

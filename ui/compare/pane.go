@@ -1,4 +1,4 @@
-package ui
+package compare
 
 import (
 	"fmt"
@@ -137,7 +137,7 @@ func (p *pane) figures() []string {
 		list = append(list, kit.FormatCount(n)+" tokens")
 	}
 	if p.row.FirstToken > 0 {
-		list = append(list, "first "+seconds(p.row.FirstToken))
+		list = append(list, "first "+FormatDelay(p.row.FirstToken))
 	}
 	if p.perplexity > 0 {
 		list = append(list, fmt.Sprintf("perplexity %.2f", p.perplexity))
@@ -149,18 +149,18 @@ func (p *pane) figures() []string {
 func (p *pane) stated(figures []string, width, lines int) []string {
 	parts := append([]string{p.state()}, figures...)
 	if lines == 1 {
-		return []string{joined(parts, width)}
+		return []string{kit.JoinFitting(parts, width)}
 	}
 	first := min(3, len(parts))
 	rest := ""
 	if len(parts) > first {
-		rest = joined(parts[first:], width)
+		rest = kit.JoinFitting(parts[first:], width)
 	}
-	return []string{joined(parts[:first], width), rest}
+	return []string{kit.JoinFitting(parts[:first], width), rest}
 }
 
-// seconds writes a time to the first token: 4 ms, 0.31 s.
-func seconds(d time.Duration) string {
+// FormatDelay writes a time to the first token: 4 ms, 0.31 s.
+func FormatDelay(d time.Duration) string {
 	switch {
 	case d < 95*time.Millisecond:
 		return fmt.Sprintf("%.0f ms", max(1, float64(d)/float64(time.Millisecond)))

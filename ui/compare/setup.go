@@ -1,4 +1,4 @@
-package ui
+package compare
 
 import (
 	"context"
@@ -18,18 +18,16 @@ import (
 
 // A setup is the table of what is compared: a row for each variant.
 type setup struct {
-	tab      *tab
-	presets  []prompt.Preset
-	first    remembered // what it began with
-	prompt   string     // "" for the last one
-	written  bool       // it is in the composer, and taken from there
-	drafts   []draft
-	blind    bool
-	states   []turn.State // to choose from, when they have come
-	adapters []turn.RegisteredAdapter
-	models   []ModelFile
-	loaded   bool       // they have come
-	next     kit.Action // what waits for them
+	variants
+	room    *room
+	tab     kit.Tab
+	presets []prompt.Preset
+	first   variants // what it began with
+	prompt  string   // "" for the last one
+	written bool     // it is in the composer, and taken from there
+	choices
+	loaded bool       // the choices have come
+	next   kit.Action // what waits for them
 
 	row, column   int
 	said          string
@@ -39,11 +37,13 @@ type setup struct {
 	width, height int
 }
 
-// remembered is what the next setup begins with.
-type remembered struct {
-	drafts []draft
-	blind  bool
+// variants are the rows of a setup, and what the next one begins with.
+type variants struct {
+	drafts []Draft
+	blind  bool // their names are hidden until the vote
 }
+
+func (v variants) clone() variants { return variants{slices.Clone(v.drafts), v.blind} }
 
 // The columns of the table.
 const (
@@ -59,15 +59,14 @@ const (
 
 // newSetup begins with what was compared last, or with the conversation's own
 // way beside the bare model or another seed.
-func newSetup(m *Model, t *tab) *setup {
-	s := &setup{tab: t, presets: m.presets(), column: baseColumn}
-	if last := m.compared; len(last.drafts) > 0 {
-		s.drafts, s.blind = slices.Clone(last.drafts), last.blind
-		s.first = s.remembered()
+func newSetup(r *room, h kit.Host) *setup {
+	s := &setup{room: r, tab: h.Tab(), presets: h.Presets(), column: baseColumn}
+	if len(r.last.drafts) > 0 {
+		s.variants = r.last.clone()
+		s.first = r.last.clone()
 		return s
 	}
-	own := draft{Variant: t.d.Variant(), model: m.ownModel()}
-	own.preset = presetOf(s.presets, own.Sampling)
+	own := OwnDraft(s.tab.Dialogue(), h.Model(), s.presets)
 	other := own
 	if own.Base.ID != 0 {
 		own.Sampling.Seed, other.Sampling.Seed = 0, 0
@@ -76,14 +75,10 @@ func newSetup(m *Model, t *tab) *setup {
 		own.Sampling.Seed = max(1, own.Sampling.Seed)
 		other.Sampling.Seed = own.Sampling.Seed + 1
 	}
-	s.drafts = []draft{own, other}
-	s.first = s.remembered()
+	s.drafts = []Draft{own, other}
+	s.first = s.clone()
 	return s
 }
-
-func (s *setup) remembered() remembered { return remembered{slices.Clone(s.drafts), s.blind} }
-
-func (s *setup) variants() []chat.Variant { return namedVariants(s.drafts) }
 
 // Context is where the setup's own keys are active.
 func (s *setup) Context() keys.Context { return keys.Setup }
@@ -98,9 +93,9 @@ func (s *setup) Press(id keys.ID, text string) kit.Action {
 	s.said, s.next = "", nil
 	switch id {
 	case keys.ListCancel:
-		return closeSetup{s}.do
+		return s.close
 	case keys.ListAccept:
-		return compareNow{s: s}.do
+		return s.begin(false)
 	case keys.ListUp:
 		s.row = max(0, s.row-1)
 	case keys.ListDown:
@@ -116,44 +111,36 @@ func (s *setup) Press(id keys.ID, text string) kit.Action {
 	case keys.SetupBlind:
 		s.blind = !s.blind
 	case keys.SetupEdit:
-		return editCell{s, s.column}.do
+		return s.editCell(s.column)
 	case keys.SetupName:
-		return editCell{s, nameColumn}.do
+		return s.editCell(nameColumn)
 	case keys.SetupPrompt:
-		return askPrompt{s}.do
-	case keys.SetupBatch:
-		return askBatch{s}.do
+		return s.askPrompt
 	case keys.Help:
-		return showHelp{}.do
+		return showHelp
 	case keys.SetupModels, keys.SetupStates, keys.SetupAdapters, keys.SetupPresets, keys.SetupSeeds:
-		return fillSetup{s, id}.do
+		return s.askValues(id)
 	}
 	return nil
 }
 
-// closeSetup ends a setup without a comparison.
-type closeSetup struct{ s *setup }
+func showHelp(h kit.Host) tea.Cmd { return h.Run(keys.Help, "") }
 
-func (i closeSetup) do(h kit.Host) tea.Cmd {
-	m := h.(*Model)
-	if i.s.cancel != nil {
-		i.s.cancel()
+// close ends the setup without a comparison. A prompt that is nowhere else goes
+// into the composer.
+func (s *setup) close(h kit.Host) tea.Cmd {
+	if s.cancel != nil {
+		s.cancel()
 	}
-	m.CloseDialog()
-	if now := i.s.remembered(); !reflect.DeepEqual(now, i.s.first) {
-		m.compared = now // closed to look something up, perhaps
+	h.CloseDialog()
+	if !reflect.DeepEqual(s.variants, s.first) {
+		s.room.last = s.clone() // closed to look something up, perhaps
 	}
-	i.s.leavePrompt(m)
+	c := s.tab.Prompt()
+	if s.prompt != "" && (c.Text() == "" || s.written && s.prompt != c.Text()) && !c.Editing() {
+		c.Fill(s.prompt)
+	}
 	return nil
-}
-
-// leavePrompt puts a prompt that is nowhere else into the composer.
-func (s *setup) leavePrompt(m *Model) {
-	c := s.tab.composer
-	if s.prompt != "" && (c.Empty() || s.written && s.prompt != c.prompt()) && !c.editing {
-		c.fill(s.prompt)
-		m.edited()
-	}
 }
 
 func (s *setup) duplicate() {
@@ -176,22 +163,6 @@ func (s *setup) remove() {
 	s.row = min(s.row, len(s.drafts)-1)
 }
 
-// fill replaces all variants by the selected one, changed in several ways.
-func (s *setup) fill(n int, change func(d *draft, i int)) {
-	if n < chat.MinCompare || n > chat.MaxCompare {
-		s.said = fmt.Sprintf("Mark %d to %d; the table stays as it is.", chat.MinCompare, chat.MaxCompare)
-		return
-	}
-	from := s.drafts[s.row]
-	from.Name = ""
-	s.drafts = make([]draft, n)
-	for i := range s.drafts {
-		s.drafts[i] = from
-		change(&s.drafts[i], i)
-	}
-	s.row = 0
-}
-
 func (s *setup) Wheel(by, _, _ int) kit.Action {
 	s.row = clamp(s.row+by, 0, len(s.drafts)-1)
 	return nil
@@ -202,7 +173,7 @@ func (s *setup) Click(x, y int) kit.Action {
 	row, seen := s.top()+y-1-setupHead, s.rows()
 	switch {
 	case y == 1:
-		return askPrompt{s}.do
+		return s.askPrompt
 	case y <= setupHead || y > setupHead+seen:
 		return nil
 	}
@@ -217,7 +188,7 @@ func (s *setup) Click(x, y int) kit.Action {
 		at -= w + 1
 	}
 	if row == s.row && column == s.column {
-		return editCell{s, column}.do
+		return s.editCell(column)
 	}
 	s.row, s.column = row, column
 	return nil

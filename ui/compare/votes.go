@@ -1,7 +1,6 @@
-package ui
+package compare
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -30,91 +29,62 @@ type winTable struct {
 }
 
 // showVotes opens the win table, or votes on the answers that wait.
-func (m *Model) showVotes(arg string) tea.Cmd {
-	if arg != "" {
-		return m.report(vote(m.tab().d, m.tab().view.Alternatives, arg))
+func showVotes(h kit.Host, arg string) tea.Cmd {
+	if t := h.Tab(); arg != "" {
+		said, err := Vote(t.Dialogue(), t.View().Alternatives, arg)
+		return kit.Report(h, said, err)
 	}
 	w := &winTable{loading: true}
-	m.OpenDialog(w)
-	return func() tea.Msg {
-		votes, err := m.workspace.Votes(m.ctx)
-		return votesMsg{w, votes, compare.CountWins(votes), err}
-	}
-}
-
-// votesMsg brings the votes.
-type votesMsg struct {
-	w     *winTable
-	votes []turn.Vote
-	table compare.WinTable
-	err   error
-}
-
-func (msg votesMsg) take(*Model) tea.Cmd {
-	w := msg.w
-	w.loading, w.votes, w.table = false, msg.votes, msg.table
-	if msg.err != nil {
-		w.failed = kit.OneLine(msg.err.Error())
-	}
-	return nil
-}
-
-// askVotesFile asks where votes are written to, writeVotes writes them.
-type (
-	askVotesFile struct {
-		w   *winTable
-		ext string
-	}
-	writeVotes struct {
-		w         *winTable
-		ext, path string
-	}
-)
-
-func (i askVotesFile) do(h kit.Host) tea.Cmd {
-	m := h.(*Model)
-	m.OpenDialog(kit.NewQuestion(m.th, "Export the votes", "A new file; what people wrote is not in it.", "write", "votes"+i.ext, false, func(h kit.Host, path string) tea.Cmd {
-		if path = strings.TrimSpace(path); path == "" {
-			return kit.Close(h)
+	h.OpenDialog(w)
+	ctx, from := h.Context(), h.Workspace()
+	return kit.Await(func() ([]turn.Vote, error) { return from.Votes(ctx) }, func(_ kit.Host, votes []turn.Vote, err error) tea.Cmd {
+		w.loading, w.votes, w.table = false, votes, compare.CountWins(votes)
+		if err != nil {
+			w.failed = kit.OneLine(err.Error())
 		}
-		return writeVotes{i.w, i.ext, path}.do(h)
-	}))
-	return nil
+		return nil
+	})
 }
 
-func (i writeVotes) do(h kit.Host) tea.Cmd {
-	m := h.(*Model)
-	m.CloseDialog()
-	votes := i.w.votes
-	return func() tea.Msg {
-		if err := i.write(votes); err != nil {
-			return votesWrittenMsg{i.w, "✗ " + kit.OneLine(err.Error())}
-		}
-		return votesWrittenMsg{i.w, fmt.Sprintf("%s exported to %s", voteCount(len(votes)), i.path)}
+// askFile asks where the votes are written to.
+func (w *winTable) askFile(ext string) kit.Action {
+	return func(h kit.Host) tea.Cmd {
+		h.OpenDialog(kit.NewQuestion(h.Theme(), "Export the votes", "A new file; what people wrote is not in it.", "write", "votes"+ext, false, func(h kit.Host, path string) tea.Cmd {
+			h.CloseDialog()
+			if path = strings.TrimSpace(path); path == "" {
+				return nil
+			}
+			return w.export(path, ext)
+		}))
+		return nil
 	}
 }
 
-// votesWrittenMsg says what has become of an export.
-type votesWrittenMsg struct {
-	w    *winTable
-	said string
+// export writes the votes to a new file and says so in the table.
+func (w *winTable) export(path, ext string) tea.Cmd {
+	votes := w.votes
+	return kit.Await(func() (string, error) {
+		return FormatVoteCount(len(votes)) + " exported to " + path, WriteVotes(path, ext, votes)
+	}, func(_ kit.Host, said string, err error) tea.Cmd {
+		if w.said = said; err != nil {
+			w.said = "✗ " + kit.OneLine(err.Error())
+		}
+		return nil
+	})
 }
 
-func (msg votesWrittenMsg) take(*Model) tea.Cmd {
-	msg.w.said = msg.said
-	return nil
-}
-
-func voteCount(n int) string {
+// FormatVoteCount writes a number of votes: 3 votes.
+func FormatVoteCount(n int) string {
 	if n == 1 {
 		return "1 vote"
 	}
 	return kit.FormatCount(n) + " votes"
 }
 
-// write makes a new file; it never replaces one. It blocks.
-func (i writeVotes) write(votes []turn.Vote) error {
-	path := kit.ExpandHome(i.path)
+// WriteVotes makes a new file of votes, as CSV if ext is .csv or else as JSONL;
+// it never replaces one. It blocks.
+func WriteVotes(path, ext string, votes []turn.Vote) error {
+	path = kit.ExpandHome(path)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s is there already; choose another name", path)
@@ -122,7 +92,7 @@ func (i writeVotes) write(votes []turn.Vote) error {
 	if err != nil {
 		return fmt.Errorf("exporting: %w", err)
 	}
-	if i.ext == ".csv" {
+	if ext == ".csv" {
 		err = compare.WriteVotesCSV(f, votes)
 	} else {
 		err = compare.WriteVotesJSONL(f, votes)
@@ -146,7 +116,7 @@ func (w *winTable) Press(id keys.ID, _ string) kit.Action {
 		if id == keys.VotesJSONL {
 			ext = ".jsonl"
 		}
-		return askVotesFile{w, ext}.do
+		return w.askFile(ext)
 	case keys.ListUp:
 		w.move(-1)
 	case keys.ListDown:
@@ -188,7 +158,7 @@ func (w *winTable) Draw(th theme.Theme, m keys.Map) kit.Box {
 	inner := kit.InnerWidth(setupWidth, w.width)
 	content := w.content(th, inner)
 	hints := kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListCancel), "close", m.Hint(keys.List, keys.VotesCSV), "CSV", m.Hint(keys.List, keys.VotesJSONL), "JSONL")
-	return kit.Frame(th, voteCount(w.table.Votes), content, hints, inner, w.width, w.height)
+	return kit.Frame(th, FormatVoteCount(w.table.Votes), content, hints, inner, w.width, w.height)
 }
 
 func (w *winTable) content(th theme.Theme, width int) []string {
@@ -234,12 +204,8 @@ func interval(i compare.Interval) string {
 	return fmt.Sprintf("%.0f%% (%.0f–%.0f)", 100*i.Estimate, 100*i.Low, 100*i.High)
 }
 
-// sayVotes reads the win table out.
-func sayVotes(ctx context.Context, k compareWorkspace, say func(string)) error {
-	votes, err := k.Votes(ctx)
-	if err != nil {
-		return err
-	}
+// SayVotes reads the win table out.
+func SayVotes(votes []turn.Vote, say func(string)) {
 	table := compare.CountWins(votes)
 	if len(table.Standings) == 0 {
 		say("There are no votes yet.")
@@ -248,5 +214,4 @@ func sayVotes(ctx context.Context, k compareWorkspace, say func(string)) error {
 		say(fmt.Sprintf("%s: %d won, %d tied, %d lost; rate %.0f percent, between %.0f and %.0f.", s.Variant.Title(), s.Wins, s.Ties, s.Losses,
 			100*s.Rate.Estimate, 100*s.Rate.Low, 100*s.Rate.High))
 	}
-	return nil
 }

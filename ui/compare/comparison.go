@@ -1,10 +1,12 @@
-package ui
+package compare
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+
+	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat"
 	"rookery/chat/turn"
@@ -17,7 +19,7 @@ import (
 // A comparison shows several answers to one prompt side by side while they
 // grow. Panes are named by their variants; what is on the screen is order.
 type comparison struct {
-	tab   *tab
+	tab   kit.Tab
 	tok   *tokenizer.Tokenizer // of the model; nil if it is not known
 	asked []chat.Variant       // as Compare got them
 	panes []*pane              // a pane for each of asked
@@ -28,15 +30,19 @@ type comparison struct {
 	alone      bool // panes scroll each by itself
 	blind      bool // names are hidden
 	voted      bool // names were hidden until a vote
+	oneVariant bool // with several seeds: these are not voted on
 	said       string
-	measured   *pane // the reference that perplexities were asked for; nil: none
-	judging    context.CancelFunc
+	scored     *pane // the reference that perplexities were asked for; nil: none
+	stopScores context.CancelFunc
 
 	width, height int
 }
 
-func newComparison(t *tab, tok *tokenizer.Tokenizer, asked []chat.Variant, blind bool) *comparison {
-	c := &comparison{tab: t, tok: tok, asked: asked, blind: blind}
+func newComparison(h kit.Host, asked []chat.Variant, blind bool) *comparison {
+	c := &comparison{tab: h.Tab(), asked: asked, blind: blind}
+	if m := h.Model(); m != nil {
+		c.tok = m.Tokenizer
+	}
 	for i, v := range asked {
 		c.panes = append(c.panes, &pane{name: v.Name, follow: true})
 		c.order = append(c.order, i)
@@ -63,13 +69,19 @@ func (c *comparison) running() bool {
 }
 
 // waits says that the answers wait to be kept or dropped.
-func (c *comparison) waits() bool { return len(c.tab.view.Alternatives) > 0 }
+func (c *comparison) waits() bool { return len(c.tab.View().Alternatives) > 0 }
+
+// Look takes over what has come.
+func (c *comparison) Look(h kit.Host) tea.Cmd {
+	c.sync()
+	return c.score(h)
+}
 
 // sync takes over what has come.
 func (c *comparison) sync() {
-	v := &c.tab.view
+	v := c.tab.View()
 	for i, p := range c.panes {
-		at := slices.IndexFunc(v.Alternatives, func(r chat.Alternative) bool { return r.Variant.Name == c.asked[i].Name })
+		at := slices.IndexFunc(v.Alternatives, func(r chat.Alternative) bool { return named(r.Variant).Name == c.asked[i].Name })
 		switch {
 		case at >= 0:
 			p.row, p.there, p.gone = v.Alternatives[at], true, false
@@ -87,7 +99,7 @@ func (c *comparison) sync() {
 	ref := c.panes[c.ref]
 	for _, p := range c.panes {
 		p.sync(width, height)
-		p.compare(ref, c.tab.d.FirstDifference, c.tok)
+		p.compare(ref, c.tab.Dialogue().FirstDifference, c.tok)
 		if p.ref != ref {
 			p.perplexity = 0
 		}
@@ -98,32 +110,32 @@ func (c *comparison) Press(id keys.ID, text string) kit.Action {
 	c.said = ""
 	switch id {
 	case keys.ListCancel:
-		return keepPanes{c: c}.do
+		return c.keep(nil, false)
 	case keys.ListAccept, keys.PaneDrop:
-		return c.keep(id == keys.PaneDrop)
+		return c.choose(id == keys.PaneDrop)
 	case keys.PaneDiscard:
-		return askDiscard{c}.do
+		return c.askDiscard
 	case keys.PaneFork:
-		return forkPanes{c}.do
+		return c.fork
 	case keys.PaneAgain:
-		return comparePanesAgain{c}.do
+		return c.again
 	case keys.PaneStop:
-		return stopRows{}.do
+		return c.stop
 	case keys.PaneVote:
-		return votePane{c, c.panes[c.focus]}.do
+		return c.vote(c.panes[c.focus])
 	case keys.PaneTie:
-		return votePane{c, nil}.do
+		return c.vote(nil)
 	case keys.PaneReveal:
 		c.blind = false
 	case keys.PaneVotes:
-		return lookAtVotes{}.do
+		return func(h kit.Host) tea.Cmd { return h.Run(keys.Votes, "") }
 	case keys.Help:
-		return showHelp{}.do
+		return showHelp
 	case keys.PaneZoom:
 		c.zoomed = !c.zoomed
 	case keys.PaneReference:
 		c.ref = c.focus
-		return lookAgain{}.do
+		return kit.Host.Refresh
 	case keys.PaneMark:
 		c.panes[c.focus].marked = !c.panes[c.focus].marked
 	case keys.PaneSync:
@@ -225,18 +237,18 @@ func (c *comparison) chosen() []turn.ID {
 	return ids
 }
 
-// keep ends the comparison with what is chosen. An answer that nobody has seen
+// choose ends the comparison with what is chosen. An answer that nobody has seen
 // anything of is chosen by a key that was meant for the setup.
-func (c *comparison) keep(drop bool) kit.Action {
+func (c *comparison) choose(drop bool) kit.Action {
 	keep, focus := c.chosen(), c.panes[c.focus]
 	switch {
 	case !focus.marked && !focus.ended() && focus.row.Text == "":
 		c.said = "This answer has not begun: wait for what it says."
 		return nil
 	case drop && len(keep) == 0:
-		return askDiscard{c}.do
+		return c.askDiscard
 	}
-	return keepPanes{c: c, keep: keep, drop: drop}.do
+	return c.keep(keep, drop)
 }
 
 // title names a pane as it may be named now.
@@ -246,6 +258,8 @@ func (c *comparison) title(i int) string {
 	}
 	return kit.OneLine(c.panes[i].name)
 }
+
+const wheelLines = 3
 
 // Wheel scrolls all panes or, if each scrolls alone, the one under the pointer.
 func (c *comparison) Wheel(by, x, y int) kit.Action {

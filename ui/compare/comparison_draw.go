@@ -1,4 +1,4 @@
-package ui
+package compare
 
 import (
 	"fmt"
@@ -95,7 +95,7 @@ func (c *comparison) Draw(th theme.Theme, m keys.Map) kit.Box {
 	if c.blind {
 		title += ", blind"
 	}
-	if p, ok := c.tab.lastPrompt(); ok { // nothing else on the screen says what is answered
+	if p, ok := lastPrompt(c.tab); ok { // nothing else on the screen says what is answered
 		title += ": " + firstPart(p.Text, inner)
 	}
 	return kit.Frame(th, title, content, kit.HintLine(th, inner-2, pairs...), inner, c.width, c.height)
