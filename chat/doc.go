@@ -1,6 +1,9 @@
-// Package chat holds conversations: trees of turns, prompt templates, thinking
-// modes and presets, export. It knows no screen, no SQL and no device; the
-// engine is reached through infer and the store through the Store interface.
+// Package chat holds open conversations: trees of turns, the answers that are
+// generated for them, and comparisons of answers. It knows no screen, no SQL and
+// no device; the engine is reached through infer and the store through
+// turn.Store. What it is made of stands below it: the data (turn), prompts
+// (prompt), states and adapters (library), what answers are compared by
+// (compare), files (transfer).
 //
 // A Workspace is everything one running program has open. A Dialogue is one open
 // conversation. Both have their own goroutines; every method returns at once

@@ -45,14 +45,12 @@ func (d *Dialogue) reopen(was turn.Conversation) {
 	}
 }
 
-func (d *Dialogue) reopened(t prompt.Template, tn turn.Turn, was string) turn.Turn {
-	tokens, ok := t.ReplaceOpening(tn.Tokens, was, d.conv.System, d.base.Beginning())
-	if !ok {
-		tokens = t.EncodeTurn(tn, d.rendering())
-		tn.Model, tn.ModelName = t.Model, t.ModelName
-	}
-	tn.Tokens = tokens
-	return tn
+// reopened is a first turn with the system prompt of now in place of another one.
+func (d *Dialogue) reopened(t prompt.Template, first turn.Turn, was string) turn.Turn {
+	now := d.rendering()
+	old := now
+	old.System = was
+	return t.ReopenTurn(first, old, now)
 }
 
 // template is how the engine's model is spoken to.

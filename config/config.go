@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -14,26 +16,26 @@ import (
 	"rookery/infer/sampler"
 )
 
-// A Config is the whole configuration. config.example.toml says what each key
-// means; a zero value is never meaningful by itself, start from Default.
+// A Config is the whole configuration. config.example.toml says what each key means.
+// The zero value is not valid: start from Default.
 type Config struct {
-	Model    Model               `toml:"model"`
-	Engine   Engine              `toml:"engine"`
-	Chat     Chat                `toml:"chat"`
-	Sampling Sampling            `toml:"sampling"`
-	Presets  map[string]Sampling `toml:"presets"`
-	UI       UI                  `toml:"ui"`
-	Keys     map[string][]string `toml:"keys"`
-	Storage  Storage             `toml:"storage"`
+	Model    Model                      `toml:"model"`
+	Engine   Engine                     `toml:"engine"`
+	Chat     Chat                       `toml:"chat"`
+	Sampling sampler.Changes            `toml:"sampling"` // over the preset
+	Presets  map[string]sampler.Changes `toml:"presets"`
+	UI       UI                         `toml:"ui"`
+	Keys     map[string][]string        `toml:"keys"`
+	Storage  Storage                    `toml:"storage"`
 }
 
-// Model says which weights to run.
+// Model names the model to run.
 type Model struct {
 	Path  string `toml:"path"`
 	Vocab string `toml:"vocab"`
 }
 
-// Engine says how to run them.
+// Engine says how to run it.
 type Engine struct {
 	Backend string `toml:"backend"`
 	Threads int    `toml:"threads"`
@@ -43,7 +45,7 @@ type Engine struct {
 	Chunk   int    `toml:"chunk"`
 }
 
-// Chat holds what a new conversation starts with.
+// Chat holds the settings of new conversations.
 type Chat struct {
 	System       string   `toml:"system"`
 	Think        string   `toml:"think"`
@@ -51,19 +53,6 @@ type Chat struct {
 	MaxTokens    int      `toml:"max_tokens"`
 	KeepThoughts bool     `toml:"keep_thoughts"`
 	Stops        []string `toml:"stops"`
-}
-
-// Sampling overrides the preset; nil leaves a parameter to it.
-type Sampling struct {
-	Mode        *string  `toml:"mode" json:"mode,omitempty"`
-	Temperature *float32 `toml:"temperature" json:"temperature,omitempty"`
-	TopK        *int     `toml:"top_k" json:"top_k,omitempty"`
-	TopP        *float32 `toml:"top_p" json:"top_p,omitempty"`
-	Presence    *float32 `toml:"presence" json:"presence,omitempty"`
-	Frequency   *float32 `toml:"frequency" json:"frequency,omitempty"`
-	Decay       *float32 `toml:"decay" json:"decay,omitempty"`
-	Seed        *uint64  `toml:"seed" json:"seed,omitempty"`
-	Ban         []int32  `toml:"ban" json:"ban,omitempty"`
 }
 
 // UI is the look and feel of the chat.
@@ -75,7 +64,7 @@ type UI struct {
 	ScreenReader bool   `toml:"screen_reader"`
 }
 
-// Storage says where conversations live.
+// Storage says where conversations are kept, and how much room their states may take.
 type Storage struct {
 	DataDir        string `toml:"data_dir"`
 	SnapshotBudget Bytes  `toml:"snapshot_budget"`
@@ -84,23 +73,23 @@ type Storage struct {
 	SlotBudget     Bytes  `toml:"slot_budget"`
 }
 
-// Default is what holds when no file says otherwise.
+// Default returns the configuration without a file.
 func Default() Config {
 	return Config{
-		Engine:  Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
-		Chat:    Chat{Think: "off"},
-		Presets: map[string]Sampling{},
+		Engine:   Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
+		Chat:     Chat{Think: "off"},
+		Sampling: sampler.Changes{}, Presets: map[string]sampler.Changes{},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
 		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, SnapshotWidth: "exact", MemoryBudget: 1e9, SlotBudget: 256e6},
 	}
 }
 
-// DefaultPath is where the configuration is looked for.
+// DefaultPath returns the path of the configuration if none is named.
 func DefaultPath() string { return filepath.Join(xdg.ConfigHome, "rookery", "config.toml") }
 
-// Load reads path over the defaults. A missing file at the default path is no
-// error; one that was asked for by name is.
+// Load reads the file at path over the defaults; "" is DefaultPath. A missing file is an
+// error only if path names it.
 func Load(path string) (Config, error) {
 	named := path != ""
 	if !named {
@@ -116,7 +105,7 @@ func Load(path string) (Config, error) {
 	return Parse(path, data)
 }
 
-// Parse reads data over the defaults; name is for messages.
+// Parse reads data over the defaults; error messages begin with name.
 func Parse(name string, data []byte) (Config, error) {
 	c := Default()
 	meta, err := toml.Decode(string(data), &c)
@@ -128,8 +117,10 @@ func Parse(name string, data []byte) (Config, error) {
 		return Default(), fmt.Errorf("%s: %w", name, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		key := strings.Join(unknown[0], ".")
-		return Default(), fmt.Errorf("%s:%d: unknown key %q; config.example.toml lists all keys", name, lineOf(data, key), key)
+		return Default(), unknownKey(name, data, strings.Join(unknown[0], "."))
+	}
+	if err := c.normaliseSampling(name, data); err != nil {
+		return Default(), err
 	}
 	if err := c.Validate(); err != nil {
 		return Default(), fmt.Errorf("%s: %w", name, err)
@@ -140,13 +131,13 @@ func Parse(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// oneOf lists the words that a key takes.
+// oneOf lists the values that a key may have.
 type oneOf struct {
 	key, value string
 	words      []string
 }
 
-// Validate says in one line what is wrong.
+// Validate checks the values; the error is one line.
 func (c Config) Validate() error {
 	for _, o := range []oneOf{
 		{"engine.backend", c.Engine.Backend, []string{"auto", "cpu", "cuda"}},
@@ -181,13 +172,42 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
-	_, err := c.Sampling.Over(sampler.Params{TopP: 1})
-	return err
+	if _, err := c.Sampling.Over(sampler.Neutral()); err != nil {
+		return fmt.Errorf("sampling: %w", err)
+	}
+	return nil
 }
 
-// Preset is a person's own preset: it follows the model where it says nothing.
+// normaliseSampling checks the sampling parameters of every table and gives
+// them the types of sampler.Params.
+func (c Config) normaliseSampling(name string, data []byte) error {
+	check := func(table string, changes sampler.Changes) error {
+		key, err := changes.Normalise()
+		if err == nil {
+			return nil
+		}
+		key = table + "." + key
+		if errors.Is(err, sampler.ErrUnknown) {
+			return unknownKey(name, data, key)
+		}
+		return fmt.Errorf("%s:%d: %s: %w", name, lineOf(data, key), key, err)
+	}
+	for _, preset := range slices.Sorted(maps.Keys(c.Presets)) {
+		if err := check("presets."+preset, c.Presets[preset]); err != nil {
+			return err
+		}
+	}
+	return check("sampling", c.Sampling)
+}
+
+func unknownKey(name string, data []byte, key string) error {
+	return fmt.Errorf("%s:%d: unknown key %q; config.example.toml lists all keys", name, lineOf(data, key), key)
+}
+
+// Preset returns one of the person's own presets. A parameter that it does not set
+// leaves the model's probabilities as they are.
 func (c Config) Preset(name string) (sampler.Params, error) {
-	p, err := c.Presets[name].Over(sampler.Params{Temperature: 1, TopP: 1, Decay: 0.996})
+	p, err := c.Presets[name].Over(sampler.Neutral())
 	if err != nil {
 		return p, fmt.Errorf("presets.%s: %w", name, err)
 	}
@@ -201,43 +221,6 @@ func (o oneOf) check() error {
 		}
 	}
 	return fmt.Errorf("%s is %q; it must be one of %q", o.key, o.value, o.words)
-}
-
-// Set says whether any sampling parameter is configured.
-func (s Sampling) Set() bool {
-	return s.Mode != nil || s.Temperature != nil || s.TopK != nil || s.TopP != nil || s.Presence != nil ||
-		s.Frequency != nil || s.Decay != nil || s.Seed != nil || s.Ban != nil
-}
-
-// Over returns p with the configured parameters put over it.
-func (s Sampling) Over(p sampler.Params) (sampler.Params, error) {
-	if s.Mode != nil {
-		m, err := sampler.ParseMode(*s.Mode)
-		if err != nil {
-			return p, fmt.Errorf("sampling.mode: %w", err)
-		}
-		p.Mode = m
-	}
-	over(&p.Temperature, s.Temperature)
-	over(&p.TopK, s.TopK)
-	over(&p.TopP, s.TopP)
-	over(&p.Presence, s.Presence)
-	over(&p.Frequency, s.Frequency)
-	over(&p.Decay, s.Decay)
-	over(&p.Seed, s.Seed)
-	if s.Ban != nil {
-		p.Ban = s.Ban
-	}
-	if err := p.Validate(); err != nil {
-		return p, fmt.Errorf("sampling: %w", err)
-	}
-	return p, nil
-}
-
-func over[T any](dst *T, src *T) {
-	if src != nil {
-		*dst = *src
-	}
 }
 
 func expandHome(path string) string {

@@ -1,6 +1,10 @@
 package infer
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"rookery/infer/sampler"
@@ -67,6 +71,19 @@ var reasonNames = [...]string{"running", "stop", "length", "cancelled", "error"}
 
 func (r Reason) String() string { return reasonNames[r] }
 
+// MarshalText is what String says.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what String says; an empty text is ReasonNone.
+func (r *Reason) UnmarshalText(text []byte) error {
+	i := slices.Index(reasonNames[:], string(text))
+	if i < 0 && len(text) > 0 {
+		return fmt.Errorf("there is no reason %.40q for an answer to end", text)
+	}
+	*r = Reason(max(i, 0))
+	return nil
+}
+
 // Usage is what a request cost.
 type Usage struct {
 	Read       int           // prompt tokens read (Tokens and Replay)
@@ -74,6 +91,37 @@ type Usage struct {
 	ReadTime   time.Duration // from submission to the end of the prompt
 	DecodeTime time.Duration // from there to the end
 	FirstToken time.Duration // from submission to the first token
+}
+
+// usageJSON is a Usage with times in seconds.
+type usageJSON struct {
+	Read       int     `json:"read"`
+	Generated  int     `json:"generated"`
+	ReadTime   float64 `json:"read_seconds"`
+	DecodeTime float64 `json:"decode_seconds"`
+	FirstToken float64 `json:"first_token_seconds"`
+}
+
+// MarshalJSON writes times in seconds.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	return json.Marshal(usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()})
+}
+
+// UnmarshalJSON takes back what MarshalJSON wrote, to the nanosecond.
+func (u *Usage) UnmarshalJSON(data []byte) error {
+	var j usageJSON
+	err := json.Unmarshal(data, &j)
+	*u = Usage{j.Read, j.Generated, inSeconds(j.ReadTime), inSeconds(j.DecodeTime), inSeconds(j.FirstToken)}
+	return err
+}
+
+// inSeconds takes back what Duration.Seconds gave; what no Duration holds is 0.
+func inSeconds(s float64) time.Duration {
+	ns := math.Round(s * 1e9)
+	if !(math.Abs(ns) < 1<<62) {
+		return 0
+	}
+	return time.Duration(ns)
 }
 
 // An Ending is the result of a request.

@@ -3,8 +3,9 @@ package compare
 import (
 	"cmp"
 	"math"
-	"rookery/chat/turn"
 	"slices"
+
+	"rookery/chat/turn"
 )
 
 // z95 is the normal distribution's quantile for 95 % intervals.

@@ -1,8 +1,10 @@
 package turn
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -40,3 +42,21 @@ func (id ID) Created() time.Time {
 
 // String is the ID in decimal.
 func (id ID) String() string { return strconv.FormatInt(int64(id), 10) }
+
+// MarshalJSON writes the ID as a string: IDs exceed what the numbers of
+// JavaScript hold.
+func (id ID) MarshalJSON() ([]byte, error) { return []byte(`"` + id.String() + `"`), nil }
+
+// UnmarshalJSON reads a string, or a number; an empty string is 0.
+func (id *ID) UnmarshalJSON(data []byte) error {
+	text := strings.Trim(string(data), `"`)
+	if text == "" || text == "null" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 0 {
+		return fmt.Errorf("%.40q is no id", text)
+	}
+	*id = ID(n)
+	return nil
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -95,9 +94,7 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		}
 	}
 	if asJSON {
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		return out.Encode(m)
+		return printJSON(w, m)
 	}
 	return m.write(w)
 }
@@ -137,19 +134,19 @@ func convertCommand() *cobra.Command {
 		Use:   "convert FILE",
 		Short: "Write a model as int8 safetensors",
 		Long: "Write a model with its matrices in int8 (blocks of 32 with an fp16 scale) and the rest exact, as one\n" +
-			".safetensors file that may carry its vocabulary. This is how the embedded model was made.",
+			".safetensors file, which may include its vocabulary. The embedded model was made this way.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return convert(cmd, args[0], output, vocab, embedding)
+			return convertModel(cmd, args[0], output, vocab, embedding)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
-	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to carry")
-	cmd.Flags().BoolVar(&embedding, "embedding", false, "int8 for the embedding too, which saves space and no time")
+	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to include")
+	cmd.Flags().BoolVar(&embedding, "embedding", false, "write the embedding in int8 too; this saves space and no time")
 	return cmd
 }
 
-func convert(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
+func convertModel(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
 	if output == "" {
 		return exitWith(exitUsage, errors.New("name the file to write: --output FILE"))
 	}

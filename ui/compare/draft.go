@@ -11,7 +11,6 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
-	"rookery/ui/keys"
 	"rookery/ui/kit"
 )
 
@@ -88,15 +87,27 @@ func presetOf(presets []prompt.Preset, p sampler.Params) string {
 func parseSampling(p sampler.Params, text string) (sampler.Params, error) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ' ' || r == ',' }) {
 		name, value, ok := strings.Cut(part, "=")
-		a, known := keys.Slash(name)
-		if !ok || !known || a.Category != keys.Sampling || !a.NeedsArgument() {
+		f, known := sampler.FindField(name)
+		if !ok || !known || f.Command == "" {
 			return p, fmt.Errorf("%q is not a sampling parameter: write temp=0.8 top_p=0.5", part)
 		}
-		if _, err := kit.SetParameter(&p, a.ID, value); err != nil {
+		if err := f.Parse(&p, value); err != nil {
 			return p, err
 		}
 	}
-	return p, p.Validate()
+	return p, nil
+}
+
+// parameterNames lists the parameters that parseSampling is asked for.
+func parameterNames() string {
+	var names []string
+	for _, f := range sampler.Fields {
+		if f.Recipe && f.Command != "" {
+			names = append(names, f.Command)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // nameDrafts makes variants of drafts, each with a name of its own.

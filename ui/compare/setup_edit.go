@@ -183,7 +183,7 @@ func (s *setup) samplingEntries() []kit.Entry {
 func (s *setup) askSampling(h kit.Host) tea.Cmd {
 	h.CloseDialog()
 	now := kit.FormatSampling(s.drafts[s.row].Sampling)
-	h.OpenDialog(kit.NewQuestion(h.Theme(), "Sampling parameters", "temp, top_p, top_k, presence, frequency and decay; what is not named stays.", "take them", now, false, func(h kit.Host, text string) tea.Cmd {
+	h.OpenDialog(kit.NewQuestion(h.Theme(), "Sampling parameters", parameterNames()+"; what is not named stays.", "take them", now, false, func(h kit.Host, text string) tea.Cmd {
 		return s.changeRow(func(d *Draft) error {
 			p, err := parseSampling(d.Sampling, text)
 			if err == nil {
