@@ -30,8 +30,7 @@ func (d *fakeDialogue) Branch(id turn.ID, at int, token int32) error {
 	return d.did("branch %d %d %d", id, at, token)
 }
 
-func (d *fakeDialogue) Best(n int) error                  { return d.did("best %d", n) }
-func (d *fakeDialogue) SendBest(text string, n int) error { return d.did("best %q %d", text, n) }
+func (d *fakeDialogue) Best(n int) error { return d.did("best %d", n) }
 
 func (d *fakeDialogue) SetLabel(id turn.ID, text string) error { return d.did("label %d %q", id, text) }
 func (d *fakeDialogue) SetPinned(id turn.ID, on bool) error    { return d.did("pin %d %v", id, on) }
