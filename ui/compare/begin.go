@@ -10,7 +10,6 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
-	"rookery/infer/adapter"
 	"rookery/ui/kit"
 )
 
@@ -128,55 +127,4 @@ func lastPrompt(t kit.Tab) (turn.Turn, bool) {
 		}
 	}
 	return turn.Turn{}, false
-}
-
-// A Loader loads what variants need. Its methods block.
-type Loader interface {
-	LoadSecondModel(ctx context.Context, path string, progress func(done, total int64)) (*chat.SecondModel, error)
-	TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error)
-}
-
-// workspaceLoader is the loader of a workspace.
-type workspaceLoader struct{ *chat.Workspace }
-
-func (l workspaceLoader) TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error) {
-	return l.Adapters().Find(ctx, name, o)
-}
-
-// Prepare makes variants of drafts: it loads their models, which the caller
-// releases, and finds their adapters. After an error nothing is held. It blocks.
-func Prepare(ctx context.Context, l Loader, drafts []Draft, say func(string)) ([]chat.Variant, error) {
-	asked := nameDrafts(drafts)
-	err := loadModels(ctx, l, drafts, asked, say)
-	if err == nil {
-		err = loadAdapters(ctx, l, asked)
-	}
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		ReleaseModels(asked)
-	}
-	return asked, err
-}
-
-// loadAdapters finds the adapters that are known by name alone, each for the
-// model of its variant.
-func loadAdapters(ctx context.Context, l Loader, asked []chat.Variant) error {
-	for i := range asked {
-		a := &asked[i].Adapter
-		if a.Name == "" || a.Fingerprint != "" {
-			continue
-		}
-		find := l.TakeAdapter
-		if second := asked[i].Model; second != nil {
-			find = second.Adapters().Find
-		}
-		found, err := find(ctx, a.Name, adapter.Options{})
-		if err != nil {
-			return fmt.Errorf("variant %q: %w", asked[i].Name, err)
-		}
-		*a = found
-	}
-	return nil
 }

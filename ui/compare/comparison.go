@@ -17,13 +17,13 @@ import (
 )
 
 // A comparison shows several answers to one prompt side by side while they
-// grow. Panes are named by their variants; what is on the screen is order.
+// grow. Each variant has a pane; order says where the screen shows it.
 type comparison struct {
 	tab   kit.Tab
 	tok   *tokenizer.Tokenizer // of the model; nil if it is not known
 	asked []chat.Variant       // as Compare got them
 	panes []*pane              // a pane for each of asked
-	order []int                // of the panes on the screen, shuffled while they are blind
+	order []int                // panes as the screen shows them; a blind comparison shuffles them
 
 	focus, ref int // panes
 	zoomed     bool
@@ -71,13 +71,13 @@ func (c *comparison) running() bool {
 // waits says that the answers wait to be kept or dropped.
 func (c *comparison) waits() bool { return len(c.tab.View().Alternatives) > 0 }
 
-// Look takes over what has come.
+// Look shows what has come, and asks for perplexities once all have ended.
 func (c *comparison) Look(h kit.Host) tea.Cmd {
 	c.sync()
 	return c.score(h)
 }
 
-// sync takes over what has come.
+// sync gives the panes what their answers are now.
 func (c *comparison) sync() {
 	v := c.tab.View()
 	for i, p := range c.panes {
@@ -221,8 +221,8 @@ func (c *comparison) align() {
 	}
 }
 
-// chosen are the marked answers, the focused one first if it is among them; or
-// the focused one if none is marked. Those that have left nothing are not there.
+// chosen are the marked answers, the focused one first if it is marked; without
+// a mark, the focused one alone. A pane without an answer is left out.
 func (c *comparison) chosen() []turn.ID {
 	focus := c.panes[c.focus]
 	var ids []turn.ID
@@ -237,8 +237,8 @@ func (c *comparison) chosen() []turn.ID {
 	return ids
 }
 
-// choose ends the comparison with what is chosen. An answer that nobody has seen
-// anything of is chosen by a key that was meant for the setup.
+// choose ends the comparison with the chosen answers. While the focused answer
+// has no text, the key was pressed once too often in the setup: nothing happens.
 func (c *comparison) choose(drop bool) kit.Action {
 	keep, focus := c.chosen(), c.panes[c.focus]
 	switch {

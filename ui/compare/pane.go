@@ -37,7 +37,7 @@ type pane struct {
 // ended says that nothing comes any more.
 func (p *pane) ended() bool { return p.gone || p.row.Ended }
 
-// sync takes over what the answer is now, for a text of a size.
+// sync breaks the text of the answer anew for a width and a height.
 func (p *pane) sync(width, height int) {
 	p.height = height
 	p.text.set(strings.TrimLeft(p.row.Text, " \n"), width)
@@ -57,7 +57,7 @@ const thoughtEnds = "</think>"
 // most is the furthest that the text can be scrolled to.
 func (p *pane) most() int { return max(0, len(p.text.rows)-p.height) }
 
-// hidden says where there is more text than is seen.
+// hidden has an arrow for each direction in which there is more text.
 func (p *pane) hidden(th theme.Theme) string {
 	text := ""
 	if p.top > 0 {

@@ -61,8 +61,8 @@ func (p *paneText) set(raw string, width int) {
 	}
 }
 
-// cut takes away what may be broken otherwise when the text grows, the last
-// paragraph or, of a long one, its last two rows; it returns where that begins.
+// cut removes the rows that text added at the end can change: the last paragraph
+// or, of a long one, its last two rows. It returns the byte where they began.
 func (p *paneText) cut() int {
 	const change = 2 // rows: a word that grows can go from one to the next
 	last := len(p.lines) - 1
@@ -91,9 +91,8 @@ func (p *paneText) rowOf(at int) int {
 	return max(0, sort.Search(len(p.rows), func(i int) bool { return begins(i) > at })-1)
 }
 
-// draw is rows of the text from top on. What thought covers is drawn as a
-// thought, what mark covers is marked; a mark on nothing that is seen is a
-// marked space.
+// draw draws height rows from top on. The span thought is drawn as a thought and
+// mark is marked; a mark where nothing is seen is drawn as a marked space.
 func (p *paneText) draw(th theme.Theme, top, height int, thought, mark span) []string {
 	var out []string
 	for i := max(0, top); i < min(len(p.rows), top+height); i++ {

@@ -18,6 +18,7 @@ import (
 
 // A setup is the table of what is compared: a row for each variant.
 type setup struct {
+	kit.Window
 	variants
 	room    *room
 	tab     kit.Tab
@@ -29,12 +30,11 @@ type setup struct {
 	loaded bool       // the choices have come
 	next   kit.Action // what waits for them
 
-	row, column   int
-	said          string
-	busy          bool                   // it is about to begin
-	cancel        context.CancelFunc     // of loading; nil: nothing is loaded
-	loading       atomic.Pointer[string] // how far it is
-	width, height int
+	row, column int
+	said        string
+	busy        bool                   // it is about to begin
+	cancel      context.CancelFunc     // of loading; nil: nothing is loaded
+	loading     atomic.Pointer[string] // how far it is
 }
 
 // variants are the rows of a setup, and what the next one begins with.
@@ -57,8 +57,8 @@ const (
 	columnCount
 )
 
-// newSetup begins with what was compared last, or with the conversation's own
-// way beside the bare model or another seed.
+// newSetup begins with what was compared last, or with two variants: how the
+// conversation answers, and the bare model or another seed.
 func newSetup(r *room, h kit.Host) *setup {
 	s := &setup{room: r, tab: h.Tab(), presets: h.Presets(), column: baseColumn}
 	if len(r.last.drafts) > 0 {
@@ -196,8 +196,6 @@ func (s *setup) Click(x, y int) kit.Action {
 
 // rows is how many variants are seen, top the first of them.
 func (s *setup) rows() int {
-	return max(1, min(len(s.drafts), s.height-setupHead-5-max(0, len(s.notes())-1)))
+	return max(1, min(len(s.drafts), s.Height-setupHead-5-max(0, len(s.notes())-1)))
 }
 func (s *setup) top() int { return clamp(s.row-s.rows()/2, 0, len(s.drafts)-s.rows()) }
-
-func (s *setup) Resize(width, height int) { s.width, s.height = width, height }

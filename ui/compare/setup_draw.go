@@ -21,7 +21,7 @@ const (
 // and the column at hand; the others are 0 wide.
 func (s *setup) columns() []int {
 	const seed = 6
-	rest := kit.InnerWidth(setupWidth, s.width) - setupNumber - seed - (columnCount - 1)
+	rest := kit.InnerWidth(setupWidth, s.Width) - setupNumber - seed - (columnCount - 1)
 	if rest < setupNarrow {
 		w := make([]int, columnCount)
 		all := rest + seed + columnCount - 1
@@ -40,7 +40,7 @@ func (s *setup) columns() []int {
 }
 
 func (s *setup) Draw(th theme.Theme, m keys.Map) kit.Box {
-	inner := kit.InnerWidth(setupWidth, s.width)
+	inner := kit.InnerWidth(setupWidth, s.Width)
 	content := []string{s.promptLine(th, m, inner), "", s.head(th)}
 	names := nameDrafts(s.drafts)
 	for i := s.top(); i < s.top()+s.rows(); i++ {
@@ -64,7 +64,7 @@ func (s *setup) Draw(th theme.Theme, m keys.Map) kit.Box {
 	content = append(content, lines...)
 	title := fmt.Sprintf("Compare %d variants", len(s.drafts))
 	hints := kit.HintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), "start", m.Hint(keys.List, keys.ListCancel), "close", "arrows", "cell", m.Hint(keys.Setup, keys.Help), "help")
-	return kit.Frame(th, title, content, hints, inner, s.width, s.height)
+	return kit.Frame(th, title, content, hints, inner, s.Width, s.Height)
 }
 
 // notes are what was said last, in a few lines that take the place of hints.
@@ -73,7 +73,7 @@ func (s *setup) notes() []string {
 	if s.said == "" {
 		return nil
 	}
-	lines := kit.Wrap(s.said, kit.InnerWidth(setupWidth, s.width))
+	lines := kit.Wrap(s.said, kit.InnerWidth(setupWidth, s.Width))
 	return lines[:min(len(lines), most)]
 }
 

@@ -11,8 +11,8 @@ import (
 	"rookery/ui/kit"
 )
 
-// change is an action that closes the dialog above the setup and changes it. A
-// question stays open with what is wrong in it.
+// change is an action that changes the setup and closes the dialog above it. If
+// the change fails in a question, the question stays open and says why.
 func (s *setup) change(do func() error) kit.Action {
 	return func(h kit.Host) tea.Cmd {
 		s.said = "" // it was about what is changed now
