@@ -49,9 +49,6 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
 		keys.System: m.system, keys.Think: m.think,
-		keys.Best:    m.best,
-		keys.Compare: m.compareAnswers,
-		keys.Votes:   m.showVotes,
 		keys.Suspend: func(string) tea.Cmd { return tea.Suspend },
 
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),

@@ -9,6 +9,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
+	"rookery/ui/compare"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 )
@@ -22,7 +23,7 @@ var errNoCommand = errors.New("this command does not work here")
 func command(d dialogue, model *infer.Model, own []prompt.Preset, id keys.ID, arg string) (said string, err error) {
 	switch id {
 	case keys.Best:
-		n, err := kit.ParseNumber(arg, defaultBest)
+		n, err := kit.ParseNumber(arg, compare.DefaultBest)
 		if err != nil {
 			return "", err
 		}

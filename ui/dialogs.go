@@ -97,3 +97,13 @@ func (m *Model) toggleMouse(string) tea.Cmd {
 	}
 	return m.say("the mouse is the terminal's again")
 }
+
+// awaited is what the topmost dialog asks for after a look at what is new.
+func (m *Model) awaited() tea.Cmd {
+	if n := len(m.dialogs); n > 0 {
+		if d, ok := m.dialogs[n-1].(kit.Looker); ok {
+			return d.Look(m)
+		}
+	}
+	return nil
+}

@@ -26,17 +26,6 @@ func (k *fakeVotes) LoadSecondModel(ctx context.Context, path string, progress f
 	return k.secondModels.LoadSecondModel(ctx, path, progress)
 }
 
-func (k *fakeDesk) ForkAlternatives(d dialogue, rows []turn.ID) ([]dialogue, error) {
-	f := d.(*fakeDialogue)
-	var all []dialogue
-	for _, r := range f.v.Alternatives {
-		if len(rows) == 0 || slices.Contains(rows, r.Turn.ID) {
-			all = append(all, newFake(3000+r.Turn.ID, "fork · "+r.Variant.Name))
-		}
-	}
-	return all, f.did("fork rows %v", rows)
-}
-
 func (d *fakeDialogue) Compare(variants []chat.Variant) error {
 	d.asked = variants
 	d.rows(false)
@@ -59,16 +48,6 @@ func variantNames(variants []chat.Variant) string {
 
 func (d *fakeDialogue) Variant() chat.Variant {
 	return chat.Variant{Sampling: d.v.Conversation.Sampling}
-}
-
-// FirstDifference compares texts: a byte is a token.
-func (d *fakeDialogue) FirstDifference(row, other chat.Alternative) compare.Difference {
-	for i := range min(len(row.Text), len(other.Text)) {
-		if row.Text[i] != other.Text[i] {
-			return compare.Difference{Found: true, Token: i, Byte: i}
-		}
-	}
-	return compare.Difference{}
 }
 
 // ScoreTurns finds every answer as likely as its place says.

@@ -35,6 +35,9 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		c.m.actions[id] = func(string) tea.Cmd { return nil } // a fake has no tree
 	}
 	all := keys.Default()
+	for _, id := range []keys.ID{keys.Compare, keys.Best, keys.Votes} {
+		delete(c.m.actions, id) // a fake is not compared: see ui/compare
+	}
 	for _, a := range keys.Actions() {
 		if a.ID == keys.Quit || a.ID == keys.Interrupt || a.ID == keys.Editor {
 			continue // these leave the program

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
-
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/panel"
@@ -25,22 +23,6 @@ type helpSheet struct {
 }
 
 const helpWidth = 84
-
-// showHelp opens the sheet over a dialog.
-type showHelp struct{}
-
-func (showHelp) do(h kit.Host) tea.Cmd { return h.(*Model).openHelp("") }
-
-// uncover takes the sheet off a dialog that goes on by itself.
-func (m *Model) uncover(d kit.Dialog) {
-	n := len(m.dialogs)
-	if n < 2 || m.dialogs[n-2] != d {
-		return
-	}
-	if _, ok := m.dialogs[n-1].(*helpSheet); ok {
-		m.CloseDialog()
-	}
-}
 
 func (h *helpSheet) Press(id keys.ID, text string) kit.Action {
 	switch {

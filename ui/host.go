@@ -11,6 +11,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/ui/compare"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/library"
@@ -140,6 +141,12 @@ func (m *Model) Focus(c keys.Context) { m.setFocus(c) }
 // Refresh looks at the dialogues now.
 func (m *Model) Refresh() tea.Cmd { return tea.Batch(m.look(), m.tick()) }
 
+// RememberPrompt puts a prompt that was sent into the history.
+func (m *Model) RememberPrompt(text string) {
+	m.history.Add(text)
+	m.saveLayout()
+}
+
 // carry does what a dialog or a panel wants done, if anything.
 func (m *Model) carry(a kit.Action) tea.Cmd {
 	if a == nil {
@@ -149,10 +156,11 @@ func (m *Model) carry(a kit.Action) tea.Cmd {
 }
 
 // features is the table of what the rooms add to the program.
-func features() []kit.Feature {
+func features(o Options) []kit.Feature {
 	return []kit.Feature{
 		states.Feature(),
 		library.Feature(),
 		tree.Feature(),
+		compare.Feature(o.Models),
 	}
 }

@@ -48,7 +48,6 @@ type Model struct {
 	heat          heat
 	distribution  distribution
 	history       *composer.History
-	compared      remembered // what was compared last
 	surroundings  surroundings
 	paces         paces
 
@@ -84,7 +83,7 @@ func newModel(ctx context.Context, k workspace, o Options) *Model {
 	if o.Clipboard != nil {
 		m.clipboard = o.Clipboard
 	}
-	m.features = features()
+	m.features = features(o)
 	m.actions = m.table()
 	m.surroundings.read = o.Surroundings
 	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
@@ -161,8 +160,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onPresetSaved(msg)
 	case kit.Action:
 		cmd = msg(m)
-	case compareMsg:
-		cmd = msg.take(m)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
 	}

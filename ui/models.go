@@ -13,28 +13,6 @@ import (
 	"rookery/ui/kit"
 )
 
-// A ModelFile is a model that can be chosen.
-type ModelFile struct {
-	Path    string // "" is the embedded one
-	Name    string
-	About   string // what it is and needs, in a few words
-	Problem string // why it cannot be run, without its path, or empty
-	Current bool   // it runs
-	Needs   int64  // bytes of memory, on a processor; 0: not known
-	Free    int64  // that there were when it was looked at; 0: not known
-}
-
-// problem is why the model cannot be run.
-func (f ModelFile) problem() error { return errors.New(f.Path + ": " + f.Problem) }
-
-// aboutModel says what a model is, or why it cannot be run.
-func aboutModel(f ModelFile) string {
-	if f.Problem != "" {
-		return kit.OneLine("cannot be run: " + f.Problem)
-	}
-	return kit.OneLine(f.About)
-}
-
 // modelsMsg brings the models for their dialog.
 type modelsMsg struct {
 	dialog *kit.Chooser
@@ -50,7 +28,7 @@ func (i reopenWith) do(h kit.Host) tea.Cmd {
 	m.CloseDialog()
 	switch {
 	case i.file.Problem != "":
-		return m.fail(i.file.problem())
+		return m.fail(i.file.Err())
 	case i.file.Current:
 		return m.say(kit.OneLine(i.file.Name) + " runs already")
 	}
@@ -116,7 +94,7 @@ func (m *Model) onModels(msg modelsMsg) tea.Cmd {
 	}
 	var entries []kit.Entry
 	for _, f := range msg.list {
-		entries = append(entries, kit.Entry{Title: kit.OneLine(f.Name), Detail: aboutModel(f), Current: f.Current, Choose: reopenWith{f}.do})
+		entries = append(entries, kit.Entry{Title: kit.OneLine(f.Name), Detail: kit.AboutModel(f), Current: f.Current, Choose: reopenWith{f}.do})
 	}
 	if b := m.monitor.stats.Backend; b != "" {
 		msg.dialog.Title = "Models, on " + b
@@ -135,7 +113,7 @@ func (p *plain) models(ctx context.Context, arg string) error {
 		return err
 	}
 	for _, f := range list {
-		p.say(kit.OneLine(f.Name) + ", " + otherwise(kit.OneLine(f.Path), "comes with the program") + ": " + aboutModel(f) + "." + chosen(f.Current))
+		p.say(kit.OneLine(f.Name) + ", " + kit.OneLineOr(f.Path, "comes with the program") + ": " + kit.AboutModel(f) + "." + chosen(f.Current))
 	}
 	p.say("Start with --model and a file to use another one.")
 	return nil

@@ -10,6 +10,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
@@ -47,10 +48,6 @@ type Options struct {
 	Models func(context.Context) ([]ModelFile, error)
 	Reopen func(path string)
 
-	// Batch answers the prompts of a file in the ways of variants; it blocks.
-	// nil cannot.
-	Batch func(context.Context, Batch) (BatchTable, error)
-
 	// Surroundings reads what the monitor shows besides the engine's own figures.
 	// It may block and is called once a second while the monitor is open; nil
 	// shows nothing.
@@ -67,6 +64,9 @@ type Options struct {
 	In  io.Reader // standard input if nil
 	Out io.Writer // standard output if nil
 }
+
+// A ModelFile is a model that can be chosen.
+type ModelFile = kit.ModelFile
 
 // Surroundings are what is around the engine: memory, disk and GPUs.
 type Surroundings = panel.Surroundings

@@ -1,17 +1,16 @@
 package ui
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"rookery/chat"
+	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/kit"
 )
-
-var errBlindFile = errors.New("a file of prompts is not answered blind: leave out the word blind")
 
 // readBlind reads several answers out in any order, without what tells whose
 // they are.
@@ -57,4 +56,13 @@ func (p *plain) unveil(rows []chat.Alternative) {
 		}
 		p.say(fmt.Sprintf("Answer %d is of %s.%s", i+1, kit.OneLine(r.Variant.Name), from))
 	}
+}
+
+// answerOf is what is read out of an answer.
+func answerOf(r chat.Alternative) string {
+	thought, answer, open := prompt.SplitThought(r.Text)
+	if open {
+		return "(thinking) " + thought
+	}
+	return strings.TrimSpace(answer)
 }

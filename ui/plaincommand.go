@@ -99,7 +99,7 @@ func (p *plain) dialogue(id keys.ID, arg string) error {
 
 // give gives a command to the conversation, about its last turn.
 func (p *plain) give(id keys.ID, arg string) (said string, err error) {
-	for _, f := range features() {
+	for _, f := range features(p.options) {
 		run, ok := f.Commands[id]
 		if !ok {
 			continue

@@ -1,19 +1,46 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"rookery/chat"
+	answers "rookery/chat/compare"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
+	"rookery/ui/compare"
 	"rookery/ui/kit"
 )
 
+// A compareDialogue is the part of a dialogue that answers in several ways.
+type compareDialogue interface {
+	Compare(variants []chat.Variant) error
+	SendCompare(text string, variants []chat.Variant) error
+	Variant() chat.Variant
+	Vote(winner turn.ID) error
+	ScoreTurns(ctx context.Context, answers []turn.ID, reference chat.Variant) ([]answers.Score, error) // blocks
+}
+
+func (opening) Vote(turn.ID) error { return errOpening }
+func (opening) ScoreTurns(context.Context, []turn.ID, chat.Variant) ([]answers.Score, error) {
+	return nil, errOpening
+}
+func (opening) Compare([]chat.Variant) error             { return errOpening }
+func (opening) SendCompare(string, []chat.Variant) error { return errOpening }
+func (opening) Variant() chat.Variant                    { return chat.Variant{} }
+
+// A compareWorkspace is what comparisons need of the workspace. What takes a context
+// blocks and is called in commands only.
+type compareWorkspace interface {
+	LoadSecondModel(ctx context.Context, path string, progress func(done, total int64)) (*chat.SecondModel, error)
+	Votes(ctx context.Context) ([]turn.Vote, error)
+}
+
 // errComparePlain says how comparisons are asked for without a screen.
-var errComparePlain = errors.New("write /compare models, /compare states, /compare adapters, /compare presets or /compare seeds, with blind before the word to hear the names after a vote only, and the prompt, or file= and a file of prompts, unless it is the last prompt")
+var errComparePlain = errors.New("write /compare models, /compare states, /compare adapters, /compare presets or /compare seeds, with blind before the word to hear the names after a vote only, and the prompt, unless it is the last prompt")
 
 // compare answers a prompt in several ways: the conversation's own with each
 // model, state, adapter or preset, or with several seeds.
@@ -34,24 +61,18 @@ func (p *plain) compare(arg string) error {
 	if len(drafts) < chat.MinCompare {
 		return errors.New("there is nothing to compare with")
 	}
-	if others := otherModels(drafts); len(others) > 0 {
-		said, err := fitting(others)
+	if others := compare.OtherModels(drafts); len(others) > 0 {
+		said, err := compare.FitModels(others)
 		if err != nil {
 			return err
 		}
 		p.say("These are loaded and given back afterwards: " + said)
 	}
-	if file, ok := strings.CutPrefix(strings.TrimSpace(prompt), "file="); ok {
-		if blind {
-			return errBlindFile
-		}
-		return p.batch(drafts, file)
-	}
-	variants, err := prepared(p.ctx, p.workspace, drafts, p.saying())
+	variants, err := compare.Prepare(p.ctx, p.workspace, drafts, p.saying())
 	if err != nil {
 		return err
 	}
-	defer releaseModels(variants) // the comparison holds what it needs
+	defer compare.ReleaseModels(variants) // the comparison holds what it needs
 	if prompt = strings.TrimSpace(prompt); prompt == "" {
 		err = p.d.Compare(variants)
 	} else {
@@ -66,16 +87,12 @@ func (p *plain) compare(arg string) error {
 }
 
 // drafts are the conversation's way with each of what is named.
-func (p *plain) drafts(what string) ([]draft, error) {
+func (p *plain) drafts(what string) ([]compare.Draft, error) {
 	presets := prompt.Presets(p.model, p.own...)
-	own := draft{Variant: p.d.Variant()}
-	own.preset = presetOf(presets, own.Sampling)
+	own := compare.OwnDraft(p.d, p.model, presets)
 	own.Sampling.Seed = 0
-	if p.model != nil {
-		own.model = ModelFile{Name: p.model.Name, Path: p.model.Path, Current: true}
-	}
-	drafts := []draft{own}
-	add := func(change func(d *draft)) {
+	drafts := []compare.Draft{own}
+	add := func(change func(d *compare.Draft)) {
 		d := own
 		change(&d)
 		drafts = append(drafts, d)
@@ -87,26 +104,26 @@ func (p *plain) drafts(what string) ([]draft, error) {
 		list, err := p.workspace.States(p.ctx)
 		drafts[0].Base = turn.State{}
 		for _, s := range list {
-			add(func(d *draft) { d.Base = s })
+			add(func(d *compare.Draft) { d.Base = s })
 		}
 		return drafts, err
 	case "adapters":
 		list, err := p.workspace.Adapters(p.ctx)
 		drafts[0].Adapter = turn.Adapter{}
 		for _, a := range list {
-			add(func(d *draft) { d.Adapter = a.Adapter })
+			add(func(d *compare.Draft) { d.Adapter = a.Adapter })
 		}
 		return drafts, err
 	case "presets":
 		drafts = nil
 		for _, preset := range presets {
-			add(func(d *draft) { d.take(preset) })
+			add(func(d *compare.Draft) { d.UsePreset(preset) })
 		}
 		return drafts, nil
 	case "seeds":
 		drafts = nil
-		for i := range defaultBest {
-			add(func(d *draft) { d.Sampling.Seed = p.d.Variant().Sampling.Seed + uint64(i+1) })
+		for i := range compare.DefaultBest {
+			add(func(d *compare.Draft) { d.Sampling.Seed = p.d.Variant().Sampling.Seed + uint64(i+1) })
 		}
 		return drafts, nil
 	}
@@ -115,16 +132,16 @@ func (p *plain) drafts(what string) ([]draft, error) {
 
 // modelDrafts are the conversation's way, and each other model that can be run
 // without its state, adapter and mix.
-func (p *plain) modelDrafts(own draft) ([]draft, error) {
+func (p *plain) modelDrafts(own compare.Draft) ([]compare.Draft, error) {
 	if p.options.Models == nil {
 		return nil, chat.ErrNoSecondModels
 	}
 	files, err := p.options.Models(p.ctx)
-	drafts := []draft{own}
+	drafts := []compare.Draft{own}
 	for _, f := range files {
 		if f.Problem == "" && !f.Current {
 			d := own
-			d.answerWith(f)
+			d.UseModel(f)
 			drafts = append(drafts, d)
 		}
 	}
@@ -160,7 +177,7 @@ func readOut(i, n int, r chat.Alternative) string {
 		line += ", " + kit.FormatRate(r.Rate) + " a second"
 	}
 	if r.FirstToken > 0 {
-		line += ", the first after " + seconds(r.FirstToken)
+		line += ", the first after " + compare.FormatDelay(r.FirstToken)
 	}
 	if r.Differs.Found && r.Differs.Token < 0 {
 		line += ", differs from the first"

@@ -2,17 +2,16 @@ package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/compare"
 	"rookery/ui/kit"
 	"rookery/ui/panel"
 	"rookery/ui/theme"
@@ -21,55 +20,33 @@ import (
 // spokenCandidates is how many tokens are read out of what could come next.
 const spokenCandidates = 8
 
-// errNoVote says how a vote is given in words.
-var errNoVote = errors.New("write /votes and the number of the best answer of the last comparison, /votes tie, or /votes and a new file ending with .csv or .jsonl")
-
 // votes reads the win table out, gives a vote, or writes all votes to a file.
 func (p *plain) votes(arg string) error {
 	switch ext := filepath.Ext(arg); {
 	case arg == "":
-		return sayVotes(p.ctx, p.workspace, p.say)
+		votes, err := p.workspace.Votes(p.ctx)
+		if err == nil {
+			compare.SayVotes(votes, p.say)
+		}
+		return err
 	case ext == ".csv" || ext == ".jsonl":
 		votes, err := p.workspace.Votes(p.ctx)
 		if err != nil {
 			return err
 		}
-		if err := (writeVotes{ext: ext, path: arg}).write(votes); err != nil {
+		if err := compare.WriteVotes(arg, ext, votes); err != nil {
 			return err
 		}
-		p.say(voteCount(len(votes)) + " exported to " + arg + ".")
+		p.say(compare.FormatVoteCount(len(votes)) + " exported to " + arg + ".")
 		return nil
 	}
 	rows := p.numbered()
-	said, err := vote(p.d, rows, arg)
+	said, err := compare.Vote(p.d, rows, arg)
 	if err == nil {
 		p.say(capital(said) + ".")
 		p.unveil(rows)
 	}
 	return err
-}
-
-// vote gives a vote on the answers that wait to be chosen from: the number of
-// one of rows, or "tie".
-func vote(d dialogue, rows []chat.Alternative, arg string) (said string, err error) {
-	if d.View().Live != nil {
-		return "", errors.New("the answers are running: wait until all have ended, or stop them")
-	}
-	if arg == "tie" {
-		return "a tie", d.Vote(0)
-	}
-	n, err := strconv.Atoi(arg)
-	if err != nil || n < 1 {
-		return "", errNoVote
-	}
-	if n > len(rows) {
-		return "", fmt.Errorf("%d answers wait for a vote", len(rows))
-	}
-	row := rows[n-1]
-	if row.Variant.Name == "" {
-		return "", errors.New("these are answers of one variant: votes are on those of /compare")
-	}
-	return "You prefer " + kit.OneLine(row.Variant.Name), d.Vote(row.Turn.ID)
 }
 
 // sampling says the parameters, and what the next token would be chosen from.
@@ -79,7 +56,7 @@ func (p *plain) sampling() error {
 	if c.Preset != "" {
 		what = "Preset " + kit.OneLine(c.Preset)
 	}
-	p.say(what + ": " + strings.NewReplacer("=", " ", " ", ", ").Replace(parameters(c.Sampling)) + ".")
+	p.say(what + ": " + strings.NewReplacer("=", " ", " ", ", ").Replace(kit.FormatSampling(c.Sampling)) + ".")
 	o, when := p.d.RecentDistribution(), "The last token was chosen from"
 	if p.d.View().Live == nil {
 		when = "The next token would be chosen from"
@@ -121,7 +98,7 @@ func (p *plain) monitor() {
 	}
 	p.say(fmt.Sprintf("Since the start: %s steps, %s tokens read, %s generated.", kit.FormatCount(int(s.Steps)), kit.FormatCount(int(s.Read)), kit.FormatCount(int(s.Generated))))
 	for _, r := range s.Requests {
-		p.say(fmt.Sprintf("Running: %s, %s tokens, %s a second.", otherwise(r.Label, "untitled"), kit.FormatCount(r.Generated), kit.FormatRate(r.Rate)))
+		p.say(fmt.Sprintf("Running: %s, %s tokens, %s a second.", kit.OneLineOr(r.Label, "untitled"), kit.FormatCount(r.Generated), kit.FormatRate(r.Rate)))
 	}
 	if p.options.Surroundings == nil {
 		return
@@ -144,7 +121,7 @@ func spokenAround(a Surroundings) []string {
 	add(a.WarmBudget, "Snapshots kept warm: %s of %s, %s of them unsaved.", kit.FormatSize(a.Warm), kit.FormatSize(a.WarmBudget), kit.FormatSize(a.Unsaved))
 	add(a.Disk, "On disk: %s.", kit.FormatSize(a.Disk))
 	for _, g := range a.GPUs {
-		line := fmt.Sprintf("%s: load %.0f percent, %s of %s of memory", otherwise(g.Name, "GPU"), 100*g.Load, kit.FormatSize(g.MemoryUsed), kit.FormatSize(g.MemoryTotal))
+		line := fmt.Sprintf("%s: load %.0f percent, %s of %s of memory", kit.OneLineOr(g.Name, "GPU"), 100*g.Load, kit.FormatSize(g.MemoryUsed), kit.FormatSize(g.MemoryTotal))
 		if g.Power > 0 {
 			line += fmt.Sprintf(", %.0f watts", g.Power)
 		}

@@ -53,18 +53,3 @@ func TestSpokenAround(t *testing.T) {
 		}
 	}
 }
-
-// A vote is given from the composer, too.
-func TestVoteByCommand(t *testing.T) {
-	b := newBench(t, compareDesks(), Settings{}, 80, 24)
-	compared(b)
-	d := b.m.tab().d
-	if said, err := vote(d, d.View().Alternatives, "2"); err != nil || said != "You prefer animals" {
-		t.Errorf("%q, %v", said, err)
-	}
-	b.did("vote 501")
-	if _, err := vote(d, d.View().Alternatives, "tie"); err != nil {
-		t.Error(err)
-	}
-	b.did("vote 0")
-}

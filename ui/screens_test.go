@@ -118,14 +118,6 @@ var screens = []struct {
 		b.typeText("ROOK")
 	}},
 	{"sampling panel", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("ctrl+s", "down", "right") }},
-	{"compare setup", compareDesks, func(b *bench) {
-		b.press("f12", "s", "down", " ", "down", " ", "enter", "right")
-	}},
-	{"compare", compareDesks, func(b *bench) { compared(b, "broken one") }},
-	{"compare zoomed", compareDesks, func(b *bench) {
-		compared(b)
-		b.press("3", " ", "z")
-	}},
 	{"error", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {
 		b.k.open[0].v.Err = errors.New("writing the turn to /home/you/rookery.db: no space left on device; free some and send again")
 		b.k.open[0].v.Version++

@@ -66,7 +66,7 @@ func (m *Model) drawRule() string {
 		if preset == "" {
 			preset = "own sampling"
 		}
-		parts = append(parts, preset+" · "+samplingSummary(c.Sampling))
+		parts = append(parts, preset+" · "+kit.SummariseSampling(c.Sampling))
 	}
 	glyph := m.th.Glyphs.Rule
 	if glyph == "" {

@@ -15,9 +15,6 @@ func TestWayOutOnANarrowScreen(t *testing.T) {
 		"help":          {"f1"},
 		"states":        {"f8"},
 		"scrubber":      {"f7"},
-		"setup":         {"f12"},
-		"checklist":     {"f12", "s"},
-		"seeds":         {"f12", "n"},
 		"system prompt": {"alt+s"},
 		"export":        {"alt+x"},
 		"history":       {"ctrl+r"},
@@ -39,11 +36,6 @@ func TestWayOutOnANarrowScreen(t *testing.T) {
 			t.Errorf("%s: esc does not lead back:\n%s", name, b.screen())
 		}
 	}
-	b := newBench(t, compareDesks(), Settings{}, minWidth, 12)
-	compared(b)
-	b.sees("esc leave")
-	b.press("w")
-	b.sees("esc close")
 }
 
 // A click beside a dialog closes it where nothing is lost, and nowhere else.
@@ -55,8 +47,6 @@ func TestClicksBesideDialogs(t *testing.T) {
 	}{
 		"palette":       {[]string{"ctrl+p"}, false},
 		"help":          {[]string{"f1"}, false},
-		"setup":         {[]string{"f12"}, true},
-		"comparison":    {[]string{"f12", "enter"}, true},
 		"system prompt": {[]string{"alt+s", "H", "i"}, true},
 	} {
 		b := newBench(t, compareDesks(), Settings{Mouse: true}, 80, 24)
@@ -66,26 +56,6 @@ func TestClicksBesideDialogs(t *testing.T) {
 			t.Errorf("%s: %d dialogs after a click beside it:\n%s", name, len(b.m.dialogs), b.screen())
 		}
 	}
-	d := lecture(1)
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{Mouse: true}, 80, 24)
-	d.choice(4, true)
-	b.send(frameMsg{})
-	b.press("alt+shift+r")
-	b.send(beside)
-	b.sees("Best of 4")
-}
-
-// A table of variants that was closed is there again.
-func TestSetupIsRememberedWhenClosed(t *testing.T) {
-	b := newBench(t, compareDesks(), Settings{}, 80, 24)
-	b.press("f12", "esc")
-	if len(b.m.compared.drafts) > 0 {
-		t.Error("what nobody changed is remembered")
-	}
-	b.press("f12", "d", "x", "d", "r", "m", "e", "enter", "b", "esc", "f12")
-	b.sees("Compare 3 variants")
-	b.sees("blind: yes")
-	b.sees("3 me")
 }
 
 // What is pasted into a dialog is searched for as what is typed.
@@ -95,21 +65,5 @@ func TestPasteIntoADialog(t *testing.T) {
 	b.send(tea.PasteMsg{Content: "rook"})
 	if _, matches := b.m.tab().transcript.Found(); matches == 0 {
 		t.Errorf("nothing is found:\n%s", b.screen())
-	}
-}
-
-// A prompt that was written for a comparison is not lost with the setup.
-func TestSetupGivesThePromptBack(t *testing.T) {
-	b := newBench(t, compareDesks(), Settings{}, 80, 24)
-	b.typeText("/compare Which bird is it?")
-	b.press("enter", "esc")
-	if got := b.m.tab().composer.Value(); got != "Which bird is it?" {
-		t.Errorf("the composer has %q", got)
-	}
-	b.press("f12", "w")
-	b.typeText(" Say it.")
-	b.press("enter", "esc")
-	if got := b.m.tab().composer.Value(); got != "Which bird is it? Say it." {
-		t.Errorf("after a change the composer has %q", got)
 	}
 }

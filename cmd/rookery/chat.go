@@ -135,7 +135,6 @@ func (a *app) showInterface(ctx context.Context, workspace *chat.Workspace, firs
 		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(workspace, name, p) },
 		Surroundings: surroundings(ctx, workspace, store), Problem: r.problem,
 		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, runsOnCPU(workspace)) },
-		Batch:  func(ctx context.Context, b ui.Batch) (ui.BatchTable, error) { return answerBatch(ctx, workspace, c, b) },
 		Reopen: func(path string) { r.next = &path },
 	})
 }

@@ -16,7 +16,6 @@ const (
 	SetupSeeds     ID = "setup_seeds"
 	SetupPrompt    ID = "setup_prompt"
 	SetupBlind     ID = "setup_blind"
-	SetupBatch     ID = "setup_batch"
 
 	PaneNext      ID = "pane_next"
 	PanePrev      ID = "pane_previous"
@@ -59,8 +58,6 @@ var compareTable = []Action{
 	{ID: SetupRemove, Title: "Remove the variant", Help: "take the selected variant away", Category: Comparison, Keys: []string{"x", "delete", "ctrl+x"}, Contexts: Setup, Hidden: true},
 	{ID: SetupName, Title: "Name the variant", Help: "give the selected variant a name", Category: Comparison, Keys: []string{"r", "f2"}, Contexts: Setup, Hidden: true},
 	{ID: SetupBlind, Title: "Blind or open", Help: "hide the names until you vote", Category: Comparison, Keys: []string{"b"}, Contexts: Setup, Hidden: true},
-
-	{ID: SetupBatch, Title: "Prompts of a file", Help: "answer all prompts of a file, into another file", Category: Comparison, Keys: []string{"f"}, Contexts: Setup, Hidden: true},
 
 	{ID: PaneNext, Title: "Next pane", Help: "go to the next pane", Category: Comparison, Keys: []string{"tab"}, Contexts: Panes, Hidden: true},
 	{ID: PanePrev, Title: "Previous pane", Help: "go to the previous pane", Category: Comparison, Keys: []string{"shift+tab"}, Contexts: Panes, Hidden: true},

@@ -70,6 +70,9 @@ type Host interface {
 	TogglePanel(id keys.ID) tea.Cmd
 	// Refresh looks at the dialogues now: something was asked of one.
 	Refresh() tea.Cmd
+	// RememberPrompt puts a prompt that was sent in the active tab into the
+	// history, and remembers that the tab is open.
+	RememberPrompt(text string)
 }
 
 // A Tab is one tab of the program.

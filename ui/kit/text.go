@@ -110,6 +110,14 @@ func Wrap(text string, width int) []string {
 	return strings.Split(ansi.Wrap(Clean(text), max(width, 1), ""), "\n")
 }
 
+// OneLineOr is OneLine of a text, or another text in the place of an empty one.
+func OneLineOr(text, none string) string {
+	if text == "" {
+		return none
+	}
+	return OneLine(text)
+}
+
 // FormatCount writes a number with its thousands apart: 14,000.
 func FormatCount[N int | int64 | uint64](n N) string {
 	s := fmt.Sprint(n)

@@ -24,6 +24,7 @@ func Run(t *testing.T, test func(t *testing.T)) {
 // Options say how a World differs from the usual one.
 type Options struct {
 	Answers  []scripted.Answer           // to prompts; without any the model says Answer
+	Babble   bool                        // no answers: what the model says follows from its state alone
 	Step     time.Duration               // that a step of the model takes
 	Adapted  bool                        // it can use adapters, the scripted ones
 	Stored   []turn.Conversation         // without turns, not open
@@ -58,6 +59,9 @@ func New(t testing.TB, o Options) *World {
 	}
 	model := scripted.Model()
 	answers := append([]scripted.Answer{{Text: " " + Answer + "\n\n"}}, o.Answers...)
+	if o.Babble {
+		answers = nil
+	}
 	settings := scripted.Options{Answers: answers, Before: scripted.Slow(o.Step)}
 	var backend infer.Backend = scripted.New(model, settings)
 	if o.Adapted {
