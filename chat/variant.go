@@ -75,14 +75,10 @@ func (d *Dialogue) variant() Variant {
 
 // Describe is the variant of a model for votes.
 func (v *Variant) Describe(m *infer.Model) turn.Description {
-	p := v.Sampling
 	d := turn.VariantFacts{
 		Model: m.Name, State: v.Base.Name, Adapter: v.Adapter.Name,
 		AdapterID: v.Adapter.Fingerprint[:min(len(v.Adapter.Fingerprint), 12)], Mix: v.Mix.Effective().String(),
-		Mode: p.Mode.String(), Temperature: p.Temperature, TopK: p.TopK, TopP: p.TopP, Presence: p.Presence, Frequency: p.Frequency,
-	}
-	if p.Presence != 0 || p.Frequency != 0 {
-		d.Decay = p.Decay
+		Sampling: v.Sampling,
 	}
 	data, err := json.Marshal(d)
 	if err != nil { // a parameter that is no number, which Check refuses

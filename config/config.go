@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -17,14 +19,14 @@ import (
 // A Config is the whole configuration. config.example.toml says what each key
 // means; a zero value is never meaningful by itself, start from Default.
 type Config struct {
-	Model    Model               `toml:"model"`
-	Engine   Engine              `toml:"engine"`
-	Chat     Chat                `toml:"chat"`
-	Sampling Sampling            `toml:"sampling"`
-	Presets  map[string]Sampling `toml:"presets"`
-	UI       UI                  `toml:"ui"`
-	Keys     map[string][]string `toml:"keys"`
-	Storage  Storage             `toml:"storage"`
+	Model    Model                      `toml:"model"`
+	Engine   Engine                     `toml:"engine"`
+	Chat     Chat                       `toml:"chat"`
+	Sampling sampler.Changes            `toml:"sampling"` // over the preset
+	Presets  map[string]sampler.Changes `toml:"presets"`
+	UI       UI                         `toml:"ui"`
+	Keys     map[string][]string        `toml:"keys"`
+	Storage  Storage                    `toml:"storage"`
 }
 
 // Model says which weights to run.
@@ -53,19 +55,6 @@ type Chat struct {
 	Stops        []string `toml:"stops"`
 }
 
-// Sampling overrides the preset; nil leaves a parameter to it.
-type Sampling struct {
-	Mode        *string  `toml:"mode" json:"mode,omitempty"`
-	Temperature *float32 `toml:"temperature" json:"temperature,omitempty"`
-	TopK        *int     `toml:"top_k" json:"top_k,omitempty"`
-	TopP        *float32 `toml:"top_p" json:"top_p,omitempty"`
-	Presence    *float32 `toml:"presence" json:"presence,omitempty"`
-	Frequency   *float32 `toml:"frequency" json:"frequency,omitempty"`
-	Decay       *float32 `toml:"decay" json:"decay,omitempty"`
-	Seed        *uint64  `toml:"seed" json:"seed,omitempty"`
-	Ban         []int32  `toml:"ban" json:"ban,omitempty"`
-}
-
 // UI is the look and feel of the chat.
 type UI struct {
 	Theme        string `toml:"theme"`
@@ -87,9 +76,9 @@ type Storage struct {
 // Default is what holds when no file says otherwise.
 func Default() Config {
 	return Config{
-		Engine:  Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
-		Chat:    Chat{Think: "off"},
-		Presets: map[string]Sampling{},
+		Engine:   Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
+		Chat:     Chat{Think: "off"},
+		Sampling: sampler.Changes{}, Presets: map[string]sampler.Changes{},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
 		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, SnapshotWidth: "exact", MemoryBudget: 1e9, SlotBudget: 256e6},
@@ -128,8 +117,10 @@ func Parse(name string, data []byte) (Config, error) {
 		return Default(), fmt.Errorf("%s: %w", name, err)
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		key := strings.Join(unknown[0], ".")
-		return Default(), fmt.Errorf("%s:%d: unknown key %q; config.example.toml lists all keys", name, lineOf(data, key), key)
+		return Default(), unknownKey(name, data, strings.Join(unknown[0], "."))
+	}
+	if err := c.normaliseSampling(name, data); err != nil {
+		return Default(), err
 	}
 	if err := c.Validate(); err != nil {
 		return Default(), fmt.Errorf("%s: %w", name, err)
@@ -181,13 +172,41 @@ func (c Config) Validate() error {
 			return err
 		}
 	}
-	_, err := c.Sampling.Over(sampler.Params{TopP: 1})
-	return err
+	if _, err := c.Sampling.Over(sampler.Neutral()); err != nil {
+		return fmt.Errorf("sampling: %w", err)
+	}
+	return nil
+}
+
+// normaliseSampling checks the sampling parameters of every table and gives
+// them the types of sampler.Params.
+func (c Config) normaliseSampling(name string, data []byte) error {
+	check := func(table string, changes sampler.Changes) error {
+		key, err := changes.Normalise()
+		if err == nil {
+			return nil
+		}
+		key = table + "." + key
+		if errors.Is(err, sampler.ErrUnknown) {
+			return unknownKey(name, data, key)
+		}
+		return fmt.Errorf("%s:%d: %s: %w", name, lineOf(data, key), key, err)
+	}
+	for _, preset := range slices.Sorted(maps.Keys(c.Presets)) {
+		if err := check("presets."+preset, c.Presets[preset]); err != nil {
+			return err
+		}
+	}
+	return check("sampling", c.Sampling)
+}
+
+func unknownKey(name string, data []byte, key string) error {
+	return fmt.Errorf("%s:%d: unknown key %q; config.example.toml lists all keys", name, lineOf(data, key), key)
 }
 
 // Preset is a person's own preset: it follows the model where it says nothing.
 func (c Config) Preset(name string) (sampler.Params, error) {
-	p, err := c.Presets[name].Over(sampler.Params{Temperature: 1, TopP: 1, Decay: 0.996})
+	p, err := c.Presets[name].Over(sampler.Neutral())
 	if err != nil {
 		return p, fmt.Errorf("presets.%s: %w", name, err)
 	}
@@ -201,43 +220,6 @@ func (o oneOf) check() error {
 		}
 	}
 	return fmt.Errorf("%s is %q; it must be one of %q", o.key, o.value, o.words)
-}
-
-// Set says whether any sampling parameter is configured.
-func (s Sampling) Set() bool {
-	return s.Mode != nil || s.Temperature != nil || s.TopK != nil || s.TopP != nil || s.Presence != nil ||
-		s.Frequency != nil || s.Decay != nil || s.Seed != nil || s.Ban != nil
-}
-
-// Over returns p with the configured parameters put over it.
-func (s Sampling) Over(p sampler.Params) (sampler.Params, error) {
-	if s.Mode != nil {
-		m, err := sampler.ParseMode(*s.Mode)
-		if err != nil {
-			return p, fmt.Errorf("sampling.mode: %w", err)
-		}
-		p.Mode = m
-	}
-	over(&p.Temperature, s.Temperature)
-	over(&p.TopK, s.TopK)
-	over(&p.TopP, s.TopP)
-	over(&p.Presence, s.Presence)
-	over(&p.Frequency, s.Frequency)
-	over(&p.Decay, s.Decay)
-	over(&p.Seed, s.Seed)
-	if s.Ban != nil {
-		p.Ban = s.Ban
-	}
-	if err := p.Validate(); err != nil {
-		return p, fmt.Errorf("sampling: %w", err)
-	}
-	return p, nil
-}
-
-func over[T any](dst *T, src *T) {
-	if src != nil {
-		*dst = *src
-	}
 }
 
 func expandHome(path string) string {

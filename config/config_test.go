@@ -3,6 +3,8 @@ package config
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
 	"rookery/infer/sampler"
@@ -56,6 +59,41 @@ func TestExampleDocumentsEveryKey(t *testing.T) {
 	}
 }
 
+var update = flag.Bool("update", false, "write the sampling parameters into config.example.toml")
+
+// The example shows every sampling parameter as the table describes it.
+func TestExampleFollowsTheSamplingTable(t *testing.T) {
+	var b strings.Builder
+	comment := func(text string) {
+		for line := range strings.SplitSeq(ansi.Wrap(text, 78, ""), "\n") {
+			b.WriteString("# " + line + "\n")
+		}
+	}
+	for _, f := range sampler.Fields {
+		comment(f.About)
+		for _, c := range f.Choices {
+			comment(fmt.Sprintf("%q: %s", c.Name, c.About))
+		}
+		b.WriteString("# " + f.TOML(sampler.Neutral()) + "\n")
+	}
+	const heading, next = "\n[sampling]\n", "\n# Presets of your own"
+	before, rest, _ := strings.Cut(example(t), heading)
+	got, after, ok := strings.Cut(rest, next)
+	if !ok {
+		t.Fatal("the example has no section [sampling] above the presets")
+	}
+	switch {
+	case got == b.String():
+	case *update:
+		text := before + heading + b.String() + next + after
+		if err := os.WriteFile("../config.example.toml", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("run go test ./config -update; (-example +table):\n%s", cmp.Diff(got, b.String()))
+	}
+}
+
 // TestExampleUncommented checks that the keys shown as comments are real ones.
 func TestExampleUncommented(t *testing.T) {
 	lines := strings.Split(example(t), "\n")
@@ -92,7 +130,11 @@ func TestErrors(t *testing.T) {
 		{"[engine]\nthreads = -1\n", "engine.threads is -1"},
 		{"[engine]\nstate = \"int8\"\n", `engine.state is "int8"`},
 		{"[sampling]\ntemperature = -1.0\n", "temperature"},
-		{"[sampling]\nmode = \"x\"\n", "sampling.mode"},
+		{"[sampling]\nmode = \"x\"\n", "c.toml:2: sampling.mode"},
+		{"[sampling]\nseed = 1\ntop_q = 1\n", `c.toml:3: unknown key "sampling.top_q"`},
+		{"[presets]\nmine.top_q = 1\n", `c.toml:2: unknown key "presets.mine.top_q"`},
+		{"[presets.mine]\ntop_p = \"0.5\"\n", "c.toml:2: presets.mine.top_p: 0.5 is not a number"},
+		{"[sampling]\ntop_k = 1.5\n", "c.toml:2: sampling.top_k: 1.5 is not a whole number"},
 		{"[storage]\ndata_dir = \"\"\n", "storage.data_dir is empty"},
 	} {
 		_, err := Parse("c.toml", []byte(c.text))

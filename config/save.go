@@ -19,21 +19,19 @@ import (
 // a configuration file (DefaultPath if path is empty). All else in the file,
 // comments too, stays as it is. The file is made if there is none.
 func SaveSampling(path string, p sampler.Params) error {
-	return save(path, "sampling", p, func(c *Config) *Sampling { return &c.Sampling })
+	return save(path, "sampling", p, func(c *Config) { c.Sampling = c.Sampling.WithRecipe(p) })
 }
 
 // SavePreset is SaveSampling for section [presets.NAME].
 func SavePreset(path, name string, p sampler.Params) error {
-	var put Sampling
-	return save(path, "presets."+bareOrQuoted(name), p, func(c *Config) *Sampling {
-		put = c.Presets[name]
-		return &put
-	}, func(c *Config) { c.Presets[name] = put })
+	return save(path, "presets."+bareOrQuoted(name), p, func(c *Config) {
+		c.Presets[name] = c.Presets[name].WithRecipe(p)
+	})
 }
 
 // save edits the lines of one section, and takes the result only if it says
 // what it should and nothing else has changed by it.
-func save(path, section string, p sampler.Params, at func(*Config) *Sampling, after ...func(*Config)) error {
+func save(path, section string, p sampler.Params, put func(*Config)) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
@@ -51,10 +49,7 @@ func save(path, section string, p sampler.Params, at func(*Config) *Sampling, af
 	if err != nil {
 		return fmt.Errorf("the configuration was not changed: %w", err)
 	}
-	at(&want).take(p)
-	for _, do := range after {
-		do(&want)
-	}
+	put(&want)
 	edited := edit(before, section, parameters(p))
 	if got, err := Parse(path, edited); err != nil || !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s is written in a way that cannot be changed safely; put this into its section [%s]: %s",
@@ -63,39 +58,23 @@ func save(path, section string, p sampler.Params, at func(*Config) *Sampling, af
 	return replace(path, edited)
 }
 
-// take sets the parameters that are saved.
-func (s *Sampling) take(p sampler.Params) {
-	mode := p.Mode.String()
-	s.Mode, s.Temperature, s.TopK, s.TopP = &mode, &p.Temperature, &p.TopK, &p.TopP
-	s.Presence, s.Frequency, s.Decay = &p.Presence, &p.Frequency, &p.Decay
-}
-
 // A setting is one line of a section.
-type setting struct{ key, value string }
+type setting struct{ key, line string }
 
-func parameters(p sampler.Params) []setting {
-	number := func(v float32) string { return strconv.FormatFloat(float64(v), 'f', -1, 32) }
-	decimal := func(v float32) string {
-		if s := number(v); strings.Contains(s, ".") {
-			return s
+// parameters are the lines that set the recipe of p.
+func parameters(p sampler.Params) (settings []setting) {
+	for _, f := range sampler.Fields {
+		if f.Recipe {
+			settings = append(settings, setting{f.Name, f.TOML(p)})
 		}
-		return number(v) + ".0"
 	}
-	return []setting{
-		{"mode", strconv.Quote(p.Mode.String())},
-		{"temperature", decimal(p.Temperature)},
-		{"top_k", strconv.Itoa(p.TopK)},
-		{"top_p", decimal(p.TopP)},
-		{"presence", decimal(p.Presence)},
-		{"frequency", decimal(p.Frequency)},
-		{"decay", decimal(p.Decay)},
-	}
+	return settings
 }
 
 func lines(settings []setting) string {
 	var b strings.Builder
 	for _, s := range settings {
-		fmt.Fprintf(&b, "%s = %s\n", s.key, s.value)
+		b.WriteString(s.line + "\n")
 	}
 	return b.String()
 }
@@ -156,7 +135,7 @@ func heading(line string) string {
 func set(body []string, s setting) bool {
 	for i, l := range body {
 		if name, _, ok := strings.Cut(l, "="); ok && normal(name) == s.key {
-			body[i] = s.key + " = " + s.value
+			body[i] = s.line
 			return true
 		}
 	}

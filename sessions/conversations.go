@@ -66,7 +66,7 @@ func (s *Store) SaveConversation(ctx context.Context, c turn.Conversation) error
 }
 
 func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c turn.Conversation) error {
-	sampling, err := encodeSampling(c.Sampling)
+	sampling, err := encode(c.Sampling)
 	if err != nil {
 		return err
 	}

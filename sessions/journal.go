@@ -14,7 +14,7 @@ const journalColumns = `turn, parent, role, sampling, model, model_name, created
 
 // BeginJournal implements chat.Store.
 func (s *Store) BeginJournal(ctx context.Context, conversation turn.ID, t turn.Turn) error {
-	sampling, err := encodeSampling(t.Sampling)
+	sampling, err := encode(t.Sampling)
 	if err != nil {
 		return err
 	}

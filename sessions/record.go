@@ -10,35 +10,11 @@ import (
 	"rookery/infer/sampler"
 )
 
-// samplingRecord is sampler.Params as stored. Names are part of the schema.
-type samplingRecord struct {
-	Mode        string  `json:"mode"`
-	Temperature float32 `json:"temperature"`
-	TopK        int     `json:"top_k"`
-	TopP        float32 `json:"top_p"`
-	Presence    float32 `json:"presence"`
-	Frequency   float32 `json:"frequency"`
-	Decay       float32 `json:"decay"`
-	Seed        uint64  `json:"seed"`
-	Ban         []int32 `json:"ban,omitempty"`
-}
-
-func encodeSampling(p sampler.Params) (string, error) {
-	return encode(samplingRecord{p.Mode.String(), p.Temperature, p.TopK, p.TopP, p.Presence, p.Frequency, p.Decay, p.Seed, p.Ban})
-}
-
+// decodeSampling is the inverse of encode for sampling parameters.
 func decodeSampling(text string) (sampler.Params, error) {
-	var r samplingRecord
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
+	var p sampler.Params
+	if err := json.Unmarshal([]byte(text), &p); err != nil {
 		return sampler.Params{}, fmt.Errorf("sampling parameters: %w (%w)", ErrDamaged, err)
-	}
-	mode, err := sampler.ParseMode(r.Mode)
-	if err != nil {
-		return sampler.Params{}, fmt.Errorf("sampling parameters: %w", err)
-	}
-	p := sampler.Params{
-		Mode: mode, Temperature: r.Temperature, TopK: r.TopK, TopP: r.TopP,
-		Presence: r.Presence, Frequency: r.Frequency, Decay: r.Decay, Seed: r.Seed, Ban: r.Ban,
 	}
 	if err := p.Validate(); err != nil {
 		return sampler.Params{}, fmt.Errorf("sampling parameters: %w", err)

@@ -374,7 +374,7 @@ func (r *inquest) makeOld(dir string, version int, w *testimony) {
 	end := r.run(asked)
 	params := *tortureDefaults(0).Sampling
 	params.Seed = asked.Sampling.Seed
-	sampling, err := encodeSampling(params)
+	sampling, err := encode(params)
 	must(t, err)
 	usage, err := encodeUsage(end.Usage)
 	must(t, err)

@@ -80,7 +80,7 @@ func (s *Store) commitTurn(ctx context.Context, c turn.Conversation, t turn.Turn
 }
 
 func saveTurn(ctx context.Context, tx *sql.Tx, conversation turn.ID, t turn.Turn) error {
-	sampling, err := encodeSampling(t.Sampling)
+	sampling, err := encode(t.Sampling)
 	if err != nil {
 		return err
 	}

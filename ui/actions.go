@@ -99,10 +99,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
 	table[keys.Continue] = m.goOn
-	for _, id := range []keys.ID{
-		keys.Retry, keys.PrevSibling, keys.NextSibling,
-		keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed,
-	} {
+	for _, id := range append(keys.Parameters(), keys.Retry, keys.PrevSibling, keys.NextSibling) {
 		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
 	}
 	return table

@@ -3,8 +3,6 @@ package ui
 import (
 	"errors"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"rookery/chat"
@@ -56,8 +54,9 @@ func command(d dialogue, model *infer.Model, own []prompt.Preset, id keys.ID, ar
 		return setThink(d, model, arg)
 	case keys.Preset:
 		return setPreset(d, prompt.Presets(model, own...), arg)
-	case keys.Temperature, keys.TopP, keys.TopK, keys.Presence, keys.Frequency, keys.Decay, keys.Seed:
-		return setParameter(d, id, arg)
+	}
+	if f, ok := keys.Parameter(id); ok {
+		return setParameter(d, f, arg)
 	}
 	return "", errNoCommand
 }
@@ -121,43 +120,15 @@ func setPreset(d dialogue, presets []prompt.Preset, name string) (string, error)
 }
 
 // setParameter changes one sampling parameter.
-func setParameter(d dialogue, id keys.ID, arg string) (string, error) {
+func setParameter(d dialogue, f *sampler.Field, arg string) (string, error) {
 	p := d.View().Conversation.Sampling
-	name, err := assign(&p, id, arg)
-	if err != nil {
-		return "", err
-	}
-	if err := p.Validate(); err != nil {
-		return "", err
+	if err := f.Parse(&p, arg); err != nil {
+		a, _ := keys.Find(keys.ID(f.Name))
+		return "", fmt.Errorf("%w: write %s", err, a.Usage())
 	}
 	when := "from the next token on"
-	if id == keys.Seed {
+	if f.Kind() == sampler.Stream {
 		when = "from the next answer on"
 	}
-	return name + " " + arg + ", " + when, d.SetSampling(p, "")
-}
-
-// assign puts a number where it belongs and returns the parameter's name.
-func assign(p *sampler.Params, id keys.ID, arg string) (name string, err error) {
-	a, _ := keys.Find(id)
-	switch id {
-	case keys.Seed:
-		p.Seed, err = strconv.ParseUint(arg, 10, 64)
-	case keys.TopK:
-		p.TopK, err = strconv.Atoi(arg)
-	default:
-		var f float64
-		f, err = strconv.ParseFloat(arg, 32)
-		if err == nil && (math.IsNaN(f) || math.IsInf(f, 0)) {
-			err = strconv.ErrRange
-		}
-		*map[keys.ID]*float32{
-			keys.Temperature: &p.Temperature, keys.TopP: &p.TopP, keys.Presence: &p.Presence,
-			keys.Frequency: &p.Frequency, keys.Decay: &p.Decay,
-		}[id] = float32(f)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%q is not a number that fits: write %s", arg, a.Usage())
-	}
-	return string(id), nil
+	return f.Name + " " + arg + ", " + when, d.SetSampling(p, "")
 }

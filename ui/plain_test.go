@@ -49,7 +49,7 @@ func TestPlainCommands(t *testing.T) {
 		"/monitor", "hello", "/export", "/export", "/new", "/edit", "/help", "/quit", "never sent")
 	for _, want := range []string{
 		"off: nothing is added to the prompt. This one is chosen.\n", " was not trained to think; the G1 models were\n", "Preset greedy, from the next token on.\n",
-		"Error: \"x\" is not a number that fits", "There is no system prompt.", "The system prompt is set.\n", "The system prompt: Be kind.\n",
+		"Error: \"x\" is not a number: write", "There is no system prompt.", "The system prompt is set.\n", "The system prompt: Be kind.\n",
 		"Error: there is no command /nothing", "Error: this command needs the screen", "tok/s", "Exported to hello.md.\n",
 		"Error: hello.md is there already", "A new conversation.\n", "Error: write /edit and the new prompt",
 		"/retry: generate another answer; keep the old version.\n",

@@ -188,7 +188,7 @@ func (i askSampling) do(h kit.Host) tea.Cmd {
 	m := h.(*Model)
 	m.CloseDialog()
 	s := i.s
-	m.OpenDialog(kit.NewQuestion(m.th, "Sampling parameters", "temp, top_p, top_k, presence, frequency and decay; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(h kit.Host, text string) tea.Cmd {
+	m.OpenDialog(kit.NewQuestion(m.th, "Sampling parameters", parameterNames()+"; what is not named stays.", "take them", parameters(s.drafts[s.row].Sampling), false, func(h kit.Host, text string) tea.Cmd {
 		return s.set(func(d *draft) error {
 			p, err := parseSampling(d.Sampling, text)
 			if err == nil {

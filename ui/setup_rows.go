@@ -9,7 +9,6 @@ import (
 	"rookery/chat"
 	"rookery/chat/prompt"
 	"rookery/infer/sampler"
-	"rookery/ui/keys"
 	"rookery/ui/kit"
 )
 
@@ -52,20 +51,13 @@ func otherwise(text, none string) string {
 
 // parameters writes sampling parameters as parseSampling reads them.
 func parameters(p sampler.Params) string {
-	text := fmt.Sprintf("temp=%.3g", p.Temperature)
-	add := func(name string, value, off float32) {
-		if value != off {
-			text += fmt.Sprintf(" %s=%.3g", name, value)
+	var parts []string
+	for _, f := range sampler.Fields {
+		if f.Recipe && f.Command != "" && !f.IsOff(p) {
+			parts = append(parts, fmt.Sprintf("%s=%.3g", f.Command, f.Number(p)))
 		}
 	}
-	add("top_p", p.TopP, 1)
-	add("top_k", float32(p.TopK), 0)
-	add("presence", p.Presence, 0)
-	add("frequency", p.Frequency, 0)
-	if p.Presence != 0 || p.Frequency != 0 {
-		add("decay", p.Decay, 1)
-	}
-	return text
+	return strings.Join(parts, " ")
 }
 
 // presetOf names the preset that has these parameters, the seed aside.
@@ -82,15 +74,36 @@ func presetOf(presets []prompt.Preset, p sampler.Params) string {
 func parseSampling(p sampler.Params, text string) (sampler.Params, error) {
 	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == ' ' || r == ',' }) {
 		name, value, ok := strings.Cut(part, "=")
-		a, known := keys.Slash(name)
-		if !ok || !known || a.Category != keys.Sampling || !a.NeedsArgument() {
+		f, known := sampler.FindField(name)
+		if !ok || !known || f.Command == "" {
 			return p, fmt.Errorf("%q is not a sampling parameter: write temp=0.8 top_p=0.5", part)
 		}
-		if _, err := assign(&p, a.ID, value); err != nil {
+		if err := f.Parse(&p, value); err != nil {
 			return p, err
 		}
 	}
-	return p, p.Validate()
+	return p, nil
+}
+
+// parameterNames lists the parameters that parseSampling is asked for.
+func parameterNames() string {
+	var names []string
+	for _, f := range sampler.Fields {
+		if f.Recipe && f.Command != "" {
+			names = append(names, f.Command)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// samplingSummary is the parameters that people look at first, in one line.
+func samplingSummary(p sampler.Params) string {
+	var parts []string
+	for _, f := range p.Brief() {
+		parts = append(parts, fmt.Sprintf("%s %.4g", f.Command, f.Number(p)))
+	}
+	return strings.Join(parts, " · ")
 }
 
 // namedVariants are the drafts as variants, each with a name of its own.

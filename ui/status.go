@@ -64,7 +64,7 @@ func (m *Model) drawRule() string {
 		if preset == "" {
 			preset = "own sampling"
 		}
-		parts = append(parts, fmt.Sprintf("%s · temp %.4g · top_p %.4g", preset, c.Sampling.Temperature, c.Sampling.TopP))
+		parts = append(parts, preset+" · "+samplingSummary(c.Sampling))
 	}
 	glyph := m.th.Glyphs.Rule
 	if glyph == "" {

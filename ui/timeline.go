@@ -300,10 +300,7 @@ func adapterName(t turn.Turn) string {
 }
 
 func samplingLine(p sampler.Params) string {
-	line := fmt.Sprintf("temp %.4g · top_p %.4g", p.Temperature, p.TopP)
-	if p.TopK > 0 {
-		line += fmt.Sprintf(" · top_k %d", p.TopK)
-	}
+	line := samplingSummary(p)
 	if p.Seed != 0 {
 		line += fmt.Sprintf(" · seed %d", p.Seed)
 	}

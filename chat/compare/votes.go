@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"rookery/chat/prompt"
-	"rookery/chat/turn"
 	"strconv"
 	"time"
+
+	"rookery/chat/prompt"
+	"rookery/chat/turn"
+	"rookery/infer/sampler"
 )
 
 // exportedVote is a line of WriteVotesJSONL.
@@ -42,16 +44,22 @@ func WriteVotesJSONL(w io.Writer, votes []turn.Vote) error {
 	return nil
 }
 
-var voteColumns = []string{
-	"vote", "created", "prompt", "outcome", "model", "state", "adapter", "adapter_id", "mix",
-	"mode", "temperature", "top_k", "top_p", "presence", "frequency", "decay",
+// voteColumns are the columns of a variant, after those of its vote.
+func voteColumns() []string {
+	columns := []string{"vote", "created", "prompt", "outcome", "model", "state", "adapter", "adapter_id", "mix"}
+	for _, f := range sampler.Fields {
+		if f.Recipe {
+			columns = append(columns, f.Name)
+		}
+	}
+	return columns
 }
 
 // WriteVotesCSV writes votes with a row for each variant of each; those of one
 // vote have its number. The outcome is won, tied or lost.
 func WriteVotesCSV(w io.Writer, votes []turn.Vote) error {
 	c := csv.NewWriter(w)
-	if err := c.Write(voteColumns); err != nil {
+	if err := c.Write(voteColumns()); err != nil {
 		return err
 	}
 	for n, v := range votes {
@@ -81,17 +89,19 @@ func outcome(v *turn.Vote, i int) string {
 	return "lost"
 }
 
-// row is the description as columns.
+// votedRow is the description as columns.
 func votedRow(d turn.Description) ([]string, error) {
 	var v turn.VariantFacts
 	if err := json.Unmarshal([]byte(d), &v); err != nil {
 		return nil, err
 	}
-	number := func(x float32) string { return strconv.FormatFloat(float64(x), 'g', -1, 32) }
-	return []string{
-		v.Model, v.State, v.Adapter, v.AdapterID, v.Mix, v.Mode,
-		number(v.Temperature), strconv.Itoa(v.TopK), number(v.TopP), number(v.Presence), number(v.Frequency), number(v.Decay),
-	}, nil
+	row := []string{v.Model, v.State, v.Adapter, v.AdapterID, v.Mix}
+	for _, f := range sampler.Fields {
+		if f.Recipe {
+			row = append(row, f.Format(v.Sampling))
+		}
+	}
+	return row, nil
 }
 
 // HashPrompt names a prompt in votes, which do not keep what people wrote.

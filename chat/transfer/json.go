@@ -37,7 +37,7 @@ type exportConversation struct {
 	System   string         `json:"system"`
 	Think    turn.ThinkMode `json:"think"`
 	Preset   string         `json:"preset"`
-	Sampling exportSampling `json:"sampling"`
+	Sampling sampler.Params `json:"sampling"`
 	Created  time.Time      `json:"created"`
 	Updated  time.Time      `json:"updated"`
 	Head     string         `json:"head"`
@@ -60,7 +60,7 @@ type exportTurn struct {
 	Recall    *[]int32        `json:"recall,omitempty"`
 	Open      bool            `json:"open,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
-	Sampling  *exportSampling `json:"sampling,omitempty"` // of an answer
+	Sampling  *sampler.Params `json:"sampling,omitempty"` // of an answer
 	Model     string          `json:"model"`
 	ModelName string          `json:"model_name"`
 	Created   time.Time       `json:"created"`
@@ -73,18 +73,6 @@ type exportTurn struct {
 	Label     string          `json:"label,omitempty"`
 	Pinned    bool            `json:"pinned,omitempty"`
 	Edited    bool            `json:"edited,omitempty"`
-}
-
-type exportSampling struct {
-	Mode        string  `json:"mode"`
-	Temperature float32 `json:"temperature"`
-	TopK        int     `json:"top_k"`
-	TopP        float32 `json:"top_p"`
-	Presence    float32 `json:"presence_penalty"`
-	Frequency   float32 `json:"frequency_penalty"`
-	Decay       float32 `json:"penalty_decay"`
-	Seed        uint64  `json:"seed"`
-	Ban         []int32 `json:"ban,omitempty"`
 }
 
 type exportUsage struct {
@@ -111,7 +99,7 @@ func writeJSON(w io.Writer, c turn.Conversation, line []turn.Turn) error {
 func exportedConversation(c turn.Conversation) exportConversation {
 	e := exportConversation{
 		ID: c.ID.String(), Title: c.Title, Named: c.Named, System: c.System, Think: c.Think,
-		Preset: c.Preset, Sampling: exportedSampling(c.Sampling),
+		Preset: c.Preset, Sampling: c.Sampling,
 		Created: c.Created.UTC(), Updated: c.Updated.UTC(), Head: c.Head.String(),
 		Adapter: c.Adapter, Mix: exportedMix(c.Mix),
 	}
@@ -144,8 +132,7 @@ func exportedTurn(t turn.Turn) exportTurn {
 		e.Tokens = []int32{}
 	}
 	if t.Role == turn.RoleAssistant {
-		p := exportedSampling(t.Sampling)
-		e.Reason, e.Sampling, e.Usage = t.Reason.String(), &p, exportedUsage(t.Usage)
+		e.Reason, e.Sampling, e.Usage = t.Reason.String(), &t.Sampling, exportedUsage(t.Usage)
 	}
 	return e
 }
@@ -155,13 +142,6 @@ func exportedMix(m turn.Mix) *turn.Mix {
 		return nil
 	}
 	return &m
-}
-
-func exportedSampling(p sampler.Params) exportSampling {
-	return exportSampling{
-		Mode: p.Mode.String(), Temperature: p.Temperature, TopK: p.TopK, TopP: p.TopP,
-		Presence: p.Presence, Frequency: p.Frequency, Decay: p.Decay, Seed: p.Seed, Ban: p.Ban,
-	}
 }
 
 func exportedUsage(u infer.Usage) *exportUsage {

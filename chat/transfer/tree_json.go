@@ -12,7 +12,6 @@ import (
 
 	"rookery/chat/turn"
 	"rookery/infer"
-	"rookery/infer/sampler"
 )
 
 // The JSON of a whole tree has the form of the JSON export, with all turns
@@ -37,8 +36,7 @@ func writeTree(w io.Writer, t turn.Tree) error {
 	}
 	for i, tn := range t.Turns {
 		e := exportedTurn(tn)
-		p := exportedSampling(tn.Sampling)
-		e.Sampling, e.Usage, e.Reason = &p, exportedUsage(tn.Usage), tn.Reason.String()
+		e.Sampling, e.Usage, e.Reason = &tn.Sampling, exportedUsage(tn.Usage), tn.Reason.String()
 		file.Turns[i] = e
 	}
 	out := json.NewEncoder(w)
@@ -196,14 +194,14 @@ func (e exportTurn) turn() (turn.Turn, error) {
 		t.Usage = e.Usage.usage()
 	}
 	if e.Sampling != nil {
-		t.Sampling, err = e.Sampling.params()
+		t.Sampling = *e.Sampling
 	}
-	return t, err
+	return t, t.Sampling.Validate()
 }
 
 func (e exportConversation) conversation() (turn.Conversation, error) {
 	c := turn.Conversation{
-		Title: e.Title, Named: e.Named, System: e.System, Think: e.Think, Preset: e.Preset,
+		Title: e.Title, Named: e.Named, System: e.System, Think: e.Think, Preset: e.Preset, Sampling: e.Sampling,
 		Created: e.Created.UTC(), Updated: e.Updated.UTC(), Pinned: e.Pinned, Archived: e.Archived,
 		Adapter: e.Adapter,
 	}
@@ -213,8 +211,8 @@ func (e exportConversation) conversation() (turn.Conversation, error) {
 	if e.Bytes != nil {
 		c.System = string(e.Bytes)
 	}
-	var err error
-	if c.Sampling, err = e.Sampling.params(); err != nil {
+	err := c.Sampling.Validate()
+	if err != nil {
 		return c, err
 	}
 	for _, f := range []struct {
@@ -249,18 +247,6 @@ func parseReason(text string) (infer.Reason, error) {
 		return 0, fmt.Errorf("there is no reason %.40q for an answer to end", text)
 	}
 	return reasons[max(i, 0)], nil
-}
-
-func (e exportSampling) params() (sampler.Params, error) {
-	mode, err := sampler.ParseMode(e.Mode)
-	if err != nil {
-		return sampler.Params{}, err
-	}
-	p := sampler.Params{
-		Mode: mode, Temperature: e.Temperature, TopK: e.TopK, TopP: e.TopP,
-		Presence: e.Presence, Frequency: e.Frequency, Decay: e.Decay, Seed: e.Seed, Ban: e.Ban,
-	}
-	return p, p.Validate()
 }
 
 func (e exportUsage) usage() infer.Usage {

@@ -4,7 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
+
+	"rookery/infer/sampler"
 )
 
 // A Vote is what a person thought of the answers of several variants to one prompt.
@@ -33,20 +36,35 @@ func (v *Vote) Check() error {
 // variants that are described alike are the same one. It is JSON.
 type Description string
 
-// described is a Description's form. Its names are those of stored votes.
+// VariantFacts are what a Description says. The JSON of the sampling parameters
+// stands among the other keys.
 type VariantFacts struct {
-	Model       string  `json:"model"`
-	State       string  `json:"state,omitempty"`
-	Adapter     string  `json:"adapter,omitempty"`
-	AdapterID   string  `json:"adapter_id,omitempty"` // beginning of the fingerprint
-	Mix         string  `json:"mix,omitempty"`
-	Mode        string  `json:"mode"`
-	Temperature float32 `json:"temperature"`
-	TopK        int     `json:"top_k,omitempty"`
-	TopP        float32 `json:"top_p"`
-	Presence    float32 `json:"presence,omitempty"`
-	Frequency   float32 `json:"frequency,omitempty"`
-	Decay       float32 `json:"decay,omitempty"`
+	Model     string         `json:"model"`
+	State     string         `json:"state,omitempty"`
+	Adapter   string         `json:"adapter,omitempty"`
+	AdapterID string         `json:"adapter_id,omitempty"` // beginning of the fingerprint
+	Mix       string         `json:"mix,omitempty"`
+	Sampling  sampler.Params `json:"-"` // its recipe
+}
+
+type otherFacts VariantFacts // without its methods
+
+// MarshalJSON writes one object.
+func (v VariantFacts) MarshalJSON() ([]byte, error) {
+	facts, err := json.Marshal(otherFacts(v))
+	if err != nil {
+		return nil, err
+	}
+	recipe, err := v.Sampling.MarshalRecipe()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(facts[:len(facts)-1], []byte{','}, recipe[1:]), nil
+}
+
+// UnmarshalJSON reads one object.
+func (v *VariantFacts) UnmarshalJSON(data []byte) error {
+	return errors.Join(json.Unmarshal(data, (*otherFacts)(v)), json.Unmarshal(data, &v.Sampling))
 }
 
 // Title says the description in a few words: "demo-sad, demo-pirate, temperature 0.8".
@@ -61,9 +79,10 @@ func (d Description) Title() string {
 			title += ", " + part
 		}
 	}
-	title += fmt.Sprintf(", temperature %.3g", v.Temperature)
-	if v.TopP > 0 && v.TopP < 1 {
-		title += fmt.Sprintf(", top_p %.3g", v.TopP)
+	for _, f := range v.Sampling.Brief() {
+		if !f.IsOff(v.Sampling) {
+			title += fmt.Sprintf(", %s %.3g", f.Label, f.Number(v.Sampling))
+		}
 	}
 	return title
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +21,7 @@ import (
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/load"
+	"rookery/infer/sampler"
 )
 
 // An app is what the subcommands share: where the configuration is, and which
@@ -59,26 +61,10 @@ func (v *value) Set(text string) error {
 
 func parseText(s string) (string, error) { return s, nil }
 
-func parseFloat(s string) (float32, error) {
-	f, err := strconv.ParseFloat(s, 32)
-	if err != nil {
-		return 0, errors.New("it must be a number")
-	}
-	return float32(f), nil
-}
-
 func parseInt(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return 0, errors.New("it must be a whole number")
-	}
-	return n, nil
-}
-
-func parseSeed(s string) (uint64, error) {
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		return 0, errors.New("it must be a whole number of at least 0")
 	}
 	return n, nil
 }
@@ -105,14 +91,13 @@ func (a *app) chatFlags(fs *pflag.FlagSet) {
 }
 
 func (a *app) samplingFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "mode", "", "sampling definition: rwkv, pip or rapid", parseText, func(c *config.Config, v string) { c.Sampling.Mode = &v })
-	flag(a, fs, "temperature", "", "temperature; 0 is greedy", parseFloat, func(c *config.Config, v float32) { c.Sampling.Temperature = &v })
-	flag(a, fs, "top-k", "", "keep the k likeliest tokens; 0 is off", parseInt, func(c *config.Config, v int) { c.Sampling.TopK = &v })
-	flag(a, fs, "top-p", "", "keep the likeliest tokens up to this probability; 1 is off", parseFloat, func(c *config.Config, v float32) { c.Sampling.TopP = &v })
-	flag(a, fs, "presence", "", "penalty of a token that has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Presence = &v })
-	flag(a, fs, "frequency", "", "penalty for each time it has occurred", parseFloat, func(c *config.Config, v float32) { c.Sampling.Frequency = &v })
-	flag(a, fs, "decay", "", "what an occurrence still counts one token later", parseFloat, func(c *config.Config, v float32) { c.Sampling.Decay = &v })
-	flag(a, fs, "seed", "", "the random stream", parseSeed, func(c *config.Config, v uint64) { c.Sampling.Seed = &v })
+	for _, f := range sampler.Fields {
+		if f.Kind() == sampler.Tokens {
+			continue
+		}
+		parse := func(text string) (p sampler.Params, err error) { return p, f.Parse(&p, text) }
+		flag(a, fs, strings.ReplaceAll(f.Name, "_", "-"), "", f.Help, parse, func(c *config.Config, p sampler.Params) { c.Sampling = c.Sampling.With(f, p) })
+	}
 }
 
 func (a *app) uiFlags(fs *pflag.FlagSet) {
@@ -202,7 +187,7 @@ func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	if err != nil {
 		return d, exitWith(exitUsage, err)
 	}
-	if c.Sampling.Set() {
+	if len(c.Sampling) > 0 {
 		p, err := c.Sampling.Over(preset.Sampling)
 		if err != nil {
 			return d, exitWith(exitUsage, err)

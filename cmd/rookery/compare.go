@@ -36,7 +36,7 @@ func (a *app) compareCommand() *cobra.Command {
 		Args: onlyOne(usageArgs(cobra.NoArgs), "json", "jsonl"),
 		Long: "Answer every prompt of a file in the way of every variant, all as rows of the same steps.\n\n" +
 			"A line of the file is a prompt, {\"prompt\": ...} or {\"messages\": [{\"role\": ..., \"content\": ...}, ...]}.\n" +
-			"A variant is a name and what is special about it: " + variantKeyNames + ".\n" +
+			"A variant is a name and what is special about it: " + variantKeyNames() + ".\n" +
 			"With -o results are written as they come, and the same command goes on where it was interrupted.",
 		Example: "rookery compare --prompts p.jsonl --variant bare: --variant 'sad: state=demo-sad, temp=0.8' -o out.jsonl\n" +
 			"rookery compare --prompts p.txt --variants ways.toml --samples 4 --reference bare --json\nrookery compare votes --csv",
@@ -181,7 +181,7 @@ func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *ch
 	if out.Sampling, err = c.Sampling.Over(preset.Sampling); err != nil {
 		return out, err
 	}
-	if out.Sampling, err = v.Over(out.Sampling); err != nil {
+	if out.Sampling, err = v.Sampling.Over(out.Sampling); err != nil {
 		return out, err
 	}
 	if v.State != "" {

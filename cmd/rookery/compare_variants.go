@@ -2,17 +2,21 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
 
-	"rookery/config"
+	"rookery/infer/sampler"
 )
 
 // maxVariants bounds how many variants one run compares.
@@ -20,50 +24,80 @@ const maxVariants = 64
 
 // A variantSpec is a variant as a person writes it.
 type variantSpec struct {
-	Name     string   `toml:"name" json:"name"`
-	Model    string   `toml:"model" json:"model,omitempty"` // "" is that of --model
-	State    string   `toml:"state" json:"state,omitempty"`
-	Adapter  string   `toml:"adapter" json:"adapter,omitempty"`
-	Strength *float32 `toml:"strength" json:"strength,omitempty"` // of the adapter
-	Mix      string   `toml:"mix" json:"mix,omitempty"`
-	Preset   string   `toml:"preset" json:"preset,omitempty"`
-
-	config.Sampling // what differs from the preset
+	Name     string
+	Model    string // "" is that of --model
+	State    string
+	Adapter  string
+	Strength *float32 // of the adapter
+	Mix      string
+	Preset   string
+	Sampling sampler.Changes // what differs from the preset
 }
 
-// variantKeyNames are the keys of variantKeys for people, who may write
-// temperature in full.
-const variantKeyNames = "state, adapter, strength, mix, model, preset, mode, temp, top_k, top_p, presence, frequency, decay and seed"
-
-// variantKeys set a field of a variantSpec from text.
-var variantKeys = map[string]func(v *variantSpec, text string) error{
-	"model":       func(v *variantSpec, text string) error { v.Model = text; return nil },
-	"state":       func(v *variantSpec, text string) error { v.State = text; return nil },
-	"adapter":     func(v *variantSpec, text string) error { v.Adapter = text; return nil },
-	"mix":         func(v *variantSpec, text string) error { v.Mix = text; return nil },
-	"preset":      func(v *variantSpec, text string) error { v.Preset = text; return nil },
-	"mode":        func(v *variantSpec, text string) error { v.Mode = &text; return nil },
-	"strength":    number(func(v *variantSpec) **float32 { return &v.Strength }),
-	"temp":        number(func(v *variantSpec) **float32 { return &v.Temperature }),
-	"temperature": number(func(v *variantSpec) **float32 { return &v.Temperature }),
-	"top_p":       number(func(v *variantSpec) **float32 { return &v.TopP }),
-	"presence":    number(func(v *variantSpec) **float32 { return &v.Presence }),
-	"frequency":   number(func(v *variantSpec) **float32 { return &v.Frequency }),
-	"decay":       number(func(v *variantSpec) **float32 { return &v.Decay }),
-	"top_k":       parsed(parseInt, func(v *variantSpec) **int { return &v.TopK }),
-	"seed":        parsed(parseSeed, func(v *variantSpec) **uint64 { return &v.Seed }),
+// text is the field of a key that takes any text, or nil.
+func (v *variantSpec) text(key string) *string {
+	return map[string]*string{
+		"name": &v.Name, "model": &v.Model, "state": &v.State, "adapter": &v.Adapter, "mix": &v.Mix, "preset": &v.Preset,
+	}[key]
 }
 
-func number(field func(*variantSpec) **float32) func(*variantSpec, string) error {
-	return parsed(parseFloat, field)
+// isVariantKey says whether --variant knows a key.
+func isVariantKey(key string) bool {
+	f, ok := sampler.FindField(key)
+	return ok && f.Kind() != sampler.Tokens || key == "strength" || key != "name" && new(variantSpec).text(key) != nil
 }
 
-func parsed[T any](parse func(string) (T, error), field func(*variantSpec) **T) func(*variantSpec, string) error {
-	return func(v *variantSpec, text string) error {
-		value, err := parse(text)
-		*field(v) = &value
-		return err
+// variantKeyNames are the keys of --variant for people.
+func variantKeyNames() string {
+	names := []string{"state", "adapter", "strength", "mix", "model", "preset"}
+	for _, f := range sampler.Fields {
+		if f.Kind() != sampler.Tokens {
+			names = append(names, cmp.Or(f.Command, f.Name))
+		}
 	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// set puts a value into the field of a key: the text of a command line, or what
+// a file's decoder returned.
+func (v *variantSpec) set(key string, value any) (err error) {
+	text, isText := value.(string)
+	f, isSampling := sampler.FindField(key)
+	switch at := v.text(key); {
+	case at != nil && isText:
+		*at = text
+	case at != nil:
+		return fmt.Errorf("%v is not text", value)
+	case isSampling:
+		var p sampler.Params
+		if isText {
+			err = f.Parse(&p, text)
+		} else {
+			err = f.Set(&p, value)
+		}
+		v.Sampling = v.Sampling.With(f, p)
+	case key == "strength":
+		x, err := strconv.ParseFloat(fmt.Sprint(value), 32)
+		if err != nil {
+			return fmt.Errorf("%q is not a number", fmt.Sprint(value))
+		}
+		strength := float32(x)
+		v.Strength = &strength
+	default:
+		return errors.New("there is no such key")
+	}
+	return err
+}
+
+// variantOf makes a variant of a table of a file.
+func variantOf(table map[string]any) (v variantSpec, err error) {
+	for _, key := range slices.Sorted(maps.Keys(table)) {
+		if err := v.set(key, table[key]); err != nil {
+			return v, fmt.Errorf("variant.%s: %w", key, err)
+		}
+	}
+	return v, nil
 }
 
 // parseVariant reads "name: key=value, key=value". A part without a key of ours
@@ -79,16 +113,16 @@ func parseVariant(text string) (v variantSpec, err error) {
 		key, value, ok := strings.Cut(part, "=")
 		key = strings.TrimSpace(strings.ReplaceAll(key, "-", "_"))
 		switch {
-		case ok && variantKeys[key] != nil:
+		case ok && isVariantKey(key):
 			keys, values = append(keys, key), append(values, strings.TrimSpace(value))
 		case len(keys) > 0 && keys[len(keys)-1] == "mix":
 			values[len(values)-1] += "," + strings.TrimSpace(part)
 		case strings.TrimSpace(part) != "":
-			return v, fmt.Errorf("variant %s: %q is none of %s with a value", v.Name, strings.TrimSpace(part), variantKeyNames)
+			return v, fmt.Errorf("variant %s: %q is none of %s with a value", v.Name, strings.TrimSpace(part), variantKeyNames())
 		}
 	}
 	for i, key := range keys {
-		if err := variantKeys[key](&v, values[i]); err != nil {
+		if err := v.set(key, values[i]); err != nil {
 			return v, fmt.Errorf("variant %s: %s: %w", v.Name, key, err)
 		}
 	}
@@ -96,7 +130,7 @@ func parseVariant(text string) (v variantSpec, err error) {
 }
 
 // readVariants reads a file of variants: TOML with [[variant]] tables, or a
-// JSON array of objects, both with the keys of variantSpec.
+// JSON array of objects, both with the keys of variantOf.
 func readVariants(path string) ([]variantSpec, error) {
 	const most = 1 << 20
 	f, err := os.Open(path)
@@ -110,22 +144,28 @@ func readVariants(path string) ([]variantSpec, error) {
 	if len(data) > most {
 		return nil, fmt.Errorf("%s is longer than %s: that is no file of variants", path, bytesText(most))
 	}
-	var list []variantSpec
+	var tables []map[string]any
 	if strings.EqualFold(filepath.Ext(path), ".json") {
 		in := json.NewDecoder(bytes.NewReader(data))
-		in.DisallowUnknownFields()
-		if err = in.Decode(&list); err == nil && in.More() {
+		in.UseNumber()
+		if err = in.Decode(&tables); err == nil && in.More() {
 			err = errors.New("more follows after the array")
 		}
 	} else {
 		var file struct {
-			Variant []variantSpec `toml:"variant"`
+			Variant []map[string]any `toml:"variant"`
 		}
 		var meta toml.MetaData
 		if meta, err = toml.Decode(string(data), &file); err == nil && len(meta.Undecoded()) > 0 {
 			err = fmt.Errorf("there is no key %q", meta.Undecoded()[0].String())
 		}
-		list = file.Variant
+		tables = file.Variant
+	}
+	list := make([]variantSpec, len(tables))
+	for i, table := range tables {
+		if err == nil {
+			list[i], err = variantOf(table)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)

@@ -121,7 +121,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 	if o.raw && o.stops == nil {
 		req.Stops = c.Chat.Stops
 	}
-	if c.Sampling.Seed == nil {
+	if _, given := c.Sampling["seed"]; !given {
 		req.Sampling.Seed = rand.Uint64() >> 11 // exact in JSON's numbers
 	}
 	req.Label = "run"
@@ -228,23 +228,12 @@ func (p *printer) finish() error {
 
 // An answerJSON is what `run --json` prints. docs/cli.md documents it.
 type answerJSON struct {
-	Model    string       `json:"model"`
-	Text     string       `json:"text"`
-	Tokens   []int32      `json:"tokens"`
-	Reason   string       `json:"reason"`
-	Sampling samplingJSON `json:"sampling"`
-	Usage    usageJSON    `json:"usage"`
-}
-
-type samplingJSON struct {
-	Mode        string  `json:"mode"`
-	Temperature float32 `json:"temperature"`
-	TopK        int     `json:"top_k"`
-	TopP        float32 `json:"top_p"`
-	Presence    float32 `json:"presence"`
-	Frequency   float32 `json:"frequency"`
-	Decay       float32 `json:"decay"`
-	Seed        uint64  `json:"seed"`
+	Model    string         `json:"model"`
+	Text     string         `json:"text"`
+	Tokens   []int32        `json:"tokens"`
+	Reason   string         `json:"reason"`
+	Sampling sampler.Params `json:"sampling"`
+	Usage    usageJSON      `json:"usage"`
 }
 
 type usageJSON struct {
@@ -262,7 +251,7 @@ func printAnswer(w io.Writer, m *infer.Model, p sampler.Params, text string, end
 	u := end.Usage
 	return out.Encode(answerJSON{
 		Model: m.Name, Text: text, Tokens: end.Tokens, Reason: end.Reason.String(),
-		Sampling: samplingJSON{p.Mode.String(), p.Temperature, p.TopK, p.TopP, p.Presence, p.Frequency, p.Decay, p.Seed},
+		Sampling: p,
 		Usage:    usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
 	})
 }

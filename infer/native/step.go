@@ -138,7 +138,7 @@ func (b *Backend) packRow(r *infer.Row) row {
 // draws says whether the device draws for a row. Where it cannot do what is
 // asked, the host draws from the row's logits.
 func (b *Backend) draws(r *infer.Row) bool {
-	return r.Sampler != nil && r.Sampler.Vocab() == b.limit && r.Top <= topMax && len(r.Sampler.Effective().Ban) <= b.step.bansEach
+	return r.Sampler != nil && r.Sampler.Vocab() == b.limit && !r.Sampler.NeedsHost() && r.Top <= topMax && len(r.Sampler.Effective().Ban) <= b.step.bansEach
 }
 
 // unpack hands out what the step returned.

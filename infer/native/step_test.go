@@ -81,6 +81,39 @@ func TestStepSendsRows(t *testing.T) {
 	}
 }
 
+// A parameter that is changed either arrives at the device or lets the host draw.
+func TestNoParameterIsLost(t *testing.T) {
+	l := openFake(t)
+	b := loadFake(t, l, Options{})
+	look := newSpy(t, l)
+	for _, f := range sampler.Fields {
+		base := lively(1)
+		changed := base
+		switch f.Kind() {
+		case sampler.Tokens:
+			changed.Ban = []int32{1}
+		case sampler.Chosen:
+			changed.Mode = sampler.ModeRapid
+		case sampler.Stream:
+			changed.Seed++
+		default:
+			f.SetNumber(&changed, f.Number(base)/2+f.Slider.Fine)
+		}
+		step(t, b,
+			infer.Row{Slot: 0, Tokens: []int32{1}, Sampler: newSampler(base)},
+			infer.Row{Slot: 1, Tokens: []int32{1}, Sampler: newSampler(changed)},
+		)
+		rows := make([]row, look.rowCount(b.handle))
+		look.rows(b.handle, &rows[0])
+		sent := rows[1]
+		sent.slot, sent.tokenOffset, sent.banOffset = rows[0].slot, rows[0].tokenOffset, rows[0].banOffset
+		arrived := sent != rows[0] || f.Kind() == sampler.Tokens && look.ban(b.handle, 1) == 1
+		if onHost := rows[1].flags&rowDraw == 0; onHost != f.HostOnly || !arrived {
+			t.Errorf("%s: drawn on the host %v, sent %+v", f.Name, onHost, sent)
+		}
+	}
+}
+
 // The same rows on the fake library and on infer/scripted, whose model it has
 // and which draws on the host.
 func TestStepEqualsHost(t *testing.T) {

@@ -18,6 +18,13 @@
 //     theta is the largest z at which the tokens with z >= theta reach a limit:
 //     for top_p (below 1) a mass of max(1, ceil(top_p*sum)), computed in
 //     float64 from the sum of the masses of that softmax; for top_k a number.
+//     min_p keeps the tokens with z >= m + log2(min_p)/c, computed in float64
+//     and rounded to float32: those with at least min_p times the probability of
+//     the likeliest. All three look at the same whole softmax, the untempered
+//     one (in ModeRapid the tempered one), and the strictest decides. min_p is
+//     from Nguyen et al., "Turning Up the Heat: Min-p Sampling for Creative and
+//     Coherent LLM Outputs" (2024), which applies it after the temperature; the
+//     RWKV order truncates before it.
 //     In ModeRapid the n tokens with z = theta have each the mass
 //     min(own, (target-above)/n, own*(top_k-places)/n), of the terms whose
 //     limit theta reaches, rounded down, where above and places are mass and

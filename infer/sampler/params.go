@@ -1,76 +1,11 @@
 package sampler
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 )
-
-// A Mode selects a sampling definition.
-type Mode uint8
-
-// The modes: our default in the RWKV order, and the two parity modes.
-//
-// ModeRWKV: a seen token's penalty is presence + frequency*N. The softmax is
-// untempered; top_p keeps the smallest set of likeliest tokens whose
-// probabilities sum up to top_p or more, with all that tie with the last;
-// top_k keeps the first k, ties by the smaller id; then p^(1/T). Temperature 0
-// draws the likeliest token, the smallest id of several.
-//
-// ModePip is the rwkv package's: as ModeRWKV, with its two quirks. Tokens for
-// which Sampler.Exempt holds count 0 occurrences, but their presence is
-// charged. Temperature 0 is top_p 0 at temperature 1, so that ties are drawn
-// from. In three points it is better than the package. Occurrences are float32,
-// not float64. Ties at top_k go to the smaller id, where the package leaves
-// them to its sorting. And where the package's sum of rounded probabilities
-// never reaches a top_p of nearly 1, it keeps the likeliest alone; here all
-// are kept.
-//
-// ModeRapid is Rapid-Sampling's: a token's first occurrence is charged
-// presence and each later one frequency, all decaying. The temperature is
-// applied first; top_k and top_p apply to the same softmax, whichever is
-// stricter; and the tokens at the cutoff share what is left of top_p, or of
-// the k places. A top_p of 0 is a top_k of 1. Unlike the original, frequency
-// is charged when presence is 0, and temperature 0 is greedy as in ModeRWKV.
-const (
-	ModeRWKV  Mode = iota // penalties, softmax, top_p, top_k, then temperature
-	ModePip               // as the public rwkv pip package, its quirks included
-	ModeRapid             // as Rapid-Sampling: temperature first, top_k and top_p on one softmax
-)
-
-var modeNames = [...]string{"rwkv", "pip", "rapid"}
-
-// String is the mode's name in configurations: "rwkv", "pip" or "rapid".
-func (m Mode) String() string {
-	if int(m) < len(modeNames) {
-		return modeNames[m]
-	}
-	return fmt.Sprintf("Mode(%d)", uint8(m))
-}
-
-// ParseMode is the inverse of Mode.String.
-func ParseMode(name string) (Mode, error) {
-	for m, n := range modeNames {
-		if n == name {
-			return Mode(m), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown sampling mode %q; there are rwkv, pip and rapid", name)
-}
-
-// Params are the sampling parameters of one row. The zero Temperature is greedy.
-type Params struct {
-	Mode        Mode
-	Temperature float32
-	TopK        int     // 0: off
-	TopP        float32 // 1 (or 0 with greedy): off
-	Presence    float32
-	Frequency   float32
-	Decay       float32 // of the occurrence counts, per token
-	Seed        uint64
-	Ban         []int32 // tokens never drawn
-}
 
 // Bounds of a temperature that is not greedy. Below the lower one the
 // likeliest token has all the probability, so it is greedy.
@@ -79,27 +14,19 @@ const (
 	maxTemperature = 1000
 )
 
+// Neutral are the parameters that follow the model: every field's Default.
+func Neutral() (p Params) {
+	for _, f := range Fields {
+		f.SetNumber(&p, f.Default)
+	}
+	return p
+}
+
 // Validate says in one line what is wrong with the parameters, or nil.
 func (p Params) Validate() error {
-	switch {
-	case int(p.Mode) >= len(modeNames):
-		return errors.New("the sampling mode must be rwkv, pip or rapid")
-	case !(p.Temperature >= 0 && p.Temperature <= maxTemperature):
-		return fmt.Errorf("temperature must be between 0 and %d, not %v", maxTemperature, p.Temperature)
-	case p.TopK < 0:
-		return fmt.Errorf("top_k must be 0 (off) or more, not %d", p.TopK)
-	case !(p.TopP >= 0 && p.TopP <= 1):
-		return fmt.Errorf("top_p must be between 0 and 1, not %v", p.TopP)
-	case !finite(p.Presence):
-		return fmt.Errorf("the presence penalty must be a number, not %v", p.Presence)
-	case !finite(p.Frequency):
-		return fmt.Errorf("the frequency penalty must be a number, not %v", p.Frequency)
-	case !(p.Decay >= 0 && p.Decay <= 1):
-		return fmt.Errorf("the penalty decay must be between 0 and 1, not %v", p.Decay)
-	}
-	for _, id := range p.Ban {
-		if id < 0 {
-			return fmt.Errorf("a banned token must be a token id, not %d", id)
+	for _, f := range Fields {
+		if err := f.Check(p); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -107,6 +34,94 @@ func (p Params) Validate() error {
 
 func finite(x float32) bool {
 	return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0)
+}
+
+// Recipe is how p draws: its fields without the seed, the banned tokens and what
+// is idle, such as the decay where nothing is penalised.
+func (p Params) Recipe() (recipe Params) {
+	for _, f := range Fields {
+		if f.Recipe && (f.Idle == nil || !f.Idle(p)) {
+			f.copyTo(&recipe, p)
+		}
+	}
+	return recipe
+}
+
+// WithRecipe is p with the fields of another recipe; seed and banned tokens stay.
+func (p Params) WithRecipe(other Params) Params {
+	for _, f := range Fields {
+		if f.Recipe {
+			f.copyTo(&p, other)
+		}
+	}
+	return p
+}
+
+// SameRecipe says whether a and b are equal but for the seed and the banned tokens.
+func SameRecipe(a, b Params) bool {
+	return !slices.ContainsFunc(Fields, func(f *Field) bool { return f.Recipe && f.Number(a) != f.Number(b) })
+}
+
+// Brief are the parameters that people look at first.
+func (p Params) Brief() (fields []*Field) {
+	for _, f := range Fields {
+		if f.Brief && !f.isUnset(p) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// MarshalJSON writes every parameter under its name, an empty Ban not at all.
+func (p Params) MarshalJSON() ([]byte, error) {
+	return p.marshal(func(f *Field) bool { return f.Kind() != Tokens || len(p.Ban) > 0 })
+}
+
+// MarshalRecipe writes the recipe without what is unset. So a recipe
+// stays the same when a field is added.
+func (p Params) MarshalRecipe() ([]byte, error) {
+	r := p.Recipe()
+	return r.marshal(func(f *Field) bool { return f.Recipe && !f.isUnset(r) })
+}
+
+func (p Params) marshal(keep func(*Field) bool) ([]byte, error) {
+	out := []byte{'{'}
+	for _, f := range Fields {
+		if !keep(f) {
+			continue
+		}
+		value, err := json.Marshal(f.at(&p))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, '"'), f.Name...), `":`...)
+		out = append(out, value...)
+	}
+	return append(out, '}'), nil
+}
+
+// UnmarshalJSON reads parameters by their names and aliases. One that is not
+// there is zero; keys that name none are ignored.
+func (p *Params) UnmarshalJSON(data []byte) error {
+	var values map[string]json.RawMessage
+	if err := json.Unmarshal(data, &values); err != nil {
+		return err
+	}
+	*p = Params{}
+	for _, f := range Fields {
+		for _, name := range append([]string{f.Name}, f.Aliases...) {
+			if value, ok := values[name]; ok {
+				if err := f.setJSON(p, value); err != nil {
+					return fmt.Errorf("%s is %s: it must be %s", name, value, f.wanted())
+				}
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // greedy says whether only the likeliest token can be drawn, the smallest id of several.

@@ -21,6 +21,7 @@ type Sampler struct {
 	vocab     int
 	params    Params // as they were given
 	effective Params // as they are used
+	needsHost bool
 	draws     uint64
 	counts    counts       // of all tokens but those in later
 	later     []occurrence // tokens observed since, see settle
@@ -47,6 +48,7 @@ func (s *Sampler) SetParams(p Params) {
 	p.Seed = s.params.Seed
 	p.Ban = slices.Clone(p.Ban)
 	s.params, s.effective = p, p.effective()
+	s.needsHost = slices.ContainsFunc(Fields, func(f *Field) bool { return f.HostOnly && !f.IsOff(s.effective) })
 	s.revision = s.revision.Then(none)
 }
 

@@ -12,14 +12,18 @@ type cutoff struct {
 	rest uint64
 }
 
-// truncate applies top_p and then top_k to the untempered softmax. It says
+// truncate applies top_p, top_k and min_p to the untempered softmax. It says
 // whether many tokens are kept.
 func (d *distribution) truncate(p Params) (many bool) {
 	byP, byK := d.cutoffs(p, d.sum)
-	if byP.key == 0 && byK.key == 0 {
+	key := max(byP.key, byK.key)
+	if least := d.leastKey(p); least > key {
+		return d.keepFrom(least, key == 0)
+	}
+	if key == 0 {
 		return true
 	}
-	d.theta = zOf(max(byP.key, byK.key))
+	d.theta = zOf(key)
 	if byK.key != 0 && byK.key >= byP.key {
 		d.collect(d.theta, d.theta)
 		d.tieLast = d.candidates[byK.rest-1].id
@@ -27,11 +31,33 @@ func (d *distribution) truncate(p Params) (many bool) {
 	return d.bins.upTo(d.theta) > maxCandidates
 }
 
-// truncateRapid applies top_p and top_k as Rapid-Sampling does, both to the
-// softmax with d.scale. It says whether many tokens are kept.
+// leastKey is the smallest key that min_p keeps in the softmax with d.scale; 0
+// if it keeps all.
+func (d *distribution) leastKey(p Params) uint32 {
+	if p.MinP == 0 {
+		return 0
+	}
+	z := float32(float64(d.m) + math.Log2(float64(p.MinP))/float64(d.scale))
+	return keyOf(max(z, -math.MaxFloat32))
+}
+
+// keepFrom keeps all tokens from a key up. Fresh says that no bins are filled.
+func (d *distribution) keepFrom(key uint32, fresh bool) (many bool) {
+	d.theta = zOf(key)
+	if fresh {
+		d.fill(d.theta, d.m, d.scale)
+	}
+	return d.bins.upTo(d.theta) > maxCandidates
+}
+
+// truncateRapid applies top_p and top_k as Rapid-Sampling does, and min_p, all
+// to the softmax with d.scale. It says whether many tokens are kept.
 func (d *distribution) truncateRapid(p Params) (many bool) {
 	byP, byK := d.cutoffs(p, d.sumMass(d.m, d.scale, negInf))
 	key := max(byP.key, byK.key)
+	if least := d.leastKey(p); least > key {
+		return d.keepFrom(least, key == 0)
+	}
 	if key == 0 {
 		return true
 	}

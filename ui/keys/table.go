@@ -67,18 +67,6 @@ const (
 	Tab8        ID = "tab_8"
 	Tab9        ID = "tab_9"
 
-	SamplingPanel ID = "sampling_panel"
-	Preset        ID = "preset"
-	SavePreset    ID = "save_preset"
-	SaveDefault   ID = "save_default"
-	Temperature   ID = "temperature"
-	TopP          ID = "top_p"
-	TopK          ID = "top_k"
-	Presence      ID = "presence"
-	Frequency     ID = "frequency"
-	Decay         ID = "decay"
-	Seed          ID = "seed"
-
 	MonitorPanel ID = "monitor_panel"
 	FocusPanel   ID = "focus_panel"
 	ClosePanel   ID = "close_panel"
@@ -120,9 +108,9 @@ const (
 )
 
 // table is the order of the help screen and of the palette.
-var table = slices.Concat(generalTable, treeTable, compareTable, mixTable, adaptersTable)
+var table = slices.Concat(generalTable, samplingTable(), programTable, treeTable, compareTable, mixTable, adaptersTable)
 
-// generalTable is the part of the table that has no file of its own.
+// generalTable is the part about conversations, prompts, messages and tabs.
 var generalTable = []Action{
 	{ID: Send, Title: "Send the prompt", Help: "send the prompt and start the answer", Category: Conversation, Keys: []string{"enter"}, Contexts: Composer, Hidden: true},
 	{ID: Stop, Title: "Stop the answer", Help: "stop the answer; you can continue it later", Category: Conversation, Keys: []string{"esc"}, Contexts: Composer | Transcript, Slash: "stop"},
@@ -185,19 +173,10 @@ var generalTable = []Action{
 	{ID: Tab7, Title: "Go to tab 7", Help: "go to the seventh tab", Category: Tabs, Keys: []string{"alt+7"}, Contexts: Global, Hidden: true},
 	{ID: Tab8, Title: "Go to tab 8", Help: "go to the eighth tab", Category: Tabs, Keys: []string{"alt+8"}, Contexts: Global, Hidden: true},
 	{ID: Tab9, Title: "Go to the last tab", Help: "go to the last tab", Category: Tabs, Keys: []string{"alt+9"}, Contexts: Global, Hidden: true},
+}
 
-	{ID: SamplingPanel, Title: "Sampling panel", Help: "show or hide the sampling parameters", Category: Sampling, Keys: []string{"ctrl+s", "f3"}, Contexts: Global, Slash: "sampling"},
-	{ID: Preset, Title: "Choose a sampling preset", Help: "use a named set of sampling parameters", Category: Sampling, Keys: []string{"alt+a"}, Contexts: Global, Slash: "preset", Args: "[name]"},
-	{ID: SavePreset, Title: "Save the sampling as a preset", Help: "save the parameters as a preset", Category: Sampling, Keys: []string{"s"}, Contexts: Panel, Slash: "save-preset", Args: "[name]"},
-	{ID: SaveDefault, Title: "Save the sampling as the default", Help: "begin new conversations with these parameters", Category: Sampling, Keys: []string{"d"}, Contexts: Panel, Slash: "save-default"},
-	{ID: Temperature, Title: "Set the temperature", Help: "0 always takes the likeliest token", Category: Sampling, Contexts: Global, Slash: "temp", Args: "<0 or more>", Aliases: []string{"temperature"}},
-	{ID: TopP, Title: "Set top_p", Help: "keep the likeliest tokens up to this probability", Category: Sampling, Contexts: Global, Slash: "top_p", Args: "<0 to 1>"},
-	{ID: TopK, Title: "Set top_k", Help: "keep the k likeliest tokens; 0 keeps all", Category: Sampling, Contexts: Global, Slash: "top_k", Args: "<number>"},
-	{ID: Presence, Title: "Set the presence penalty", Help: "subtracted once from every token that occurred", Category: Sampling, Contexts: Global, Slash: "presence", Args: "<number>"},
-	{ID: Frequency, Title: "Set the frequency penalty", Help: "subtracted for every time a token occurred", Category: Sampling, Contexts: Global, Slash: "frequency", Args: "<number>"},
-	{ID: Decay, Title: "Set the penalty decay", Help: "what remains of the counts after each token", Category: Sampling, Contexts: Global, Slash: "decay", Args: "<0 to 1>"},
-	{ID: Seed, Title: "Set the seed", Help: "of the random stream of the next answer", Category: Sampling, Contexts: Global, Slash: "seed", Args: "<number>"},
-
+// programTable is the part about the program itself, its text editor and its dialogs.
+var programTable = []Action{
 	{ID: Palette, Title: "Command palette", Help: "find and run any command", Category: Program, Keys: []string{"ctrl+p"}, Contexts: Global, Hidden: true},
 	{ID: Help, Title: "Help", Help: "show all keys and commands", Category: Program, Keys: []string{"f1", "?"}, Contexts: Global | Setup | Panes, Slash: "help"},
 	{ID: MonitorPanel, Title: "Monitor panel", Help: "show or hide speed, steps and memory over time", Category: Program, Keys: []string{"f4", "alt+m"}, Contexts: Global, Slash: "monitor"},

@@ -112,31 +112,25 @@ func testSurroundings() Surroundings {
 
 var sizes = [][2]int{{80, 24}, {120, 40}, {40, 12}, {42, 30}}
 
+// Each panel in all its sizes and glyphs is one file.
 func TestGoldens(t *testing.T) {
 	ascii := testTheme(t).WithGlyphs(theme.ASCIIGlyphs())
 	spoken := testTheme(t).WithGlyphs(theme.SpokenGlyphs())
 	for name, p := range map[string]Panel{"sampling": testSampling(t), "monitor": testMonitor(t, 90), "mixer": testMixer(t), "adapters": testAdapters(t)} {
-		for _, size := range sizes {
-			t.Run(fmt.Sprintf("%s %dx%d", name, size[0], size[1]), func(t *testing.T) {
-				p.SetTheme(testTheme(t))
-				p.SetSize(size[0], size[1])
-				golden.RequireEqual(t, ansi.Strip(p.Draw()))
-			})
-		}
-		t.Run(name+" styled", func(t *testing.T) {
-			p.SetTheme(testTheme(t))
-			p.SetSize(80, 24)
-			golden.RequireEqual(t, p.Draw())
-		})
-		t.Run(name+" ascii", func(t *testing.T) {
-			p.SetTheme(ascii)
-			p.SetSize(60, 40)
-			golden.RequireEqual(t, ansi.Strip(p.Draw()))
-		})
-		t.Run(name+" spoken", func(t *testing.T) {
-			p.SetTheme(spoken)
-			p.SetSize(60, 30)
-			golden.RequireEqual(t, ansi.Strip(p.Draw()))
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			draw := func(title string, th theme.Theme, width, height int, look func(string) string) {
+				p.SetTheme(th)
+				p.SetSize(width, height)
+				fmt.Fprintf(&b, "=== %s, %dx%d\n%s\n", title, width, height, look(p.Draw()))
+			}
+			for _, size := range sizes {
+				draw("plain", testTheme(t), size[0], size[1], ansi.Strip)
+			}
+			draw("styled", testTheme(t), 80, 24, func(text string) string { return text })
+			draw("ascii", ascii, 60, 40, ansi.Strip)
+			draw("spoken", spoken, 60, 30, ansi.Strip)
+			golden.RequireEqual(t, b.String())
 		})
 	}
 }

@@ -46,8 +46,10 @@ const mostCandidates = 24
 // text of a token; it may be nil.
 func NewSampling(th theme.Theme, presets []prompt.Preset, tokenName func(int32) string) *Sampling {
 	s := &Sampling{frame: frame{th: th}, presets: presets, tokenName: tokenName}
-	s.rows = append([]parameter{s.presetRow()}, knobs...)
-	s.rows = append(s.rows, s.seedRow(), modeRow(), s.banRow())
+	s.rows = []parameter{s.presetRow()}
+	for _, f := range sampler.Fields {
+		s.rows = append(s.rows, fieldRow(f))
+	}
 	return s
 }
 
@@ -57,7 +59,7 @@ func (s *Sampling) Title() string { return "Sampling" }
 // Set tells the panel the parameters in use and the preset they are from,
 // if any.
 func (s *Sampling) Set(p sampler.Params, preset string) {
-	changed := !same(p, s.params) || !slices.Equal(p.Ban, s.params.Ban)
+	changed := !sampler.SameRecipe(p, s.params) || !slices.Equal(p.Ban, s.params.Ban)
 	s.params, s.preset = p, preset
 	if preset != "" {
 		s.base = preset
@@ -170,11 +172,7 @@ func (s *Sampling) StopTyping() { s.typing, s.wrong = false, "" }
 
 func (s *Sampling) endTyping() Action {
 	p := s.current()
-	err := s.rows[s.at].parse(&p, s.typed)
-	if err == nil {
-		err = p.Validate()
-	}
-	if err != nil {
+	if err := s.rows[s.at].parse(&p, s.typed); err != nil {
 		s.wrong = err.Error()
 		return nil
 	}
@@ -205,7 +203,7 @@ func (s *Sampling) step(n int, coarse bool) Action {
 func (s *Sampling) enter() Action {
 	row := s.rows[s.at]
 	switch {
-	case row.name == "seed":
+	case row.is(sampler.Stream):
 		return s.toggleSeed()
 	case row.parse != nil:
 		s.typing, s.typed, s.wrong = true, "", ""
@@ -217,10 +215,10 @@ func (s *Sampling) enter() Action {
 // clear empties what can be empty: the seed and the list of banned tokens.
 func (s *Sampling) clear() Action {
 	p := s.current()
-	switch s.rows[s.at].name {
-	case "seed":
+	switch row := s.rows[s.at]; {
+	case row.is(sampler.Stream):
 		p.Seed = 0
-	case "banned":
+	case row.is(sampler.Tokens):
 		p.Ban = nil
 	default:
 		return nil
@@ -240,9 +238,7 @@ func (s *Sampling) reset() Action {
 
 // usePreset puts a preset into p. Seed and banned tokens are not part of it.
 func (s *Sampling) usePreset(p *sampler.Params, i int) {
-	seed, ban := p.Seed, p.Ban
-	*p = s.presets[i].Sampling
-	p.Seed, p.Ban = seed, ban
+	*p = p.WithRecipe(s.presets[i].Sampling)
 	s.base = s.presets[i].Name
 }
 
@@ -251,18 +247,11 @@ func (s *Sampling) usePreset(p *sampler.Params, i int) {
 func (s *Sampling) ask(p sampler.Params) Action {
 	name := ""
 	for _, q := range s.presets {
-		if same(p, q.Sampling) && (name == "" || q.Name == s.base) {
+		if sampler.SameRecipe(p, q.Sampling) && (name == "" || q.Name == s.base) {
 			name = q.Name
 		}
 	}
 	return SetSampling{Params: p, Preset: name}
-}
-
-// same says whether two sets of parameters draw alike, but for seed and bans.
-func same(a, b sampler.Params) bool {
-	a.Seed, a.Ban, b.Seed, b.Ban = 0, nil, 0, nil
-	return a.Mode == b.Mode && a.Temperature == b.Temperature && a.TopK == b.TopK && a.TopP == b.TopP &&
-		a.Presence == b.Presence && a.Frequency == b.Frequency && a.Decay == b.Decay
 }
 
 func (s *Sampling) presetIndex(name string) int {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"rookery/infer/sampler"
 )
 
 const (
@@ -157,22 +159,24 @@ func (s *Sampling) keyHint(width int) string {
 }
 
 func (s *Sampling) helpText() string {
-	switch row := s.rows[s.at]; row.name {
-	case "preset":
+	row := s.rows[s.at]
+	switch {
+	case row.field == nil:
 		if i := s.presetIndex(s.preset); i >= 0 {
 			return "A set of parameters for this model. " + s.preset + ": " + s.presets[i].About + "."
 		}
 		return "Sets of parameters for this model. These are your own."
-	case "mode":
-		if int(s.params.Mode) < len(modes) {
-			return modes[s.params.Mode]
+	case row.is(sampler.Chosen):
+		if i := int(s.params.Mode); i < len(row.field.Choices) {
+			return row.field.Choices[i].About
 		}
 		return ""
-	case "banned":
+	case row.is(sampler.Tokens):
 		return s.banHelp()
-	default:
-		return row.help
+	case row.is(sampler.Stream):
+		return row.field.About + " Enter keeps that of the latest answer."
 	}
+	return row.field.About
 }
 
 // banHelp lists the banned tokens.

@@ -26,11 +26,14 @@ func press(s *Sampling, keys ...string) Action {
 	return last
 }
 
-// down is the way from the first row to the n-th.
-func down(n int, then ...string) []string {
+// to is the way from the first row to the one with a name.
+func to(name string, then ...string) []string {
 	var keys []string
-	for range n {
+	for _, f := range sampler.Fields {
 		keys = append(keys, "down")
+		if f.Name == name {
+			break
+		}
 	}
 	return append(keys, then...)
 }
@@ -48,29 +51,29 @@ func TestSamplingKeys(t *testing.T) {
 		keys []string
 		want Action
 	}{
-		{"temperature, a fine step", down(1, "right"), SetSampling{with(func(p *sampler.Params) { p.Temperature = 1.05 }), ""}},
-		{"temperature, a coarse step down", down(1, "shift+left"), SetSampling{with(func(p *sampler.Params) { p.Temperature = 0.75 }), ""}},
-		{"temperature has a lower end", down(1, strings.Fields("[ [ [ [ [ [")...), SetSampling{with(func(p *sampler.Params) { p.Temperature = 0 }), ""}},
-		{"top_p, typed", down(2, "0", ".", "8", "5", "enter"), SetSampling{with(func(p *sampler.Params) { p.TopP = 0.85 }), ""}},
-		{"back to what it was is the preset again", down(2, "right", "left"), SetSampling{base, "chat"}},
-		{"top_k, coarse", down(3, "]", "]", "left"), SetSampling{with(func(p *sampler.Params) { p.TopK = 19 }), ""}},
-		{"presence may be negative", down(4, "-", "enter", "-", "1", "enter"), SetSampling{with(func(p *sampler.Params) { p.Presence = -1 }), ""}},
-		{"decay", down(6, "h"), SetSampling{with(func(p *sampler.Params) { p.Decay = 0.995 }), ""}},
-		{"seed, typed in full", down(7, strings.Split("18446744073709551615", "")...), nil},
+		{"temperature, a fine step", to("temperature", "right"), SetSampling{with(func(p *sampler.Params) { p.Temperature = 1.05 }), ""}},
+		{"temperature, a coarse step down", to("temperature", "shift+left"), SetSampling{with(func(p *sampler.Params) { p.Temperature = 0.75 }), ""}},
+		{"temperature has a lower end", to("temperature", strings.Fields("[ [ [ [ [ [")...), SetSampling{with(func(p *sampler.Params) { p.Temperature = 0 }), ""}},
+		{"top_p, typed", to("top_p", "0", ".", "8", "5", "enter"), SetSampling{with(func(p *sampler.Params) { p.TopP = 0.85 }), ""}},
+		{"back to what it was is the preset again", to("top_p", "right", "left"), SetSampling{base, "chat"}},
+		{"top_k, coarse", to("top_k", "]", "]", "left"), SetSampling{with(func(p *sampler.Params) { p.TopK = 19 }), ""}},
+		{"presence may be negative", to("presence", "-", "enter", "-", "1", "enter"), SetSampling{with(func(p *sampler.Params) { p.Presence = -1 }), ""}},
+		{"decay", to("decay", "h"), SetSampling{with(func(p *sampler.Params) { p.Decay = 0.995 }), ""}},
+		{"seed, typed in full", to("seed", strings.Split("18446744073709551615", "")...), nil},
 		{
-			"seed, taken", append(down(7, strings.Split("18446744073709551615", "")...), "enter"),
+			"seed, taken", append(to("seed", strings.Split("18446744073709551615", "")...), "enter"),
 			SetSampling{with(func(p *sampler.Params) { p.Seed = 18446744073709551615 }), "chat"},
 		},
-		{"seed, kept", down(7, "enter"), SetSampling{with(func(p *sampler.Params) { p.Seed = 4711 }), "chat"}},
-		{"seed, kept and fresh again", down(7, "enter", "enter"), SetSampling{base, "chat"}},
-		{"mode", down(8, "left"), SetSampling{with(func(p *sampler.Params) { p.Mode = sampler.ModeRapid }), ""}},
-		{"bans, cleared", down(9, "delete"), SetSampling{with(func(p *sampler.Params) { p.Ban = nil }), "chat"}},
+		{"seed, kept", to("seed", "enter"), SetSampling{with(func(p *sampler.Params) { p.Seed = 4711 }), "chat"}},
+		{"seed, kept and fresh again", to("seed", "enter", "enter"), SetSampling{base, "chat"}},
+		{"mode", to("mode", "left"), SetSampling{with(func(p *sampler.Params) { p.Mode = sampler.ModeRapid }), ""}},
+		{"bans, cleared", to("ban", "delete"), SetSampling{with(func(p *sampler.Params) { p.Ban = nil }), "chat"}},
 		{"preset, the next", []string{"right"}, SetSampling{with(func(p *sampler.Params) {
 			*p = presets[1].Sampling
 			p.Ban = base.Ban
 		}), "greedy"}},
 		{"preset, one that equals another", []string{"left"}, SetSampling{base, "twin"}},
-		{"reset", down(1, "right", "right", "down", "right", "r"), SetSampling{base, "chat"}},
+		{"reset", to("temperature", "right", "right", "down", "right", "r"), SetSampling{base, "chat"}},
 		{"close", []string{"esc"}, Close{}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -87,7 +90,7 @@ func TestSamplingKeys(t *testing.T) {
 func TestSamplingTypo(t *testing.T) {
 	s := testSampling(t)
 	s.SetSize(60, 24)
-	if a := press(s, down(2, "1", ".", "5", "enter")...); a != nil {
+	if a := press(s, to("top_p", "1", ".", "5", "enter")...); a != nil {
 		t.Fatalf("a top_p of 1.5 is asked for: %+v", a)
 	}
 	if drawn := ansi.Strip(s.Draw()); !strings.Contains(drawn, "top_p must be between 0 and 1") {
@@ -116,7 +119,7 @@ func TestSamplingLeavesKeys(t *testing.T) {
 func TestSamplingDoesNotShareBans(t *testing.T) {
 	s := testSampling(t)
 	held := s.params.Ban
-	a := press(s, down(1, "right")...).(SetSampling)
+	a := press(s, to("temperature", "right")...).(SetSampling)
 	a.Params.Ban[0] = 999
 	if held[0] != 5 {
 		t.Error("the ban list of the action is that of the conversation")
@@ -128,7 +131,7 @@ func TestStepsAreValid(t *testing.T) {
 	for i := range testSampling(t).rows {
 		for _, k := range []string{"left", "right", "shift+left", "shift+right"} {
 			s := testSampling(t)
-			press(s, down(i)...)
+			s.at = i
 			for range 300 {
 				if set, ok := press(s, k).(SetSampling); ok {
 					if err := set.Params.Validate(); err != nil {
@@ -155,7 +158,7 @@ func TestSamplingCandidatesFollowTheParameters(t *testing.T) {
 	if n := kept(); n != 1 {
 		t.Fatalf("a top_p of 0.3 keeps %d candidates:\n%s", n, ansi.Strip(s.Draw()))
 	}
-	press(s, down(2, "shift+right", "shift+right", "shift+right", "shift+right")...)
+	press(s, to("top_p", "shift+right", "shift+right", "shift+right", "shift+right")...)
 	if n := kept(); n != 2 {
 		t.Errorf("a top_p of 0.7 keeps %d candidates:\n%s", n, ansi.Strip(s.Draw()))
 	}
@@ -168,6 +171,7 @@ func TestSamplingCandidatesFollowTheParameters(t *testing.T) {
 func TestSamplingMouse(t *testing.T) {
 	s := testSampling(t)
 	s.SetSize(60, 24)
+	seed := len(to("seed"))
 	click := func(x, y int) (got SetSampling) {
 		if set, ok := s.Press(x, y).(SetSampling); ok {
 			got = set
@@ -194,19 +198,19 @@ func TestSamplingMouse(t *testing.T) {
 	if a := s.Drag(barAt+9, 1); a != nil {
 		t.Errorf("released, it goes on with %+v", a)
 	}
-	if a := click(3, 7); a.Params.TopP != 0 {
+	if a := click(3, seed); a.Params.TopP != 0 {
 		t.Errorf("one click on the seed gives %+v", a)
 	}
-	if a := click(3, 7); a.Params.Seed != 1 {
+	if a := click(3, seed); a.Params.Seed != 1 {
 		t.Errorf("another click on the seed gives %+v", a)
 	}
 	for _, at := range [][2]int{{-1, 3}, {60, 3}, {3, -1}, {3, 20}, {3, 200}} {
-		if a := s.Press(at[0], at[1]); a != nil || s.at != 7 {
+		if a := s.Press(at[0], at[1]); a != nil || s.at != seed {
 			t.Errorf("a click on %v asks for %+v", at, a)
 		}
 	}
-	s.Wheel(5)
-	if s.at != 9 {
+	s.Wheel(50)
+	if s.at != len(s.rows)-1 {
 		t.Errorf("the wheel chooses row %d", s.at)
 	}
 	s.Wheel(-50)

@@ -38,7 +38,7 @@ func (m *Monitor) purposes(now *sample) []purpose {
 	all = append(all, m.statePurposes(s)...)
 	return append(all,
 		purpose{"scratch", s.Memory.Scratch},
-		purpose{"other models", m.around.Guests},
+		purpose{"2nd models", m.around.Guests},
 		purpose{"snapshots", s.SnapshotBytes},
 		purpose{"Go heap", max(0, now.heap-s.SnapshotBytes)}) // where snapshots are
 }
