@@ -22,9 +22,9 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 		return nil
 	case t.opening() && needsConversation(id):
 		return m.fail(errOpening)
-	case t.mixing > 0 && usesMix(id):
-		t.held = func() tea.Cmd { return run(arg) }
-		return m.say("waiting for the mix, which is still being read")
+	case t.holds > 0 && beginsAnswer(id):
+		t.held = func(kit.Host) tea.Cmd { return run(arg) }
+		return m.say("waiting for " + t.heldFor + ", which is still being read")
 	}
 	return run(arg)
 }
@@ -42,12 +42,21 @@ func needsConversation(id keys.ID) bool {
 	return false
 }
 
+// beginsAnswer says that an action begins answers.
+func beginsAnswer(id keys.ID) bool {
+	switch id {
+	case keys.Retry, keys.Continue, keys.Best, keys.EditLast, keys.Compare, keys.Reread:
+		return true
+	}
+	return false
+}
+
 // table says what every action does. Editing and list actions are missing:
 // they are carried out where the text or the list is.
 func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
-		keys.System: m.system, keys.Think: m.think,
+		keys.System: m.system,
 
 		keys.HistoryFind: m.searchHistory, keys.Editor: m.openEditor,
 		keys.Newline:       m.on(func() { m.tab().composer.Insert("\n"); m.edited() }),
@@ -75,31 +84,35 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.MoveTabDown: m.on(func() { m.moveTab(1) }),
 		keys.Tab9:        m.on(func() { m.goTo(len(m.tabs) - 1) }),
 
-		keys.SamplingPanel: func(string) tea.Cmd { return m.togglePanel(samplingPanel) },
-		keys.MonitorPanel:  func(string) tea.Cmd { return m.togglePanel(monitorPanel) },
-		keys.FocusPanel:    m.focusPanel, keys.ClosePanel: m.on(m.closePanel), keys.Preset: m.preset,
-		keys.SavePreset: m.askPresetName, keys.SaveDefault: m.saveDefault,
+		keys.FocusPanel: m.focusPanel, keys.ClosePanel: m.on(m.closePanel),
 
 		keys.Palette: m.openPalette, keys.Help: m.openHelp, keys.Mouse: m.toggleMouse,
 		keys.Redraw: func(string) tea.Cmd { return tea.ClearScreen }, keys.Interrupt: m.interrupt, keys.Quit: m.leave,
 	}
 	maps.Copy(table, m.treeTable())
-	maps.Copy(table, m.mixTable())
 	maps.Copy(table, m.adaptersTable())
-	maps.Copy(table, m.modelsTable())
 	for _, f := range m.features {
-		for id, run := range f.Actions {
-			table[id] = func(arg string) tea.Cmd { return run(m, arg) }
+		for id := range f.Panels {
+			table[id] = func(string) tea.Cmd { return m.TogglePanel(id) }
 		}
 		for id, run := range f.Commands {
 			table[id] = func(arg string) tea.Cmd { return m.call(id, arg, run) }
+		}
+		for id, run := range f.Actions {
+			command := f.Commands[id]
+			table[id] = func(arg string) tea.Cmd {
+				if command != nil && arg != "" {
+					return m.call(id, arg, command)
+				}
+				return run(m, arg)
+			}
 		}
 	}
 	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
 	table[keys.Continue] = m.goOn
-	for _, id := range append(keys.Parameters(), keys.Retry, keys.PrevSibling, keys.NextSibling) {
+	for _, id := range []keys.ID{keys.Retry, keys.PrevSibling, keys.NextSibling} {
 		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
 	}
 	return table
@@ -133,6 +146,9 @@ func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 
 // call gives a command of a room to the conversation.
 func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error)) tea.Cmd {
+	if m.tab().Dialogue() == nil {
+		return m.fail(errOpening)
+	}
 	c := kit.Call{ID: id, Arg: arg, Dialogue: m.tab().Dialogue(), Model: m.model, Presets: m.presets()}
 	if b := m.tab().transcript.target(); b != nil {
 		c.Turn = b.turn.ID
@@ -159,8 +175,8 @@ func (m *Model) send(string) tea.Cmd {
 	if isCommand {
 		return m.slash(name, arg)
 	}
-	if t.mixing > 0 {
-		return m.fail(errMixing)
+	if t.holds > 0 {
+		return m.fail(errors.New(t.heldFor + " is still being read: send it again"))
 	}
 	var err error
 	switch {

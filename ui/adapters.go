@@ -94,9 +94,9 @@ type adapterMsg struct {
 func (m *Model) adapter(arg string) tea.Cmd {
 	switch arg {
 	case "":
-		return tea.Batch(m.togglePanel(adaptersPanel), m.listAdapters())
+		return tea.Batch(m.TogglePanel(keys.Adapters), m.listAdapters())
 	case "off", "none":
-		m.panel.adapters.ChooseNone()
+		m.adapters.ChooseNone()
 		return m.onAdapter(adapterMsg{d: m.tab().d, said: saidAdapter(turn.Adapter{})})
 	}
 	return m.loadAdapter(m.tab().d, kit.ExpandHome(arg), adapter.Options{})
@@ -112,7 +112,7 @@ func saidAdapter(a turn.Adapter) string {
 
 // listAdapters asks for the adapters that are known, if they are shown.
 func (m *Model) listAdapters() tea.Cmd {
-	if m.panel.kind != adaptersPanel {
+	if m.panel.id != keys.Adapters {
 		return nil
 	}
 	return func() tea.Msg {
@@ -125,7 +125,7 @@ func (m *Model) listAdapters() tea.Cmd {
 	}
 }
 
-func (m *Model) onAdapters(msg adaptersMsg) { m.panel.adapters.Set(msg.list, msg.err, msg.weights) }
+func (m *Model) onAdapters(msg adaptersMsg) { m.adapters.Set(msg.list, msg.err, msg.weights) }
 
 // loadAdapter uses an adapter by its name or file, with what is known of it.
 func (m *Model) loadAdapter(d dialogue, name string, o adapter.Options) tea.Cmd {
@@ -153,7 +153,7 @@ func (m *Model) useAdapter(use panel.UseAdapter) tea.Cmd {
 func (m *Model) work(doing string, do func() tea.Msg) tea.Cmd {
 	start := func() tea.Cmd {
 		m.adapting.busy, m.adapting.next = true, nil
-		m.panel.adapters.SetDoing(doing)
+		m.adapters.SetDoing(doing)
 		return do
 	}
 	if m.adapting.busy {
@@ -166,7 +166,7 @@ func (m *Model) work(doing string, do func() tea.Msg) tea.Cmd {
 // worked is called when something was done, and begins what waits.
 func (m *Model) worked() tea.Cmd {
 	m.adapting.busy = false
-	m.panel.adapters.SetDoing("")
+	m.adapters.SetDoing("")
 	if next := m.adapting.next; next != nil {
 		return next()
 	}
@@ -185,12 +185,12 @@ func (m *Model) onAdapter(msg adapterMsg) tea.Cmd {
 	if err == nil && msg.d != nil {
 		err = msg.d.SetAdapter(msg.a)
 	}
-	if c := m.tab().composer; err != nil && msg.file != "" && c.Empty() && len(m.dialogs) == 0 && m.panel.kind != adaptersPanel {
+	if c := m.tab().composer; err != nil && msg.file != "" && c.Empty() && len(m.dialogs) == 0 && m.panel.id != keys.Adapters {
 		c.fill("/adapter " + msg.file) // to be put right
 		m.edited()
 	}
 	if err == nil && msg.file != "" {
-		m.panel.adapters.GoTo(msg.a)
+		m.adapters.GoTo(msg.a)
 	}
 	var tidy tea.Cmd
 	if err == nil && msg.a.Name != "" {
@@ -317,10 +317,32 @@ func (m *Model) dropAdapter(family []turn.RegisteredAdapter) tea.Cmd {
 	})
 }
 
-// syncAdapters tells the panel what the conversation uses.
-func (m *Model) syncAdapters() {
-	v := &m.tab().view
-	m.panel.adapters.SetUse(v.Conversation.ID, v.Conversation.Adapter, v.Adapter)
+// An adaptersPanel is the panel as the program carries it out.
+type adaptersPanel struct{ *panel.Adapters }
+
+func carryAdapters(a panel.Action) kit.Action {
+	switch a.(type) {
+	case nil:
+		return nil
+	case panel.Close:
+		return func(h kit.Host) tea.Cmd { return h.Run(keys.ClosePanel, "") }
+	}
+	return func(h kit.Host) tea.Cmd { return h.(*Model).adapterAsks(a) }
+}
+
+func (p adaptersPanel) HandleKey(k tea.KeyPressMsg) (kit.Action, bool) {
+	a, taken := p.Adapters.HandleKey(k)
+	return carryAdapters(a), taken
+}
+
+func (p adaptersPanel) Press(x, y int) kit.Action { return carryAdapters(p.Adapters.Press(x, y)) }
+func (p adaptersPanel) Drag(x, y int) kit.Action  { return carryAdapters(p.Adapters.Drag(x, y)) }
+
+// Look tells the panel what the conversation uses.
+func (p adaptersPanel) Look(h kit.Host) tea.Cmd {
+	v := h.Tab().View()
+	p.SetUse(v.Conversation.ID, v.Conversation.Adapter, v.Adapter)
+	return nil
 }
 
 // adaptersTable says what the actions on adapters and models do.

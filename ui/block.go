@@ -276,7 +276,7 @@ func (b *block) endLine(th theme.Theme) string {
 		}
 		line += style.Render(state)
 	}
-	if mix := mixName(b.turn); mix != "" {
+	if mix := kit.AboutMix(b.turn); mix != "" {
 		line += th.Muted.Render(" · " + mix)
 	}
 	return line

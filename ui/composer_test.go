@@ -158,21 +158,11 @@ func TestSlashCommands(t *testing.T) {
 	for _, c := range []struct{ text, call, screen string }{
 		{"/retry", "retry", ""},
 		{"/cont", "continue", ""},
-		{"/temp 0.8", `sampling 0.8 0.3 0 ""`, "temperature 0.8, from the next token on"},
-		{"/top_p 0.9", `sampling 1 0.9 0 ""`, ""},
-		{"/seed 42", `sampling 1 0.3 42 ""`, "from the next answer on"},
-		{"/preset greedy", `sampling 0 1 0 "greedy"`, ""},
-		{"/think free", "think free", "think free"},
 		{"/system Be brief.", `system "Be brief."`, "system prompt"},
 		{"/edit other", `edit "other"`, ""},
 		{"//not a command", `send "/not a command"`, ""},
 		{"/usr/bin is a folder", `send "/usr/bin is a folder"`, ""},
-		{"/temp hot", "", `"hot" is not a number: write /temp <0 or more>`},
 		{"/temp ", "", "write /temp <0 or more>"},
-		{"/temp NaN", "", "must be a number, not NaN: write /temp"},
-		{"/top_k 1.5", "", "is not a whole number: write /top_k"},
-		{"/think hard", "", `"hard" is not a thinking mode`},
-		{"/preset no", "", `"no" is not a preset`},
 		{"/nothing", "", "there is no command /nothing"},
 		{"/copy that", "", "write /copy, /copy code or /copy code 2"},
 	} {
@@ -194,13 +184,13 @@ func TestSlashCommands(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("/tem")
-	b.sees("/temp <0 or more>")
+	b.typeText("/sys")
+	b.sees("/system [text]")
 	b.press("tab")
-	b.sees("› /temp")
-	b.typeText("0.5")
+	b.sees("› /system")
+	b.typeText("Be brief.")
 	b.press("enter")
-	b.did(`sampling 0.5 0.3 0 ""`)
+	b.did(`system "Be brief."`)
 
 	b.typeText("/re")
 	b.press("down", "enter")

@@ -92,7 +92,6 @@ func (m *Model) look() tea.Cmd {
 			t.transcript.sync(t.shown())
 		}
 	}
-	m.syncPanel()
 	cmds := []tea.Cmd{cmd, m.reach(), m.awaited()}
 	for _, f := range m.features {
 		if f.Look != nil {
@@ -181,8 +180,11 @@ func (m *Model) measure() {
 	if s := m.monitor.stats; s.Steps != steps || s.Rows > 0 { // a request may be seen before its first step
 		m.monitor.busy = now
 	}
-	m.panel.add(m.monitor.stats, now)
-	m.notePaces(now)
+	for _, f := range m.features {
+		if f.Measure != nil {
+			f.Measure(m, m.monitor.stats)
+		}
+	}
 }
 
 // monitor is the strip's memory of the engine.

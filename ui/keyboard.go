@@ -115,7 +115,8 @@ func (m *Model) onPaste(text string) tea.Cmd {
 
 // setFocus moves the keyboard.
 func (m *Model) setFocus(c keys.Context) {
-	m.focus, m.heat.focused = c, false
+	m.focus = c
+	m.strip.Blur()
 	t := m.tab().transcript
 	if c == keys.Transcript && t.selected < 0 {
 		t.selectBy(0)

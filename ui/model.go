@@ -11,6 +11,7 @@ import (
 	"rookery/infer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
 
@@ -22,7 +23,6 @@ type Model struct {
 	model     *infer.Model // what the engine runs; nil if unknown
 	reload    <-chan Settings
 	settings  Settings
-	saver     saver // of sampling parameters; may be nil
 	version   string
 	dataDir   string
 	options   Options
@@ -43,13 +43,11 @@ type Model struct {
 	focus         keys.Context // Composer, Transcript or Panel
 	dialogs       []kit.Dialog
 	panel         sidePanel
+	strip         kit.Strip
+	adapters      *panel.Adapters
 	adapting      adapterJob
-	heat          heat
-	distribution  distribution
 	prompts       []string   // sent in the past, oldest first
 	compared      remembered // what was compared last
-	surroundings  surroundings
-	paces         paces
 
 	notice  notice
 	notices int // counts them
@@ -76,17 +74,16 @@ func New(ctx context.Context, o Options) *Model {
 func newModel(ctx context.Context, k workspace, o Options) *Model {
 	ctx, quit := context.WithCancel(ctx)
 	m := &Model{
-		ctx: ctx, quit: quit, workspace: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, saver: o.SaveSampling, version: o.Version, dataDir: o.DataDir, options: o,
+		ctx: ctx, quit: quit, workspace: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
 	}
 	if o.Clipboard != nil {
 		m.clipboard = o.Clipboard
 	}
-	m.features = features()
+	m.features = features(o)
+	m.addPanels()
 	m.actions = m.table()
-	m.surroundings.read = o.Surroundings
-	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
 	if err := m.applySettings(o.Settings); err != nil {
 		m.notice = notice{text: err.Error(), failed: true}
 	}
@@ -142,30 +139,12 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onHistory(msg)
 	case settingsMsg:
 		cmd = m.onSettings(Settings(msg))
-	case modelsMsg:
-		cmd = m.onModels(msg)
-	case modelMsg:
-		cmd = m.onModel(msg)
 	case adaptersMsg:
 		m.onAdapters(msg)
 	case adapterMsg:
 		cmd = m.onAdapter(msg)
-	case mixMsg:
-		cmd = m.onMix(msg)
-	case mixStatesMsg:
-		cmd = m.onMixStates(msg)
-	case mixesMsg:
-		cmd = m.onMixes(msg)
-	case nameTakenMsg:
-		cmd = m.onNameTaken(msg)
 	case candidatesMsg:
 		cmd = m.onCandidates(msg)
-	case surroundingsMsg:
-		m.onSurroundings(msg)
-	case distributionMsg:
-		m.onOutlook(msg)
-	case presetSavedMsg:
-		cmd = m.onPresetSaved(msg)
 	case kit.Action:
 		cmd = msg(m)
 	case compareMsg:
@@ -179,8 +158,9 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case editorClosedMsg:
 		cmd = m.onEditorClosed(msg)
 	}
+	look := m.lookPanel()
 	m.arrange()
-	return m, tea.Batch(cmd, m.renderMore(), m.lookAhead(), m.readSurroundings())
+	return m, tea.Batch(cmd, look, m.renderMore())
 }
 
 // tab is the active one. There is always one.

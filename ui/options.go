@@ -10,6 +10,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
+	"rookery/ui/kit"
 	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
@@ -70,6 +71,9 @@ type Options struct {
 
 // Surroundings are what is around the engine: memory, disk and GPUs.
 type Surroundings = panel.Surroundings
+
+// A ModelFile is a model that can be chosen.
+type ModelFile = kit.ModelFile
 
 // Validate says what is wrong with settings, or nil.
 func (s Settings) Validate() error {

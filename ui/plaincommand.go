@@ -3,11 +3,13 @@ package ui
 import (
 	"errors"
 
+	"rookery/chat"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/library"
+	"rookery/ui/panel"
 )
 
 // command runs a slash command of the line interface.
@@ -54,7 +56,7 @@ func (p *plain) command(name, arg string) error {
 	case keys.States, keys.Bake, keys.KeepState, keys.Drift:
 		return p.library(a.ID, arg)
 	case keys.Models:
-		return p.models(p.ctx, arg)
+		return p.models(arg)
 	case keys.Adapters:
 		return p.adapter(arg)
 	case keys.Mix, keys.MixPresets, keys.SaveMix:
@@ -88,11 +90,7 @@ func (p *plain) command(name, arg string) error {
 
 // dialogue runs what concerns the conversation alone.
 func (p *plain) dialogue(id keys.ID, arg string) error {
-	var turnID turn.ID
-	if turns := p.d.View().Turns; len(turns) > 0 {
-		turnID = turns[len(turns)-1].ID
-	}
-	said, err := command(p.d, p.model, p.own, id, arg, turnID)
+	said, err := p.give(id, arg)
 	if errors.Is(err, errNoCommand) {
 		return errors.New("this command needs the screen; /help lists those that work here")
 	}
@@ -100,6 +98,21 @@ func (p *plain) dialogue(id keys.ID, arg string) error {
 		p.say(capital(said) + ".")
 	}
 	return err
+}
+
+// give gives a command to the conversation, about its last turn.
+func (p *plain) give(id keys.ID, arg string) (said string, err error) {
+	var last turn.ID
+	if turns := p.d.View().Turns; len(turns) > 0 {
+		last = turns[len(turns)-1].ID
+	}
+	d, _ := p.d.(*chat.Dialogue)
+	for _, f := range features(p.options) {
+		if run, ok := f.Commands[id]; ok {
+			return run(kit.Call{ID: id, Arg: arg, Dialogue: d, Turn: last, Model: p.model, Presets: prompt.Presets(p.model, p.own...)})
+		}
+	}
+	return command(p.d, p.model, p.own, id, arg, last)
 }
 
 // spokenCommands are the commands that work without a screen, in the order of
@@ -166,7 +179,7 @@ func (p *plain) choices(id keys.ID) {
 	c := p.d.View().Conversation
 	if id == keys.Think {
 		for _, mode := range prompt.ThinkModes(p.model) {
-			p.say(string(mode) + ": " + aboutThinking[mode] + "." + chosen(mode == c.Think))
+			p.say(string(mode) + ": " + panel.AboutThinking[mode] + "." + chosen(mode == c.Think))
 		}
 		return
 	}

@@ -117,7 +117,7 @@ var screens = []struct {
 		b.press("ctrl+f")
 		b.typeText("ROOK")
 	}},
-	{"sampling panel", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("ctrl+s", "down", "right") }},
+	{"sampling panel", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("ctrl+s", "down") }},
 	{"compare setup", compareDesks, func(b *bench) {
 		b.press("f12", "s", "down", " ", "down", " ", "enter", "right")
 	}},

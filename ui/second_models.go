@@ -184,10 +184,10 @@ func (s *setup) chooseModel(m *Model) tea.Cmd {
 	var entries []kit.Entry
 	for _, f := range s.models {
 		entries = append(entries, kit.Entry{
-			Title: kit.OneLine(f.Name), Detail: aboutModel(f), Current: f.Path == now.Path,
+			Title: kit.OneLine(f.Name), Detail: kit.AboutModel(f), Current: f.Path == now.Path,
 			Choose: s.set(func(d *draft) error {
 				if f.Problem != "" {
-					return f.problem()
+					return f.Err()
 				}
 				d.answerWith(f)
 				return nil
@@ -205,7 +205,7 @@ func (s *setup) modelItems() ([]kit.Item, func(d *draft, item int)) {
 	for _, f := range s.models {
 		if f.Problem == "" {
 			used := s.uses(func(d draft) bool { return d.model.Path == f.Path })
-			all, items = append(all, f), append(items, kit.Item{Title: kit.OneLine(f.Name), Detail: aboutModel(f), Checked: used})
+			all, items = append(all, f), append(items, kit.Item{Title: kit.OneLine(f.Name), Detail: kit.AboutModel(f), Checked: used})
 		}
 	}
 	return items, func(d *draft, i int) { d.answerWith(all[i]) }

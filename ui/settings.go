@@ -65,7 +65,6 @@ func (m *Model) applySettings(s Settings) error {
 	case "light":
 		m.dark = false
 	}
-	m.panel.sampling.SetPresets(m.presets())
 	m.applyTheme()
 	return err
 }
@@ -89,7 +88,9 @@ func (m *Model) applyTheme() {
 		th = th.WithGlyphs(theme.ASCIIGlyphs())
 	}
 	m.th = th
-	m.panel.setTheme(th)
+	for _, p := range m.panel.all {
+		p.SetTheme(th)
+	}
 	for _, t := range m.tabs {
 		t.composer.SetTheme(th)
 		t.transcript.foldKey = m.keymap.Hint(keys.Composer, keys.Fold)

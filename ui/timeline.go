@@ -250,7 +250,7 @@ func (s *timeline) about(th theme.Theme, width int) []string {
 	if t.ModelName != "" {
 		first = append(first, kit.OneLine(t.ModelName))
 	}
-	second := append([]string{stateName(t), adapterName(t), mixName(t), samplingLine(t.Sampling)}, costs(t)...)
+	second := append([]string{stateName(t), adapterName(t), kit.AboutMix(t), samplingLine(t.Sampling)}, costs(t)...)
 	text := t.Text
 	if t.Role == turn.RoleAssistant {
 		_, text, _ = prompt.SplitThought(text)

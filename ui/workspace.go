@@ -36,7 +36,8 @@ type workspace interface {
 	Delete(ctx context.Context, id turn.ID) error
 	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)
-	mixWorkspace
+	States(ctx context.Context) ([]turn.State, error)
+	ParseMix(ctx context.Context, text string) (turn.Mix, error)
 	compareWorkspace
 	adapterWorkspace
 }
@@ -54,12 +55,13 @@ type dialogue interface {
 	ShowTurn(id turn.ID) error
 	treeDialogue
 	compareDialogue
-	mixDialogue
-	outlookDialogue
 	adapterDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m turn.ThinkMode) error
+	SetMix(m turn.Mix) error
+	RecentDistribution() *chat.Distribution
+	NextDistribution(ctx context.Context) (*chat.Distribution, error)
 	SetTitle(title string) error
 }
 
@@ -118,6 +120,10 @@ func (k chatWorkspace) SaveLayout(open []dialogue, active int) {
 	k.Workspace.SaveLayout(all, active)
 }
 
+func (k chatWorkspace) States(ctx context.Context) ([]turn.State, error) {
+	return k.Library().List(ctx)
+}
+
 // model is what the workspace's engine runs, or nil.
 func modelOf(k workspace) *infer.Model {
 	if e := k.Engine(); e != nil {
@@ -145,3 +151,8 @@ func (opening) SetSystem(string) error                   { return errOpening }
 func (opening) SetSampling(sampler.Params, string) error { return errOpening }
 func (opening) SetThink(turn.ThinkMode) error            { return errOpening }
 func (opening) SetTitle(string) error                    { return errOpening }
+func (opening) SetMix(turn.Mix) error                    { return errOpening }
+func (opening) RecentDistribution() *chat.Distribution   { return nil }
+func (opening) NextDistribution(context.Context) (*chat.Distribution, error) {
+	return nil, errOpening
+}

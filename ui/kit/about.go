@@ -38,6 +38,14 @@ func AboutState(s turn.State) string {
 	return what + " · " + OneLine(model) + " · " + FormatSize(s.Bytes)
 }
 
+// AboutMix is the mix that an answer was drawn from, "" for none.
+func AboutMix(t turn.Turn) string {
+	if !t.Mix.Active() {
+		return ""
+	}
+	return "mix " + OneLine(t.Mix.String())
+}
+
 // LastAnswer is the last answer of a line of turns.
 func LastAnswer(turns []turn.Turn) (turn.Turn, bool) {
 	for i := len(turns) - 1; i >= 0; i-- {

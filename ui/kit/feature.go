@@ -15,8 +15,15 @@ type Feature struct {
 	// Actions are carried out on the screen, with the argument of a slash command.
 	Actions map[keys.ID]func(h Host, arg string) tea.Cmd
 	// Commands concern one conversation and need no screen: the line mode has
-	// them too.
+	// them too. An id among both is a command when it has an argument.
 	Commands map[keys.ID]func(c Call) (said string, err error)
+	// Panels are shown and put away by actions. One that is among Actions too
+	// is left to that.
+	Panels map[keys.ID]Panel
+	// Strip is drawn above the prompt; at most one room has one.
+	Strip Strip
+	// Measure is given the engine's figures, a few times a second.
+	Measure func(h Host, s infer.Stats)
 	// Look is called after each look at the dialogues.
 	Look func(h Host) tea.Cmd
 }

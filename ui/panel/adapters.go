@@ -34,6 +34,14 @@ type Adapters struct {
 	dragged bool
 }
 
+// An Action is what the panel asks the program to do.
+type Action interface{ action() }
+
+// Close asks to put the panel away.
+type Close struct{}
+
+func (Close) action() {}
+
 // What the panel asks for.
 type (
 	// UseAdapter asks for an adapter at a strength that is not 0, or for none.
@@ -167,6 +175,19 @@ func loaded(f []turn.RegisteredAdapter) (all []infer.LoadedAdapter) {
 		}
 	}
 	return all
+}
+
+// Keys are the panel's own keys.
+func (p *Adapters) Keys() [][2]string {
+	return [][2]string{
+		{"up  down", "choose an adapter"},
+		{"enter", "use it in this conversation, from the next token on"},
+		{"left  right", "its strength in steps of 0.1; with shift of 0.5"},
+		{"0  1", "strength 0; full strength"},
+		{"m", "merge it into weights of its own, or put it beside the model's again"},
+		{"d  x", "take it out of memory; out of the list"},
+		{"a", "load a file"},
+	}
 }
 
 // HandleKey moves, chooses, and moves the fader.
