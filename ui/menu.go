@@ -97,7 +97,7 @@ func (m *menu) lines(th theme.Theme, width int) []string {
 // say, a path.
 func commandName(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
 	})
 }
 
