@@ -90,7 +90,6 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.Redraw: func(string) tea.Cmd { return tea.ClearScreen }, keys.Interrupt: m.interrupt, keys.Quit: m.leave,
 	}
 	maps.Copy(table, m.treeTable())
-	maps.Copy(table, m.adaptersTable())
 	for _, f := range m.features {
 		for id := range f.Panels {
 			table[id] = func(string) tea.Cmd { return m.TogglePanel(id) }
@@ -112,7 +111,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
 	table[keys.Continue] = m.goOn
-	for _, id := range []keys.ID{keys.Retry, keys.PrevSibling, keys.NextSibling} {
+	for _, id := range []keys.ID{keys.Retry, keys.Reread, keys.PrevSibling, keys.NextSibling} {
 		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
 	}
 	return table

@@ -135,9 +135,6 @@ func (m *Model) onTick() tea.Cmd {
 	m.frames.beat++
 	m.tab().transcript.animate(m.spin())
 	m.measure()
-	if m.frames.beat%8 == 0 {
-		return tea.Batch(m.tick(), m.listAdapters())
-	}
 	return m.tick()
 }
 

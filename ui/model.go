@@ -11,7 +11,6 @@ import (
 	"rookery/infer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
-	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
 
@@ -44,8 +43,6 @@ type Model struct {
 	dialogs       []kit.Dialog
 	panel         sidePanel
 	strip         kit.Strip
-	adapters      *panel.Adapters
-	adapting      adapterJob
 	prompts       []string   // sent in the past, oldest first
 	compared      remembered // what was compared last
 
@@ -139,10 +136,6 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onHistory(msg)
 	case settingsMsg:
 		cmd = m.onSettings(Settings(msg))
-	case adaptersMsg:
-		m.onAdapters(msg)
-	case adapterMsg:
-		cmd = m.onAdapter(msg)
 	case candidatesMsg:
 		cmd = m.onCandidates(msg)
 	case kit.Action:

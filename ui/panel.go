@@ -8,7 +8,6 @@ import (
 
 	"rookery/ui/keys"
 	"rookery/ui/kit"
-	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
 
@@ -34,8 +33,7 @@ type sidePanel struct {
 
 // addPanels takes over the panels and the strip of the rooms.
 func (m *Model) addPanels() {
-	m.adapters = panel.NewAdapters(theme.Theme{})
-	m.panel.all = map[keys.ID]kit.Panel{keys.Adapters: adaptersPanel{m.adapters}}
+	m.panel.all = map[keys.ID]kit.Panel{}
 	for _, f := range m.features {
 		maps.Copy(m.panel.all, f.Panels)
 		if f.Strip != nil {

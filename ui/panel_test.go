@@ -90,14 +90,14 @@ func TestHelpOverPanels(t *testing.T) {
 
 // The wheel goes through the lines of a panel.
 func TestWheelOverPanels(t *testing.T) {
-	b := newBench(t, withAdapters(talk()), Settings{Mouse: true}, 80, 24)
-	b.press("f10")
+	b := newBench(t, three(), Settings{Mouse: true}, 80, 24)
+	b.press("f3")
 	p := b.m.place.panel
 	for range 2 {
 		b.send(tea.MouseWheelMsg{X: p.x + 5, Y: p.y + 5, Button: tea.MouseWheelUp})
 	}
-	b.sees("›* none")
+	b.sees("› preset")
 	b.send(tea.MouseWheelMsg{X: p.x + 5, Y: p.y + 5, Button: tea.MouseWheelDown})
-	b.sees("›  demo-pirate")
+	b.sees("› temperature")
 	b.check()
 }

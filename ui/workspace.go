@@ -9,6 +9,7 @@ import (
 	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/infer/adapter"
 	"rookery/infer/sampler"
 )
 
@@ -55,14 +56,21 @@ type dialogue interface {
 	ShowTurn(id turn.ID) error
 	treeDialogue
 	compareDialogue
-	adapterDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m turn.ThinkMode) error
 	SetMix(m turn.Mix) error
+	SetAdapter(a turn.Adapter) error
+	Reread() error
 	RecentDistribution() *chat.Distribution
 	NextDistribution(ctx context.Context) (*chat.Distribution, error)
 	SetTitle(title string) error
+}
+
+// An adapterWorkspace knows the adapters.
+type adapterWorkspace interface {
+	Adapters(ctx context.Context) ([]turn.RegisteredAdapter, error)
+	TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error)
 }
 
 // chatWorkspace gives chat.Workspace the shape of workspace.
@@ -124,6 +132,14 @@ func (k chatWorkspace) States(ctx context.Context) ([]turn.State, error) {
 	return k.Library().List(ctx)
 }
 
+func (k chatWorkspace) Adapters(ctx context.Context) ([]turn.RegisteredAdapter, error) {
+	return k.Workspace.Adapters().List(ctx)
+}
+
+func (k chatWorkspace) TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error) {
+	return k.Workspace.Adapters().Find(ctx, name, o)
+}
+
 // model is what the workspace's engine runs, or nil.
 func modelOf(k workspace) *infer.Model {
 	if e := k.Engine(); e != nil {
@@ -152,6 +168,8 @@ func (opening) SetSampling(sampler.Params, string) error { return errOpening }
 func (opening) SetThink(turn.ThinkMode) error            { return errOpening }
 func (opening) SetTitle(string) error                    { return errOpening }
 func (opening) SetMix(turn.Mix) error                    { return errOpening }
+func (opening) SetAdapter(turn.Adapter) error            { return errOpening }
+func (opening) Reread() error                            { return errOpening }
 func (opening) RecentDistribution() *chat.Distribution   { return nil }
 func (opening) NextDistribution(context.Context) (*chat.Distribution, error) {
 	return nil, errOpening

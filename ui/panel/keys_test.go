@@ -22,6 +22,7 @@ func TestPanelsTakeTheKeysThatTheyName(t *testing.T) {
 		func() keyed { return testSampling(t) },
 		func() keyed { return testMixer(t) },
 		func() keyed { return testMonitor(t, 20) },
+		func() keyed { return testAdapters(t) },
 		func() keyed {
 			s := &heat{}
 			s.show(turn.Turn{ID: 1}, []infer.Token{{MemberLogprobs: []float32{-1}}})

@@ -24,6 +24,10 @@ var (
 		kit.Pointer
 		kit.Typist
 	} = (*Sampling)(nil)
+	_ interface {
+		kit.Panel
+		kit.Pointer
+	} = (*Adapters)(nil)
 	_ kit.Strip = (*heat)(nil)
 )
 

@@ -118,7 +118,7 @@ var sizes = [][2]int{{80, 24}, {120, 40}, {40, 12}, {42, 30}}
 func TestGoldens(t *testing.T) {
 	ascii := testTheme(t).WithGlyphs(theme.ASCIIGlyphs())
 	spoken := testTheme(t).WithGlyphs(theme.SpokenGlyphs())
-	for name, p := range map[string]kit.Panel{"sampling": testSampling(t), "monitor": testMonitor(t, 90), "mixer": testMixer(t)} {
+	for name, p := range map[string]kit.Panel{"sampling": testSampling(t), "monitor": testMonitor(t, 90), "mixer": testMixer(t), "adapters": testAdapters(t)} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
 			draw := func(title string, th theme.Theme, width, height int, look func(string) string) {
@@ -143,6 +143,7 @@ func TestDrawFits(t *testing.T) {
 		"sampling": testSampling(t), "bare sampling": NewSampling(testTheme(t)),
 		"monitor": testMonitor(t, 20), "new monitor": NewMonitor(testTheme(t)), "one sample": testMonitor(t, 1),
 		"mixer": testMixer(t), "no mix": NewMixer(testTheme(t)),
+		"adapters": testAdapters(t), "no adapters": NewAdapters(testTheme(t)),
 	}
 	for name, p := range panels {
 		for _, w := range []int{0, 1, 2, 5, 13, 30, 42, 75, 76, 84, 200} {
