@@ -30,22 +30,34 @@ type Options struct {
 // Feature is the panels, the heat strip, and the commands that belong to them.
 func Feature(o Options) kit.Feature {
 	none := theme.Theme{} // until the program has one
-	mixer, monitor, adapters := NewMixer(none), NewMonitor(none), NewAdapters(none)
+	monitor, adapters := NewMonitor(none), NewAdapters(none)
 	strip, choice, presets := &heat{}, &models{o.Models, o.Reopen}, presetSaver(o.SaveSampling)
 	monitor.read = o.Surroundings
 	f := kit.Feature{
 		Panels: map[keys.ID]kit.Panel{
-			keys.SamplingPanel: NewSampling(none), keys.MonitorPanel: monitor, keys.Mix: mixer,
-			keys.Adapters: adapters,
+			keys.SamplingPanel: NewSampling(none),
+			keys.MonitorPanel:  monitor,
+			keys.Mix:           NewMixer(none),
+			keys.Adapters:      adapters,
 		},
 		Strip:   strip,
 		Measure: monitor.measure,
 		Actions: map[keys.ID]func(kit.Host, string) tea.Cmd{
-			keys.Mix: useMix, keys.MixPresets: pickMix, keys.SaveMix: saveMix, keys.Heat: strip.toggle,
-			keys.Think: pickThink, keys.Preset: pickPreset, keys.SavePreset: presets.savePreset, keys.SaveDefault: presets.saveDefault,
-			keys.Adapters: adapters.open, keys.Models: choice.pick,
+			keys.Adapters:    adapters.open,
+			keys.Heat:        strip.toggle,
+			keys.Mix:         useMix,
+			keys.MixPresets:  pickMix,
+			keys.Models:      choice.pick,
+			keys.Preset:      pickPreset,
+			keys.SaveDefault: presets.saveDefault,
+			keys.SaveMix:     saveMix,
+			keys.SavePreset:  presets.savePreset,
+			keys.Think:       pickThink,
 		},
-		Commands: map[keys.ID]func(kit.Call) (string, error){keys.Think: setThink, keys.Preset: setPreset},
+		Commands: map[keys.ID]func(kit.Call) (string, error){
+			keys.Preset: setPreset,
+			keys.Think:  setThink,
+		},
 	}
 	for _, id := range keys.Parameters() {
 		f.Commands[id] = setParameter
