@@ -1,4 +1,4 @@
-# Targets for people. `make run` builds and opens the chat; `make test` passes on any machine.
+# `make run` builds the program and opens the chat; `make test` passes on any machine.
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.version=$(VERSION)
@@ -10,13 +10,14 @@ TAGS    ?=
 
 build: bin/rookery
 
-# Always asked for: the Go tool knows best what is current.
+# Always run: the Go tool knows what is up to date.
 .PHONY: bin/rookery
 bin/rookery:
 	CGO_ENABLED=0 $(GO) build -trimpath -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o $@ ./cmd/rookery
 
-# The library for NVIDIA GPUs, beside the program: needs nvcc of CUDA 12.4 or
-# newer. It is built for the card in this machine; make -C cuda fat for all.
+# Builds the library for NVIDIA GPUs and puts it beside the program. It needs nvcc of
+# CUDA 12.4 or newer, and builds for the card in this machine; make -C cuda fat
+# builds for all cards.
 GPU_LIBRARY := librookery_cuda.so
 cuda:
 	$(MAKE) -C cuda
@@ -26,16 +27,16 @@ cuda:
 run: build
 	./bin/rookery $(ARGS)
 
-# Unit, golden, fuzz-seed and command-line tests, the race detector, what cannot
-# be seen under it, then the program itself in a terminal.
+# Unit, golden, fuzz-seed and command-line tests under the race detector, the one
+# test that cannot run under it, then the program itself in a terminal.
 test: test-race e2e
 
 test-race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 	$(GO) test -run PoolStopsForTheRuntime ./infer/cpu/kernel
 
-# The kernels' own tests, those of Go that need a GPU, and the chat's: how long a
-# key takes to the screen while 32 tabs generate.
+# The kernels' own tests, the Go tests that need a GPU, and one of the chat: how long
+# a key takes to show while 32 tabs generate.
 test-cuda: cuda build
 	$(MAKE) -C cuda test
 	ROOKERY_LIB=$(CURDIR)/bin/$(GPU_LIBRARY) $(GO) test -count=1 -v -run GPU ./infer/native
@@ -45,30 +46,30 @@ test-cuda: cuda build
 sanitize-cuda: cuda
 	cuda/test/sanitize.sh cuda/build
 
-# All of both, what NVML reads, and the figures of docs/performance.md, each with a
-# time limit. ARGS names parts of it.
+# Runs both of the above, the test of what NVML reads, and the measurements of
+# docs/performance.md, each with a time limit. ARGS names parts of it.
 validate-cuda:
 	scripts/validate-cuda $(ARGS)
 
-# Drives the built program in tmux, as a person would.
+# Drives the program in tmux, as a person would.
 e2e: build
 	ROOKERY_E2E=$(CURDIR)/bin/rookery $(GO) test -count=1 -timeout 30m ./e2e
 
-# Kills the program 1,000 times while it streams, saves, thins, deletes and
-# migrates, and looks after each time for what is lost. KILLS=100 make torture:
-# fewer. make test does two dozen.
+# Kills the program 1,000 times while it streams, saves, thins and deletes, and
+# checks after each kill that nothing is lost. KILLS=100 make torture kills less
+# often; make test kills two dozen times.
 KILLS ?= 1000
 torture:
 	ROOKERY_TORTURE_KILLS=$(KILLS) $(GO) test -count=1 -timeout 60m -v -run '^TestTorture$$' ./sessions
 
-# Switches among 500 conversations with states of 6.4 MB on 64 slots: some
-# minutes and some gigabytes in the temporary directory.
+# Switches among 500 conversations with states of 6.5 MB on 64 slots. Takes some
+# minutes, and some gigabytes in the temporary directory.
 bench-tiers:
 	ROOKERY_TIERS=full $(GO) test -count=1 -timeout 30m -v -run '^TestTiers$$' ./sessions
 	$(GO) test -run '^$$' -bench SavingBesideSteps -benchtime 10s ./sessions
 
-# The faders' effect on the style of whole stories, at five points of every state
-# of the embedded model: some minutes.
+# Measures how the weight of a state changes the style of whole stories, at five
+# weights of every state of the embedded model. Takes some minutes.
 .PHONY: styles
 styles:
 	ROOKERY_STYLES=full $(GO) test -count=1 -timeout 60m -v -run TestFadersMoveTheStyle ./infer/demo
@@ -76,17 +77,17 @@ styles:
 lint:
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run ./...
 
-# FUZZTIME=1m make fuzz: every fuzz target for a while.
+# Runs every fuzz target, each for FUZZTIME.
 FUZZTIME ?= 20s
 fuzz:
 	scripts/fuzz $(FUZZTIME)
 
-# Speed of the kernels, the forward pass and the screen.
+# Measures the kernels, the forward pass and the screen.
 bench: build
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./infer/... ./ui/...
 	./bin/rookery bench
 
-# Assembly, key sheets and notices from their sources.
+# Generates the assembly from its sources.
 generate:
 	$(GO) generate ./...
 

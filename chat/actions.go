@@ -148,7 +148,7 @@ func (d *Dialogue) prompted(parent turn.ID, text string) *node {
 	d.goOnFrom(t.ID)
 	d.conv.Updated = now
 	d.retitle(parent, text)
-	d.saver.addHistory(text)
+	d.saver.AddPrompt(text)
 	return d.tree.nodes[t.ID]
 }
 
@@ -248,7 +248,7 @@ func (d *Dialogue) settable() error {
 func (d *Dialogue) saveHead() {
 	d.conv.Updated = time.Now()
 	if len(d.tree.nodes) > 0 {
-		d.saver.saveHead(d.conv)
+		d.saver.SaveHead(d.conv)
 	}
 }
 

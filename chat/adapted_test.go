@@ -98,9 +98,7 @@ func TestVariantsReadPromptsLeftWithoutAnAnswer(t *testing.T) {
 	r, d = r.forgetful(d)
 	must(t, d.Send("three"))
 	v = settled(t, d)
-	_, tree, _, err := r.store.Load(t.Context(), d.ID())
-	must(t, err)
-	again := r.reread(v.Turns[:3], tree)
+	again := r.reread(v.Turns[:3])
 	if n := len(want.Pending); n != 1 || !slices.Equal(again.State, r.pending(want).State) {
 		t.Error("what the variant has read is not what is written down")
 	}
@@ -151,7 +149,7 @@ func TestAdapterChangedWhileAnAnswerIsPrepared(t *testing.T) {
 	r.checkStates(ask(t, d, "story"), 2)
 	v := ask(t, other, "story")
 	r.checkStates(v, 2)
-	if by := v.Turns[0].Reading.Spans[0].Name; by != "plume" {
+	if by := v.Turns[0].History.Runs[0].Name; by != "plume" {
 		t.Errorf("the prompt of another conversation is read with %s", by)
 	}
 }
@@ -200,9 +198,7 @@ func TestKilledBeforeThePromptsState(t *testing.T) {
 	next := adaptedScript(t, store)
 	again := next.workspace.Open(d.ID())
 	v := settled(t, again)
-	_, tree, _, err := store.Load(t.Context(), d.ID())
-	must(t, err)
-	_, by := chattest.Readers(v.Turns, tree)
+	_, by := chattest.Readers(v.Turns)
 	if n := len(v.Turns[0].Tokens); by[0] != by[n-1] || by[n-1] == by[n] || by[n] != quill.Fingerprint {
 		t.Errorf("the tokens were read by %v", by)
 	}
@@ -240,7 +236,7 @@ func TestJournalBegunWhileTheAdapterChanges(t *testing.T) {
 		all, err := r.store.Journals(t.Context(), d.ID())
 		must(t, err)
 		if len(all) == 1 && len(all[0].Tokens) == 2 {
-			if by := all[0].Turn.Reading.Spans; len(by) != 1 || by[0].Name != "plume" {
+			if by := all[0].Turn.History.Runs; len(by) != 1 || by[0].Name != "plume" {
 				t.Errorf("the journal says %+v", by)
 			}
 			break
@@ -253,9 +249,9 @@ func TestJournalBegunWhileTheAdapterChanges(t *testing.T) {
 	r.checkStates(settled(t, d), 2)
 }
 
-// An answer of the time when nobody wrote down how it was read leaves its last
-// token to what comes next, which may have another adapter.
-func TestAnswersOfBeforeReadings(t *testing.T) {
+// An answer without a history, as of a bundle from before, leaves its last token
+// to what comes next, which may have another adapter.
+func TestAnswersWithoutHistories(t *testing.T) {
 	store := memstore.New()
 	r := adaptedScript(t, store)
 	d := r.workspace.New()
@@ -264,7 +260,7 @@ func TestAnswersOfBeforeReadings(t *testing.T) {
 	for _, tn := range settled(t, d).Turns {
 		s, err := store.Snapshot(t.Context(), tn.ID)
 		must(t, err)
-		tn.Reading = turn.Reading{}
+		tn.History = turn.History{}
 		must(t, store.CommitTurn(t.Context(), d.View().Conversation, tn, s))
 	}
 	r.close()

@@ -3,7 +3,6 @@ package chat
 import (
 	"rookery/chat/library"
 	"rookery/chat/turn"
-	"rookery/infer"
 	"rookery/infer/statefile"
 )
 
@@ -23,10 +22,11 @@ func (d *Dialogue) SetAdapter(a turn.Adapter) error {
 	}
 	d.conv.Adapter, d.adapter = a.Fingerprint, a.Title()
 	for _, run := range d.following() {
-		run.read = infer.Prefix{} // not all is read by one adapter
 		run.turn.Adapter, run.turn.AdapterID = a.Title(), a.Fingerprint
 		run.way.adapter, run.way.adapterName = a.Fingerprint, a.Title()
-		run.followAdapter()
+		if run.stream != nil {
+			run.stream.SetAdapter(a.Fingerprint)
+		}
 	}
 	d.saveHead()
 	d.publish()

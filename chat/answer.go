@@ -9,6 +9,7 @@ import (
 
 	"rookery/chat/compare"
 	"rookery/chat/prompt"
+	"rookery/chat/replay"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -26,21 +27,22 @@ type answer struct {
 	resumed   *turn.Turn  // the answer that goes on; nil for a new one
 	past      bool        // go past the stop that ended it
 	way       way
-	strange   int    // how many turns at the end of path were read in another way
-	based     bool   // it begins from another base than the conversation
-	header    string // what the prompt gave of the answer
-	prompted  bool   // the state after the prompt is kept
-	started   time.Time
-	cancel    context.CancelFunc
-	variant   Variant    // of several answers: what was asked for
-	seen      *turn.Turn // an answer whose tokens are looked at
-	forced    bool       // all that is read again is read with the adapter in use
-	anew      *turn.Anew // what is read anew for this answer
-	// promptAnew is the same of a prompt that nobody has read before.
-	promptAnew *turn.Anew
+	base      turn.ID // of the conversation: the turns' tokens are for a line from there
+	anew      int     // how many turns at the end of the line are read anew, whoever has read them
+	// skipsPrompt says that the prompt's snapshot is of no use: its mix is another one.
+	skipsPrompt bool
+	header      string // what the prompt gave of the answer
+	prompted    bool   // the state after the prompt is kept, or is not to be
+	started     time.Time
+	cancel      context.CancelFunc
+	variant     Variant    // of several answers: what was asked for
+	seen        *turn.Turn // an answer whose tokens are looked at
+	forced      bool       // all that is read again is read with the adapter in use
 
 	// under d.mu, as are the adapter of way and its name
-	read      infer.Prefix // what the state after the prompt has read; zero: not known
+	line      *replay.Line // as it was planned last
+	begun     start        // of the running request
+	told      turn.History // what the journal says of how it was read
 	turn      turn.Turn    // as begun: of an answer that goes on, with what it has
 	text      strings.Builder
 	unseen    []infer.Token // drawn before the first text
@@ -49,12 +51,7 @@ type answer struct {
 	progress  infer.Progress
 	swapped   string      // Live.Swapped
 	replaced  string      // Live.Replaced
-	cost      infer.Usage // of readBefore
-	sure      int         // of the request's tokens, how many are read as they were whatever is set
-	later     bool        // the adapter in use is the request's when those are read
-	lead, had int         // of the request's tokens, how many are not the answer's; and of the answer's, how many were read before
-	switches  int         // of the adapter, that the journal knows of
-	reader    string      // the adapter that it says reads since
+	cost      infer.Usage // of readAgain
 	sampling  sampler.Params
 	stream    *infer.Stream
 	ban       []int32 // of the running request alone
@@ -98,7 +95,7 @@ func (d *Dialogue) begin(a *answer) {
 	d.work.Go(func() {
 		defer a.cancel()
 		end := a.generate(ctx)
-		end.Snapshot = a.named(end)
+		end.Snapshot = a.nameEnding(end)
 		d.finish(a, end)
 	})
 }
@@ -109,7 +106,7 @@ func (d *Dialogue) prime(a *answer) context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	a.d, a.cancel, a.started = d, cancel, time.Now()
 	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
-	a.path, a.turn.ModelName = d.path(a.turn.Parent), a.template.ModelName
+	a.path, a.base, a.turn.ModelName = d.path(a.turn.Parent), d.conv.Base, a.template.ModelName
 	a.on(d.way(), d.way())
 	a.sampling = a.turn.Sampling
 	a.unsaved = len(a.path[len(a.path)-1].Tokens) == 0
@@ -133,7 +130,7 @@ func (a *answer) live() *Live {
 // generate makes the answer. Its ending is of everything that was drawn since begin.
 func (a *answer) generate(ctx context.Context) infer.Ending {
 	a.prepare()
-	s, err := a.ready(ctx)
+	s, err := a.findStart(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return infer.Ending{Reason: infer.ReasonCancelled}
@@ -162,7 +159,10 @@ func (a *answer) draw(ctx context.Context, s start) infer.Ending {
 	if limit == 1 {
 		return first
 	}
-	rest := a.follow(ctx, start{from: first.Snapshot, adapter: first.Snapshot.Adapter, own: true}, max(limit-1, 0), nil)
+	a.d.mu.Lock()
+	s = a.startAfter(s, first.Snapshot)
+	a.d.mu.Unlock()
+	rest := a.follow(ctx, s, max(limit-1, 0), nil)
 	rest.Tokens = slices.Concat(first.Tokens, rest.Tokens)
 	rest.Usage = addUsage(first.Usage, rest.Usage)
 	if rest.Snapshot == nil {
@@ -202,7 +202,7 @@ func (a *answer) prepare() {
 		prompt.Label, prompt.Pinned = n.turn.Label, n.turn.Pinned // may have been marked meanwhile
 		n.turn = *prompt
 		a.d.tree.hold(prompt.ID, nil)
-		a.d.saver.commit(a.d.conv, *prompt, nil)
+		a.d.saver.Commit(a.d.conv, *prompt, nil)
 		a.unsaved = false
 		a.d.reline()
 	}
@@ -220,7 +220,7 @@ func (a *answer) follow(ctx context.Context, s start, limit int, ban []int32) in
 	if err != nil {
 		return unstarted(err)
 	}
-	return a.watch(ctx, stream, s)
+	return a.watch(ctx, stream)
 }
 
 // unstarted is the ending of an answer that did not come to the engine.
@@ -232,8 +232,7 @@ func unstarted(err error) infer.Ending {
 }
 
 // watch copies what a stream gives to the dialogue until it ends.
-func (a *answer) watch(ctx context.Context, stream *infer.Stream, s start) infer.Ending {
-	fresh := !s.own && len(s.replay) == 0 && (a.resumed == nil || a.resumed.Reading.Anew == nil) // whose prompt was read in another way
+func (a *answer) watch(ctx context.Context, stream *infer.Stream) infer.Ending {
 	stopped := ctx.Done()
 	for done := false; !done; {
 		select {
@@ -244,9 +243,7 @@ func (a *answer) watch(ctx context.Context, stream *infer.Stream, s start) infer
 			stopped = nil
 			stream.Cancel()
 		}
-		if fresh && !a.prompted {
-			a.keepPrompt(stream.Prompt(), s.anew > 0 || s.reused)
-		}
+		a.keepPromptOf(stream)
 		a.grow(stream)
 	}
 	return stream.Ending()
@@ -260,17 +257,11 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 		return nil, err
 	}
 	adapter := a.way.adapter
-	if adapter != s.adapter {
-		a.read = infer.Prefix{} // it was changed since, or will be: not all is read as it is named
-	}
-	if a.submitted(s); a.later {
-		adapter = s.adapter
-	}
 	stream, err := a.host().engine.Submit(infer.Request{
-		From: adaptedTo(s.from, adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
+		From: s.requestFrom(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
 		MaxTokens: limit, Stops: a.d.workspace.stops(a.model()), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,
 	})
-	a.stream, a.ban = stream, ban
+	a.begun, a.stream, a.ban = s, stream, ban
 	return stream, err
 }
 
@@ -290,37 +281,12 @@ func (a *answer) setSampling(p sampler.Params) {
 	}
 }
 
-// keepPrompt keeps the state after the prompt, from which a retry starts. It
-// is saved if it is new.
-func (a *answer) keepPrompt(s *infer.Snapshot, anew bool) {
-	if s == nil {
-		return
-	}
-	a.d.mu.Lock()
-	defer a.d.mu.Unlock()
-	a.prompted = true
-	if len(s.Pending) == 0 {
-		s = naming(s, a.read)
-	}
-	prompt := a.d.tree.nodes[a.turn.Parent]
-	if _, known := prompt.turn.ReadingBy(a.template.Model); anew && !known {
-		a.readPromptAs(s)
-	}
-	if anew {
-		a.d.saver.commit(a.d.conv, prompt.turn, s)
-	}
-	a.d.tree.hold(prompt.turn.ID, s)
-}
-
 // grow takes what the stream has.
 func (a *answer) grow(stream *infer.Stream) {
 	text, tokens := stream.Read()
 	progress := stream.Progress()
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
-	if a.later {
-		a.followAdapter()
-	}
 	progress.Read, progress.ToRead = progress.Read+a.cost.Read, progress.ToRead+a.cost.Read
 	if a.stopping && !a.journaled && a.resumed == nil {
 		return // the step that ran when it was stopped: nothing had been seen yet
@@ -348,10 +314,21 @@ func (a *answer) journal(tokens []infer.Token, text string) {
 			return
 		}
 		t := a.turn
-		t.Text, t.Reading = a.text.String(), a.readSoFar()
-		a.heard()
-		a.d.saver.begin(t)
+		t.Text, t.History = a.text.String(), a.readSoFar()
+		a.told = t.History
+		a.d.saver.BeginJournal(t)
 		a.journaled, tokens, a.unseen = true, a.unseen, nil
 	}
-	a.d.saver.grow(a.turn.ID, tokens, text)
+	a.d.saver.AppendJournal(a.turn.ID, tokens, text)
+}
+
+// amend lets the journal say that another adapter reads since a token. The
+// caller holds mu.
+func (a *answer) amend() {
+	t := a.turn
+	t.History = a.readSoFar()
+	if a.journaled && !slices.Equal(t.History.Runs, a.told.Runs) {
+		a.told = t.History
+		a.d.saver.AmendJournal(t)
+	}
 }

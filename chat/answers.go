@@ -129,7 +129,7 @@ func (k *Workspace) asking(ctx context.Context, q prompt.Question, v Variant) (r
 	if err := a.host().adapters.Need(ctx, a.way.adapter); err != nil {
 		return r, "", err
 	}
-	from, text, err := a.beginning(ctx)
+	from, text, err := a.loadBeginning(ctx, a.way.base)
 	if err != nil {
 		return r, "", err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"rookery/chat/library"
@@ -111,30 +110,21 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 	if name, err = l.CheckName(ctx, name); err != nil {
 		return turn.State{}, err
 	}
-	s, err := a.found(ctx, func(ctx context.Context) (start, error) { return a.below(ctx, nil) })
+	s, err := a.findStart(ctx)
 	if err != nil {
-		return turn.State{}, err
-	}
-	if err := d.workspace.adapters.Need(ctx, a.way.adapter); err != nil {
-		return turn.State{}, err
-	}
-	if s, err = a.readBefore(ctx, s); err != nil {
 		return turn.State{}, err
 	}
 	snap := s.from
 	if snap == nil || len(s.tokens) > 0 {
-		if snap, err = library.ReadState(ctx, e, infer.Request{From: s.from, Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
+		adapter := a.way.adapter
+		if snap, err = library.ReadState(ctx, e, infer.Request{From: s.requestFrom(adapter), Tokens: s.tokens, Adapter: adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
 			return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 		}
-	}
-	tokens := []int32{}
-	for _, r := range a.path {
-		tokens = slices.Concat(tokens, a.template.TurnTokens(r, a.rendering))
 	}
 	return l.Add(ctx, statefile.State{
 		Name: name, Kind: statefile.Saved, Source: title, Model: snap.Model, ModelName: a.template.ModelName,
 		Adapter: snap.Adapter, AdapterName: d.workspace.adapters.FindTitle(ctx, snap.Adapter),
-		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: library.BareSnapshot(snap),
+		Shape: statefile.ShapeOf(e.Model()), Tokens: a.line.Tokens(), Created: time.Now(), Snapshot: library.BareSnapshot(snap),
 	})
 }
 
@@ -153,5 +143,5 @@ func (d *Dialogue) reader(id turn.ID) (*answer, string, error) {
 	case n.turn.Role != turn.RoleAssistant:
 		return nil, "", errors.New("the state after a prompt waits for its answer: choose the answer")
 	}
-	return d.looker(id), d.conv.Title, nil
+	return d.lookFrom(id), d.conv.Title, nil
 }

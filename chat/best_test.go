@@ -66,7 +66,7 @@ func TestBestReadsThePromptOnce(t *testing.T) {
 	if last(kept).Text != want[2] || kept.Siblings[1] != (chat.Siblings{N: 2, Of: 2}) || kept.Alternatives != nil {
 		t.Errorf("kept is %q as %+v", last(kept).Text, kept.Siblings[1])
 	}
-	_, turns, _, err := r.store.Load(t.Context(), d.ID())
+	_, turns, err := r.store.Load(t.Context(), d.ID())
 	must(t, err)
 	if len(turns) != 3 {
 		t.Errorf("%d turns are stored, want the prompt and two answers", len(turns))
@@ -141,8 +141,9 @@ func TestKeepARunningRow(t *testing.T) {
 			if last(v).ID != chosen || len(last(v).Tokens) != 600 || v.Siblings[1].Of != of {
 				t.Errorf("kept is %d of %+v with %d tokens", last(v).ID, v.Siblings[1], len(last(v).Tokens))
 			}
-			_, turns, j, err := r.store.Load(t.Context(), d.ID())
+			_, turns, err := r.store.Load(t.Context(), d.ID())
 			must(t, err)
+			j := newestJournal(t, r.store, d.ID())
 			if len(turns) != 1+of || j != nil {
 				t.Errorf("%d turns are stored, a journal %v", len(turns), j)
 			}

@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"strings"
 	"time"
+
+	"rookery/chat/turn"
 )
 
 // BinRetention is how long a conversation that was thrown away can be taken back.
@@ -174,7 +175,7 @@ func (d *Dialogue) alter(change func(*turn.Conversation)) error {
 	}
 	change(&d.conv)
 	if len(d.tree.nodes) > 0 {
-		d.saver.saveHead(d.conv)
+		d.saver.SaveHead(d.conv)
 	}
 	d.publish()
 	return nil

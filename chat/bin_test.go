@@ -116,7 +116,7 @@ func TestTheBinIsNotOpenedAndPurged(t *testing.T) {
 	must(t, r.workspace.MoveToBin(ctx, old.ID()))
 	must(t, r.workspace.MoveToBin(ctx, young.ID()))
 	must(t, r.workspace.Close(ctx))
-	c, _, _, err := store.Load(ctx, old.ID())
+	c, _, err := store.Load(ctx, old.ID())
 	must(t, err)
 	c.Deleted = time.Now().Add(-chat.BinRetention - time.Hour)
 	must(t, store.SaveConversation(ctx, c))
@@ -128,7 +128,7 @@ func TestTheBinIsNotOpenedAndPurged(t *testing.T) {
 		t.Errorf("opened %d conversations", len(open))
 	}
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		if _, _, _, err := store.Load(ctx, old.ID()); err != nil {
+		if _, _, err := store.Load(ctx, old.ID()); err != nil {
 			break // purged
 		}
 		if time.Now().After(end) {

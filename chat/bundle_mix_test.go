@@ -40,7 +40,7 @@ func TestBundleOfAMix(t *testing.T) {
 	if arrivals := imported(t, to.store, data); arrivals[0].Note != "" {
 		t.Errorf("arrived %+v", arrivals)
 	}
-	c, turns, _, err := to.store.Load(ctx, d.ID())
+	c, turns, err := to.store.Load(ctx, d.ID())
 	must(t, err)
 	faders := c.Mix.Others
 	if len(faders) != 2 || faders[0].State != known.ID || faders[0].Name != "known here" || faders[1].State == beta.ID || faders[1].Name != "beta (2)" {
@@ -100,7 +100,7 @@ func TestMixOfARenamedState(t *testing.T) {
 	known.Name = "renamed"
 	must(t, to.SaveState(ctx, known))
 	imported(t, to, bundled(t, from.store, true, d.ID()))
-	c, turns, _, err := to.Load(ctx, d.ID())
+	c, turns, err := to.Load(ctx, d.ID())
 	must(t, err)
 	if want := (turn.MixMember{State: alpha.ID, Name: "renamed", Weight: 0.5}); c.Mix.Others[0] != want || turns[1].Mix.Others[0] != want {
 		t.Errorf("the mixes have %+v and %+v, want %+v", c.Mix.Others, turns[1].Mix.Others, want)

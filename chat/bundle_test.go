@@ -85,9 +85,9 @@ func grown(t *testing.T, r *room) *chat.Dialogue {
 func same(t *testing.T, a, b turn.Store, id turn.ID, states bool) {
 	t.Helper()
 	ctx := context.Background()
-	ca, ta, _, err := a.Load(ctx, id)
+	ca, ta, err := a.Load(ctx, id)
 	must(t, err)
-	cb, tb, _, err := b.Load(ctx, id)
+	cb, tb, err := b.Load(ctx, id)
 	must(t, err)
 	if d := cmp.Diff(ca, cb) + cmp.Diff(ta, tb); d != "" {
 		t.Errorf("the tree differs:\n%s", d)
@@ -304,7 +304,7 @@ func TestImportNeverOverwrites(t *testing.T) {
 	if got := fate(imported(t, store, short, short)); got != "new ,present given twice" {
 		t.Errorf("the same twice: %s", got)
 	}
-	before, turns, _, err := store.Load(ctx, d.ID())
+	before, turns, err := store.Load(ctx, d.ID())
 	must(t, err)
 	first := imported(t, store, long) // has more than what is stored
 	if fate(first) != "copy " || first[0].ID == d.ID() {
@@ -314,7 +314,7 @@ func TestImportNeverOverwrites(t *testing.T) {
 	if fate(second) != "present " || second[0].ID != first[0].ID {
 		t.Errorf("another version twice: %+v", second)
 	}
-	after, kept, _, err := store.Load(ctx, d.ID())
+	after, kept, err := store.Load(ctx, d.ID())
 	must(t, err)
 	if diff := cmp.Diff(before, after) + cmp.Diff(turns, kept); diff != "" {
 		t.Errorf("the import changed what was stored:\n%s", diff)
@@ -347,7 +347,7 @@ func TestTakenTurnsGetNewIDs(t *testing.T) {
 	if got[0].Outcome != transfer.OutcomeCopy || got[0].ID == d.ID() {
 		t.Errorf("arrived %+v", got)
 	}
-	if _, turns, _, err := store.Load(ctx, 5); err != nil || len(turns) != 1 || turns[0].ID != tn.ID {
+	if _, turns, err := store.Load(ctx, 5); err != nil || len(turns) != 1 || turns[0].ID != tn.ID {
 		t.Errorf("the other conversation is %v, %v", turns, err)
 	}
 }

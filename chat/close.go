@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"time"
+
+	"rookery/chat/turn"
 )
 
 // CloseDialogue stops and saves a dialogue and forgets it; its conversation stays
@@ -29,8 +30,8 @@ func (k *Workspace) CloseDialogue(d *Dialogue) {
 func (k *Workspace) leave(d *Dialogue, saved chan struct{}) {
 	d.work.Wait()
 	d.dismissed()
-	err := d.saver.flush(k.ctx)
-	d.saver.stop()
+	err := d.saver.Flush(k.ctx)
+	d.saver.Stop()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.hasLeft(d.id, saved)
@@ -69,7 +70,7 @@ func (k *Workspace) Delete(ctx context.Context, id turn.ID) error {
 			return fmt.Errorf("deleting conversation %d: %w", id, err)
 		}
 		d.dismissed()
-		d.saver.stop()
+		d.saver.Stop()
 	}
 	if leaving != nil {
 		select {
@@ -114,10 +115,10 @@ func (k *Workspace) Close(ctx context.Context) error {
 	if err := k.secondModels.shut(); err != nil {
 		errs = append(errs, err)
 	}
-	if err := k.saver.flush(ctx); err != nil {
+	if err := k.saver.Flush(ctx); err != nil {
 		errs = append(errs, fmt.Errorf("what is open is not saved: %w", err))
 	}
-	k.saver.stop()
+	k.saver.Stop()
 	if err := k.store.Close(); err != nil {
 		errs = append(errs, fmt.Errorf("closing the store: %w", err))
 	}

@@ -102,20 +102,16 @@ func (d *Dialogue) generateAll(ctx context.Context, rows []*answer, ctxs []conte
 		a.path = line
 		a.prepare()
 	}
-	for _, a := range rows {
-		a.open()
-	}
 	var reading sync.WaitGroup
 	for _, group := range together(rows) {
 		reading.Go(func() {
 			first, start := rows[group[0]], (*answer).readPrompt
 			if len(group) == 1 {
-				start = (*answer).ready
+				start = (*answer).findStart
 			}
 			s, err := start(first, ctx)
 			for _, i := range group {
-				rows[i].prompted = rows[i].prompted || i != group[0]
-				rows[i].shares(first)
+				rows[i].takeOver(first)
 				d.startRow(ctxs[i], rows[i], s, err)
 			}
 		})
@@ -156,8 +152,8 @@ func (d *Dialogue) startRow(ctx context.Context, a *answer, s start, err error) 
 			d.finishRow(a, unstarted(err))
 			return
 		}
-		end := a.watch(ctx, stream, s)
-		end.Snapshot = a.named(end)
+		end := a.watch(ctx, stream)
+		end.Snapshot = a.nameEnding(end)
 		d.finishRow(a, end)
 	})
 }
@@ -165,21 +161,32 @@ func (d *Dialogue) startRow(ctx context.Context, a *answer, s start, err error) 
 // readPrompt makes the state after the prompt, from which any number of
 // answers can be drawn.
 func (a *answer) readPrompt(ctx context.Context) (start, error) {
-	s, err := a.ready(ctx)
+	s, err := a.findStart(ctx)
 	if err != nil || len(s.tokens) == 0 {
 		return s, err
 	}
-	read := a.cost.Read
+	read, adapter := a.cost.Read, a.adapterInUse().Adapter
 	end, err := a.readLogits(ctx, infer.Request{
-		From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Sampling: a.samplingNow(), Adapter: s.adapter, AnyAdapter: true,
-	}, func(stream *infer.Stream) { a.progressed(stream, read, read+len(s.tokens)) })
+		From: s.requestFrom(adapter), Tokens: s.tokens, Sampling: a.samplingNow(), Adapter: adapter, AnyAdapter: true,
+	}, func(stream *infer.Stream) { a.showProgress(stream, read, read+len(s.tokens)) })
 	if err != nil {
 		return start{}, err
 	}
-	if !a.prompted {
-		a.keepPrompt(end, true)
+	a.d.mu.Lock()
+	s = a.startAfter(s, end)
+	a.d.mu.Unlock()
+	a.keepPrompt(s)
+	return s, nil
+}
+
+// takeOver takes over what another answer found out for both.
+func (a *answer) takeOver(first *answer) {
+	if a == first {
+		return
 	}
-	return start{from: end, adapter: s.adapter}, nil
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	a.prompted, a.line, a.forced, a.replaced = true, first.line, first.forced, first.replaced
 }
 
 // readLogits reads what a request says and returns the state after it, with
@@ -217,4 +224,53 @@ func (a *answer) readLogits(ctx context.Context, r infer.Request, progress func(
 			return end.Snapshot, nil
 		}
 	}
+}
+
+// MaxBest is how many answers Best makes at most.
+const MaxBest = 32
+
+// Best generates n answers to the last prompt at once, with consecutive seeds.
+// The prompt is read once; the answers are rows of the same steps. They stay
+// siblings unless Keep drops some.
+func (d *Dialogue) Best(n int) error {
+	return d.act("best", func() error {
+		last := d.tree.prompt(d.conv.Head)
+		if last == nil {
+			return ErrNothing
+		}
+		return d.bestOf(last, n)
+	})
+}
+
+// SendBest adds a user turn below the head and generates n answers to it.
+func (d *Dialogue) SendBest(text string, n int) error {
+	return d.act(text, func() error {
+		if err := checkBest(n); err != nil {
+			return err
+		}
+		return d.bestOf(d.prompted(d.conv.Head, text), n)
+	})
+}
+
+func checkBest(n int) error {
+	if n < 2 || n > MaxBest {
+		return fmt.Errorf("choose from 2 to %d answers, not %d", MaxBest, n)
+	}
+	return nil
+}
+
+// bestOf compares the conversation's way with itself, under n seeds. The
+// caller holds mu.
+func (d *Dialogue) bestOf(prompt *node, n int) error {
+	if err := checkBest(n); err != nil {
+		return err
+	}
+	variants := make([]Variant, n)
+	seed := d.nextSeed(prompt)
+	for i := range variants {
+		variants[i] = d.variant()
+		variants[i].Sampling.Seed = seed + uint64(i)
+	}
+	d.compare(prompt, variants, false)
+	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rookery/chat/library"
+	"rookery/chat/save"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -28,7 +29,7 @@ type Dialogue struct {
 	workspace *Workspace
 	id        turn.ID
 	view      atomic.Pointer[View]
-	saver     *saver
+	saver     *save.Saver
 
 	mu      sync.Mutex
 	conv    turn.Conversation
@@ -92,7 +93,7 @@ func newDialogue(k *Workspace, c turn.Conversation, loading bool) *Dialogue {
 	d := &Dialogue{workspace: k, id: c.ID, conv: c, tree: newTree(k.memory), loading: loading}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.saver = newSaver(k.store, c.ID, k.memory, func() {
+	d.saver = save.NewSaver(k.store, c.ID, k.memory, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.publish()
@@ -116,7 +117,7 @@ func (d *Dialogue) publish() {
 	}
 	v.Conversation.Head = d.shown()
 	var failed error
-	v.Saved, failed = d.saver.idle()
+	v.Saved, failed = d.saver.Idle()
 	if v.Err == nil && failed != nil {
 		v.Err = fmt.Errorf("%w; saving is tried again by itself", failed)
 	}

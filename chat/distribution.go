@@ -85,7 +85,7 @@ func (d *Dialogue) NextDistribution(ctx context.Context) (*Distribution, error) 
 		return nil, err
 	}
 	t := head.turn
-	a := &answer{d: d, turn: turn.Turn{Parent: t.ID}, template: d.template(), rendering: d.rendering(), path: d.path(t.ID), sampling: t.Sampling}
+	a := &answer{d: d, turn: turn.Turn{Parent: t.ID}, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(t.ID), sampling: t.Sampling, prompted: true}
 	if t.Role == turn.RoleAssistant {
 		a.turn, a.resumed, a.path = t, &t, d.path(t.Parent)
 	}
@@ -103,15 +103,57 @@ func (d *Dialogue) NextDistribution(ctx context.Context) (*Distribution, error) 
 
 // ahead is the state that the answer would go on from, with logits.
 func (a *answer) ahead(ctx context.Context) (*infer.Snapshot, error) {
-	s, err := a.ready(ctx)
+	s, err := a.findStart(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return a.logitsAt(ctx, s)
+}
+
+// logitsAt is the state where an answer begins, with its logits.
+func (a *answer) logitsAt(ctx context.Context, s start) (*infer.Snapshot, error) {
 	unread := len(s.tokens) + len(s.replay)
 	if s.from != nil && s.from.Logits != nil && unread+len(s.from.Pending) == 0 {
 		return s.from, nil
 	}
+	adapter := a.adapterInUse().Adapter
 	return a.readLogits(ctx, infer.Request{
-		From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: s.adapter, AnyAdapter: true,
+		From: s.requestFrom(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: adapter, AnyAdapter: true,
 	}, nil)
+}
+
+// drawnKept is of how many answers the tokens stay as they were drawn.
+const drawnKept = 16
+
+// drawn is the last answers' tokens as they were drawn, with what each state
+// of a mix thought of them.
+type drawn struct {
+	turns  []turn.ID // the one drawn last at the end
+	tokens map[turn.ID][]infer.Token
+}
+
+func (d *drawn) keep(turnID turn.ID, tokens []infer.Token, more bool) {
+	if len(tokens) == 0 {
+		return
+	}
+	if d.tokens == nil {
+		d.tokens = map[turn.ID][]infer.Token{}
+	}
+	if more {
+		tokens = slices.Concat(d.tokens[turnID], tokens)
+	}
+	d.turns = append(slices.DeleteFunc(d.turns, func(id turn.ID) bool { return id == turnID }), turnID)
+	d.tokens[turnID] = tokens
+	if len(d.turns) > drawnKept {
+		delete(d.tokens, d.turns[0])
+		d.turns = slices.Delete(d.turns, 0, 1)
+	}
+}
+
+// Drawn is the tokens of an answer as they were drawn, of the last answers
+// since the program was started; otherwise nil. It must not be changed.
+func (d *Dialogue) Drawn(id turn.ID) []infer.Token {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.drawn.tokens[id]
 }

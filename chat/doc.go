@@ -1,6 +1,9 @@
-// Package chat holds conversations: trees of turns, prompt templates, thinking
-// modes and presets, export. It knows no screen, no SQL and no device; the
-// engine is reached through infer and the store through the Store interface.
+// Package chat holds open conversations: trees of turns, the answers that are
+// generated for them, and comparisons of answers. It knows no screen, no SQL and
+// no device; the engine is reached through infer and the store through
+// turn.Store. What it is made of stands below it: the data (turn), prompts
+// (prompt), plans (replay), saving (save), states and adapters (library), what
+// answers are compared by (compare), files (transfer).
 //
 // A Workspace is everything one running program has open. A Dialogue is one open
 // conversation. Both have their own goroutines; every method returns at once
@@ -11,12 +14,13 @@
 //
 // A user turn's tokens are the separator (before the first turn: the system
 // prompt), what the person wrote, "Assistant:" and the header of the thinking
-// mode. An answer's tokens are what was drawn, without the stop. Along a line,
-// the tokens of all turns (Turn.Recall where there is one, but for the last)
-// are what the state has read, neither more nor less, and the snapshot kept
-// with a turn is the state after its own. So a next turn reads its own tokens
-// alone, a retry reads nothing, and where a snapshot is missing, damaged or of
-// another model, the nearest one above it and the tokens since do as well.
+// mode. An answer's tokens are what was drawn, without the stop. The state after
+// a turn has read the tokens of all turns of its line, of those above it
+// Turn.Recall where there is one. Turn.History says with which adapters, and from
+// which base state. A next turn therefore reads its own tokens alone, and a retry
+// reads nothing. Where a snapshot is missing, damaged or of another model, a plan
+// (chat/replay) begins at the nearest one whose history is a prefix of the wanted
+// one, and the answer reads the rest.
 //
 // # Saving
 //

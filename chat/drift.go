@@ -23,12 +23,12 @@ var ErrNoStates = errors.New("there are no two states to compare yet: send a pro
 // begins from the zero state. from says with what. It blocks.
 func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err error) {
 	d.mu.Lock()
-	a := d.looker(d.conv.Head)
+	a := d.lookFrom(d.conv.Head)
 	from = d.base.Name
 	d.mu.Unlock()
 	var reference []float32
 	if a.way.base != 0 {
-		s, _, err := a.beginning(ctx)
+		s, _, err := a.loadBeginning(ctx, a.way.base)
 		if err != nil {
 			return nil, "", fmt.Errorf("comparing with %q: %w", from, err)
 		}
@@ -38,7 +38,7 @@ func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err er
 	}
 	shape := d.workspace.engine.Model().Shape
 	for i, t := range a.path {
-		s := a.find(ctx, t)
+		s := a.findSnapshot(ctx, t.ID)
 		if err := ctx.Err(); err != nil {
 			return nil, "", err
 		}

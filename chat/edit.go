@@ -123,14 +123,13 @@ func (d *Dialogue) headerOf(n *node) string {
 // comes of the rest.
 func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 	t := d.template()
-	now := turn.Span{Adapter: d.conv.Adapter, Name: d.adapter}
 	sampling := d.conv.Sampling
 	sampling.Seed = d.nextSeed(d.tree.nodes[beside.turn.Parent])
 	tn := turn.Turn{
 		ID: turn.NewID(), Parent: beside.turn.Parent, Role: turn.RoleAssistant, Text: text, Tokens: tokens,
 		Open: open, Reason: infer.ReasonStop, Sampling: sampling, Model: t.Model, ModelName: t.ModelName,
 		Base: beside.turn.Base, Adapter: beside.turn.Adapter, AdapterID: beside.turn.AdapterID, Edited: true, Created: time.Now(),
-		Reading: beside.turn.ReadUpTo(t.Model, sameTokens(beside.turn.Tokens, tokens), now),
+		History: d.editedHistory(&beside.turn, tokens),
 	}
 	if open {
 		tn.Reason = infer.ReasonCancelled
@@ -146,4 +145,25 @@ func (d *Dialogue) graft(beside *node, tokens []int32, text string, open bool) {
 		return
 	}
 	d.reline()
+}
+
+// editedHistory is what an answer with other tokens is to read: it is read as it
+// was up to the first change, and from there with the adapter in use. The caller
+// holds mu.
+func (d *Dialogue) editedHistory(t *turn.Turn, tokens []int32) turn.History {
+	if !t.History.Known(d.template().Model) {
+		return turn.History{}
+	}
+	prompt := d.lineLen(t.Parent, t.History)
+	h := t.History.Prefix(prompt + sameTokens(t.Tokens, tokens))
+	return h.Then(turn.Run{Tokens: prompt + len(tokens) - h.Len(), Adapter: d.conv.Adapter, Name: d.adapter})
+}
+
+// sameTokens is how many tokens two turns begin with together.
+func sameTokens(a, b []int32) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }

@@ -203,7 +203,7 @@ func TestMarkOfAPromptJustSent(t *testing.T) {
 		if got := settled(t, d).Turns[0]; got.Label != "kept" {
 			t.Fatalf("the prompt has the label %q", got.Label)
 		}
-		if _, turns, _, err := store.Load(t.Context(), d.ID()); err != nil || turns[0].Label != "kept" {
+		if _, turns, err := store.Load(t.Context(), d.ID()); err != nil || turns[0].Label != "kept" {
 			t.Fatalf("stored are %+v, %v", turns, err)
 		}
 	}

@@ -66,14 +66,18 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 		t.AdapterID = end.Snapshot.Adapter
 	}
 	t.Recall = d.recall(a.header, t.Text)
-	if t.Reading = (turn.Reading{}); a.way.second == nil {
-		t.Reading = a.readTo(t.Tokens, end.Snapshot)
+	switch t.History = (turn.History{}); {
+	case a.way.second != nil: // of no use to the conversation's model
+	case end.Snapshot != nil:
+		t.History = a.historyOf(a.begun, end.Snapshot)
+	default:
+		t.History = a.readSoFar().Until(a.line.Prompt() + len(t.Tokens))
 	}
 	if a.way.second == nil { // figures are of the conversations' tokens
 		d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)
 	}
-	t.Pinned = a.based && a.way.second == nil // only its own state knows its base
-	if n := d.tree.nodes[t.ID]; n != nil {    // may have been marked while it went on
+	t.Pinned = a.way.base != a.base && a.way.second == nil // other turns of its line begin from another base
+	if n := d.tree.nodes[t.ID]; n != nil {                 // may have been marked while it went on
 		t.Label, t.Pinned = n.turn.Label, n.turn.Pinned
 	}
 	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree
@@ -84,7 +88,7 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 // commitAnswer saves an answer of the tree with the head as it is now.
 func (d *Dialogue) commitAnswer(id turn.ID, s *infer.Snapshot) {
 	d.conv.Updated = time.Now()
-	d.saver.commit(d.conv, d.tree.nodes[id].turn, s)
+	d.saver.Commit(d.conv, d.tree.nodes[id].turn, s)
 	d.tree.hold(id, s)
 }
 

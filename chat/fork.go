@@ -73,14 +73,14 @@ func (d *Dialogue) lineAsIs(id turn.ID) (forking, error) {
 		return forking{}, missing(id)
 	}
 	f := forking{conversation: d.conv, base: d.base, adapter: d.adapter, rendering: d.rendering()}
-	path := d.path(id) // with who read them, which may stand at turns that are not copied
+	path := d.path(id)
 	for i, n := range d.tree.line(id) {
 		held := d.tree.held(n.turn.ID)
-		s, waits := d.saver.pending(n.turn.ID)
+		s, waits := d.saver.Pending(n.turn.ID)
 		if held == nil {
 			held = s
 		}
-		f.of = append(f.of, d.saver.origin(n.turn.ID))
+		f.of = append(f.of, d.saver.Origin(n.turn.ID))
 		f.turns, f.held, f.unsaved = append(f.turns, path[i]), append(f.held, held), append(f.unsaved, waits)
 	}
 	return f, nil
@@ -105,7 +105,7 @@ func (k *Workspace) fork(f forking, i int) *Dialogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.base, d.adapter = f.base, f.adapter
-	d.saver.order("copying the conversation", origin, func(ctx context.Context, s turn.Store) error {
+	d.saver.Queue("copying the conversation", origin, func(ctx context.Context, s turn.Store) error {
 		return s.CopyTurns(ctx, c, turns, of)
 	})
 	for j, t := range turns {
@@ -113,7 +113,7 @@ func (k *Workspace) fork(f forking, i int) *Dialogue {
 			panic("chat: " + err.Error())
 		}
 		if f.unsaved[j] {
-			d.saver.commit(c, t, f.held[j])
+			d.saver.Commit(c, t, f.held[j])
 		}
 		if f.held[j] != nil {
 			d.tree.hold(t.ID, f.held[j])

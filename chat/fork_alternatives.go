@@ -84,6 +84,7 @@ func (f *forking) take(v Variant, t prompt.Template) {
 		f.turns[i].Base = v.Base.Name
 	}
 	for i := range f.turns[:len(f.turns)-1] { // states of another base
+		f.turns[i].History = turn.History{}
 		f.of[i], f.held[i], f.unsaved[i] = 0, (*infer.Snapshot)(nil), false
 	}
 }

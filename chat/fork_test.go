@@ -125,7 +125,7 @@ func TestCopiesGetNoLaterStates(t *testing.T) {
 				copied[i].ID, copied[i].Parent = turn.NewID(), c.Tip
 				c.Head, c.Tip = copied[i].ID, copied[i].ID
 			}
-			copied[0].Reading = turn.Reading{}
+			copied[0].History = turn.History{}
 			copied[1].Tokens = copied[1].Tokens[:2]
 			must(t, r.store.CopyTurns(t.Context(), c, copied, of))
 			for i, tn := range copied {

@@ -11,6 +11,8 @@ import (
 	"rookery/chat"
 	"rookery/chat/memstore"
 	"rookery/chat/transfer"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // told is what an import says it did, and what is stored then.
@@ -24,7 +26,7 @@ func told(t *testing.T, data string) string {
 		if a.Outcome != transfer.OutcomeNew {
 			continue
 		}
-		c, turns, _, err := store.Load(ctx, a.ID)
+		c, turns, err := store.Load(ctx, a.ID)
 		must(t, err)
 		if c.System != "" {
 			fmt.Fprintf(&b, "  system %q\n", c.System)
@@ -129,5 +131,24 @@ func TestRefusedFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", file, err, want)
 		}
+	}
+}
+
+// Files stay readable: this one has sampling and usage under their first names,
+// and zeros that are left out today.
+func TestImportOfAnOlderExport(t *testing.T) {
+	data, err := os.ReadFile("testdata/import/rookery-1.json")
+	must(t, err)
+	store := memstore.New()
+	imported(t, store, data)
+	wantC, wantTurns := exported()
+	c, turns, err := store.Load(t.Context(), wantC.ID)
+	must(t, err)
+	wantC.Tip = wantC.Head
+	if diff := cmp.Diff(wantC, c); diff != "" {
+		t.Errorf("the conversation:\n%s", diff)
+	}
+	if diff := cmp.Diff(wantTurns, turns); diff != "" {
+		t.Errorf("the turns:\n%s", diff)
 	}
 }

@@ -103,11 +103,11 @@ func (d *Dialogue) drop(turns []turn.ID) {
 	}
 	for _, id := range turns {
 		d.tree.remove(id)
-		d.saver.dropJournal(id)
+		d.saver.DropJournal(id)
 		d.choice.forget(id)
 	}
 	c := d.conv
-	d.saver.order("removing answers", nil, func(ctx context.Context, s turn.Store) error {
+	d.saver.Queue("removing answers", nil, func(ctx context.Context, s turn.Store) error {
 		return s.DropTurns(ctx, c, turns)
 	})
 }

@@ -36,12 +36,12 @@ func (d *Dialogue) mark(id turn.ID, change func(*turn.Turn)) error {
 	}
 	change(&n.turn)
 	t := n.turn
-	d.saver.order("marking a turn", nil, func(ctx context.Context, s turn.Store) error {
+	d.saver.Queue("marking a turn", nil, func(ctx context.Context, s turn.Store) error {
 		return s.MarkTurn(ctx, t.ID, t.Label, t.Pinned)
 	})
 	// A state in memory that the store has let go is worth having again now.
 	if held := d.tree.held(id); held != nil && (t.Pinned || t.Label != "") && (d.run == nil || d.run.turn.ID != id) {
-		d.saver.commit(d.conv, t, held)
+		d.saver.Commit(d.conv, t, held)
 	} else {
 		d.saveHead()
 	}

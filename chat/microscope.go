@@ -57,7 +57,7 @@ func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]
 		return nil, err
 	}
 	t := n.turn
-	a := &answer{d: d, turn: t, template: d.template(), rendering: d.rendering(), path: d.path(t.Parent), sampling: t.Sampling}
+	a := &answer{d: d, turn: t, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(t.Parent), sampling: t.Sampling, prompted: true}
 	w := d.way()
 	switch {
 	case t.AdapterID != "" || t.Adapter == "":
@@ -67,9 +67,7 @@ func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]
 	}
 	w.mix = t.Mix
 	a.on(w, d.way())
-	if a.seen = &t; len(t.Reading.Spans) > 0 {
-		a.strange, a.anew = 0, nil // the turn says itself how its line was read
-	}
+	a.seen, a.anew = &t, 0 // the turn says itself how its line was read
 	d.mu.Unlock()
 	if !a.template.OwnsTokens(t) {
 		return nil, otherTokens(t)
@@ -87,43 +85,15 @@ func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]
 // stateAt is the state after so many tokens of the answer, with its logits.
 func (a *answer) stateAt(ctx context.Context, index int) (*infer.Snapshot, error) {
 	from, at := a.d.looked(a.turn, index)
-	s, err := a.found(ctx, func(ctx context.Context) (start, error) {
-		if from != nil {
-			return a.within(from, a.turn.Tokens[:index], at), nil
-		}
-		return a.below(ctx, a.turn.Tokens[:index])
-	})
-	if err == nil {
-		s, err = a.readBefore(ctx, s)
+	s, err := a.reachStart(ctx, a.turn.Tokens[:index], from, at)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || s.from != nil && s.from.Logits != nil && len(s.tokens)+len(s.replay) == 0 {
-		return s.from, err
-	}
-	out, err := a.readLogits(ctx, infer.Request{
-		From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(nil), Adapter: s.adapter, AnyAdapter: true,
-	}, nil)
+	out, err := a.logitsAt(ctx, s)
 	if err == nil {
 		a.d.look(a.turn, index, out)
 	}
 	return out, err
-}
-
-// within is where reading goes on inside the answer, of whose tokens a state
-// has read some.
-func (a *answer) within(from *infer.Snapshot, tokens []int32, read int) start {
-	l := a.lining()
-	l.turn(len(a.path), a.seen, tokens, true)
-	var rest []stretch
-	for _, p := range l.stretches() {
-		gone := min(read, len(p.replay))
-		read -= gone
-		if p.replay = p.replay[gone:]; len(p.replay) > 0 {
-			rest = append(rest, p)
-		}
-	}
-	s := stretched(rest, l.now)
-	s.from = from
-	return s
 }
 
 // looked is the nearest state that the last looks have left, and how many

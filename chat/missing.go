@@ -1,8 +1,12 @@
 package chat
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
+	"rookery/chat/library"
+	"rookery/chat/replay"
 	"rookery/chat/turn"
 )
 
@@ -15,6 +19,7 @@ type MissingError struct {
 	WayOut        string // how they can be read again
 	Now           string // what would read them otherwise
 	Err           error
+	base          bool // it is the state that they begin from
 }
 
 func (e *MissingError) Error() string {
@@ -28,11 +33,6 @@ func turnsNumbered(first, last int) string {
 		return fmt.Sprintf("turn %d", first)
 	}
 	return fmt.Sprintf("turns %d to %d", first, last)
-}
-
-// turnsRead says who read turns.
-func turnsRead(first, last int, name, fingerprint string) string {
-	return fmt.Sprintf("reading %s again with %s", turnsNumbered(first, last), adapterNamed(name, fingerprint))
 }
 
 // adapterNamed is an adapter in a sentence: its name and the beginning of its
@@ -49,52 +49,51 @@ func adapterNamed(name, fingerprint string) string {
 	return fmt.Sprintf("the adapter %s (%s)", name, mark)
 }
 
-// adapterInUse is the one of now in a sentence.
-func (a *answer) adapterInUse() string {
-	a.d.mu.Lock()
-	defer a.d.mu.Unlock()
-	return adapterNamed(a.way.adapterName, a.way.adapter) + ", which is in use now"
+// sayAdapterInUse is the one of now in a sentence.
+func (a *answer) sayAdapterInUse() string {
+	use := a.adapterInUse()
+	return adapterNamed(use.Name, use.Adapter) + ", which is in use now"
 }
 
-// force lets an answer go on without what is missing, if a person wants that.
-func (a *answer) force(missing *MissingError) bool {
+// goOnWithout says whether an answer goes on without what is missing, as a person
+// wants it to: what is to be read again is read with the adapter in use then,
+// and from the conversation's base where another one is gone.
+func (a *answer) goOnWithout(err error) bool {
+	missing, ok := errors.AsType[*MissingError](err)
+	if !ok {
+		return false
+	}
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
 	if !a.d.replaces || a.forced {
 		return false
 	}
 	a.forced, a.replaced = true, missing.Name
-	if a.replaced == "" {
+	switch {
+	case missing.base:
+		a.anew, a.replaced = len(a.path)+1, "the state that the line begins from"
+	case a.replaced == "":
 		a.replaced = adapterNamed("", missing.Adapter)
 	}
 	a.d.publish()
 	return true
 }
 
-// readAnew remembers that the turns right above the answer, or above its new
-// prompt, are read with the adapter in use, whatever they say.
-func (a *answer) readAnew(turns int) {
-	a.d.mu.Lock()
-	defer a.d.mu.Unlock()
-	prompt := &a.path[len(a.path)-1]
-	_, read := prompt.ReadingBy(a.template.Model)
-	if a.resumed == nil && !read && a.strange == 0 {
-		a.promptAnew = a.anewOf(turns - 1)
-		return
+// needAdapter loads the adapter of what is to be read again.
+func (a *answer) needAdapter(ctx context.Context, r replay.Read) error {
+	err := a.host().adapters.Need(ctx, r.Adapter)
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
-	a.prompted = true // what is kept of the prompt is not this line's
-	if made := a.anewOf(turns); made != nil {
-		a.anew = made
+	lost, ok := errors.AsType[*library.LostAdapterError](err)
+	if !ok {
+		return fmt.Errorf("reading %s again with %s: %w", turnsNumbered(r.First+1, r.Last+1), adapterNamed(r.Name, r.Adapter), err)
 	}
-}
-
-// anewOf is turns right above one that the answer's way reads anew; nil for
-// none. The caller holds mu.
-func (a *answer) anewOf(turns int) *turn.Anew {
-	if turns <= 0 {
-		return nil
+	return &MissingError{
+		First: r.First + 1, Last: r.Last + 1, Adapter: r.Adapter, Name: r.Name,
+		What: "were read with " + adapterNamed(r.Name, r.Adapter) + ", " + lost.How, WayOut: lost.WayOut,
+		Now: "with " + a.sayAdapterInUse(), Err: err,
 	}
-	return &turn.Anew{Turns: turns, Adapter: a.way.adapter, Name: a.way.adapterName, Base: a.way.base}
 }
 
 // Reread lets the conversation go on where turns cannot be read again as they

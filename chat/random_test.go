@@ -267,8 +267,9 @@ func (w *walk) check() {
 	if len(v.Turns)+len(v.Ahead) == 0 {
 		return
 	}
-	c, stored, j, err := w.room.store.Load(context.Background(), w.d.ID())
+	c, stored, err := w.room.store.Load(context.Background(), w.d.ID())
 	must(w.t, err)
+	j := newestJournal(w.t, w.room.store, w.d.ID())
 	w.checkLine(v, c)
 	if j != nil && len(j.Tokens) > 0 { // one without is of a kill between its beginning and its first token
 		w.t.Errorf("a journal is left: %+v", j)

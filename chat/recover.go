@@ -55,21 +55,11 @@ func (d *Dialogue) recover(j turn.Journal) error {
 	if old := d.tree.nodes[t.ID]; old != nil {
 		t.Label, t.Pinned = old.turn.Label, old.turn.Pinned
 	}
-	before, own := t.Reading.Over(len(j.Tokens))
-	if _, known := prompt.turn.ReadingBy(t.Reading.Model); len(before) > 0 && !known { // its state was not saved yet
-		prompt.turn.Reading = turn.ReadAs(t.Reading.Model, before, 0, 0)
-		d.saver.commit(d.conv, prompt.turn, nil)
-	}
-	if len(before) > 0 {
-		anew := t.Reading.Anew
-		t.Reading = turn.ReadAs(t.Reading.Model, own, 0, 0)
-		t.Reading.Anew = anew
-	}
 	tmpl := d.template()
 	t.Role, t.Tokens, t.Text = turn.RoleAssistant, j.Tokens, j.Text
 	t.Open, t.Reason, t.Recall = true, infer.ReasonCancelled, nil
-	t.Reading.Unread = 0
 	if t.Model == tmpl.Model {
+		t.History = t.History.Until(d.lineLen(t.Parent, t.History) + len(j.Tokens))
 		header := strings.TrimLeft(tmpl.FindHeader(prompt.turn.Tokens), " ")
 		tokens, stopped := tmpl.CutAtStop(j.Tokens, d.workspace.stops(d.workspace.engine.Model()))
 		t.Tokens = tokens
@@ -85,6 +75,6 @@ func (d *Dialogue) recover(j turn.Journal) error {
 		return err
 	}
 	d.goOnFrom(t.ID)
-	d.saver.commit(d.conv, t, nil)
+	d.saver.Commit(d.conv, t, nil)
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/memstore"
 	"rookery/chat/transfer"
 	"rookery/chat/turn"
@@ -151,7 +152,7 @@ func (r *adaptedRoom) state(id turn.ID) []float32 {
 // thin removes all states of a conversation that nobody has open.
 func thin(t *testing.T, store turn.Store, id turn.ID) {
 	t.Helper()
-	c, turns, _, err := store.Load(t.Context(), id)
+	c, turns, err := store.Load(t.Context(), id)
 	must(t, err)
 	for _, tn := range turns {
 		must(t, store.CommitTurn(t.Context(), c, tn, nil))
@@ -486,5 +487,52 @@ func TestMixesAfterOtherAdapters(t *testing.T) {
 	}
 	if !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again.State, kept.State) || !slices.Equal(again.Members[0].State, kept.Members[0].State) {
 		t.Errorf("thinned the mix answers %q, kept %q", got.Text, want.Text)
+	}
+}
+
+// A variant that was chosen began from a state that is not in the library any
+// more: its own state goes on without, and a line without states says what it
+// misses, until it is told to begin from the conversation's own.
+func TestVariantsWhoseBaseIsGone(t *testing.T) {
+	r := newAdaptedRoom(t, memstore.New())
+	book, err := r.workspace.Library().Bake(t.Context(), r.engine, library.Recipe{Name: "book", Text: "A rook lived in a tree."}, nil)
+	must(t, err)
+	d := r.workspace.New()
+	ask(t, d, "Tell me a story about a cat.")
+	own := chat.Variant{Name: "own", Sampling: *seeded(0.9, 7)}
+	must(t, d.SendCompare("And the dog?", []chat.Variant{own, {Name: "book", Base: book, Sampling: own.Sampling}}))
+	v := settled(t, d)
+	if v.Err != nil || len(v.Alternatives) != 2 {
+		t.Fatalf("%d answers, %v", len(v.Alternatives), v.Err)
+	}
+	chosen := v.Alternatives[1].Turn
+	if chosen.History.Base != book.ID || chosen.History.Kind != book.Kind {
+		t.Errorf("the variant has the history %+v", chosen.History)
+	}
+	must(t, d.ChooseAlternatives([]turn.ID{chosen.ID}, false))
+	settled(t, d)
+	must(t, r.workspace.DeleteState(t.Context(), book))
+	want, state := r.answered(d, "And then?")
+	must(t, d.SetHead(chosen.ID))
+	settled(t, d)
+	r = r.again()
+	d = r.open(d.ID())
+	if got, again := r.answered(d, "And then?"); !slices.Equal(got.Tokens, want.Tokens) || !slices.Equal(again, state) {
+		t.Errorf("with its state it answers %q, before %q", got.Text, want.Text)
+	}
+	must(t, d.SetHead(chosen.ID))
+	settled(t, d)
+
+	r.close()
+	thin(t, r.store, d.ID())
+	r = r.again()
+	d = r.open(d.ID())
+	must(t, d.Send("Why?"))
+	v = until(t, d, "an error", func(v chat.View) bool { return v.Err != nil && v.Live == nil })
+	refused(t, v.Err, "turns 1 to 5 were read from a state that is not in the library any more: import it again, or let /reread go on from the conversation's own")
+	must(t, d.Reread())
+	v = settled(t, d)
+	if h := last(v).History; v.Err != nil || h.Base != 0 || len(v.Turns) != 6 {
+		t.Errorf("%d turns, the last one with the history %+v, %v", len(v.Turns), h, v.Err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/memstore"
+	"rookery/chat/save"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -44,7 +45,7 @@ func tokensOf(v chat.View) (all [][]int32) {
 
 func TestPrefixReuse(t *testing.T) {
 	same := func(a, b [][]int32) bool { return slices.EqualFunc(a, b, slices.Equal) }
-	for _, memory := range []int64{chat.DefaultMemory, 0} {
+	for _, memory := range []int64{save.DefaultMemory, 0} {
 		store := memstore.New()
 		r := babbling(t, store, nil, "")
 		r.workspace.SetMemory(memory)
@@ -132,7 +133,7 @@ func TestMemoryTier(t *testing.T) {
 	ask(t, d, "hello")
 	ask(t, d, "story")
 	m := r.workspace.Memory()
-	if m.Snapshots != 4 || m.Bytes <= 0 || m.Unsaved != 0 || m.Budget != chat.DefaultMemory {
+	if m.Snapshots != 4 || m.Bytes <= 0 || m.Unsaved != 0 || m.Budget != save.DefaultMemory {
 		t.Errorf("after two exchanges %+v", m)
 	}
 	one := m.Bytes / 4

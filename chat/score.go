@@ -27,12 +27,11 @@ func (d *Dialogue) ScoreTurns(ctx context.Context, answers []turn.ID, reference 
 	if err != nil || len(answers) == 0 {
 		return nil, err
 	}
-	a.open()
 	s, err := a.readPrompt(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return compare.ScoreTexts(ctx, h.engine, infer.Request{From: adaptedTo(s.from, s.adapter), Tokens: s.tokens, Adapter: s.adapter, AnyAdapter: true, Label: "perplexity"}, tokens)
+	return compare.ScoreTexts(ctx, h.engine, infer.Request{From: s.requestFrom(reference.Adapter.Fingerprint), Tokens: s.tokens, Adapter: reference.Adapter.Fingerprint, AnyAdapter: true, Label: "perplexity"}, tokens)
 }
 
 // answerAgain is an answer of the reference to the prompt of answers, and their tokens.
@@ -47,7 +46,7 @@ func (d *Dialogue) answerAgain(answers []turn.ID, reference Variant) (*answer, [
 			return nil, nil, err
 		}
 		if a == nil {
-			a = &answer{d: d, turn: turn.Turn{Parent: n.turn.Parent}, template: d.template(), rendering: d.rendering(), path: d.path(n.turn.Parent), prompted: true}
+			a = &answer{d: d, turn: turn.Turn{Parent: n.turn.Parent}, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(n.turn.Parent), prompted: true}
 			a.on(reference.way(), d.way())
 		}
 		if n.turn.Parent != a.turn.Parent {

@@ -27,7 +27,7 @@ func (d *Dialogue) ShowTurn(id turn.ID) error {
 	}
 	end := d.tree.newest(id)
 	d.conv.Head, d.conv.Tip = end, end
-	d.saver.saveHead(d.conv)
+	d.saver.SaveHead(d.conv)
 	d.reline()
 	return nil
 }

@@ -2,213 +2,220 @@ package chat
 
 import (
 	"context"
-	"fmt"
 	"slices"
+	"time"
 
-	"rookery/chat/library"
+	"rookery/chat/replay"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
 
-// A start is where an answer begins: what the engine's request has in From,
-// Tokens and Replay.
+// A start is where an answer's request to the engine begins.
 type start struct {
 	from           *infer.Snapshot
-	before         []stretch // what is read first, in requests of its own: see readBefore
-	tokens, replay []int32
-	adapter        string // that the request begins with
-	sure           int    // of its tokens, how many are read with that whatever is set meanwhile
-	anew           int    // tokens up to the prompt's end that are read again, those of before among them
-	turns          int    // that are read again, the answer's own left out
-	own            bool   // from is the snapshot of the answer itself
-	reused         bool   // from is the snapshot of another line
+	history        turn.History // what from has read
+	tokens, replay []int32      // as infer.Request has them; read with the adapter in use
+	own            bool         // from is the state of the answer itself
+	named          bool         // what from has read has a name, if one adapter has read it
 }
 
-// path is the turns from the first to one. The caller holds mu.
-func (d *Dialogue) path(to turn.ID) []turn.Turn {
-	line := d.tree.line(to)
-	path := make([]turn.Turn, len(line))
-	model := d.template().Model
-	for i, n := range line {
-		path[i] = n.turn
-		if _, known := n.turn.ReadingBy(model); !known && n.turn.Role == turn.RoleUser {
-			path[i].Reading = d.tree.readFirst(n, model)
-		}
-	}
-	return path
-}
-
-// ready is start, with the adapters that it needs, after what other adapters
-// have read; it names what will be read.
-func (a *answer) ready(ctx context.Context) (start, error) {
-	if err := a.host().adapters.Need(ctx, a.adapter()); err != nil {
+// findStart finds where the answer begins, and reads again what comes before it.
+func (a *answer) findStart(ctx context.Context) (start, error) {
+	if err := a.host().adapters.Need(ctx, a.adapterInUse().Adapter); err != nil {
 		return start{}, err
 	}
-	s, err := a.found(ctx, a.start)
-	a.names(a.reads(s))
-	a.noteSwap(s)
+	return a.reachStart(ctx, a.turn.Tokens, nil, 0)
+}
+
+// reachStart carries out the route to where the answer begins. The parameters are
+// those of planRoute.
+func (a *answer) reachStart(ctx context.Context, own []int32, within *infer.Snapshot, read int) (start, error) {
+	r, err := a.planRoute(ctx, own, within, read)
 	if err != nil {
-		return s, err
+		return start{}, err
 	}
-	return a.readBefore(ctx, s)
+	a.noteSwap(r.Plan)
+	a.prompted = a.prompted || r.Turn == len(a.path)-1 // it is kept already
+	return a.readAgain(ctx, r)
 }
 
-// adapter is the one in use.
-func (a *answer) adapter() string {
-	adapter, _ := a.using()
-	return adapter
-}
-
-// using is the adapter in use and what people call it: both may be changed at
-// any time.
-func (a *answer) using() (adapter, name string) {
+// readAgain reads what the route has before the answer's own request. Views show
+// it as a part of the progress of all that is read.
+func (a *answer) readAgain(ctx context.Context, r route) (start, error) {
+	s := start{from: r.From, history: r.History, tokens: r.Tokens, replay: r.Replay, own: r.Own, named: r.named}
+	reads := r.Reads
+	if len(r.text) > 0 {
+		first := a.adapterInUse()
+		if len(reads) > 0 {
+			first = reads[0].Run
+		}
+		first.Tokens = 0
+		reads = append([]replay.Read{{Run: first, Prompt: r.text}}, reads...)
+	}
+	if len(reads) == 0 {
+		return s, nil
+	}
+	began, read, all := time.Now(), 0, len(s.tokens)+len(s.replay)
+	for _, p := range reads {
+		all += len(p.Prompt) + len(p.Replay)
+	}
+	for _, p := range reads {
+		if err := a.needAdapter(ctx, p); err != nil { // it may have been dropped while others were read
+			return start{}, err
+		}
+		end, err := a.readLogits(ctx, infer.Request{
+			From: s.requestFrom(p.Adapter), Tokens: p.Prompt, Replay: p.Replay, Sampling: a.samplingNow(), Adapter: p.Adapter, AnyAdapter: true,
+		}, func(stream *infer.Stream) { a.showProgress(stream, read, all) })
+		if err != nil {
+			return start{}, err
+		}
+		s.from, s.history = end, s.history.Then(p.Run)
+		read += len(p.Prompt) + len(p.Replay)
+		a.keepPrompt(s)
+	}
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
-	return a.way.adapter, a.way.adapterName
+	a.cost = infer.Usage{Read: read, ReadTime: time.Since(began)}
+	return s, nil
 }
 
-// start finds the nearest state to go on from. A snapshot that is missing,
-// damaged or of another model costs time and is no error; a base state that
-// is needed and cannot be had is one.
-func (a *answer) start(ctx context.Context) (start, error) {
-	if a.resumed == nil {
-		return a.below(ctx, nil)
-	}
-	if s := a.find(ctx, *a.resumed); drawable(s) {
-		return start{from: s, adapter: a.adapter(), own: true}, nil
-	}
-	return a.below(ctx, a.turn.Tokens)
-}
-
-// below is the state after the prompt, where an answer begins. Penalties and
-// the random stream begin with it, so that an answer does not depend on which
-// snapshots there were. own are the tokens of an answer that goes on behind it.
-// Each stretch of the line is read with the adapter that read it at first.
-func (a *answer) below(ctx context.Context, own []int32) (start, error) {
-	l := a.lining()
-	if of := a.before(); of != nil {
-		l.turn(len(a.path), of, own, true)
-	}
-	for i := len(a.path) - 1; i >= 0; i-- {
-		t := &a.path[i]
-		if t.Recall == nil && i < len(a.path)-a.strange && l.anew.Turns == 0 {
-			kept := a.kept(ctx, *t)
-			if s := a.fits(kept); s != nil && (len(l.pieces) > 0 || drawable(s)) {
-				a.noteUnread(t, kept)
-				anew := *s
-				anew.Sampler, anew.Tail = sampler.Memory{}, nil
-				if len(s.Pending) > 0 {
-					l.tail(i, s.Pending, false)
-					anew.Pending, anew.Logits = nil, nil
-				}
-				out := stretched(l.stretches(), l.now)
-				out.from, out.turns = &anew, len(a.path)-1-i
-				return out, ctx.Err()
-			}
-		}
-		if i == 0 && l.base != nil && !l.force && *l.base != a.way.base {
-			if err := a.beginAt(ctx, *l.base); err != nil {
-				return start{}, err
-			}
-		}
-		l.turn(i, t, a.template.TurnTokens(*t, a.rendering), false)
-	}
-	return a.fromTheBeginning(ctx, l.stretches(), l.now)
-}
-
-// fromTheBeginning is where a line begins that no state of its own turns does.
-func (a *answer) fromTheBeginning(ctx context.Context, line []stretch, now string) (start, error) {
-	if len(line) == 0 { // of turns without a token, as a file may have them
-		line = []stretch{{adapter: now}}
-	}
-	first := &line[0]
-	if s := a.reuse(ctx, first.adapter, start{tokens: first.tokens}); s.from != nil {
-		first.sure = max(first.sure-(len(first.tokens)-len(s.tokens)), 0)
-		first.tokens = s.tokens
-		if len(first.tokens)+len(first.replay) == 0 {
-			line = line[1:]
-		}
-		out := stretched(line, now)
-		out.from, out.reused, out.turns = s.from, true, len(a.path)
-		return out, ctx.Err()
-	}
-	from, text, err := a.beginning(ctx)
-	if from != nil && len(text) == 0 {
-		begun := *from
-		begun.Prefix = a.origin(first.adapter)
-		from = &begun
-	}
-	first.tokens = slices.Concat(text, first.tokens)
-	if first.sure > 0 {
-		first.sure += len(text)
-	}
-	out := stretched(line, now)
-	out.from, out.turns = from, len(a.path)
-	return out, err
-}
-
-// beginning is where the line begins: the base state and what is read before
-// the first turn.
-func (a *answer) beginning(ctx context.Context) (*infer.Snapshot, []int32, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	var from *infer.Snapshot
-	var text []int32
-	if a.way.base != 0 {
-		s, err := a.d.workspace.library.Get(ctx, a.way.base)
-		if err == nil {
-			from, text, err = library.BeginFrom(s, a.model())
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("the state that the conversation begins from: %w", err)
-		}
-	}
-	from, err := a.mixed(ctx, from)
-	return from, text, err
-}
-
-// find is the usable snapshot after a turn, or nil. One that was made under
-// another model or adapter than the turn says is none of it.
-func (a *answer) find(ctx context.Context, t turn.Turn) *infer.Snapshot {
-	return a.fits(a.kept(ctx, t))
-}
-
-// kept is find before it fits the answer.
-func (a *answer) kept(ctx context.Context, t turn.Turn) *infer.Snapshot {
-	model := a.model()
-	if s := a.d.tree.held(t.ID); usable(a.fits(s), model) && t.AdaptedAs(s) {
-		return s
-	}
-	if ctx.Err() != nil {
+// requestFrom is the snapshot that a request with an adapter begins from: the
+// engine carries its history on, and further states go on with the adapter.
+func (s *start) requestFrom(adapter string) *infer.Snapshot {
+	if s.from == nil {
 		return nil
 	}
-	s, err := a.d.saver.snapshot(ctx, t.ID)
-	if err != nil || !usable(s, model) || !t.AdaptedAs(s) {
-		return nil
+	out := *s.from
+	out.Spans = nil
+	for _, r := range s.history.Runs {
+		out.Spans = append(out.Spans, infer.Span{Tokens: r.Tokens, Adapter: r.Adapter})
 	}
-	a.d.tree.hold(t.ID, s)
-	return s
+	out.Members = slices.Clone(out.Members)
+	for i := range out.Members {
+		out.Members[i].Adapter = adapter
+	}
+	return &out
 }
 
-// drawable says that a token can be drawn after a snapshot before more is read.
-func drawable(s *infer.Snapshot) bool {
-	return s != nil && (s.Logits != nil || len(s.Pending) > 0)
+// startAfter is where another request begins behind one from s that has left a
+// snapshot: nothing is left to read before it draws. The caller holds mu.
+func (a *answer) startAfter(s start, end *infer.Snapshot) start {
+	return start{from: end, history: a.historyOf(s, end), own: s.own, named: s.named}
 }
 
-// noteSwap lets the view say that the line is read again because the weights
-// under it are others now.
-func (a *answer) noteSwap(s start) {
-	last := a.resumed
-	if n := len(a.path); last == nil && n > 1 {
-		last = &a.path[n-2]
+// historyOf is what a snapshot has read that a request from s has left. The
+// caller holds mu.
+func (a *answer) historyOf(s start, end *infer.Snapshot) turn.History {
+	var read turn.History
+	for _, span := range end.Spans {
+		read = read.Then(turn.Run{Tokens: span.Tokens, Adapter: span.Adapter})
 	}
-	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.Model || s.anew == 0 {
+	h := s.history.Prefix(read.Len())
+	for _, run := range read.Rest(h.Len()) {
+		run.Name = a.nameOf(run.Adapter)
+		h = h.Then(run)
+	}
+	return h
+}
+
+// readSoFar is what the running answer has read up to the last change of its
+// adapter; the last run goes on. The caller holds mu.
+func (a *answer) readSoFar() turn.History {
+	h, now := a.begun.history, a.way.adapter
+	if a.stream != nil {
+		var before []infer.Span
+		before, now = a.stream.Spans() // not the one in use, if that was chosen a moment ago
+		for _, s := range before {
+			h = h.Then(turn.Run{Tokens: s.Tokens, Adapter: s.Adapter, Name: a.nameOf(s.Adapter)})
+		}
+	}
+	return h.Then(turn.Run{Adapter: now, Name: a.nameOf(now)})
+}
+
+// nameOf is what people call an adapter. The caller holds mu.
+func (a *answer) nameOf(adapter string) string {
+	if adapter == a.way.adapter {
+		return a.way.adapterName
+	}
+	return a.host().adapters.KnownTitle(adapter)
+}
+
+// keepPrompt keeps the state after the prompt, from which a retry starts. A
+// prompt that others have read in another way keeps theirs.
+func (a *answer) keepPrompt(s start) {
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	if a.prompted || len(s.from.Pending) > 0 || s.history.Len() != a.line.Prompt() {
+		return
+	}
+	a.prompted = true
+	prompt := a.d.tree.nodes[a.turn.Parent]
+	switch was := prompt.turn.History; {
+	case !was.Known(a.template.Model):
+		prompt.turn.History = s.history
+	case !was.HasPrefix(s.history) || was.Len() != s.history.Len():
+		return
+	}
+	snap := s.from
+	if s.named {
+		snap = withPrefix(snap, replay.Name(s.history, a.line.Tokens(), a.origin))
+	}
+	a.d.saver.Commit(a.d.conv, prompt.turn, snap)
+	a.d.tree.hold(prompt.turn.ID, snap)
+}
+
+// keepPromptOf is keepPrompt of what the running request has read.
+func (a *answer) keepPromptOf(stream *infer.Stream) {
+	p := stream.Prompt()
+	if p == nil || a.prompted {
 		return
 	}
 	a.d.mu.Lock()
+	s := a.startAfter(a.begun, p)
+	a.d.mu.Unlock()
+	a.keepPrompt(s)
+}
+
+// withPrefix gives a snapshot a name.
+func withPrefix(s *infer.Snapshot, p infer.Prefix) *infer.Snapshot {
+	named := *s
+	named.Prefix = p
+	return &named
+}
+
+// nameEnding is the ending's snapshot with the name of what it has read: all but the
+// tokens that it leaves pending.
+func (a *answer) nameEnding(end infer.Ending) *infer.Snapshot {
+	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
-	a.swapped = last.ModelName
+	s := end.Snapshot
+	if s == nil || !a.begun.named {
+		return s
+	}
+	h := a.historyOf(a.begun, s)
+	if h.Len() > replay.MaxNamed {
+		return s
+	}
+	all := slices.Concat(a.line.Tokens()[:a.line.Prompt()], a.turn.Tokens, end.Tokens)
+	if n := len(all) - len(s.Pending); n != h.Len() || !slices.Equal(all[n:], s.Pending) {
+		return s
+	}
+	return withPrefix(s, replay.Name(h, all, a.origin))
+}
+
+// showProgress shows the progress of a read as a part of all that is read.
+func (a *answer) showProgress(stream *infer.Stream, read, all int) {
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	a.progress = stream.Progress()
+	a.progress.Read, a.progress.ToRead = a.progress.Read+read, all
 	a.d.publish()
+}
+
+// samplingNow is drawing without bans of one request.
+func (a *answer) samplingNow() sampler.Params {
+	a.d.mu.Lock()
+	defer a.d.mu.Unlock()
+	return a.drawing(nil)
 }

@@ -219,7 +219,7 @@ func journalOf(t *testing.T, store turn.Store, d *chat.Dialogue, tokens int) tur
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		all, err := store.Journals(t.Context(), d.ID())
 		must(t, err)
-		if len(all) == 1 && len(all[0].Tokens) >= tokens && len(all[0].Turn.Reading.Spans) > 1 {
+		if len(all) == 1 && len(all[0].Tokens) >= tokens && len(all[0].Turn.History.Runs) > 1 {
 			return all[0]
 		}
 	}

@@ -32,27 +32,32 @@ func (d *Dialogue) SetSystem(text string) error {
 func (d *Dialogue) reopen(was turn.Conversation) {
 	t := d.template()
 	d.scope = scope{}
-	for id, n := range d.tree.nodes {
-		d.tree.hold(id, nil)
-		if n.turn.Parent != 0 {
-			d.saver.commit(was, n.turn, nil)
+	for _, id := range d.tree.roots {
+		root := d.tree.nodes[id]
+		first := d.reopened(t, root.turn, was.System)
+		for n := range d.tree.below(root) {
+			d.tree.hold(n.turn.ID, nil)
+			if n.turn.History.Base == was.Base {
+				n.turn.History = n.turn.History.Reopened(len(root.turn.Tokens), len(first.Tokens))
+			}
+			if n != root {
+				d.saver.Commit(was, n.turn, nil)
+			}
 		}
+		first.History = root.turn.History
+		root.turn = first
 	}
 	for _, id := range d.tree.roots {
-		n := d.tree.nodes[id]
-		n.turn = d.reopened(t, n.turn, was.System)
-		d.saver.commit(d.conv, n.turn, nil)
+		d.saver.Commit(d.conv, d.tree.nodes[id].turn, nil)
 	}
 }
 
-func (d *Dialogue) reopened(t prompt.Template, tn turn.Turn, was string) turn.Turn {
-	tokens, ok := t.ReplaceOpening(tn.Tokens, was, d.conv.System, d.base.Beginning())
-	if !ok {
-		tokens = t.EncodeTurn(tn, d.rendering())
-		tn.Model, tn.ModelName = t.Model, t.ModelName
-	}
-	tn.Tokens = tokens
-	return tn
+// reopened is a first turn with the system prompt of now in place of another one.
+func (d *Dialogue) reopened(t prompt.Template, first turn.Turn, was string) turn.Turn {
+	now := d.rendering()
+	old := now
+	old.System = was
+	return t.ReopenTurn(first, old, now)
 }
 
 // template is how the engine's model is spoken to.

@@ -13,25 +13,6 @@ import (
 	"rookery/infer/tokenizer"
 )
 
-func TestFamilyOf(t *testing.T) {
-	for name, want := range map[string]prompt.Family{
-		"rookery-demo":                         prompt.FamilyDemo,
-		"rwkv7-g1e-2.9b-20260312-ctx8192":      prompt.FamilyG1,
-		"rwkv7-g1-0.1b-20250307-ctx4096":       prompt.FamilyG1,
-		"RWKV7-G1x-1.5B":                       prompt.FamilyG1,
-		"rwkv7-g0-7.2b-20250722":               prompt.FamilyG1,
-		"RWKV-x070-World-0.1B-v2.8-20241210":   prompt.FamilyWorld,
-		"rwkv7-0.1B-world":                     prompt.FamilyWorld,
-		"model":                                prompt.FamilyWorld,
-		"big1":                                 prompt.FamilyWorld,
-		"rwkv-6-world-1b6-g10-finetune.st.pth": prompt.FamilyWorld,
-	} {
-		if got := prompt.FamilyOf(modelNamed(name)); got != want {
-			t.Errorf("FamilyOf(%s) = %d, want %d", name, got, want)
-		}
-	}
-}
-
 // The tokens of a World prompt are those of the public package.
 func TestWorldTokens(t *testing.T) {
 	world := tokenizer.World()
@@ -82,22 +63,6 @@ func TestPromptText(t *testing.T) {
 	}
 }
 
-func TestStopsAndPresets(t *testing.T) {
-	for name, want := range map[string]string{"rookery-demo": "\n\n", g1: "\n\nUser:", "world": "\n\n"} {
-		m := modelNamed(name)
-		if got := prompt.Stops(m)[0]; got != want {
-			t.Errorf("%s stops at %q, want %q", name, got, want)
-		}
-		seen := map[string]bool{}
-		for _, p := range prompt.Presets(m) {
-			if err := p.Sampling.Validate(); err != nil || p.Name == "" || p.About == "" || seen[p.Name] {
-				t.Errorf("%s, preset %+v: %v", name, p, err)
-			}
-			seen[p.Name] = true
-		}
-	}
-}
-
 // World models end their turns with a blank line and never with token 0.
 func TestWorldBansTheEndOfText(t *testing.T) {
 	req, _ := request(t, modelNamed("world"), chat.Defaults{}, "hi")
@@ -107,15 +72,6 @@ func TestWorldBansTheEndOfText(t *testing.T) {
 	req, _ = request(t, modelNamed(g1), chat.Defaults{}, "hi")
 	if slices.Contains(req.Sampling.Ban, 0) {
 		t.Errorf("banned: %v", req.Sampling.Ban)
-	}
-}
-
-func TestGreeting(t *testing.T) {
-	if g := prompt.Greeting(modelNamed("rookery-demo")); !strings.Contains(g, "demonstration") || !strings.Contains(g, "million parameters") {
-		t.Errorf("the embedded model says %q", g)
-	}
-	if g := prompt.Greeting(modelNamed(g1)); g != "" {
-		t.Errorf("a released model says %q", g)
 	}
 }
 

@@ -1,42 +1,13 @@
 package chat_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"rookery/chat"
-	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer/scripted"
 )
-
-func TestSplitThought(t *testing.T) {
-	for _, c := range []struct {
-		text, thought, answer string
-		open                  bool
-	}{
-		{"plain", "", "plain", false},
-		{"", "", "", false},
-		{"  indented", "", "  indented", false},
-		{"<", "", "<", false},
-		{"<think", "", "", true},
-		{"<think>", "", "", true},
-		{"<thinking about it>", "", "<thinking about it>", false},
-		{"<think>one\ntwo", "one\ntwo", "", true},
-		{"<think>one</thi", "one", "", true},
-		{"<think>\none\n</think>\ntwo", "one", "two", false},
-		{"<think>\n</think", "", "", true},
-		{"<think>\n</think>\ntwo\n\nthree", "", "two\n\nthree", false},
-		{" <think>嗯，好</think>two", "嗯，好", "two", false},
-		{"say <think>x</think>", "", "say <think>x</think>", false},
-	} {
-		thought, answer, open := prompt.SplitThought(c.text)
-		if thought != c.thought || answer != c.answer || open != c.open {
-			t.Errorf("SplitThought(%q) = %q, %q, %v; want %q, %q, %v", c.text, thought, answer, open, c.thought, c.answer, c.open)
-		}
-	}
-}
 
 // thinker answers after a thought, if the prompt asks for one.
 var thinker = []scripted.Answer{
@@ -100,19 +71,6 @@ func TestRetryWithHeader(t *testing.T) {
 	must(t, d.Retry())
 	if got := last(settled(t, d)).Text; got != want {
 		t.Errorf("the retry gave %q, want %q", got, want)
-	}
-}
-
-func TestThinkModes(t *testing.T) {
-	for name, want := range map[string][]turn.ThinkMode{
-		"rookery-demo":                    {turn.ThinkOff},
-		"RWKV-x070-World-0.1B-v2.8":       {turn.ThinkOff},
-		"rwkv7-g1-0.4b-20250324-ctx4096":  {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkChinese},
-		"rwkv7-g1d-0.4b-20250922-ctx8192": {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese},
-	} {
-		if got := prompt.ThinkModes(modelNamed(name)); !slices.Equal(got, want) {
-			t.Errorf("%s thinks %v, want %v", name, got, want)
-		}
 	}
 }
 

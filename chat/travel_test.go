@@ -18,7 +18,7 @@ func TestAdaptersAndMixesTravel(t *testing.T) {
 	d := r.workspace.New()
 	ask(t, d, "hello")
 	ctx := context.Background()
-	c, turns, _, err := r.store.Load(ctx, d.ID())
+	c, turns, err := r.store.Load(ctx, d.ID())
 	must(t, err)
 	mix := turn.Mix{Own: turn.MixMember{Name: "own", Weight: 1}, Others: []turn.MixMember{{State: 3, Name: "sad", Weight: -0.25, Mute: true}}}
 	c.Adapter, c.Mix = "a fingerprint", mix
@@ -27,7 +27,7 @@ func TestAdaptersAndMixesTravel(t *testing.T) {
 	must(t, transfer.Export(&tree, transfer.WholeTree, c, turns))
 	store := memstore.New()
 	imported(t, store, tree.Bytes())
-	got, back, _, err := store.Load(ctx, d.ID())
+	got, back, err := store.Load(ctx, d.ID())
 	must(t, err)
 	if got.Adapter != c.Adapter || got.Mix.String() != mix.String() || back[1].Adapter != turns[1].Adapter || back[1].Mix.String() != mix.String() {
 		t.Errorf("came back with %q, %q; %q, %q", got.Adapter, got.Mix, back[1].Adapter, back[1].Mix)

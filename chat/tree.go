@@ -2,8 +2,10 @@ package chat
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
+	"rookery/chat/save"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
@@ -16,12 +18,12 @@ type node struct {
 
 // A tree is the turns of one conversation. Any turn can be the head.
 type tree struct {
-	nodes map[turn.ID]*node
-	roots []turn.ID // oldest first
-	warm  *memoryTier
+	nodes  map[turn.ID]*node
+	roots  []turn.ID // oldest first
+	memory *save.MemoryTier
 }
 
-func newTree(w *memoryTier) tree { return tree{nodes: map[turn.ID]*node{}, warm: w} }
+func newTree(w *save.MemoryTier) tree { return tree{nodes: map[turn.ID]*node{}, memory: w} }
 
 // add puts a turn below its parent, or replaces the turn of that ID.
 func (t *tree) add(tn turn.Turn) error {
@@ -40,6 +42,7 @@ func (t *tree) add(tn turn.Turn) error {
 		}
 		siblings = &parent.children
 	}
+	turn.Met(tn.ID)
 	at, _ := slices.BinarySearch(*siblings, tn.ID)
 	*siblings = slices.Insert(*siblings, at, tn.ID)
 	t.nodes[tn.ID] = &node{turn: tn}
@@ -64,6 +67,20 @@ func (t *tree) line(head turn.ID) []*node {
 	return line
 }
 
+// below is a turn and all those below it, parents before children.
+func (t *tree) below(n *node) iter.Seq[*node] {
+	return func(yield func(*node) bool) {
+		for wait := []*node{n}; len(wait) > 0; wait = wait[1:] {
+			if !yield(wait[0]) {
+				return
+			}
+			for _, id := range wait[0].children {
+				wait = append(wait, t.nodes[id])
+			}
+		}
+	}
+}
+
 // newest follows the newest turns below a turn to the last one.
 func (t *tree) newest(id turn.ID) turn.ID {
 	for {
@@ -85,10 +102,10 @@ func (t *tree) prompt(id turn.ID) *node {
 }
 
 // hold keeps a turn's snapshot in memory; nil forgets it.
-func (t *tree) hold(id turn.ID, s *infer.Snapshot) { t.warm.hold(id, s) }
+func (t *tree) hold(id turn.ID, s *infer.Snapshot) { t.memory.Hold(id, s) }
 
 // held is a turn's snapshot in memory; nil says nothing about the store.
-func (t *tree) held(id turn.ID) *infer.Snapshot { return t.warm.get(id) }
+func (t *tree) held(id turn.ID) *infer.Snapshot { return t.memory.Get(id) }
 
 // Line is the visible line of stored turns: from the first to head. Turns may
 // be in any order.

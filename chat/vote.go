@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rookery/chat/compare"
+	"rookery/chat/save"
 	"rookery/chat/turn"
 )
 
@@ -41,7 +42,7 @@ func (d *Dialogue) Vote(winner turn.ID) error {
 	c.voted = true
 	saved := make(chan struct{})
 	d.workspace.casting(unsavedVote{d.saver, saved})
-	d.saver.order("saving the vote", nil, func(ctx context.Context, s turn.Store) error {
+	d.saver.Queue("saving the vote", nil, func(ctx context.Context, s turn.Store) error {
 		err := s.AddVote(ctx, v)
 		if err == nil {
 			close(saved)
@@ -54,7 +55,7 @@ func (d *Dialogue) Vote(winner turn.ID) error {
 
 // A unsavedVote is a vote on its way to the store, behind the answers that it is about.
 type unsavedVote struct {
-	keep  *saver
+	keep  *save.Saver
 	saved chan struct{} // closed when it is there
 }
 
@@ -79,7 +80,7 @@ func (k *Workspace) Votes(ctx context.Context) ([]turn.Vote, error) {
 	casts := slices.Clone(k.casts)
 	k.mu.Unlock()
 	for _, c := range casts {
-		c.keep.await(ctx, c.saved)
+		c.keep.Await(ctx, c.saved)
 	}
 	return k.store.Votes(ctx)
 }

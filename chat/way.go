@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -43,7 +42,7 @@ func (w *way) reads() string {
 // read is of no use to it: with another base or model all of the line, with
 // another adapter or mix the prompt.
 func (a *answer) on(w, own way) {
-	a.way, a.based, a.anew = w, w.base != own.base, nil
+	a.way, a.anew, a.skipsPrompt = w, 0, false
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
 	if w.second != own.second {
 		a.template = prompt.TemplateOf(a.model())
@@ -54,57 +53,18 @@ func (a *answer) on(w, own way) {
 	}
 	switch {
 	case w.base != own.base || w.second != own.second:
-		a.strange = len(a.path)
-		a.anew = a.anewOf(a.strange)
+		a.anew = len(a.path)
 	case w.adapter != own.adapter:
-		a.strange = a.fresh() // what nobody has read, it is the first to read
-		a.anew = a.anewOf(a.strange)
+		a.anew = 1
 	case !w.mix.Same(own.mix):
-		a.strange = 1
+		a.skipsPrompt = true
 	}
-	a.prompted = a.prompted || a.strange > 0 // the prompt's snapshot is not this one's
-}
-
-// open renders the beginning of the line for the base of the answer's way,
-// where that is not the conversation's. It comes after prepare.
-func (a *answer) open() {
-	if a.based {
-		a.reopen()
-	}
-}
-
-// reopen renders the beginning of the line for the base of the answer's way.
-func (a *answer) reopen() {
-	was := a.rendering
-	a.rendering.Begins = library.Base{Name: a.way.baseName, Kind: a.way.baseKind}.Beginning()
-	if a.rendering.Begins == prompt.AfterText {
-		a.rendering.System = "" // as for conversations that begin from it, see setBase
-	}
-	a.path = slices.Clone(a.path)
-	a.path[0] = a.template.ReopenTurn(a.path[0], was, a.rendering)
-}
-
-// looker is what finds the states along the line to a turn, of the
-// conversation's own run alone. The caller holds mu.
-func (d *Dialogue) looker(to turn.ID) *answer {
-	w := d.way()
-	w.mix = turn.Mix{}
-	return &answer{d: d, template: d.template(), rendering: d.rendering(), path: d.path(to), way: w}
-}
-
-// origin is the prefix of a line of the conversation before its first token,
-// read with one adapter alone.
-func (a *answer) origin(adapter string) infer.Prefix {
-	base := a.way.base.String() + "\n" + adapter
-	if a.way.mix.Active() {
-		base += "\n" + a.way.mix.Key()
-	}
-	return infer.PrefixFrom(a.model(), base)
+	a.prompted = a.prompted || a.anew > 0 || a.skipsPrompt // the prompt's snapshot is not this one's
 }
 
 // fits is a snapshot of the line as this answer can go on from it, or nil: a
 // mix needs all its states, with the weights of now. Their adapter is that of
-// the request, see adaptedTo.
+// the request.
 func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
 	m := a.way.mix
 	if s == nil || !m.Active() && len(s.Members) == 0 {
@@ -127,12 +87,12 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 	if !m.Active() {
 		return from, nil
 	}
-	adapter, name := a.using()
-	voices, err := a.d.workspace.library.LoadMembers(ctx, m, model, adapter, name)
+	use := a.adapterInUse()
+	voices, err := a.d.workspace.library.LoadMembers(ctx, m, model, use.Adapter, use.Name)
 	if err != nil {
 		return nil, err
 	}
-	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint(), Adapter: adapter}
+	out := infer.Snapshot{Model: model.Fingerprint, Tokenizer: model.Tokenizer.Fingerprint(), Adapter: use.Adapter}
 	if from != nil {
 		out = *from
 	}

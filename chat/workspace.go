@@ -9,6 +9,7 @@ import (
 
 	"rookery/chat/library"
 	"rookery/chat/prompt"
+	"rookery/chat/save"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -46,8 +47,8 @@ type Workspace struct {
 	secondModels secondModels
 	store        turn.Store
 	library      *library.Library
-	saver        *saver // of the layout
-	memory       *memoryTier
+	saver        *save.Saver // of the layout
+	memory       *save.MemoryTier
 	changed      chan struct{} // 1 slot
 
 	mu       sync.Mutex
@@ -69,10 +70,10 @@ type Workspace struct {
 // NewWorkspace starts a workspace. It owns store from here on.
 func NewWorkspace(e Engine, store turn.Store, d Defaults) *Workspace {
 	ctx, cancel := context.WithCancel(context.Background())
-	warm := newMemoryTier()
+	memory := save.NewMemoryTier()
 	closing, closeNow := context.WithCancel(ctx)
 	return &Workspace{
-		host: host{e, library.NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: library.New(store, nil), saver: newSaver(store, 0, warm, func() {}), memory: warm, changed: make(chan struct{}, 1),
+		host: host{e, library.NewAdapterRegistry(e, store, nil, nil)}, secondModels: secondModels{loading: make(chan struct{}, 1)}, store: store, library: library.New(store, nil), saver: save.NewSaver(store, 0, memory, func() {}), memory: memory, changed: make(chan struct{}, 1),
 		defaults: d, open: map[turn.ID]*Dialogue{}, leaving: map[turn.ID]chan struct{}{}, ctx: ctx, cancel: cancel,
 		closing: closing, close: closeNow,
 	}
@@ -120,7 +121,7 @@ func (k *Workspace) New() *Dialogue { return k.add(k.blank()) }
 func (k *Workspace) NewFrom(s turn.State) (*Dialogue, error) {
 	d := k.blank()
 	if err := d.SetBase(s); err != nil {
-		d.saver.stop()
+		d.saver.Stop()
 		return nil, err
 	}
 	return k.add(d), nil
@@ -171,15 +172,15 @@ func (d *Dialogue) load(leaving <-chan struct{}) {
 	if leaving != nil {
 		select {
 		case <-leaving:
-		case <-d.saver.ctx.Done():
+		case <-d.saver.Context().Done():
 		}
 	}
-	c, turns, j, err := d.workspace.store.Load(d.saver.ctx, d.id)
-	b := d.workspace.library.FindBase(d.saver.ctx, c.Base)
-	adapter := d.workspace.adapters.FindTitle(d.saver.ctx, c.Adapter)
+	c, turns, err := d.workspace.store.Load(d.saver.Context(), d.id)
+	b := d.workspace.library.FindBase(d.saver.Context(), c.Base)
+	adapter := d.workspace.adapters.FindTitle(d.saver.Context(), c.Adapter)
 	var journals []turn.Journal
-	if err == nil && j != nil {
-		journals, err = d.workspace.store.Journals(d.saver.ctx, d.id)
+	if err == nil {
+		journals, err = d.workspace.store.Journals(d.saver.Context(), d.id)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -250,7 +251,7 @@ func (k *Workspace) SaveLayout(open []*Dialogue, active int) {
 	for _, d := range open {
 		l.Open = append(l.Open, d.id)
 	}
-	k.saver.saveLayout(l)
+	k.saver.SaveLayout(l)
 }
 
 // List returns the stored conversations. It blocks.
@@ -263,7 +264,7 @@ func (k *Workspace) List(ctx context.Context) ([]turn.Conversation, error) {
 }
 
 // AddHistory adds a prompt that was not sent to the history.
-func (k *Workspace) AddHistory(prompt string) { k.saver.addHistory(prompt) }
+func (k *Workspace) AddHistory(prompt string) { k.saver.AddPrompt(prompt) }
 
 // History returns the prompts sent, oldest first. It blocks.
 func (k *Workspace) History(ctx context.Context) ([]string, error) {
@@ -273,3 +274,9 @@ func (k *Workspace) History(ctx context.Context) ([]string, error) {
 	}
 	return prompts, nil
 }
+
+// Memory says what the snapshots of all conversations take. It is cheap.
+func (k *Workspace) Memory() save.Memory { return k.memory.Usage() }
+
+// SetMemory changes how many bytes of snapshots are kept in memory.
+func (k *Workspace) SetMemory(budget int64) { k.memory.SetBudget(max(budget, 0)) }

@@ -25,7 +25,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText is the inverse.
+// MarshalText writes the number in the largest unit that divides it.
 func (b Bytes) MarshalText() ([]byte, error) {
 	for _, unit := range []struct {
 		name string

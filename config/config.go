@@ -16,8 +16,8 @@ import (
 	"rookery/infer/sampler"
 )
 
-// A Config is the whole configuration. config.example.toml says what each key
-// means; a zero value is never meaningful by itself, start from Default.
+// A Config is the whole configuration. config.example.toml says what each key means.
+// The zero value is not valid: start from Default.
 type Config struct {
 	Model    Model                      `toml:"model"`
 	Engine   Engine                     `toml:"engine"`
@@ -29,13 +29,13 @@ type Config struct {
 	Storage  Storage                    `toml:"storage"`
 }
 
-// Model says which weights to run.
+// Model names the model to run.
 type Model struct {
 	Path  string `toml:"path"`
 	Vocab string `toml:"vocab"`
 }
 
-// Engine says how to run them.
+// Engine says how to run it.
 type Engine struct {
 	Backend string `toml:"backend"`
 	Threads int    `toml:"threads"`
@@ -45,7 +45,7 @@ type Engine struct {
 	Chunk   int    `toml:"chunk"`
 }
 
-// Chat holds what a new conversation starts with.
+// Chat holds the settings of new conversations.
 type Chat struct {
 	System       string   `toml:"system"`
 	Think        string   `toml:"think"`
@@ -64,16 +64,15 @@ type UI struct {
 	ScreenReader bool   `toml:"screen_reader"`
 }
 
-// Storage says where conversations live.
+// Storage says where conversations are kept, and how much room their states may take.
 type Storage struct {
 	DataDir        string `toml:"data_dir"`
 	SnapshotBudget Bytes  `toml:"snapshot_budget"`
-	SnapshotWidth  string `toml:"snapshot_width"`
 	MemoryBudget   Bytes  `toml:"memory_budget"`
 	SlotBudget     Bytes  `toml:"slot_budget"`
 }
 
-// Default is what holds when no file says otherwise.
+// Default returns the configuration without a file.
 func Default() Config {
 	return Config{
 		Engine:   Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
@@ -81,15 +80,15 @@ func Default() Config {
 		Sampling: sampler.Changes{}, Presets: map[string]sampler.Changes{},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
-		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, SnapshotWidth: "exact", MemoryBudget: 1e9, SlotBudget: 256e6},
+		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, MemoryBudget: 1e9, SlotBudget: 256e6},
 	}
 }
 
-// DefaultPath is where the configuration is looked for.
+// DefaultPath returns the path of the configuration if none is named.
 func DefaultPath() string { return filepath.Join(xdg.ConfigHome, "rookery", "config.toml") }
 
-// Load reads path over the defaults. A missing file at the default path is no
-// error; one that was asked for by name is.
+// Load reads the file at path over the defaults; "" is DefaultPath. A missing file is an
+// error only if path names it.
 func Load(path string) (Config, error) {
 	named := path != ""
 	if !named {
@@ -105,7 +104,7 @@ func Load(path string) (Config, error) {
 	return Parse(path, data)
 }
 
-// Parse reads data over the defaults; name is for messages.
+// Parse reads data over the defaults; error messages begin with name.
 func Parse(name string, data []byte) (Config, error) {
 	c := Default()
 	meta, err := toml.Decode(string(data), &c)
@@ -131,20 +130,19 @@ func Parse(name string, data []byte) (Config, error) {
 	return c, nil
 }
 
-// oneOf lists the words that a key takes.
+// oneOf lists the values that a key may have.
 type oneOf struct {
 	key, value string
 	words      []string
 }
 
-// Validate says in one line what is wrong.
+// Validate checks the values; the error is one line.
 func (c Config) Validate() error {
 	for _, o := range []oneOf{
 		{"engine.backend", c.Engine.Backend, []string{"auto", "cpu", "cuda"}},
 		{"engine.weights", c.Engine.Weights, []string{"auto", "fp32", "fp16", "bf16", "int8"}},
 		{"engine.state", c.Engine.State, []string{"fp32", "fp16"}},
 		{"chat.think", c.Chat.Think, []string{"off", "fast", "free", "short", "long", "chinese"}},
-		{"storage.snapshot_width", c.Storage.SnapshotWidth, []string{"exact", "16", "8"}},
 		{"ui.appearance", c.UI.Appearance, []string{"auto", "dark", "light"}},
 	} {
 		if err := o.check(); err != nil {
@@ -204,7 +202,8 @@ func unknownKey(name string, data []byte, key string) error {
 	return fmt.Errorf("%s:%d: unknown key %q; config.example.toml lists all keys", name, lineOf(data, key), key)
 }
 
-// Preset is a person's own preset: it follows the model where it says nothing.
+// Preset returns one of the person's own presets. A parameter that it does not set
+// leaves the model's probabilities as they are.
 func (c Config) Preset(name string) (sampler.Params, error) {
 	p, err := c.Presets[name].Over(sampler.Neutral())
 	if err != nil {

@@ -181,8 +181,8 @@ func TestLoadMissing(t *testing.T) {
 	}
 }
 
-// rewrite writes a file as editors do: a new one is renamed over the old one,
-// so that none is ever there in part.
+// rewrite writes a file as editors do: it renames a new file over the old one, so that
+// no reader sees a part of it.
 func rewrite(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+"~", []byte(text), 0o600); err != nil {
@@ -228,7 +228,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// The directories may be made at the very moment the program begins to look.
+// The directories may be made at the moment when the watch begins.
 func TestWatchWhileTheDirectoryIsMade(t *testing.T) {
 	for range 20 {
 		t.Run("", func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package config reads rookery's configuration: one TOML file in which every
-// key is optional, unknown keys are errors with their line, and which is read
-// again when it changes while the program runs.
+// Package config reads rookery's configuration, one TOML file. Every key is optional,
+// an unknown key is an error that names its line, and the program reads the file again
+// when it changes.
 package config

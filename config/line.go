@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// lineOf finds the line, from 1, on which an undecoded key stands. The decoder
-// gives positions for syntax errors only. A key inside an inline table is
-// found by the line of its table; a key that cannot be found is on line 1.
+// lineOf returns the line, from 1, of a key that was not decoded, because the decoder
+// gives positions only for syntax errors. For a key inside an inline table it returns
+// the line of the table, and 1 for a key that it cannot find.
 func lineOf(data []byte, want string) int {
 	table := ""
 	for n, raw := range bytes.Split(data, []byte("\n")) {
 		line := strings.TrimSpace(string(raw))
 		if strings.HasPrefix(line, "[") {
 			name, _, _ := strings.Cut(strings.TrimLeft(line, "["), "]")
-			table = normal(name)
+			table = normalizeKey(name)
 			if table == want || strings.HasPrefix(table, want+".") {
 				return n + 1
 			}
@@ -24,7 +24,7 @@ func lineOf(data []byte, want string) int {
 		if !ok || strings.HasPrefix(line, "#") {
 			continue
 		}
-		full := normal(name)
+		full := normalizeKey(name)
 		if table != "" {
 			full = table + "." + full
 		}
@@ -35,8 +35,8 @@ func lineOf(data []byte, want string) int {
 	return 1
 }
 
-// normal removes the blanks and quotes that TOML allows in a dotted key.
-func normal(key string) string {
+// normalizeKey returns a dotted key without the blanks and quotes that TOML allows.
+func normalizeKey(key string) string {
 	parts := strings.Split(key, ".")
 	for i, p := range parts {
 		parts[i] = strings.Trim(strings.TrimSpace(p), `"'`)

@@ -14,24 +14,24 @@ import (
 	"rookery/infer/sampler"
 )
 
-// SaveSampling makes p what new conversations begin with: it writes the
-// parameters, but not the seed and the banned tokens, into section [sampling] of
-// a configuration file (DefaultPath if path is empty). All else in the file,
-// comments too, stays as it is. The file is made if there is none.
+// SaveSampling makes p the parameters of new conversations: it writes them, but not the
+// seed and the banned tokens, into section [sampling] of the configuration file at path
+// (DefaultPath if ""). It keeps everything else in the file, comments included, and
+// makes the file if there is none.
 func SaveSampling(path string, p sampler.Params) error {
-	return save(path, "sampling", p, func(c *Config) { c.Sampling = c.Sampling.WithRecipe(p) })
+	return saveSection(path, "sampling", p, func(c *Config) { c.Sampling = c.Sampling.WithRecipe(p) })
 }
 
-// SavePreset is SaveSampling for section [presets.NAME].
+// SavePreset does the same in section [presets.NAME].
 func SavePreset(path, name string, p sampler.Params) error {
-	return save(path, "presets."+bareOrQuoted(name), p, func(c *Config) {
+	return saveSection(path, "presets."+bareOrQuoted(name), p, func(c *Config) {
 		c.Presets[name] = c.Presets[name].WithRecipe(p)
 	})
 }
 
-// save edits the lines of one section, and takes the result only if it says
-// what it should and nothing else has changed by it.
-func save(path, section string, p sampler.Params, put func(*Config)) error {
+// saveSection edits the lines of one section. It writes the result only if that parses
+// to the parameters and changes nothing else; put changes the configuration likewise.
+func saveSection(path, section string, p sampler.Params, put func(*Config)) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
@@ -50,12 +50,12 @@ func save(path, section string, p sampler.Params, put func(*Config)) error {
 		return fmt.Errorf("the configuration was not changed: %w", err)
 	}
 	put(&want)
-	edited := edit(before, section, parameters(p))
+	edited := editSection(before, section, parameters(p))
 	if got, err := Parse(path, edited); err != nil || !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s is written in a way that cannot be changed safely; put this into its section [%s]: %s",
-			path, section, strings.ReplaceAll(strings.TrimSpace(lines(parameters(p))), "\n", ", "))
+			path, section, strings.ReplaceAll(strings.TrimSpace(formatLines(parameters(p))), "\n", ", "))
 	}
-	return replace(path, edited)
+	return replaceFile(path, edited)
 }
 
 // A setting is one line of a section.
@@ -71,7 +71,7 @@ func parameters(p sampler.Params) (settings []setting) {
 	return settings
 }
 
-func lines(settings []setting) string {
+func formatLines(settings []setting) string {
 	var b strings.Builder
 	for _, s := range settings {
 		b.WriteString(s.line + "\n")
@@ -79,17 +79,17 @@ func lines(settings []setting) string {
 	return b.String()
 }
 
-// edit puts settings into a section of a file: in the place of the lines that
-// set the same keys, and otherwise right below the section's heading. A section
-// that is missing is added at the end.
-func edit(data []byte, section string, settings []setting) []byte {
+// editSection puts settings into a section of a file: in place of the lines that set
+// the same keys, or else right below the section's heading. It adds a missing section
+// at the end.
+func editSection(data []byte, section string, settings []setting) []byte {
 	text := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
 	if len(bytes.TrimSpace(data)) == 0 {
 		text = nil
 	}
 	start := -1
 	for i, l := range text {
-		if heading(l) == normal(section) {
+		if heading(l) == normalizeKey(section) {
 			start = i
 			break
 		}
@@ -98,7 +98,7 @@ func edit(data []byte, section string, settings []setting) []byte {
 		if len(text) > 0 {
 			text = append(text, "")
 		}
-		return []byte(strings.Join(append(text, "["+section+"]\n"), "\n") + lines(settings))
+		return []byte(strings.Join(append(text, "["+section+"]\n"), "\n") + formatLines(settings))
 	}
 	end := start + 1
 	for end < len(text) && heading(text[end]) == "" {
@@ -106,19 +106,19 @@ func edit(data []byte, section string, settings []setting) []byte {
 	}
 	body, missing := text[start+1:end], []setting{}
 	for _, s := range settings {
-		if !set(body, s) {
+		if !setKey(body, s) {
 			missing = append(missing, s)
 		}
 	}
 	out := append([]string(nil), text[:start+1]...)
 	if len(missing) > 0 {
-		out = append(out, strings.TrimSuffix(lines(missing), "\n"))
+		out = append(out, strings.TrimSuffix(formatLines(missing), "\n"))
 	}
 	out = append(append(out, body...), text[end:]...)
 	return []byte(strings.Join(out, "\n") + "\n")
 }
 
-// heading is the table that a line begins, or "".
+// heading returns the table whose heading the line is, or "".
 func heading(line string) string {
 	line = strings.TrimSpace(line)
 	if !strings.HasPrefix(line, "[") || strings.HasPrefix(line, "[[") {
@@ -128,13 +128,13 @@ func heading(line string) string {
 	if !ok {
 		return ""
 	}
-	return normal(name)
+	return normalizeKey(name)
 }
 
-// set changes the line that sets a key; it reports whether there is one.
-func set(body []string, s setting) bool {
+// setKey replaces the line that sets the key of s, and reports whether there is one.
+func setKey(body []string, s setting) bool {
 	for i, l := range body {
-		if name, _, ok := strings.Cut(l, "="); ok && normal(name) == s.key {
+		if name, _, ok := strings.Cut(l, "="); ok && normalizeKey(name) == s.key {
 			body[i] = s.line
 			return true
 		}
@@ -142,7 +142,7 @@ func set(body []string, s setting) bool {
 	return false
 }
 
-// bareOrQuoted is a name as TOML writes it in a dotted key.
+// bareOrQuoted returns a name as TOML writes it in a dotted key.
 func bareOrQuoted(name string) string {
 	for _, r := range name {
 		if (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' {
@@ -152,9 +152,8 @@ func bareOrQuoted(name string) string {
 	return name
 }
 
-// replace writes a file whole, so that whoever reads it meets the old one or
-// the new one.
-func replace(path string, data []byte) error {
+// replaceFile writes a file at once: a reader sees the old content or the new one.
+func replaceFile(path string, data []byte) error {
 	mode := fs.FileMode(0o600)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

@@ -21,7 +21,7 @@ func loadFrom(t *testing.T, path string) Config {
 	return c
 }
 
-// What a person wrote stays, to the byte; what is saved is read again.
+// Saving keeps every byte that a person wrote, and reading finds what was saved.
 func TestSaveSampling(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "config.toml")
 	if err := SaveSampling(path, tried); err != nil {
@@ -83,7 +83,7 @@ func TestSavePreset(t *testing.T) {
 	}
 }
 
-// A file whose lines cannot be told apart safely is left as it is.
+// A file whose lines cannot be edited safely does not change.
 func TestSaveLeavesWhatItCannotEdit(t *testing.T) {
 	for _, written := range []string{
 		"sampling.temperature = 1.0\n",

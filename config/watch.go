@@ -13,21 +13,20 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// settle is how long a file must be left alone before it is read: editors
+// settleTime is how long a file must not change before it is read, because editors
 // write in several steps.
-const settle = 100 * time.Millisecond
+const settleTime = 100 * time.Millisecond
 
-// A Reload is the outcome of reading a changed file: a new configuration, or
-// why the old one stays.
+// A Reload is the result of reading a changed file: a new configuration, or the error
+// that keeps the old one.
 type Reload struct {
 	Config Config
 	Err    error
 }
 
-// Watch reads path (DefaultPath if empty) again whenever it changes, until ctx
-// ends. The directory is watched rather than the file, because editors replace
-// files; until it is made, what is above it is watched. The channel is closed
-// at the end.
+// Watch reads path (DefaultPath if "") again whenever it changes, until ctx ends; then
+// it closes the channel. It watches the directory and not the file, because editors
+// replace files. If the directory does not exist yet, it watches the nearest one above.
 func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 	named := path
 	if path == "" {
@@ -42,19 +41,19 @@ func Watch(ctx context.Context, path string) (<-chan Reload, error) {
 		return nil, fmt.Errorf("watching the configuration: %w", err)
 	}
 	if err := watchNearest(w, filepath.Dir(path)); err != nil {
-		return nil, errJoinClose(w, err)
+		return nil, joinClose(w, err)
 	}
 	out := make(chan Reload)
 	go func() {
 		defer close(out)
 		defer func() { _ = w.Close() }() // the watch has ended either way
-		follow(ctx, w, path, named, out)
+		followFile(ctx, w, path, named, out)
 	}()
 	return out, nil
 }
 
-// watchNearest watches a directory or, while it is not there, the nearest one
-// above it, where it or a parent of it will be made.
+// watchNearest watches a directory or, while it does not exist, the nearest one above
+// it, in which it or a parent of it will be made.
 func watchNearest(w *fsnotify.Watcher, dir string) error {
 	missing := ""
 	for at := dir; ; {
@@ -65,23 +64,23 @@ func watchNearest(w *fsnotify.Watcher, dir string) error {
 			missing, at = at, up
 		case err != nil:
 			return fmt.Errorf("watching %s: %w", at, err)
-		case at == dir || !exists(missing):
+		case at == dir || !fileExists(missing):
 			return nil
-		default: // made between the two looks, of which nothing is told
+		default: // made between the two checks, so there was no event
 			at = dir
 		}
 	}
 }
 
-func errJoinClose(w *fsnotify.Watcher, err error) error {
+func joinClose(w *fsnotify.Watcher, err error) error {
 	if cerr := w.Close(); cerr != nil {
 		return fmt.Errorf("%w (and closing the watch: %w)", err, cerr)
 	}
 	return err
 }
 
-func follow(ctx context.Context, w *fsnotify.Watcher, path, named string, out chan<- Reload) {
-	timer := time.NewTimer(settle)
+func followFile(ctx context.Context, w *fsnotify.Watcher, path, named string, out chan<- Reload) {
+	timer := time.NewTimer(settleTime)
 	timer.Stop()
 	for {
 		select {
@@ -93,35 +92,35 @@ func follow(ctx context.Context, w *fsnotify.Watcher, path, named string, out ch
 			}
 			switch {
 			case ev.Name == path:
-				timer.Reset(settle)
+				timer.Reset(settleTime)
 			case ev.Has(fsnotify.Create) && strings.HasPrefix(path, ev.Name+string(filepath.Separator)):
-				// A directory on the way to the file: it may hold the file already.
-				if err := watchNearest(w, filepath.Dir(path)); err == nil && exists(path) {
-					timer.Reset(settle)
+				// A directory on the path to the file; it may hold the file already.
+				if err := watchNearest(w, filepath.Dir(path)); err == nil && fileExists(path) {
+					timer.Reset(settleTime)
 				}
 			}
 		case err, ok := <-w.Errors:
 			if !ok {
 				return
 			}
-			if !send(ctx, out, Reload{Err: fmt.Errorf("watching the configuration: %w", err)}) {
+			if !sendReload(ctx, out, Reload{Err: fmt.Errorf("watching the configuration: %w", err)}) {
 				return
 			}
 		case <-timer.C:
 			c, err := Load(named)
-			if !send(ctx, out, Reload{c, err}) {
+			if !sendReload(ctx, out, Reload{c, err}) {
 				return
 			}
 		}
 	}
 }
 
-func exists(path string) bool {
+func fileExists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
 }
 
-func send(ctx context.Context, out chan<- Reload, r Reload) bool {
+func sendReload(ctx context.Context, out chan<- Reload, r Reload) bool {
 	select {
 	case out <- r:
 		return true

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// lora is a file as its trainer wrote it: it does not say its alpha.
-func lora(t *testing.T) string {
+// unpackLoRA writes an adapter as its trainer wrote it, without its alpha.
+func unpackLoRA(t *testing.T) string {
 	t.Helper()
 	packed, err := os.Open("../infer/demo/adapters/pirate.pth.gz")
 	if err != nil {
@@ -29,11 +29,11 @@ func lora(t *testing.T) string {
 }
 
 func TestAdapters(t *testing.T) {
-	home, path := t.TempDir(), lora(t)
+	home, path := t.TempDir(), unpackLoRA(t)
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "24")
 	x.see(composerHint)
 
-	// One that comes with the model, at a strength, for the next answer.
+	// An adapter of the embedded model, with a strength, for the next answer.
 	x.keys("F10")
 	x.see("Adapters", "* none", "demo-excited", "demo-pirate")
 	x.keys("Down", "Down", "Enter")
@@ -47,7 +47,7 @@ func TestAdapters(t *testing.T) {
 	x.keys("Enter")
 	x.see("reached its longest length")
 
-	// A file does not say its alpha: it is asked for once.
+	// A file does not say its alpha: the program asks for it once.
 	x.typed("/adapter " + path)
 	x.keys("Enter")
 	x.see("Alpha of ")
@@ -61,7 +61,7 @@ func TestAdapters(t *testing.T) {
 	x.keys("Enter")
 	x.see("lora, from the next token on", "adapter lora ·")
 
-	// Out of memory, merged, forgotten.
+	// Removed from memory, merged, forgotten.
 	x.keys("M-q")
 	x.see("Adapters")
 	x.keys("End", "d")

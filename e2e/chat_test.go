@@ -51,7 +51,7 @@ func TestChat(t *testing.T) {
 	x.keys("M-1")
 	x.see("about a brave 猫.")
 	x.typed("drawn")
-	x.see("› drawn") // a frame after the one with the story, which is whole now
+	x.see("› drawn") // a later frame, so the story is complete
 	story := x.screen()
 	x.keys("C-u")
 	x.see(composerHint)
@@ -59,7 +59,7 @@ func TestChat(t *testing.T) {
 	x.keys("C-q")
 	x.see("exit:0")
 
-	// What was there is there again, with nothing to read.
+	// The tabs come back, without reading anything again.
 	x.start(program(t), "--seed", "1", "--max-tokens", "60")
 	x.see("2 Hello!", "about a brave 猫.")
 	x.until("the same as before:\n"+story, func(screen string) bool { return transcript(screen) == transcript(story) })
@@ -71,18 +71,18 @@ func TestChat(t *testing.T) {
 	x.see("exit:0")
 }
 
-// transcript is the part of a screen between the tabs and the composer.
+// transcript returns the part of a screen between the tabs and the composer.
 func transcript(screen string) string {
 	_, rest, _ := strings.Cut(screen, "\n")
 	body, _, _ := strings.Cut(rest, "──")
 	return body
 }
 
-// TestKilledInTheMiddle kills the program while it writes, starts it again,
-// and goes on inside the sentence.
+// TestKilledInTheMiddle kills the program during an answer, starts it again, and
+// continues inside the sentence.
 func TestKilledInTheMiddle(t *testing.T) {
 	home := t.TempDir()
-	endless(t, home)
+	configureEndlessAnswers(t, home)
 	x := open(t, 200, 300, home) // shows all of it
 	x.see(composerHint)
 	x.typed("Tell me a story about a brave cat.")
@@ -106,8 +106,8 @@ func TestKilledInTheMiddle(t *testing.T) {
 	x.see("exit:0")
 }
 
-// endless configures answers that end when they are stopped.
-func endless(t *testing.T, home string) {
+// configureEndlessAnswers configures answers that end only when they are stopped.
+func configureEndlessAnswers(t *testing.T, home string) {
 	t.Helper()
 	dir := filepath.Join(home, "config", "rookery")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -119,7 +119,7 @@ func endless(t *testing.T, home string) {
 	}
 }
 
-// answerText is the text of the first answer on the screen.
+// answerText returns the text of the first answer on the screen.
 func answerText(screen string) string {
 	_, rest, found := strings.Cut(transcript(screen), "  You\n")
 	if found {
@@ -133,16 +133,16 @@ func answerText(screen string) string {
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// TestSignals ends the program from outside, idle and in an answer: it leaves
-// the terminal as it was and loses nothing, not even what was not sent.
+// TestSignals ends the program by signals, while it is idle and during an answer. The
+// program restores the terminal and loses nothing, not even a prompt that was not sent.
 func TestSignals(t *testing.T) {
 	home := t.TempDir()
-	endless(t, home)
+	configureEndlessAnswers(t, home)
 	x := open(t, 200, 300, home) // shows all of the answer
 	x.see(composerHint)
 	x.typed("not sent yet")
 	x.see("› not sent yet")
-	for range 3 { // a race with the library's own handler was lost one time in three
+	for range 3 { // once, one signal in three met the library's own handler first
 		x.signal(syscall.SIGTERM)
 		x.see("exit:0")
 		x.start(program(t))
@@ -198,7 +198,7 @@ func TestPanels(t *testing.T) {
 		x.keys("Enter")
 		x.see(panel.shows)
 		x.keys(panel.closes)
-		x.gone(panel.shows) // else the program may take escape and the next key for alt
+		x.gone(panel.shows) // otherwise the program may read escape and the next key as alt
 	}
 	x.keys("C-p")
 	x.see("Commands")
@@ -244,8 +244,7 @@ func TestScreenReader(t *testing.T) {
 	x.see("exit:0")
 }
 
-// TestIdle measures the processor time of a program that nobody touches: it
-// comes to rest.
+// TestIdle checks that a program that nobody touches uses almost no processor time.
 func TestIdle(t *testing.T) {
 	x := open(t, 80, 24, t.TempDir())
 	x.see(composerHint)
@@ -260,7 +259,7 @@ func TestIdle(t *testing.T) {
 	t.Errorf("idle for 2 s, the program used %d ms", 10*used)
 }
 
-// cpuTicks is the processor time of a process in hundredths of a second.
+// cpuTicks returns the processor time of a process in hundredths of a second.
 func cpuTicks(t *testing.T, pid int) int {
 	t.Helper()
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The bare model and the three states that come with the program, side by side.
+// compare opens a comparison of the bare model and the three states of the program.
 func (x *terminal) compare(prompt string, setup ...string) {
 	x.t.Helper()
 	x.typed(prompt)
@@ -23,18 +23,18 @@ func (x *terminal) compare(prompt string, setup ...string) {
 	x.see("4 answers side by side")
 }
 
-// compared waits until all panes that are seen have ended.
+// compared waits until this many panes show an ended answer.
 func (x *terminal) compared(panes int) {
 	x.t.Helper()
 	x.until("showing ended answers", func(screen string) bool { return endedPanes(screen) == panes })
 }
 
-// endedPanes is how many panes show that their answer has ended.
+// endedPanes counts the panes that show an ended answer.
 func endedPanes(screen string) int {
 	return strings.Count(screen, "at limit") + strings.Count(screen, "ended ·")
 }
 
-// perplexity is that of an answer in its pane.
+// perplexity matches the perplexity in a pane.
 var perplexity = regexp.MustCompile(`perplexity \d+\.\d+`)
 
 func TestCompare(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// talks are conversations of another program, to be imported.
+// talks are conversations of another program, for an import.
 const talks = `[
  {"title": "How rooks nest", "conversations": [
    {"from": "human", "value": "How do rooks nest?"}, {"from": "gpt", "value": "In colonies, high up in trees."},
@@ -14,8 +14,8 @@ const talks = `[
  {"title": "两只乌鸦", "conversations": [{"from": "human", "value": "讲个故事"}, {"from": "gpt", "value": "很久以前，有一只乌鸦住在树上。"}]},
  {"title": "Third one", "conversations": [{"from": "human", "value": "Three?"}, {"from": "gpt", "value": "Yes."}]}]`
 
-// shelf opens the list over imported conversations.
-func shelf(t *testing.T, width, height int) *terminal {
+// openConversationList imports talks and opens the conversation list.
+func openConversationList(t *testing.T, width, height int) *terminal {
 	t.Helper()
 	home := t.TempDir()
 	path := filepath.Join(home, "talks.json")
@@ -32,8 +32,8 @@ func shelf(t *testing.T, width, height int) *terminal {
 	return x
 }
 
-func TestShelfOpensAtTheFoundTurn(t *testing.T) {
-	x := shelf(t, 80, 24)
+func TestConversationListOpensAtTheFoundTurn(t *testing.T) {
+	x := openConversationList(t, 80, 24)
 	x.typed("magpie")
 	x.see("In the messages", "There a magpie cannot")
 	x.keys("Enter")
@@ -46,8 +46,8 @@ func TestShelfOpensAtTheFoundTurn(t *testing.T) {
 	x.see("讲个故事", "3 两只乌鸦")
 }
 
-func TestShelfKeys(t *testing.T) {
-	x := shelf(t, 100, 30)
+func TestConversationListKeys(t *testing.T) {
+	x := openConversationList(t, 100, 30)
 	x.typed("third")
 	x.see("Third one")
 	x.gone("How rooks nest ")
@@ -93,10 +93,10 @@ func TestShelfKeys(t *testing.T) {
 	x.see("Nothing is stored yet")
 }
 
-// TestDeletingTheOpenConversation also ends the program between deleting and
-// undoing: the bin outlives it.
+// TestDeletingTheOpenConversation also restarts the program between deleting and
+// restoring: the bin is stored.
 func TestDeletingTheOpenConversation(t *testing.T) {
-	x := shelf(t, 80, 24)
+	x := openConversationList(t, 80, 24)
 	x.typed("rooks")
 	x.keys("Enter")
 	x.see("In colonies, high up in trees.")

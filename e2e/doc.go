@@ -1,3 +1,3 @@
-// Package e2e drives the built program in tmux as a person would: it types,
-// looks at the screen, kills the program and starts it again.
+// Package e2e drives the built program in tmux as a person does: it types, reads the
+// screen, kills the program and starts it again.
 package e2e

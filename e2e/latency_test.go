@@ -20,10 +20,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLatency measures how long a key takes to the screen while many tabs
-// generate: from the byte written to the terminal until the character that it
-// types comes back. ROOKERY_LATENCY says how many tabs, how long 95 of 100 keys
-// may take at most, and the arguments of the program: "32 16ms --backend cuda".
+// TestLatency measures how long a key takes to show while many tabs generate: from
+// writing the byte to the terminal until the program draws the character.
+// ROOKERY_LATENCY gives the number of tabs, the limit for 95 of 100 keys, and the
+// arguments of the program: "32 16ms --backend cuda".
 func TestLatency(t *testing.T) {
 	bin := program(t)
 	wanted := strings.Fields(os.Getenv("ROOKERY_LATENCY"))
@@ -39,7 +39,7 @@ func TestLatency(t *testing.T) {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	endless(t, home)
+	configureEndlessAnswers(t, home)
 	p := openPTY(t, bin, home, wanted[2:])
 	p.see(composerHint, patience)
 	for i := range tabs {
@@ -77,7 +77,7 @@ func TestLatency(t *testing.T) {
 	}
 }
 
-// A pty is the program in a terminal that only collects what is written to it.
+// A pty is the program in a terminal that only collects its output.
 type pty struct {
 	t      *testing.T
 	master *os.File
@@ -122,7 +122,7 @@ func openPTY(t *testing.T, bin, home string, args []string) *pty {
 	return p
 }
 
-// collect keeps what the program writes, until it ends.
+// collect reads the program's output until it ends.
 func (p *pty) collect() {
 	buf := make([]byte, 1<<16)
 	for {
@@ -148,7 +148,7 @@ func (p *pty) write(s string) {
 	}
 }
 
-// slowly writes and gives the program the time to act on it.
+// slowly writes and waits until the program has acted on it.
 func (p *pty) slowly(s string) {
 	p.t.Helper()
 	p.write(s)
@@ -162,7 +162,7 @@ func (p *pty) resize(width, height uint16) {
 	}
 }
 
-// mark forgets what was written so far.
+// mark drops the output so far.
 func (p *pty) mark() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -175,10 +175,10 @@ func (p *pty) count() int {
 	return p.all
 }
 
-// style is what sets colours, between the words of a line.
+// style matches sequences that set colours.
 var style = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// see waits until a text has been written since the mark.
+// see waits until the output since the mark has a text.
 func (p *pty) see(text string, within time.Duration) {
 	p.t.Helper()
 	late := time.After(within)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The mixer by its keys, the mouse and the commands; the heat strip; a retry
-// with other weights; and all of it after a restart.
+// The mixer by keys, mouse and commands; the heat strip; a retry with other weights;
+// and all of them after a restart.
 func TestMixer(t *testing.T) {
 	home := t.TempDir()
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "30")

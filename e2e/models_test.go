@@ -2,8 +2,8 @@ package e2e
 
 import "testing"
 
-// Another model is loaded in the same window, conversations come back; one
-// that cannot be loaded leaves the one before.
+// The program loads another model and reopens the conversations. If a model cannot be
+// loaded, the model before stays.
 func TestModels(t *testing.T) {
 	home := t.TempDir()
 	withModels(t, home, "another.safetensors")

@@ -5,7 +5,7 @@ import "testing"
 // The monitor beside an answer and over a narrow screen, with all its sections.
 func TestMonitorPanel(t *testing.T) {
 	home := t.TempDir()
-	endless(t, home) // a short answer may fall between two looks of the monitor
+	configureEndlessAnswers(t, home) // a short answer may fall between two looks of the monitor
 	x := open(t, 180, 60, home, "--seed", "1")
 	x.see(composerHint)
 	x.keys("F4")

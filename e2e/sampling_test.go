@@ -8,17 +8,18 @@ import (
 	"testing"
 )
 
-// candidate is a line of the sampling panel's candidates: by the model, and drawn.
+// candidate matches a candidate in the sampling panel, with its probability by the model
+// and as drawn.
 var candidate = regexp.MustCompile(`(?m)".*".*\d%.*(\d%|-)\s*$`)
 
-// spread is a candidate that is drawn now and then.
+// spread matches a candidate that is drawn neither always nor never.
 var spread = regexp.MustCompile(`(?m)".*".*\d%.* (\d\d?|\d\.\d|<\.1)%\s*$`)
 
-// The candidates of the next token, parameters that change them at once, and
-// saving: as a preset, as the default, and again after a restart.
+// The candidates of the next token; parameters that change them at once; saving as a
+// preset and as the default; and both after a restart.
 func TestSamplingPanel(t *testing.T) {
 	home := t.TempDir()
-	endless(t, home)
+	configureEndlessAnswers(t, home)
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)
 	x.say("Tell me a story.", 1)
@@ -58,7 +59,7 @@ func TestSamplingPanel(t *testing.T) {
 	x.keys("C-q")
 	x.see("exit:0")
 
-	x.start(program(t), "--preset", "hot") // an answer for as long as it is looked at
+	x.start(program(t), "--preset", "hot") // answers do not end by themselves
 	x.see(composerHint)
 	x.keys("F3")
 	x.see("hot", "5.00")

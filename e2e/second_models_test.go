@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// withModels puts copies of the embedded model into the folder of models.
+// withModels puts copies of the embedded model into the directory of models.
 func withModels(t *testing.T, home string, names ...string) {
 	t.Helper()
 	dir := filepath.Join(home, "data", "rookery", "models")
@@ -25,7 +25,7 @@ func withModels(t *testing.T, home string, names ...string) {
 	}
 }
 
-// panes is what a comparison shows but for its figures.
+// panes returns the text of the panes, without the figures.
 func panes(screen string) string {
 	var lines []string
 	for _, l := range strings.Split(screen, "\n") {
@@ -36,8 +36,8 @@ func panes(screen string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Models are loaded for a comparison, answer side by side, and are gone
-// afterwards; the conversation goes on with its own from what was kept.
+// A comparison loads other models and unloads them at its end. The conversation goes on
+// with its own model from the chosen answer.
 func TestCompareModels(t *testing.T) {
 	home := t.TempDir()
 	withModels(t, home, "another.safetensors", "third.safetensors")

@@ -7,18 +7,18 @@ import (
 	"testing"
 )
 
-// tale is a text file to bake.
-func tale(t *testing.T, sentences int) string {
+// writeTale writes a text file to bake.
+func writeTale(t *testing.T, sentences int) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tale.txt")
-	if err := os.WriteFile(path, []byte(strings.Repeat("Once there was a saver called Bram, who had a grey cat.\n", sentences)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Repeat("Once there was a rook called Bram, who had a grey cat.\n", sentences)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
 func TestStates(t *testing.T) {
-	home, path := t.TempDir(), tale(t, 20)
+	home, path := t.TempDir(), writeTale(t, 20)
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "24")
 	x.see(composerHint)
 
@@ -32,7 +32,7 @@ func TestStates(t *testing.T) {
 	x.keys("Enter")
 	x.see("reached its longest length")
 
-	// Kept after the answer, renamed, begun from.
+	// Save a state after the answer, rename it, begin from it.
 	x.typed("/keep here")
 	x.keys("Enter")
 	x.see("kept as “here”")
@@ -50,7 +50,7 @@ func TestStates(t *testing.T) {
 	x.keys("Enter")
 	x.see("2 there", "from there ·")
 
-	// Baked, inspected, compared.
+	// Bake a state, inspect it, compare it.
 	x.typed("/bake " + path)
 	x.keys("Enter")
 	x.see("baked “tale”")
@@ -71,7 +71,7 @@ func TestStates(t *testing.T) {
 	x.keys("Escape")
 	x.gone("States to begin from")
 
-	// A state that a conversation begins from stays; another one goes.
+	// A base state cannot be deleted; another state can.
 	x.keys("F8")
 	x.typed("there")
 	x.see("* there")
@@ -89,7 +89,7 @@ func TestStates(t *testing.T) {
 	x.keys("Enter")
 	x.see("deleted “tale”")
 
-	// The conversation finds its beginning after a restart.
+	// The conversation finds its base state after a restart.
 	x.keys("M-1")
 	x.see("Tell me a story.")
 	x.typed("/drift")
@@ -111,11 +111,11 @@ func TestStates(t *testing.T) {
 	x.see("exit:0")
 }
 
-// Baking shows how far it is, other tabs go on, and esc stops it.
+// Baking shows its progress, and esc stops it.
 func TestBakingIsStopped(t *testing.T) {
 	x := open(t, 80, 24, t.TempDir(), "--seed", "1")
 	x.see(composerHint)
-	x.typed("/bake " + tale(t, 20000))
+	x.typed("/bake " + writeTale(t, 20000))
 	x.keys("Enter")
 	x.see("Baking", " tokens, ", "a second")
 	x.keys("Escape")

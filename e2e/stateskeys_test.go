@@ -10,7 +10,7 @@ import (
 	"rookery/infer/statefile"
 )
 
-// rookery runs the program's command line with the home of a terminal.
+// rookery runs a command line with the home of the terminal.
 func (x *terminal) rookery(args ...string) string {
 	x.t.Helper()
 	ctx, cancel := context.WithTimeout(x.t.Context(), 5*patience)
@@ -24,7 +24,7 @@ func (x *terminal) rookery(args ...string) string {
 	return string(out)
 }
 
-// What the list of states adds to the library by itself, and what is stored
+// The entries of the list of states that add to the library, and what is stored
 // afterwards.
 func TestStatesFromTheList(t *testing.T) {
 	home := t.TempDir()
@@ -36,7 +36,7 @@ func TestStatesFromTheList(t *testing.T) {
 	x.see("Bake a text file…")
 	x.keys("Enter")
 	x.see("Bake a text file")
-	x.typed(tale(t, 5))
+	x.typed(writeTale(t, 5))
 	x.keys("Enter")
 	x.see("baked “tale”")
 
@@ -87,7 +87,7 @@ func TestStatesFromTheList(t *testing.T) {
 	talks := x.quit()
 
 	kinds := map[string]statefile.Kind{}
-	for _, st := range library(t, home) {
+	for _, st := range readLibrary(t, home) {
 		kinds[st.Name] = st.Kind
 		if st.Name == "old rook" && talks[0].Base != st.ID {
 			t.Errorf("the conversation begins from %d, and “old rook” is %d", talks[0].Base, st.ID)
@@ -98,8 +98,8 @@ func TestStatesFromTheList(t *testing.T) {
 	}
 }
 
-// The commands on the conversation of the screen, and what is stored then.
-func TestShelfCommands(t *testing.T) {
+// The commands for the conversation on the screen, and what is stored afterwards.
+func TestConversationCommands(t *testing.T) {
 	x := open(t, 100, 30, t.TempDir(), "--seed", "1", "--max-tokens", "8")
 	x.see(composerHint)
 	x.say("Tell me a story.", 1)

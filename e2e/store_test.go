@@ -9,14 +9,14 @@ import (
 	"rookery/sessions"
 )
 
-// A storedTalk is a conversation as the database has it.
-type storedTalk struct {
+// A storedConversation is a conversation as it is in the database.
+type storedConversation struct {
 	turn.Conversation
 	turns []turn.Turn
 }
 
-// prompts are the texts of the visible line's prompts.
-func (s storedTalk) prompts() []string {
+// prompts returns the prompts of the visible line.
+func (s storedConversation) prompts() []string {
 	var out []string
 	for _, t := range chat.Line(s.turns, s.Tip) {
 		if t.Role == turn.RoleUser {
@@ -26,8 +26,8 @@ func (s storedTalk) prompts() []string {
 	return out
 }
 
-// versions is how many turns have the same turn above them as one.
-func (s storedTalk) versions(of turn.Turn) int {
+// versions counts the versions of a turn, itself included.
+func (s storedConversation) versions(of turn.Turn) int {
 	n := 0
 	for _, t := range s.turns {
 		if t.Parent == of.Parent && t.Role == of.Role {
@@ -37,21 +37,21 @@ func (s storedTalk) versions(of turn.Turn) int {
 	return n
 }
 
-// tip is the last turn of the visible line.
-func (s storedTalk) tip() turn.Turn {
+// tip returns the last turn of the visible line.
+func (s storedConversation) tip() turn.Turn {
 	line := chat.Line(s.turns, s.Tip)
 	return line[len(line)-1]
 }
 
-// quit leaves the program and returns what is stored, newest change first.
-func (x *terminal) quit() []storedTalk {
+// quit quits the program and returns what is stored, newest change first.
+func (x *terminal) quit() []storedConversation {
 	x.t.Helper()
 	x.keys("C-q")
 	x.see("exit:0")
 	return stored(x.t, x.home)
 }
 
-// inStore opens the database of a home, which nobody else may have open.
+// inStore opens the database of a home. No program may have it open.
 func inStore(t *testing.T, home string, do func(s *sessions.Store)) {
 	t.Helper()
 	s, err := sessions.Open(t.Context(), filepath.Join(home, "data", "rookery"))
@@ -66,24 +66,24 @@ func inStore(t *testing.T, home string, do func(s *sessions.Store)) {
 	do(s)
 }
 
-// stored are the conversations of a home, newest change first, in a database
-// without damage.
-func stored(t *testing.T, home string) (talks []storedTalk) {
+// stored returns the conversations of a home, newest change first, and checks that the
+// database is not damaged.
+func stored(t *testing.T, home string) (talks []storedConversation) {
 	t.Helper()
-	inStore(t, home, func(s *sessions.Store) { talks = read(t, s) })
+	inStore(t, home, func(s *sessions.Store) { talks = readConversations(t, s) })
 	return talks
 }
 
-func read(t *testing.T, s *sessions.Store) []storedTalk {
+func readConversations(t *testing.T, s *sessions.Store) []storedConversation {
 	t.Helper()
 	list, err := s.Conversations(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	talks := make([]storedTalk, len(list))
+	talks := make([]storedConversation, len(list))
 	for i, c := range list {
 		talks[i].Conversation = c
-		if _, talks[i].turns, _, err = s.Load(t.Context(), c.ID); err != nil {
+		if _, talks[i].turns, err = s.Load(t.Context(), c.ID); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,8 +93,8 @@ func read(t *testing.T, s *sessions.Store) []storedTalk {
 	return talks
 }
 
-// library are the states of a home's library.
-func library(t *testing.T, home string) (list []turn.State) {
+// readLibrary returns the states in the library of a home.
+func readLibrary(t *testing.T, home string) (list []turn.State) {
 	t.Helper()
 	inStore(t, home, func(s *sessions.Store) {
 		var err error

@@ -13,22 +13,21 @@ import (
 	"time"
 )
 
-// A screen may take so long to show what is waited for, and is looked at so
-// often: where other programs take the cores from the test itself, a look that
-// takes 3 ms takes 200.
+// How long a test waits for a text on the screen, and how often it reads the screen at
+// least: where other programs use the cores, one reading takes 200 ms instead of 3.
 const (
 	patience   = time.Minute
 	leastLooks = 600
 )
 
-// A terminal is the program in a tmux window of its own server.
+// A terminal is a window of a tmux server of its own, with the program in it.
 type terminal struct {
 	t      *testing.T
 	socket string
 	home   string
 }
 
-// program is the built binary, or the test is skipped.
+// program returns the path of the built program; without one it skips the test.
 func program(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("ROOKERY_E2E")
@@ -106,7 +105,7 @@ func (x *terminal) resize(width, height int) {
 	x.tmux("resize-window", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height))
 }
 
-// screen is what the window shows.
+// screen returns what the window shows.
 func (x *terminal) screen() string {
 	out, err := exec.Command("tmux", "-S", x.socket, "capture-pane", "-p").Output()
 	if err != nil {
@@ -154,7 +153,7 @@ func (x *terminal) signal(s syscall.Signal) {
 	}
 }
 
-// processes are the numbers of the program's processes under the window's shell.
+// process returns the id of the program's process under the window's shell.
 func (x *terminal) process() int {
 	x.t.Helper()
 	shell := strings.TrimSpace(x.tmux("display-message", "-p", "#{pane_pid}"))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Forks, edits of any turn, labels and pins by their keys.
+// Forks, edits of any turn, labels and pins, by their keys.
 func TestForkAndEdit(t *testing.T) {
 	x := open(t, 100, 30, t.TempDir(), "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)
@@ -74,7 +74,7 @@ func TestBestOf(t *testing.T) {
 	}
 }
 
-func TestMicroscope(t *testing.T) {
+func TestTokenAlternatives(t *testing.T) {
 	x := open(t, 80, 24, t.TempDir(), "--seed", "1", "--max-tokens", "16")
 	x.see(composerHint)
 	x.say("Tell me a story.", 1)

@@ -8,8 +8,8 @@ import (
 	"rookery/chat/turn"
 )
 
-// The keys of the tree in the prompt that others of its tests do not press, and
-// what is stored afterwards.
+// The keys of the tree in the prompt that other tests do not press, and what is stored
+// afterwards.
 func TestTreeKeysInThePrompt(t *testing.T) {
 	x := open(t, 100, 30, t.TempDir(), "--seed", "1", "--max-tokens", "8")
 	x.see(composerHint)
@@ -73,7 +73,7 @@ func TestTreeKeysInThePrompt(t *testing.T) {
 	}
 }
 
-// The same among the messages, where they are letters.
+// The keys of the tree among the messages, where they are letters.
 func TestTreeKeysAmongMessages(t *testing.T) {
 	x := open(t, 100, 30, t.TempDir(), "--seed", "1", "--max-tokens", "8")
 	x.see(composerHint)

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// ended is the footer of an ended answer; a running one begins with a spinner.
+// ended matches the footer of an ended answer; that of a running one has a spinner.
 var ended = regexp.MustCompile(`(?m)^[ ·] [\d.,]+ tok/s · [\d,]+ tokens`)
 
-// say sends a prompt and waits until this many answers have ended on the screen.
+// say sends a prompt and waits until the screen shows this many ended answers.
 func (x *terminal) say(prompt string, answers int) {
 	x.t.Helper()
 	x.typed(prompt)
@@ -19,7 +19,7 @@ func (x *terminal) say(prompt string, answers int) {
 	x.ended(answers)
 }
 
-// ended waits until this many answers on the screen have ended, and none runs.
+// ended waits until the screen shows this many ended answers and no running one.
 func (x *terminal) ended(answers int) {
 	x.t.Helper()
 	x.until(fmt.Sprintf("showing %d finished answers", answers), func(screen string) bool {
@@ -27,8 +27,8 @@ func (x *terminal) ended(answers int) {
 	})
 }
 
-// Undo, redo and the scrubber, by all their keys, and after a restart.
-func TestUndoRedoScrub(t *testing.T) {
+// Undo, redo and the timeline, by all their keys, and after a restart.
+func TestUndoRedoTimeline(t *testing.T) {
 	home := t.TempDir()
 	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)
@@ -74,7 +74,7 @@ func TestUndoRedoScrub(t *testing.T) {
 	x.keys("Enter")
 	x.see("2 turns ahead, undone")
 
-	// What is sent from here is another version of what was undone.
+	// A prompt that is sent from here is another version of the undone one.
 	x.say("Was it big?", 2)
 	x.see("version 2 of 2")
 	x.gone("And then?")

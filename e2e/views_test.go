@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The keys of the table of what is compared.
+// The keys of the comparison's setup.
 func TestSetupKeys(t *testing.T) {
 	x := open(t, 120, 40, t.TempDir(), "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)
@@ -74,7 +74,7 @@ func TestSetupKeys(t *testing.T) {
 	x.compared(2)
 }
 
-// boxed is what a box shows: the lines below change by themselves.
+// boxed returns what the box shows; the lines below it change by themselves.
 func boxed(screen string) string {
 	var lines []string
 	for _, l := range strings.Split(screen, "\n") {
@@ -85,7 +85,7 @@ func boxed(screen string) string {
 	return strings.Join(lines, "\n")
 }
 
-// The keys of answers side by side.
+// The keys of the panes.
 func TestPaneKeys(t *testing.T) {
 	x := open(t, 100, 30, t.TempDir(), "--seed", "1", "--max-tokens", "400")
 	x.see(composerHint)
@@ -140,8 +140,8 @@ func TestPaneKeys(t *testing.T) {
 	x.see(composerHint, "And then?", "answer the prompt") // which stays
 }
 
-// Mouse and sizes: panes are gone to by a click, scrolled by the wheel, and
-// arranged anew when the window changes.
+// A click goes to a pane, the wheel scrolls it, and a new window size rearranges the
+// panes.
 func TestPanesByMouseAndSize(t *testing.T) {
 	x := open(t, 80, 24, t.TempDir(), "--seed", "1", "--max-tokens", "24")
 	x.see(composerHint)
@@ -161,7 +161,7 @@ func TestPanesByMouseAndSize(t *testing.T) {
 	x.see(composerHint)
 }
 
-// The keys of the mixer that TestMixer leaves out.
+// The keys of the mixer that TestMixer does not press.
 func TestMixerKeys(t *testing.T) {
 	x := open(t, 200, 60, t.TempDir(), "--seed", "1", "--max-tokens", "12")
 	x.see(composerHint)
@@ -183,9 +183,9 @@ func TestMixerKeys(t *testing.T) {
 	x.gone("No mix.")
 }
 
-// A file is loaded by the key of the adapters' panel.
+// A key of the adapters panel loads a file.
 func TestAdapterFileByKey(t *testing.T) {
-	path := lora(t)
+	path := unpackLoRA(t)
 	if err := os.WriteFile(strings.TrimSuffix(path, ".pth")+".json", []byte(`{"alpha": 32}`), 0o600); err != nil {
 		t.Fatal(err)
 	}

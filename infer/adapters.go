@@ -10,28 +10,28 @@ import (
 	"rookery/infer/adapter"
 )
 
-// ErrNoAdapters says that the backend cannot run adapters.
+// ErrNoAdapters says that the backend is no AdapterBackend.
 var ErrNoAdapters = errors.New("this backend cannot use adapters: the CPU's can (--backend cpu)")
 
-// A LoadedAdapter is one that requests can name.
+// A LoadedAdapter is an adapter that requests can name.
 type LoadedAdapter struct {
 	*adapter.Adapter
 	Merged bool  // it has weights of its own
-	Bytes  int64 // what it takes beside the weights
+	Bytes  int64 // what it takes in memory beside the weights
 	Rows   int   // running and waiting requests that use it
 }
 
-// A fitted adapter is one that the backend has.
-type fitted struct {
+// A backendAdapter is a LoadedAdapter with its number in the backend.
+type backendAdapter struct {
 	LoadedAdapter
 	id AdapterID
 }
 
-// LoadAdapter makes an adapter known to the backend, between two steps.
-// Nothing that runs is disturbed. One that is loaded already, in the same way,
-// stays as it is.
+// LoadAdapter loads an adapter into the backend between two steps, beside running
+// requests; merged is that of AdapterBackend.LoadAdapter. It does nothing if the
+// adapter is loaded already, and fails if that has another merged.
 func (e *Engine) LoadAdapter(ctx context.Context, a *adapter.Adapter, merged bool) error {
-	return e.call(ctx, func() error {
+	return e.callBetweenSteps(ctx, func() error {
 		b, ok := e.device.Backend.(AdapterBackend)
 		if !ok {
 			return ErrNoAdapters
@@ -45,7 +45,7 @@ func (e *Engine) LoadAdapter(ctx context.Context, a *adapter.Adapter, merged boo
 		if err != nil {
 			return err
 		}
-		e.adapters[a.Fingerprint] = &fitted{LoadedAdapter{Adapter: a, Merged: merged, Bytes: b.AdapterBytes(id)}, id}
+		e.adapters[a.Fingerprint] = &backendAdapter{LoadedAdapter{Adapter: a, Merged: merged, Bytes: b.AdapterBytes(id)}, id}
 		e.monitor.observeMemory(e.device.Memory())
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -59,14 +59,14 @@ func loadAdapter(b AdapterBackend, a *adapter.Adapter, merged bool) (id AdapterI
 	return b.LoadAdapter(a, merged)
 }
 
-// DropAdapter gives an adapter's memory back. It is refused while requests use it.
+// DropAdapter frees the memory of an adapter. It fails while requests use it.
 func (e *Engine) DropAdapter(ctx context.Context, fingerprint string) error {
-	return e.call(ctx, func() error {
+	return e.callBetweenSteps(ctx, func() error {
 		f := e.adapters[fingerprint]
 		if f == nil {
 			return nil
 		}
-		if n := e.users(fingerprint); n > 0 {
+		if n := e.countUsers(fingerprint); n > 0 {
 			return fmt.Errorf("adapter %s is in use by %d answers: stop them, or wait for their ends", f.Name, n)
 		}
 		b, ok := e.device.Backend.(AdapterBackend)
@@ -78,20 +78,20 @@ func (e *Engine) DropAdapter(ctx context.Context, fingerprint string) error {
 	})
 }
 
-// Adapters are those that are loaded, by name. It waits for the end of the
+// Adapters lists the loaded adapters, sorted by name. It waits for the end of the
 // running step.
 func (e *Engine) Adapters(ctx context.Context) ([]LoadedAdapter, error) {
 	var list []LoadedAdapter
-	err := e.call(ctx, func() error {
+	err := e.callBetweenSteps(ctx, func() error {
 		for fingerprint, f := range e.adapters {
 			l := f.LoadedAdapter
-			l.Rows = e.users(fingerprint)
+			l.Rows = e.countUsers(fingerprint)
 			list = append(list, l)
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err // the engine may still be at the list
+		return nil, err // the engine goroutine may still write the list
 	}
 	slices.SortFunc(list, func(a, b LoadedAdapter) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Fingerprint, b.Fingerprint))
@@ -99,19 +99,19 @@ func (e *Engine) Adapters(ctx context.Context) ([]LoadedAdapter, error) {
 	return list, nil
 }
 
-// users counts the requests that use an adapter.
-func (e *Engine) users(fingerprint string) int {
+// countUsers is the number of requests that use an adapter.
+func (e *Engine) countUsers(fingerprint string) int {
 	n := 0
-	for _, q := range slices.Concat(e.line, e.running) {
-		if q.req.Adapter == fingerprint || q.mix != nil && slices.ContainsFunc(q.mix.voices, func(v member) bool { return v.Adapter == fingerprint }) {
+	for _, q := range slices.Concat(e.waiting, e.running) {
+		if q.req.Adapter == fingerprint || q.mix != nil && slices.ContainsFunc(q.mix.members, func(v member) bool { return v.Adapter == fingerprint }) {
 			n++
 		}
 	}
 	return n
 }
 
-// adapt finds the adapter that a request names.
-func (e *Engine) adapt(q *sequence) (err error) {
+// resolveAdapter sets the number of the adapter that a request names.
+func (e *Engine) resolveAdapter(q *sequence) (err error) {
 	q.adapter, err = e.adapterID(q.req.Adapter)
 	return err
 }
@@ -127,11 +127,11 @@ func (e *Engine) adapterID(fingerprint string) (AdapterID, error) {
 	return f.id, nil
 }
 
-// takeAdapter takes over what Stream.SetAdapter left, for all states of a mix.
-// An adapter that is not loaded is left alone.
+// takeAdapter applies the adapter of the last Stream.SetAdapter to all states of q.
+// It ignores one that is not loaded.
 func (e *Engine) takeAdapter(q *sequence) {
 	if q.phase == phaseRewinding {
-		return // it reads again what it has read
+		return // it reads tokens again, with the adapters that have read them
 	}
 	p := q.stream.adapter.Swap(nil)
 	if p == nil {
@@ -139,39 +139,41 @@ func (e *Engine) takeAdapter(q *sequence) {
 	}
 	was := q.req.Adapter
 	q.req.Adapter = *p
-	if e.adapt(q) != nil {
+	if e.resolveAdapter(q) != nil {
 		q.req.Adapter = was
-		_ = e.adapt(q) // it is in use, and therefore loaded
+		_ = e.resolveAdapter(q) // it cannot fail: an adapter in use is loaded
 	} else if q.mix != nil {
-		for i := range q.mix.voices {
-			v := &q.mix.voices[i]
+		for i := range q.mix.members {
+			v := &q.mix.members[i]
 			v.Adapter, v.adapter = *p, q.adapter
 		}
 	}
 }
 
-// readAgain gives a sequence that is read again the adapter that has read what
-// comes next. One that was dropped since leaves that to the one in use.
-func (e *Engine) readAgain(q *sequence) {
-	if len(q.again) == 0 {
+// switchRereadAdapter gives a sequence that reads tokens again the adapter that has
+// read the next of them. If that adapter was dropped since, the current one reads
+// all that is left.
+func (e *Engine) switchRereadAdapter(q *sequence) {
+	if len(q.rereadSpans) == 0 {
 		return
 	}
-	id, err := e.adapterID(q.again[0].Adapter)
+	id, err := e.adapterID(q.rereadSpans[0].Adapter)
 	if err != nil {
-		q.again = nil
+		q.rereadSpans = nil
 		return
 	}
-	q.req.Adapter, q.adapter = q.again[0].Adapter, id
+	q.req.Adapter, q.adapter = q.rereadSpans[0].Adapter, id
 	if q.mix != nil {
-		for i := range q.mix.voices {
-			v := &q.mix.voices[i]
+		for i := range q.mix.members {
+			v := &q.mix.members[i]
 			v.Adapter, v.adapter = q.req.Adapter, id
 		}
 	}
 }
 
-// call has the engine goroutine do something between two steps, and waits.
-func (e *Engine) call(ctx context.Context, do func() error) error {
+// callBetweenSteps lets the engine goroutine do something between two steps, and
+// waits for it.
+func (e *Engine) callBetweenSteps(ctx context.Context, do func() error) error {
 	result := make(chan error, 1)
 	e.mu.Lock()
 	if e.closed {
@@ -180,7 +182,7 @@ func (e *Engine) call(ctx context.Context, do func() error) error {
 	}
 	e.calls = append(e.calls, func() { result <- do() })
 	e.mu.Unlock()
-	e.rouse()
+	e.wakeUp()
 	select {
 	case err := <-result:
 		return err

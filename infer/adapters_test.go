@@ -20,7 +20,7 @@ import (
 func little() rwkv.Shape {
 	return rwkv.Shape{
 		Version: rwkv.V7, Layers: 2, Embed: 64, Heads: 1, HeadSize: 64, FFN: 128, Vocab: scripted.Model().Shape.Vocab,
-		RankW: 32, RankA: 32, RankV: 32, RankG: 32,
+		Ranks: rwkv.Ranks{32, 32, 32, 32},
 	}
 }
 
@@ -55,7 +55,7 @@ func pull(name string, strength float32) *adapter.Adapter {
 		for j := range d.Down {
 			d.Down[j], d.Up[j] = float32(j%7)/7-0.4, float32(j%5)/5-0.4
 		}
-		a.Layers[i].Deltas[adapter.Value] = d
+		a.Layers[i].Deltas = map[adapter.Target]*adapter.Delta{adapter.Value: d}
 	}
 	return a
 }

@@ -6,8 +6,8 @@ import (
 	"rookery/infer/tokenizer"
 )
 
-// An answer is the text side of a request: the tokens drawn, their bytes, the
-// stops looked for in them, and the text that is certain to be shown.
+// An answer is the text side of a request: the drawn tokens, their bytes, the
+// search for stop strings in them, and the text that is certain.
 //
 // Byte offsets count from the first byte of the first drawn token.
 type answer struct {
@@ -16,12 +16,12 @@ type answer struct {
 	text       tokenizer.Assembler
 	ids        []int32
 	ends       []int  // ends[i] is the offset after the bytes of ids[i]
-	held       []byte // the last bytes: they may be the beginning of a stop
+	held       []byte // the last bytes, which may be the beginning of a stop
 }
 
-// prime lets the stops see bytes that precede the answer. A stop that begins
-// in them is found, but the answer is cut at its own beginning at most.
-func (a *answer) prime(ids []int32) {
+// primeStops feeds the stop strings with bytes before the answer. A stop can begin in
+// them, but cuts the answer at its own beginning at most.
+func (a *answer) primeStops(ids []int32) {
 	for _, id := range ids {
 		for _, b := range a.vocabulary.Bytes(id) {
 			a.stops.next(b)
@@ -29,7 +29,7 @@ func (a *answer) prime(ids []int32) {
 	}
 }
 
-// push takes a drawn token and returns the text that it makes certain. If it
+// push takes a drawn token and returns the text that is certain with it. If the token
 // completes a stop, found is true and cut is the offset where the answer ends;
 // push must not be called again then.
 func (a *answer) push(id int32) (text string, cut int, found bool) {
@@ -57,8 +57,8 @@ func (a *answer) push(id int32) (text string, cut int, found bool) {
 	return text, 0, false
 }
 
-// release gives up holding back: the answer ends here, and without a stop.
-func (a *answer) release() string {
+// releaseHeld returns the text held back: the answer ends here without a stop.
+func (a *answer) releaseHeld() string {
 	text := a.text.Push(a.held)
 	a.held = a.held[:0]
 	return text
@@ -72,8 +72,8 @@ func (a *answer) size() int {
 	return a.ends[len(a.ends)-1]
 }
 
-// heldFrom is the index of the token in which the bytes held back begin. It is
-// len(ids) if nothing is held.
+// heldFrom is the index of the token in which the bytes held back begin, or len(ids)
+// if there are none.
 func (a *answer) heldFrom() int {
 	if len(a.held) == 0 {
 		return len(a.ids)
@@ -82,8 +82,8 @@ func (a *answer) heldFrom() int {
 	return n
 }
 
-// locate says how many whole tokens lie before an offset, and which bytes of
-// the next token do.
+// locate says how many whole tokens lie before an offset, and which bytes of the
+// next token do.
 func (a *answer) locate(offset int) (n int, part []byte) {
 	n = sort.Search(len(a.ends), func(i int) bool { return a.ends[i] > offset })
 	start := 0

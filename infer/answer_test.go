@@ -50,7 +50,7 @@ func TestAnswerShowsWhatIsCertain(t *testing.T) {
 		if !utf8.ValidString(shown) {
 			t.Fatalf("%q in %q: %q is shown, which is not UTF-8", stops, text, shown)
 		}
-		if rest := shown + a.release(); !found && string([]rune(rest+string(a.text.Pending()))) != string([]rune(text)) {
+		if rest := shown + a.releaseHeld(); !found && string([]rune(rest+string(a.text.Pending()))) != string([]rune(text)) {
 			t.Fatalf("%q in %q: %q after release", stops, text, rest)
 		}
 	}
@@ -66,7 +66,7 @@ func TestAnswerIsCutAtItsBeginningAtMost(t *testing.T) {
 	for _, tt := range tests {
 		a := byteAnswer("\n\nUser:")
 		for _, b := range []byte(tt.before) {
-			a.prime([]int32{int32(b)})
+			a.primeStops([]int32{int32(b)})
 		}
 		shown, cut, found := say(&a, tt.text)
 		if want := strings.Contains(tt.before[1:]+tt.text, "\n\nUser:") && tt.text != "x"; found != want {

@@ -9,22 +9,21 @@ import (
 	"rookery/infer/tokenizer"
 )
 
-// A Model is what the engine and the program around it must know of loaded
-// weights.
+// A Model describes loaded weights for the engine and the program around it.
 type Model struct {
 	Name        string // what a person calls it: the file's base name, or "rookery-demo"
 	Path        string // empty for the embedded model
 	Shape       rwkv.Shape
-	Fingerprint string // identifies the weights; a snapshot of another fingerprint is refused
+	Fingerprint string // identifies the weights and how they were rounded; the engine refuses snapshots of another one
 	Tokenizer   *tokenizer.Tokenizer
 }
 
-// Weights is the part of the fingerprint that identifies the weights, however
-// they were rounded when they were loaded.
+// Weights is the part of the fingerprint that identifies the weights as the file
+// has them.
 func (m *Model) Weights() string { return Weights(m.Fingerprint) }
 
-// Weights takes from a fingerprint how the weights were rounded. One of
-// another form is all of it.
+// Weights is a Model.Fingerprint without how the weights were rounded. A
+// fingerprint of another form is returned as it is.
 func Weights(fingerprint string) string {
 	const hash = 32 // hexadecimal digits of checkpoint.File.Fingerprint
 	if weights, _, ok := strings.Cut(fingerprint, "-"); ok && len(weights) == hash {
@@ -40,17 +39,17 @@ type Slot int32
 type Row struct {
 	Slot   Slot
 	Tokens []int32 // 1 or more, consumed in order; a decoding row brings one
-	// Sampler draws a token from the logits after the last of Tokens. It is
-	// nil for a chunk of a prompt that is not the last one. The backend calls
-	// Sample and nothing else on it; the engine observes the token.
+	// Sampler draws a token from the logits after the last of Tokens. It is nil for
+	// a chunk of a prompt that is not the last one. The backend only draws with it
+	// (Top, Sample); the engine calls Observe.
 	Sampler *sampler.Sampler
 	Adapter AdapterID // of an AdapterBackend; 0 is none
 	Top     int       // how many candidates to return with the token
-	// Members is for a Mixer, and needs a Sampler: this row and as many that
-	// follow, which have none, are a mix.
+	// Members is for a Mixer and a row with a Sampler: this row and the next Members
+	// ones, which have no Sampler, are a mix.
 	Members int
-	Gate    float32   // of a row of a mix: its weight, of the sum of all weights
-	Logits  []float32 // if not nil, len Shape.Vocab: receives the raw logits after the last of Tokens
+	Gate    float32   // of a row of a mix: its weight divided by the sum of all weights
+	Logits  []float32 // if not nil, it has Shape.Vocab values and receives the raw logits after the last of Tokens
 }
 
 // A Drawn is what a step returns for one row with a Sampler.
@@ -58,7 +57,7 @@ type Drawn struct {
 	Token          int32
 	LogProb        float32             // natural logarithm, under the model's own softmax (temperature 1, no penalties, no truncation)
 	Top            []sampler.Candidate // the Row.Top likeliest, most likely first
-	MemberLogprobs []float32           // of a mix: log-probability of Token by each of its rows alone, this one's first
+	MemberLogprobs []float32           // of a mix: as LogProb, by each of its rows alone, this one first
 }
 
 // Memory is what a backend occupies, in bytes, besides adapters.
@@ -92,45 +91,45 @@ type Backend interface {
 	Close() error
 }
 
-// A SideReader is a Backend that states can be read from while it steps.
+// A SideReader is a Backend whose states can be read while it steps.
 type SideReader interface {
 	Backend
-	// ReadSlotBeside is ReadSlot for one goroutine besides the one that calls
-	// the other methods. Those have nothing to do with the slot meanwhile.
+	// ReadSlotBeside is ReadSlot for one goroutine beside the one that calls the
+	// other methods. No other method is called for the slot meanwhile.
 	ReadSlotBeside(s Slot, dst []float32) error
 }
 
-// An AdapterID names an adapter that a backend has loaded. 0 is none.
+// An AdapterID is the number of an adapter that a backend has loaded. 0 is none.
 type AdapterID int32
 
-// An AdapterBackend is a Backend whose rows can each use another adapter, in
-// the same step. Rows without one are computed as if there were none.
+// An AdapterBackend is a Backend whose rows can use different adapters in the same
+// step. An adapter changes nothing for rows without it.
 type AdapterBackend interface {
 	Backend
-	// LoadAdapter takes an adapter in, beside the weights. merged asks for
-	// weights of its own with the adapter in them: faster where most rows use
-	// it, at the cost of their memory.
+	// LoadAdapter loads an adapter beside the weights. merged makes a copy of the
+	// weights with the adapter in them: faster if most rows use the adapter, at the
+	// cost of the memory.
 	LoadAdapter(a *adapter.Adapter, merged bool) (AdapterID, error)
-	// DropAdapter gives its memory back.
+	// DropAdapter frees the memory of an adapter that no row names any more.
 	DropAdapter(id AdapterID) error
-	// AdapterBytes is what a loaded adapter takes.
+	// AdapterBytes is the memory of a loaded adapter.
 	AdapterBytes(id AdapterID) int64
 }
 
-// A LogitsKeeper is a Backend that keeps the logits of a step until the next
-// one. The engine asks it for those that it needs, which are few, instead of
-// letting every step copy them for every row.
+// A LogitsKeeper is a Backend that keeps the logits of a step until the next one.
+// The engine reads the few that it needs, instead of having every step copy those
+// of every row.
 type LogitsKeeper interface {
 	Backend
-	// ReadLogits copies the raw logits after the last token of row number row
-	// of the last Step, which had a Sampler, to dst, len Shape.Vocab. Nobody
-	// looks at the others: a Drawn of logits with a NaN has the LogProb NaN.
+	// ReadLogits copies the raw logits after the last token of row number row of the
+	// last Step, which had a Sampler, to dst, which has Shape.Vocab values. If logits
+	// have a NaN, so has Drawn.LogProb: the engine does not read them to find out.
 	ReadLogits(row int, dst []float32) error
 }
 
-// A Mixer is a LogitsKeeper that draws for mixes: the token of a row with
-// Voices is drawn from the logits of the mix, as Blend defines them, and is what
-// all of its rows read next. ReadLogits has what each row's own are.
+// A Mixer is a LogitsKeeper that draws for mixes. It draws the token of a row with
+// Members from the combined logits of the mix, as Blend defines them. ReadLogits
+// has the own logits of each row.
 type Mixer interface {
 	LogitsKeeper
 	// MaxMembers is how many rows may follow the first one of a mix.

@@ -7,20 +7,21 @@ import (
 	"rookery/infer/sampler"
 )
 
-// A Blend draws for mixes on the host. Backends that are a Mixer draw by the same
-// definition: the logits of a mix are
+// A Blend draws for mixes on the host. A backend that is a Mixer draws by the same
+// definition. With normalised weights g, the logits of a mix are
 //
-//	z = g_0·z_0, then for each further state whose gate is not 0, in order,
+//	z = g_0·z_0, then for each member k whose g_k is not 0, in order,
 //	z = z + g_k·z_k
 //
-// in float32, where every product and every sum is rounded. The zero Blend is
-// ready; its memory is used again.
+// in float32, with every product and every sum rounded. The zero Blend is ready.
+// It reuses its memory.
 type Blend struct {
 	logits []float32
-	sums   []float64 // of the softmax of each state, as logarithms
+	sums   []float64 // logarithm of the softmax sum of each state
 }
 
-// Logits are those of a mix of at least one state. They hold until the next call.
+// Logits are the combined logits of one state or more. They are valid until the
+// next call.
 func (b *Blend) Logits(gates []float32, states [][]float32) []float32 {
 	n := len(states[0])
 	b.logits = slices.Grow(b.logits[:0], n)[:n]
@@ -33,7 +34,7 @@ func (b *Blend) Logits(gates []float32, states [][]float32) []float32 {
 	return b.logits
 }
 
-// Draw draws from a mix, with the top likeliest tokens.
+// Draw draws a token from a mix and lists the top likeliest ones.
 func (b *Blend) Draw(s *sampler.Sampler, gates []float32, states [][]float32, top int) (d Drawn) {
 	wait := b.weigh(s.Vocab(), states)
 	defer wait()
@@ -50,9 +51,9 @@ func (b *Blend) Draw(s *sampler.Sampler, gates []float32, states [][]float32, to
 	return d
 }
 
-// weigh starts to sum up the softmax of each state, beside the drawing: the
-// sums need no token. Ids from vocab up stand for none. wait is called before
-// the sums are read.
+// weigh starts to compute the logarithm of the softmax sum of each state, while the
+// token is drawn. Ids from vocab up have no token and do not count. The caller
+// calls wait before it reads the sums.
 func (b *Blend) weigh(vocab int, states [][]float32) (wait func()) {
 	b.sums = slices.Grow(b.sums[:0], len(states))[:len(states)]
 	var work sync.WaitGroup
@@ -62,8 +63,8 @@ func (b *Blend) weigh(vocab int, states [][]float32) (wait func()) {
 	return work.Wait
 }
 
-// lanes is how many elements a turn of the loops below has: without bounds
-// checks between them they take half the time.
+// lanes is how many elements one turn of the loops below computes. Without bounds
+// checks between them the loops take half the time.
 const lanes = 8
 
 // setScaled sets dst = g·x.
@@ -86,8 +87,8 @@ func setScaled(dst, x []float32, g float32) {
 	}
 }
 
-// addScaled sets dst += g·x. The conversions keep processors that could from
-// fusing the two operations.
+// addScaled sets dst += g·x. The conversions keep the compiler from fusing the two
+// operations.
 func addScaled(dst, x []float32, g float32) {
 	x = x[:len(dst)]
 	for len(dst) >= lanes {

@@ -20,7 +20,7 @@ func mixedSequence(k, vocab int, r *rand.Rand) *sequence {
 	}
 	q := &sequence{logits: random(), mix: &mix{weight: 1}}
 	for range k - 1 {
-		q.mix.voices = append(q.mix.voices, member{Member: Member{Weight: float32(r.Float64()*2 - 0.2)}, logits: random()})
+		q.mix.members = append(q.mix.members, member{Member: Member{Weight: float32(r.Float64()*2 - 0.2)}, logits: random()})
 	}
 	return q
 }
@@ -32,11 +32,11 @@ func TestMixedLogits(t *testing.T) {
 	for _, vocab := range []int{1, 7, 64, 1000, 4096, 65536} {
 		for _, k := range []int{2, 3, 8} {
 			q := mixedSequence(k, vocab, r)
-			q.mix.voices[k-2].Weight = 0
-			got := q.combine()
+			q.mix.members[k-2].Weight = 0
+			got := q.combineLogits()
 			all, sum := [][]float32{q.logits}, float64(q.mix.weight)
 			weights := []float64{float64(q.mix.weight)}
-			for _, v := range q.mix.voices {
+			for _, v := range q.mix.members {
 				all, weights, sum = append(all, v.logits), append(weights, float64(v.Weight)), sum+float64(v.Weight)
 			}
 			for i := range got {
@@ -74,7 +74,7 @@ func BenchmarkMixDraw(b *testing.B) {
 				q.mix = nil
 			}
 			for b.Loop() {
-				if _, err := q.draw(); err != nil {
+				if _, err := q.drawToken(); err != nil {
 					b.Fatal(err)
 				}
 			}

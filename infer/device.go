@@ -5,10 +5,10 @@ import (
 	"runtime/debug"
 )
 
-// A PanicError is a panic in a backend or a sampler, caught so that it ends
-// the requests it concerns and not the program.
+// A PanicError is a panic in a backend or a sampler. It ends the requests that it
+// concerns, not the program.
 type PanicError struct {
-	Doing string
+	Doing string // "model step"
 	Value any
 	Stack []byte
 }
@@ -17,8 +17,8 @@ func (e *PanicError) Error() string {
 	return fmt.Sprintf("%s: internal error: %v", e.Doing, e.Value)
 }
 
-// A device is a Backend whose errors say what was being done and whose panics
-// are errors.
+// A device is a Backend that turns panics into errors and says in every error
+// what was being done.
 type device struct{ Backend }
 
 func (d device) Step(rows []Row, drawn []Drawn) (err error) {

@@ -11,32 +11,33 @@
 //
 // # Ownership
 //
-// One goroutine, started by NewEngine, owns the Backend and is the only one
-// to call it, but for states that are read beside steps (SideReader). It takes requests from a mailbox and writes to Streams, which are
-// unbounded buffers: nothing in a step waits for a reader, and no method of an
-// Engine or a Stream waits for a step, but Logits and Close. A step that fails
-// or panics ends the requests that had a row in it; the others go on.
+// NewEngine starts the engine goroutine. It owns the Backend and is the only one
+// to call it, except that a second goroutine reads states beside steps if the
+// backend is a SideReader. The engine goroutine takes submitted requests and
+// writes to Streams, which are unbounded buffers: a step never waits for a
+// reader. Of the methods of an Engine and a Stream only Logits, LoadAdapter,
+// DropAdapter, Adapters and Close wait for a step. A step that fails or panics
+// ends the requests that had a row in it; the others go on.
 //
-// Requests are stateless: each says from which Snapshot it goes on and ends
-// with a new one, so that undo, retry, fork and resume are all the same
-// operation.
+// Requests are stateless: each names the Snapshot that it goes on from and ends
+// with a new one. Undo, retry, fork and resume are the same operation.
 //
-// # Residents
+// # Resident states
 //
-// The state of a prompt or an ending stays in its slot while no request needs
-// the slot; the one not used for longest goes first. A request from a snapshot
-// whose state is resident does not write it again, and requests that begin
-// from one snapshot together write it once. The snapshot has the state too, so
-// that nothing is lost with a slot. States are read out of slots by a second
-// goroutine where the backend lets it: an ending comes when its state has been
-// read, and no step waits for that.
+// The state after a prompt or an answer stays in its slot until another request
+// needs the slot; the least recently used one goes first. A request from a
+// snapshot whose state is resident does not write it again, and requests that
+// begin together from one snapshot write it once. The snapshot has the state
+// too, so a slot can be given to another request at any time. An ending comes
+// when its state has been read back, and no step waits for that.
 //
 // # Stops
 //
-// When a stop is noticed, its tokens were drawn and some were read. Text that
-// may be the beginning of a stop is held back, and the state before the token
-// it begins in is kept in a spare slot, so that the ending's snapshot is the
-// one after the answer. Without a spare slot the answer is read again from the
-// prompt snapshot. A token that holds the end of the answer and the beginning
-// of the stop is replaced by the encoding of its first bytes.
+// When the engine notices a stop string, its tokens are already drawn, and the
+// state has consumed some of them. So the engine holds back text that may be the
+// beginning of a stop, and keeps a checkpoint: the state before the token in
+// which that text begins, in a spare slot. The ending's snapshot is then the one
+// after the answer. Without a spare slot the answer is read again from the
+// prompt's snapshot. If the stop begins inside a token, the ending has the
+// encoding of the bytes before it in place of the token.
 package infer

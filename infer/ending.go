@@ -5,43 +5,43 @@ import (
 	"time"
 )
 
-// stop ends an answer after its first n tokens and the bytes part of the next
-// one. The state goes back there: it is still in the slot if the stop began
-// with the last token, it is at the mark if that has a slot, and otherwise it
-// is read again from the prompt snapshot. What little lies between the state
-// and the end is left pending.
-func (e *Engine) stop(q *sequence, n int, part []byte) error {
-	q.stream.publishText(q.answer.release())
+// endAtStop ends an answer after its first n tokens and the bytes part of the next
+// one, where a stop string begins. The state must be the one at that point. It is
+// in the slot if the stop began with the last token, and in the checkpoint if that
+// has a slot; otherwise the answer is read again from the prompt's snapshot. The
+// few tokens between the state and the end stay pending.
+func (e *Engine) endAtStop(q *sequence, n int, part []byte) error {
+	q.stream.publishText(q.answer.releaseHeld())
 	split := e.model.Tokenizer.Encode(nil, string(part))
 	s := e.newSnapshot(q)
-	q.settled = Ending{Reason: ReasonStop, Tokens: slices.Concat(q.answer.ids[:n], split), Snapshot: s}
+	q.ending = Ending{Reason: ReasonStop, Tokens: slices.Concat(q.answer.ids[:n], split), Snapshot: s}
 	if n == q.consumed {
 		s.Sampler = q.memory(n)
 		q.unread = split
-		return e.rewind(q)
+		return e.readUnread(q)
 	}
 	s.Sampler = q.memoryAt(n)
-	if q.mark.hasSlot {
-		q.unread = slices.Concat(q.answer.ids[q.mark.index:n], split)
+	if q.checkpoint.hasSlot {
+		q.unread = slices.Concat(q.answer.ids[q.checkpoint.index:n], split)
 		e.pool.put(q.slot)
-		q.slot, q.mark.hasSlot = q.mark.slot, false
-		q.returnTo(q.mark.position)
-		q.logits, q.mark.logits, q.logitsRow = q.mark.logits, q.logits, logitsHere
-		return e.rewind(q)
+		q.slot, q.checkpoint.hasSlot = q.checkpoint.slot, false
+		q.returnTo(q.checkpoint.position)
+		q.logits, q.checkpoint.logits, q.logitsRow = q.checkpoint.logits, q.logits, logitsHere
+		return e.readUnread(q)
 	}
-	return e.reread(q)
+	return e.rereadFromPrompt(q)
 }
 
-// reread ends an answer from the prompt snapshot, where no later state is kept.
-func (e *Engine) reread(q *sequence) error {
-	base, rest := e.base(q, q.settled.Tokens)
-	q.again = q.readSince(base.Position)
-	if len(rest) == 0 || len(rest) <= maxPending && len(q.again) < 2 {
-		base.complete(q.settled.Snapshot, rest)
-		e.end(q, q.settled)
+// rereadFromPrompt reads an answer again from the prompt's snapshot and ends it.
+func (e *Engine) rereadFromPrompt(q *sequence) error {
+	base, rest := e.lastHostState(q, q.ending.Tokens)
+	q.rereadSpans = q.readSince(base.Position)
+	if len(rest) == 0 || len(rest) <= maxPending && len(q.rereadSpans) < 2 {
+		base.complete(q.ending.Snapshot, rest)
+		e.endRequest(q, q.ending)
 		return nil
 	}
-	if err := e.load(q.slot, base); err != nil {
+	if err := e.loadState(q.slot, base); err != nil {
 		return err
 	}
 	if err := e.loadMembers(q, base); err != nil {
@@ -49,106 +49,106 @@ func (e *Engine) reread(q *sequence) error {
 	}
 	q.returnTo(base.Position)
 	q.unread = rest
-	if len(q.again) > 1 {
-		e.readAgain(q)
-		q.phase, q.prompt, q.singly = phaseRewinding, 0, 0
+	if len(q.rereadSpans) > 1 {
+		e.switchRereadAdapter(q)
+		q.phase, q.promptLeft, q.singleSteps = phaseRewinding, 0, 0
 		return nil
 	}
-	return e.rewind(q)
+	return e.readUnread(q)
 }
 
-// rewind ends an answer with the state in the slot and q.unread pending, or,
-// if that is much, after reading it.
-func (e *Engine) rewind(q *sequence) error {
+// readUnread ends an answer whose slot has a state from before the end: q.unread
+// stays pending, or is read first if it is long.
+func (e *Engine) readUnread(q *sequence) error {
 	if len(q.unread) <= maxPending {
 		return e.finishRewinding(q)
 	}
-	q.phase, q.prompt, q.singly = phaseRewinding, 0, 0
+	q.phase, q.promptLeft, q.singleSteps = phaseRewinding, 0, 0
 	return nil
 }
 
-// finishRewinding completes q.settled with the state in the slot.
+// finishRewinding ends q with q.ending and the state in the slot.
 func (e *Engine) finishRewinding(q *sequence) error {
-	return e.save(q, q.settled, q.unread)
+	return e.saveSnapshot(q, q.ending, q.unread)
 }
 
 // finishReading ends a request that only reads.
 func (e *Engine) finishReading(q *sequence) error {
 	switch {
 	case len(q.req.Score) > 0:
-		return e.score(q)
+		return e.scoreToken(q)
 	case len(q.req.Replay) > 0:
 		s := e.newSnapshot(q)
 		s.Sampler = q.memory(0)
-		return e.save(q, Ending{Reason: ReasonLength, Snapshot: s}, nil)
-	case q.start == nil:
-		s := e.startSnapshot(q)
-		q.toPrompt = true
-		return e.save(q, Ending{Reason: ReasonLength, Snapshot: s}, nil)
+		return e.saveSnapshot(q, Ending{Reason: ReasonLength, Snapshot: s}, nil)
+	case q.promptSnapshot == nil:
+		s := e.promptSnapshot(q)
+		q.endsPrompt = true
+		return e.saveSnapshot(q, Ending{Reason: ReasonLength, Snapshot: s}, nil)
 	}
-	e.leave(q, q.start.State) // nothing was read
-	e.end(q, Ending{Reason: ReasonLength, Snapshot: q.start})
+	e.keepState(q, q.promptSnapshot.State) // nothing was read
+	e.endRequest(q, Ending{Reason: ReasonLength, Snapshot: q.promptSnapshot})
 	return nil
 }
 
-// finishOpen ends a request where it is: with what is unread, or drawn and not
-// consumed, pending.
-func (e *Engine) finishOpen(q *sequence, reason Reason) error {
+// endHere ends a request at the token where it is. Tokens that are not read, or
+// drawn and not consumed, stay pending.
+func (e *Engine) endHere(q *sequence, reason Reason) error {
 	pending := q.unread
 	if q.phase == phaseDecoding {
 		pending = q.answer.ids[q.consumed:]
 	}
-	q.stream.publishText(q.answer.release())
+	q.stream.publishText(q.answer.releaseHeld())
 	s := e.newSnapshot(q)
 	s.Sampler = q.memory(len(q.answer.ids))
-	return e.save(q, Ending{Reason: reason, Tokens: q.answer.ids, Snapshot: s}, pending)
+	return e.saveSnapshot(q, Ending{Reason: reason, Tokens: q.answer.ids, Snapshot: s}, pending)
 }
 
-// cancel ends a request between two steps.
-func (e *Engine) cancel(q *sequence) {
+// cancelRequest ends a request between two steps.
+func (e *Engine) cancelRequest(q *sequence) {
 	var err error
 	switch q.phase {
 	case phaseWaiting:
-		base, rest := e.base(q, nil)
+		base, rest := e.lastHostState(q, nil)
 		s := e.newSnapshot(q)
 		s.Sampler = q.memory(0)
 		base.complete(s, rest)
-		e.end(q, Ending{Reason: ReasonCancelled, Snapshot: s})
-	case phaseRewinding: // the answer is complete; only its state is behind
+		e.endRequest(q, Ending{Reason: ReasonCancelled, Snapshot: s})
+	case phaseRewinding: // the answer is complete; its state is not
 		err = e.finishRewinding(q)
 	case phaseScoring:
-		e.end(q, Ending{Reason: ReasonCancelled})
+		e.endRequest(q, Ending{Reason: ReasonCancelled})
 	case phaseReading, phaseDecoding:
-		err = e.finishOpen(q, ReasonCancelled)
+		err = e.endHere(q, ReasonCancelled)
 	}
 	if err != nil {
-		e.fail(q, err)
+		e.failRequest(q, err)
 	}
 }
 
-// fail ends a request whose state cannot be trusted any more. Its snapshot is
-// the last good state, with everything since then pending.
-func (e *Engine) fail(q *sequence, err error) {
-	end := q.settled
+// failRequest ends a request whose state in the slot cannot be trusted any more.
+// Its snapshot is the last state on the host, with all tokens since then pending.
+func (e *Engine) failRequest(q *sequence, err error) {
+	end := q.ending
 	if end.Snapshot == nil {
-		q.stream.publishText(q.answer.release())
+		q.stream.publishText(q.answer.releaseHeld())
 		end = Ending{Tokens: q.answer.ids, Snapshot: e.newSnapshot(q)}
 		end.Snapshot.Sampler = q.memory(len(q.answer.ids))
 	}
 	end.Reason, end.Err = ReasonError, err
-	base, rest := e.base(q, end.Tokens)
+	base, rest := e.lastHostState(q, end.Tokens)
 	base.complete(end.Snapshot, rest)
-	e.end(q, end)
+	e.endRequest(q, end)
 }
 
-// end publishes an ending and gives the slots back that q still has.
-func (e *Engine) end(q *sequence, end Ending) {
+// endRequest publishes an ending and frees the slots that q still has.
+func (e *Engine) endRequest(q *sequence, end Ending) {
 	now := time.Now()
-	if q.placed {
+	if q.hasSlot {
 		e.pool.put(q.slot)
-		q.placed = false
+		q.hasSlot = false
 	}
-	e.dropMark(q)
+	e.dropCheckpoint(q)
 	e.dropMembers(q)
 	q.phase = phaseEnded
 	end.Usage = q.finalUsage(now)
@@ -156,7 +156,7 @@ func (e *Engine) end(q *sequence, end Ending) {
 	q.stream.finish(end)
 }
 
-// finalUsage is what a request cost that is over now.
+// finalUsage is what a request cost that ends now.
 func (q *sequence) finalUsage(now time.Time) Usage {
 	u := q.usage
 	if q.promptEnd.IsZero() {
@@ -168,22 +168,22 @@ func (q *sequence) finalUsage(now time.Time) Usage {
 	return u
 }
 
-// base is the last state that is kept on the host, and what must be read after
+// lastHostState is the last snapshot of q on the host, and the tokens to read after
 // it to have read the input and then tokens.
-func (e *Engine) base(q *sequence, tokens []int32) (*Snapshot, []int32) {
-	if q.starting != nil {
-		e.outs.await(q.starting)
+func (e *Engine) lastHostState(q *sequence, tokens []int32) (*Snapshot, []int32) {
+	if q.promptReadback != nil {
+		e.readbacks.await(q.promptReadback)
 	}
 	switch {
-	case q.start != nil:
-		return q.start, slices.Concat(q.req.Replay, tokens)
+	case q.promptSnapshot != nil:
+		return q.promptSnapshot, slices.Concat(q.req.Replay, tokens)
 	case q.req.From != nil:
 		return q.req.From, slices.Concat(q.input, tokens)
 	}
 	return &Snapshot{}, slices.Concat(q.input, tokens)
 }
 
-// complete gives s the state of base and what is to be read after it.
+// complete gives s the state of base and the tokens to read after it.
 func (base *Snapshot) complete(s *Snapshot, pending []int32) {
 	s.Position, s.Spans, s.State, s.Pending, s.Logits = base.Position, base.Spans, base.State, pending, nil
 	s.Weight, s.Members = base.Weight, base.Members
@@ -192,10 +192,10 @@ func (base *Snapshot) complete(s *Snapshot, pending []int32) {
 	}
 }
 
-// save ends q with the state in its slot, and what is to be read after it, as
-// soon as the state has been read. It takes over q.logits. From here on q has
+// saveSnapshot ends q with the state in its slot and the tokens to read after it, as
+// soon as the state has been read back. It takes q.logits over. From now on q has
 // no row, and its slot does not change.
-func (e *Engine) save(q *sequence, end Ending, pending []int32) error {
+func (e *Engine) saveSnapshot(q *sequence, end Ending, pending []int32) error {
 	s := end.Snapshot
 	s.Position, s.Spans, s.Pending = q.position, q.history(), nil
 	if len(pending) > 0 {
@@ -209,40 +209,41 @@ func (e *Engine) save(q *sequence, end Ending, pending []int32) error {
 	if err := e.readMembers(q, s, s.Logits != nil); err != nil {
 		return err
 	}
-	e.dropMark(q)
+	e.dropCheckpoint(q)
 	e.dropMembers(q)
 	q.phase = phaseSaving
 	now := time.Now()
 	end.Usage = q.finalUsage(now)
-	q.stream.setProgress(q.progress(now)) // what was drawn is seen without waiting
+	q.stream.setProgress(q.progress(now)) // the reader sees the last tokens without waiting for the state
 	e.reportWithoutEnded()
-	out := &readout{slot: q.slot, into: s}
+	out := &readback{slot: q.slot, into: s}
 	out.publish = func() {
-		if q.toPrompt {
+		if q.endsPrompt {
 			q.stream.setPrompt(s)
 		}
 		q.stream.finish(end)
 	}
-	out.then = func() {
+	out.settle = func() {
 		if out.err != nil {
-			e.fail(q, out.err)
+			e.failRequest(q, out.err)
 			return
 		}
-		e.leave(q, s.State)
+		e.keepState(q, s.State)
 		q.phase = phaseEnded
 	}
-	e.outs.start(out)
+	e.readbacks.start(out)
 	return nil
 }
 
-// leave lets the slot go, which holds exactly this state.
-func (e *Engine) leave(q *sequence, state []float32) {
-	e.pool.keep(q.slot, state)
-	q.placed = false
+// keepState gives up the slot of q, which holds exactly this state, and leaves the
+// state resident.
+func (e *Engine) keepState(q *sequence, state []float32) {
+	e.pool.keepResident(q.slot, state)
+	q.hasSlot = false
 }
 
-// newSnapshot is a snapshot at the end of the answer's text as it is now. It
-// lacks the sampler's memory and everything of the state.
+// newSnapshot is a snapshot at the end of the answer's text so far. It has neither
+// state, logits and position nor the sampler's memory.
 func (e *Engine) newSnapshot(q *sequence) *Snapshot {
 	return &Snapshot{
 		Model:     e.model.Fingerprint,

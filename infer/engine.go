@@ -12,10 +12,9 @@ import (
 // Options tune an Engine. The zero value is right.
 type Options struct {
 	Chunk int // prompt tokens of all rows together in one step; 0 chooses
-	// Resident is how many bytes slots may take with states that no request
-	// uses now, where a backend takes memory for a slot when it is first used;
-	// 0 is 256 MiB. Where the whole pool has its memory anyway, all of it may
-	// be used. Less than 0 is none.
+	// Resident bounds the memory of resident states, in bytes, on a backend that
+	// takes memory for a slot when it is first used; 0 is 256 MiB. A backend that
+	// allocates the whole pool has no bound. Less than 0 is no resident state.
 	Resident int64
 }
 
@@ -29,30 +28,31 @@ type Engine struct {
 	done    chan struct{} // closed when the goroutine has ended
 	monitor monitor
 
-	mu       sync.Mutex
-	mail     []*sequence // submitted, not yet seen by the goroutine
-	calls    []func()    // to be done by the goroutine between two steps
-	closed   bool
-	closeErr error
-	// adapterNames are those of all adapters that were ever loaded, by fingerprint.
+	mu        sync.Mutex
+	submitted []*sequence // not yet seen by the engine goroutine
+	calls     []func()    // for the engine goroutine to do between two steps
+	closed    bool
+	closeErr  error
+	// adapterNames are the names of all adapters that were ever loaded, by fingerprint.
 	adapterNames map[string]string
 
-	// What follows belongs to the engine goroutine.
-	device   device
-	adapters map[string]*fitted // by fingerprint
-	saver    LogitsKeeper       // the same backend if it keeps logits, or nil
-	line     []*sequence        // waiting for a slot, first come first served
-	// maxMembers is how many further states a mix may have for the backend to
-	// draw; 0 if it is no Mixer.
+	// The fields below belong to the engine goroutine.
+	device       device
+	adapters     map[string]*backendAdapter // by fingerprint
+	logitsKeeper LogitsKeeper               // the backend if it is one, or nil
+	waiting      []*sequence                // for a slot, in the order of submission
+	// maxMembers is the most members of a mix that the backend draws for; 0 if it
+	// is no Mixer.
 	maxMembers int
 	running    []*sequence // with a slot
 	pool       pool
 	pace       pace
 	plan       plan
-	outs       *readouts
+	readbacks  *readbacks
 }
 
-// NewEngine starts the engine goroutine. The engine owns b from here on and closes it.
+// NewEngine starts the engine goroutine. The engine owns b from now on and closes
+// it.
 func NewEngine(m *Model, b Backend, o Options) *Engine {
 	e := &Engine{
 		model:    m,
@@ -62,29 +62,28 @@ func NewEngine(m *Model, b Backend, o Options) *Engine {
 		wake:     make(chan struct{}, 1),
 		done:     make(chan struct{}),
 		device:   device{b},
-		adapters: map[string]*fitted{}, adapterNames: map[string]string{},
+		adapters: map[string]*backendAdapter{}, adapterNames: map[string]string{},
 		pool: newPool(b.Slots(), residentLimit(m, b, o.Resident)),
 		pace: pace{fixed: max(o.Chunk, 0)},
 	}
-	e.saver, _ = b.(LogitsKeeper)
+	e.logitsKeeper, _ = b.(LogitsKeeper)
 	if m, ok := b.(Mixer); ok {
 		e.maxMembers = m.MaxMembers()
 	}
 	e.monitor.snapshots = new(atomic.Int64)
 	e.monitor.observeMemory(b.Memory())
 	e.monitor.observeSlots(e.pool.kinds())
-	e.outs = newReadouts(e, b)
-	go e.run()
+	e.readbacks = newReadbacks(e, b)
+	go e.stepUntilClosed()
 	return e
 }
 
-// defaultResident is the memory of resident states on a backend that takes
-// memory for a slot when it is first used.
+// defaultResident is the default of Options.Resident.
 const defaultResident = 256 << 20
 
-// residentLimit is how many slots may be resident.
+// residentLimit is how many slots may be resident; bytes is Options.Resident.
 func residentLimit(m *Model, b Backend, bytes int64) int {
-	one := int64(4 * m.Shape.StateLen())
+	one := m.Shape.StateBytes()
 	switch {
 	case bytes < 0 || one == 0:
 		return 0
@@ -99,10 +98,10 @@ func residentLimit(m *Model, b Backend, bytes int64) int {
 // Model is what the engine runs.
 func (e *Engine) Model() *Model { return e.model }
 
-// Submit queues a request. It fails at once for a snapshot of another model
-// (a *MismatchError, naming both), unusable parameters, tokens out of range,
-// nothing to read or continue from, or a closed engine. More requests than
-// slots wait in line.
+// Submit queues a request. It fails at once for a snapshot of another model (a
+// *MismatchError), invalid parameters, tokens out of range, nothing to read or
+// continue from, and a closed engine (ErrClosed). Requests beyond the number of
+// slots wait.
 func (e *Engine) Submit(r Request) (*Stream, error) {
 	if err := r.check(e.model); err != nil {
 		return nil, err
@@ -113,19 +112,20 @@ func (e *Engine) Submit(r Request) (*Stream, error) {
 	if e.slots < 1 || e.tokens < 1 {
 		return nil, fmt.Errorf("%s has no room for a single request: it needs a slot and a token a step", e.name)
 	}
-	q := newSequence(e.model, r, e.rouse)
+	q := newSequence(e.model, r, e.wakeUp)
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
 		return nil, ErrClosed
 	}
-	e.mail = append(e.mail, q)
+	e.submitted = append(e.submitted, q)
 	e.mu.Unlock()
-	e.rouse()
+	e.wakeUp()
 	return q.stream, nil
 }
 
-// Logits reads tokens from the zero state and returns the logits after the last one.
+// Logits reads tokens from the zero state and returns the logits after the last
+// one, one for each row of the vocabulary.
 func (e *Engine) Logits(ctx context.Context, tokens []int32) ([]float32, error) {
 	s, err := e.Submit(Request{Tokens: tokens, Logits: true, Label: "logits"})
 	if err != nil {
@@ -147,58 +147,58 @@ func (e *Engine) Logits(ctx context.Context, tokens []int32) ([]float32, error) 
 	return slices.Clone(end.Snapshot.Logits), nil
 }
 
-// Close cancels what runs, waits for it and closes the backend.
+// Close cancels all requests, waits for their endings and closes the backend.
 func (e *Engine) Close() error {
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
-	e.rouse()
+	e.wakeUp()
 	<-e.done
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.closeErr
 }
 
-// rouse wakes the engine goroutine if it sleeps. It never blocks.
-func (e *Engine) rouse() {
+// wakeUp wakes the engine goroutine if it sleeps. It never blocks.
+func (e *Engine) wakeUp() {
 	select {
 	case e.wake <- struct{}{}:
 	default:
 	}
 }
 
-// run is the engine goroutine: it steps while there is anything to do, and
-// sleeps otherwise.
-func (e *Engine) run() {
+// stepUntilClosed is the engine goroutine. It steps while any request has a slot
+// and sleeps otherwise.
+func (e *Engine) stepUntilClosed() {
 	defer close(e.done)
 	for {
-		calls, closing := e.collect()
+		calls, closing := e.collectSubmitted()
 		if closing {
 			break
 		}
 		for _, do := range calls {
 			do()
 		}
-		e.outs.settle()
-		e.reap()
-		e.admit()
+		e.readbacks.settle()
+		e.endCancelled()
+		e.admitWaiting()
 		e.running = slices.DeleteFunc(e.running, ended)
-		e.report()
+		e.reportQueue()
 		switch {
 		case len(e.running) > 0:
 			e.step()
 			e.running = slices.DeleteFunc(e.running, ended)
-		default: // nothing, or what waits for a slot that is being read
+		default: // nothing to do, or requests that wait for a readback to free a slot
 			<-e.wake
 		}
 	}
-	for _, q := range append(e.line, e.running...) {
-		e.cancel(q)
+	for _, q := range append(e.waiting, e.running...) {
+		e.cancelRequest(q)
 	}
-	e.line, e.running = nil, nil
-	e.outs.awaitAll()
-	e.outs.close()
-	e.report()
+	e.waiting, e.running = nil, nil
+	e.readbacks.awaitAll()
+	e.readbacks.close()
+	e.reportQueue()
 	err := e.device.Close()
 	e.mu.Lock()
 	e.closeErr = err
@@ -207,78 +207,79 @@ func (e *Engine) run() {
 
 func ended(q *sequence) bool { return q.phase >= phaseSaving }
 
-// collect moves submitted requests into the line, and gives what was asked to
-// be done and whether to close.
-func (e *Engine) collect() (calls []func(), closing bool) {
+// collectSubmitted moves submitted requests to the waiting ones. It returns the
+// calls to make and whether to close.
+func (e *Engine) collectSubmitted() (calls []func(), closing bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.line = append(e.line, e.mail...)
-	clear(e.mail)
-	e.mail = e.mail[:0]
+	e.waiting = append(e.waiting, e.submitted...)
+	clear(e.submitted)
+	e.submitted = e.submitted[:0]
 	calls, e.calls = e.calls, nil
 	return calls, e.closed
 }
 
-// reap ends what was cancelled.
-func (e *Engine) reap() {
-	for _, qs := range [][]*sequence{e.line, e.running} {
+// endCancelled ends the requests that were cancelled.
+func (e *Engine) endCancelled() {
+	for _, qs := range [][]*sequence{e.waiting, e.running} {
 		for _, q := range qs {
 			if q.stream.cancelled.Load() {
-				e.cancel(q)
+				e.cancelRequest(q)
 			}
 		}
 	}
-	e.line = slices.DeleteFunc(e.line, ended)
+	e.waiting = slices.DeleteFunc(e.waiting, ended)
 	e.running = slices.DeleteFunc(e.running, ended)
 }
 
-// admit gives slots to the first in line.
-func (e *Engine) admit() {
-	for len(e.line) > 0 {
-		q := e.line[0]
-		ok, err := e.place(q)
+// admitWaiting gives slots to waiting requests, the first one first.
+func (e *Engine) admitWaiting() {
+	for len(e.waiting) > 0 {
+		q := e.waiting[0]
+		ok, err := e.admitSequence(q)
 		if !ok {
 			return
 		}
-		e.line = slices.Delete(e.line, 0, 1)
+		e.waiting = slices.Delete(e.waiting, 0, 1)
 		e.running = append(e.running, q)
 		if err == nil {
-			err = e.begin(q)
+			err = e.beginSequence(q)
 		}
 		if err != nil {
-			e.fail(q, err)
+			e.failRequest(q, err)
 		}
 	}
 }
 
-// takeSlot takes a free or resident slot, or else one that holds a mark.
+// takeSlot takes a free or resident slot, or else that of a checkpoint.
 func (e *Engine) takeSlot() (Slot, bool) {
 	if s, ok := e.pool.take(); ok {
 		return s, true
 	}
 	for _, q := range e.running {
-		if q.mark.hasSlot {
-			q.mark.hasSlot = false
-			return q.mark.slot, true
+		if q.checkpoint.hasSlot {
+			q.checkpoint.hasSlot = false
+			return q.checkpoint.slot, true
 		}
 	}
 	return 0, false
 }
 
-// reportWithoutEnded is report before who has ended is taken off.
+// reportWithoutEnded is reportQueue without the sequences that have ended and are
+// still among the running ones.
 func (e *Engine) reportWithoutEnded() {
-	e.monitor.observeQueue(slices.DeleteFunc(slices.Clone(e.running), ended), len(e.line))
+	e.monitor.observeQueue(slices.DeleteFunc(slices.Clone(e.running), ended), len(e.waiting))
 }
 
-// report tells the monitor who runs and who waits.
-func (e *Engine) report() {
+// reportQueue tells the monitor which requests run and how many wait.
+func (e *Engine) reportQueue() {
 	e.monitor.observeSlots(e.pool.kinds())
-	if e.monitor.observeQueue(e.running, len(e.line)) {
+	if e.monitor.observeQueue(e.running, len(e.waiting)) {
 		e.monitor.observeMemory(e.device.Memory())
 	}
 }
 
-// step runs one step and lets every row's request take what came of it.
+// step runs one step and hands its results to the requests.
 func (e *Engine) step() {
 	for _, q := range e.running {
 		q.takeSampling()
@@ -286,7 +287,7 @@ func (e *Engine) step() {
 		q.loseLogits()
 	}
 	p := &e.plan
-	p.fill(e.running, e.tokens, &e.pace)
+	p.planStep(e.running, e.tokens, &e.pace)
 	start := time.Now()
 	err := e.device.Step(p.rows, p.drawn[:len(p.rows)])
 	at := span{start, time.Now()}
@@ -294,7 +295,7 @@ func (e *Engine) step() {
 		e.pace.observe(p.prompt, p.decoding, at.end.Sub(start))
 		e.monitor.observeStep(p, at)
 	} else {
-		e.pool.giveUpAll() // who knows what a failing device has left
+		e.pool.evictAll() // what a failed step left in the slots is not known
 	}
 	for i, q := range p.owners {
 		if q == nil {
@@ -303,10 +304,10 @@ func (e *Engine) step() {
 		problem := err
 		if problem == nil {
 			q.noteLogits(i, p.rows[i])
-			problem = e.advance(q, len(p.rows[i].Tokens), p.drawn[i], at)
+			problem = e.advanceSequence(q, len(p.rows[i].Tokens), p.drawn[i], at)
 		}
 		if problem != nil {
-			e.fail(q, problem)
+			e.failRequest(q, problem)
 		}
 	}
 	p.clear()

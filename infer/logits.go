@@ -2,13 +2,13 @@ package infer
 
 import "errors"
 
-// What sequence.logitsRow can be besides a row.
+// The values of sequence.logitsRow that are no row.
 const (
-	logitsHere = -1 // q.logits has them
-	logitsGone = -2 // another step came after the one that made them
+	logitsHere = -1 // q.logits has the logits
+	logitsGone = -2 // a later step has replaced them
 )
 
-// noteLogits notes where the logits are after a step in which q had a row.
+// noteLogits notes where the logits are after a step in which q had row number.
 func (q *sequence) noteLogits(number int, row Row) {
 	if row.Logits != nil {
 		q.logitsRow = logitsHere
@@ -17,15 +17,16 @@ func (q *sequence) noteLogits(number int, row Row) {
 	}
 }
 
-// loseLogits is called before a step: the backend gives up those of the last one.
+// loseLogits is called before a step, in which the backend gives up the logits of
+// the last one.
 func (q *sequence) loseLogits() {
 	if q.logitsRow >= 0 {
 		q.logitsRow = logitsGone
 	}
 }
 
-// fetchLogits completes q.logits, and those of the other states of a mix, after
-// a step that was not asked for them.
+// fetchLogits reads the logits that the backend kept into q.logits and those of the
+// members of a mix.
 func (e *Engine) fetchLogits(q *sequence) (err error) {
 	switch q.logitsRow {
 	case logitsHere:
@@ -34,12 +35,12 @@ func (e *Engine) fetchLogits(q *sequence) (err error) {
 		return errors.New("the logits of an earlier step are needed, and not kept")
 	}
 	defer caught(&err, "reading logits")
-	if err := e.saver.ReadLogits(q.logitsRow, q.logits); err != nil {
+	if err := e.logitsKeeper.ReadLogits(q.logitsRow, q.logits); err != nil {
 		return err
 	}
 	if q.mix != nil {
-		for i := range q.mix.voices { // their rows follow
-			if err := e.saver.ReadLogits(q.logitsRow+1+i, q.mix.voices[i].logits); err != nil {
+		for i := range q.mix.members { // their rows follow
+			if err := e.logitsKeeper.ReadLogits(q.logitsRow+1+i, q.mix.members[i].logits); err != nil {
 				return err
 			}
 		}

@@ -2,16 +2,16 @@ package infer
 
 import "time"
 
-// meterGrain is the least time that an interval of a meter spans, and
-// meterIntervals how many it keeps: more than a second of them.
+// meterGrain is the least time that an interval of a meter covers. meterIntervals
+// is how many intervals it keeps: more than a second of them.
 const (
 	meterGrain     = time.Second / 16
 	meterIntervals = 32
 )
 
-// A meter measures a rate over the last second. It keeps what happened as
-// counts over intervals of time, so that steps of a millisecond and steps of
-// ten seconds are both measured right. The zero value is ready.
+// A meter measures a rate over the last second. It keeps counts over intervals of
+// time, so that it is right for steps of a millisecond and for steps of ten
+// seconds. The zero value is ready.
 type meter struct {
 	ring  [meterIntervals]interval
 	n     int // intervals used
@@ -19,7 +19,7 @@ type meter struct {
 	since time.Time
 }
 
-// A span is from one moment to another.
+// A span is the time from start to end.
 type span struct{ start, end time.Time }
 
 type interval struct {
@@ -27,7 +27,7 @@ type interval struct {
 	count int
 }
 
-// add counts what happened in a span, which is later than any before.
+// add adds a count over a span, which begins after all earlier ones.
 func (m *meter) add(at span, count int) {
 	if m.n == 0 {
 		m.since = at.start
@@ -43,9 +43,9 @@ func (m *meter) add(at span, count int) {
 	m.ring[m.last] = interval{at, count}
 }
 
-// rate is the count a second over the second before now, or since the first
-// count if that is shorter. An interval counts by the part of it that lies in
-// that second.
+// rate is the count per second over the second before now, or since the first
+// count if that is shorter. An interval that lies partly in that second counts in
+// part.
 func (m *meter) rate(now time.Time) float64 {
 	if m.n == 0 {
 		return 0

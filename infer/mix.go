@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// A Member is one of the further states of a mix: multi recurrent state
-// sampling. All states of a mix read the same tokens; their logits, weighted
-// and normalised, make one distribution, from which one token is drawn for
-// all:
+// A Member is one of the further states of a mix (multi recurrent state sampling,
+// MRSS, of OpenMOSE/RWKV-Infer). All states of a mix read the same tokens. Their
+// logits are combined by normalised weights, and one token is drawn for all:
 //
 //	z = Σ_k g_k z_k / Σ_k g_k,  that is  p ∝ Π_k p_k^(g_k/Σg)
 //
-// The first of them is what Request.From continues. A weight may be 0, which
-// keeps the state in step, or negative, which contrasts.
+// State 0 is that of Request.From. A member of weight 0 reads along without a part
+// in the draw; a negative weight makes what the member likes less likely.
 type Member struct {
 	Name    string
 	Weight  float32
@@ -23,7 +22,8 @@ type Member struct {
 	Logits  []float32 // after the last token that State has consumed, or nil
 }
 
-// CheckWeights says why weights cannot gate a mix, or nil.
+// CheckWeights says why weights are no weights of a mix, or nil. Each is at most
+// 1000 in size, and they add up to more than 0.
 func CheckWeights(weights []float32) error {
 	const most = 1000
 	sum := 0.0
@@ -39,27 +39,27 @@ func CheckWeights(weights []float32) error {
 	return nil
 }
 
-// maxMembers bounds the further states of a mix.
+// maxMembers bounds the members of a mix.
 const maxMembers = 63
 
-// weights are those of a mix, the sequence's own first.
-func weights(own float32, voices []Member) []float32 {
+// weights are those of all states of a mix, own first.
+func weights(own float32, members []Member) []float32 {
 	w := []float32{own}
-	for _, v := range voices {
-		w = append(w, v.Weight)
+	for _, m := range members {
+		w = append(w, m.Weight)
 	}
 	return w
 }
 
 // checkMembers says what is wrong with a mix on a model, or nil.
-func checkMembers(m *Model, own float32, voices []Member) error {
-	if len(voices) == 0 {
+func checkMembers(m *Model, own float32, members []Member) error {
+	if len(members) == 0 {
 		return nil
 	}
-	if len(voices) > maxMembers {
-		return fmt.Errorf("a mix of %d states: at most %d can be mixed", len(voices)+1, maxMembers+1)
+	if len(members) > maxMembers {
+		return fmt.Errorf("a mix of %d states: at most %d can be mixed", len(members)+1, maxMembers+1)
 	}
-	for _, v := range voices {
+	for _, v := range members {
 		if n := m.Shape.StateLen(); v.State != nil && len(v.State) != n {
 			return fmt.Errorf("state %q of the mix has %d values, but one of %s has %d: it is of another model", v.Name, len(v.State), m.Name, n)
 		}
@@ -67,12 +67,12 @@ func checkMembers(m *Model, own float32, voices []Member) error {
 			return fmt.Errorf("state %q of the mix has %d logits, but %s has %d: it is of another model", v.Name, len(v.Logits), m.Name, n)
 		}
 	}
-	return CheckWeights(weights(own, voices))
+	return CheckWeights(weights(own, members))
 }
 
-// mixed makes a request's mix part of what it goes on from: Request.Voices, if
-// it is not nil, takes the place of the snapshot's.
-func (r *Request) mixed(m *Model) {
+// mergeMix moves the mix of a request into its From: Members, if it is not nil,
+// takes the place of the snapshot's.
+func (r *Request) mergeMix(m *Model) {
 	if r.Members == nil {
 		return
 	}
@@ -87,7 +87,7 @@ func (r *Request) mixed(m *Model) {
 	r.From, r.Members = &from, nil
 }
 
-// A member is one of the further states of a running mix.
+// A member is a Member of a running mix.
 type member struct {
 	Member  // without State and Logits
 	adapter AdapterID
@@ -95,19 +95,19 @@ type member struct {
 	logits  []float32
 }
 
-// A mix is what a sequence with several states has besides.
+// A mix is the part of a sequence that only one with several states has.
 type mix struct {
 	weight   float32 // of the sequence's own state
-	voices   []member
+	members  []member
 	onDevice bool // the backend draws: it is a Mixer
 
 	blend  Blend
-	gates  []float32 // what gate returns, as are states
+	gates  []float32 // memory of gateLogits, as is states
 	states [][]float32
 }
 
-// admitMembers gives the states of a mix their slots. ok is false if there are
-// not enough; none is taken then.
+// admitMembers gives the members of a mix their slots. ok is false if there are not
+// enough; then it takes none.
 func (e *Engine) admitMembers(q *sequence) (ok bool, err error) {
 	from := q.req.From
 	if from == nil || len(from.Members) == 0 {
@@ -125,21 +125,21 @@ func (e *Engine) admitMembers(q *sequence) (ok bool, err error) {
 		}
 		v := member{Member: v, slot: slot}
 		v.State, v.Logits = nil, nil
-		q.mix.voices = append(q.mix.voices, v)
+		q.mix.members = append(q.mix.members, v)
 	}
 	return true, e.loadMembers(q, from)
 }
 
-// loadMembers gives the slots of a mix the states of a snapshot of it.
+// loadMembers puts the states of a snapshot's members into the slots of a mix.
 func (e *Engine) loadMembers(q *sequence, from *Snapshot) error {
 	if q.mix == nil {
 		return nil
 	}
-	if len(from.Members) != len(q.mix.voices) {
+	if len(from.Members) != len(q.mix.members) {
 		return errors.New("the states of the mix are lost: it cannot go on from here")
 	}
-	for i := range q.mix.voices {
-		v := &q.mix.voices[i]
+	for i := range q.mix.members {
+		v := &q.mix.members[i]
 		id, err := e.adapterID(v.Adapter)
 		if err != nil {
 			return err
@@ -162,25 +162,25 @@ func (e *Engine) loadMembers(q *sequence, from *Snapshot) error {
 	return nil
 }
 
-// dropMembers gives the slots of a mix back.
+// dropMembers frees the slots of the members.
 func (e *Engine) dropMembers(q *sequence) {
 	if q.mix == nil {
 		return
 	}
-	for _, v := range q.mix.voices {
+	for _, v := range q.mix.members {
 		e.pool.put(v.slot)
 	}
 	q.mix = nil
 }
 
-// readMembers completes a snapshot with the states of a mix as they are now.
-// logits says whether they are of the last consumed token.
+// readMembers adds the members of a mix to a snapshot, with their states as they are
+// now. logits says whether their logits are of the last consumed token.
 func (e *Engine) readMembers(q *sequence, s *Snapshot, logits bool) error {
 	if q.mix == nil {
 		return nil
 	}
 	s.Weight, s.Members = q.mix.weight, nil
-	for _, v := range q.mix.voices {
+	for _, v := range q.mix.members {
 		state, err := e.readState(v.slot)
 		if err != nil {
 			return err
@@ -195,24 +195,24 @@ func (e *Engine) readMembers(q *sequence, s *Snapshot, logits bool) error {
 	return nil
 }
 
-// rows is how many rows a step has for q.
-func (q *sequence) rows() int {
+// rowCount is how many rows q has in a step.
+func (q *sequence) rowCount() int {
 	if q.mix == nil {
 		return 1
 	}
-	return 1 + len(q.mix.voices)
+	return 1 + len(q.mix.members)
 }
 
-// mixRows adds the rows of a mix, of which own is the first.
+// mixRows appends the rows of a mix, own first.
 func (q *sequence) mixRows(rows []Row, own Row) []Row {
-	gates, _ := q.gate()
+	gates, _ := q.gateLogits()
 	own.Gate = gates[0]
 	if own.Sampler != nil {
-		own.Members = len(q.mix.voices)
+		own.Members = len(q.mix.members)
 	}
 	rows = append(rows, own)
-	for i := range q.mix.voices {
-		v := &q.mix.voices[i]
+	for i := range q.mix.members {
+		v := &q.mix.members[i]
 		r := Row{Slot: v.slot, Adapter: v.adapter, Tokens: own.Tokens, Gate: gates[i+1]}
 		if own.Logits != nil {
 			r.Logits = v.logits
@@ -222,38 +222,39 @@ func (q *sequence) mixRows(rows []Row, own Row) []Row {
 	return rows
 }
 
-// takeWeights takes over what Stream.SetWeights left.
+// takeWeights applies the weights of the last Stream.SetWeights.
 func (q *sequence) takeWeights() {
 	p := q.stream.weights.Swap(nil)
-	if p == nil || q.mix == nil || len(*p) != 1+len(q.mix.voices) {
+	if p == nil || q.mix == nil || len(*p) != 1+len(q.mix.members) {
 		return
 	}
 	q.mix.weight = (*p)[0]
-	for i := range q.mix.voices {
-		q.mix.voices[i].Weight = (*p)[i+1]
+	for i := range q.mix.members {
+		q.mix.members[i].Weight = (*p)[i+1]
 	}
 }
 
-// gate puts the gates and the logits of a mix where a Blend can have them.
-func (q *sequence) gate() (gates []float32, states [][]float32) {
+// gateLogits are the normalised weights and the logits of the states of a mix, for a
+// Blend. They are valid until the next call.
+func (q *sequence) gateLogits() (gates []float32, states [][]float32) {
 	m := q.mix
 	m.gates, m.states = m.gates[:0], append(m.states[:0], q.logits)
 	sum := float64(m.weight)
-	for _, v := range m.voices {
+	for _, v := range m.members {
 		sum += float64(v.Weight)
 		m.states = append(m.states, v.logits)
 	}
 	m.gates = append(m.gates, float32(float64(m.weight)/sum))
-	for _, v := range m.voices {
+	for _, v := range m.members {
 		m.gates = append(m.gates, float32(float64(v.Weight)/sum))
 	}
 	return m.gates, m.states
 }
 
-// combine makes the logits that the next token is drawn from.
-func (q *sequence) combine() []float32 {
+// combineLogits are the logits that the next token is drawn from.
+func (q *sequence) combineLogits() []float32 {
 	if q.mix == nil {
 		return q.logits
 	}
-	return q.mix.blend.Logits(q.gate())
+	return q.mix.blend.Logits(q.gateLogits())
 }

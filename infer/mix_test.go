@@ -17,12 +17,12 @@ import (
 // moods are three states that have read different things.
 func moods(t *testing.T, e *infer.Engine) []infer.Member {
 	t.Helper()
-	var voices []infer.Member
+	var members []infer.Member
 	for i, name := range []string{"first", "second", "third"} {
 		s := run(t, e, infer.Request{Tokens: numbers(40+i, 20), Logits: true}).Snapshot
-		voices = append(voices, infer.Member{Name: name, Weight: float32(i+1) / 2, State: s.State})
+		members = append(members, infer.Member{Name: name, Weight: float32(i+1) / 2, State: s.State})
 	}
-	return voices
+	return members
 }
 
 // mixedAlone generates n tokens from states by the definition: on a backend of
@@ -79,14 +79,14 @@ func fixed(w ...float64) func(int) []float64 { return func(int) []float64 { retu
 
 func TestMixIsItsDefinition(t *testing.T) {
 	e := start(t, scripted.Options{}, infer.Options{})
-	voices, prompt := moods(t, e), numbers(7, 33)
-	states := [][]float32{nil, voices[0].State, voices[1].State, voices[2].State}
+	members, prompt := moods(t, e), numbers(7, 33)
+	states := [][]float32{nil, members[0].State, members[1].State, members[2].State}
 	for _, w := range [][]float64{{1, 0.5, 1, 1.5}, {0, 0, 1, 0}, {1, -0.4, 0.7, 0}, {1, 0, 0, 0}} {
-		for i := range voices {
-			voices[i].Weight = float32(w[i+1])
+		for i := range members {
+			members[i].Weight = float32(w[i+1])
 		}
 		p := lively(3)
-		s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: voices, Weight: float32(w[0])})
+		s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: members, Weight: float32(w[0])})
 		end := finish(t, s)
 		if end.Err != nil {
 			t.Fatal(end.Err)
@@ -117,9 +117,9 @@ func countZeros(w []float64) int {
 
 func TestMixGoesOnAsIfNeverStopped(t *testing.T) {
 	e := start(t, scripted.Options{}, infer.Options{})
-	voices, prompt, p := moods(t, e), numbers(7, 33), lively(8)
-	want := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 80, Members: voices, Weight: 1})
-	end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 13, Members: voices, Weight: 1})
+	members, prompt, p := moods(t, e), numbers(7, 33), lively(8)
+	want := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 80, Members: members, Weight: 1})
+	end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 13, Members: members, Weight: 1})
 	got := end.Tokens
 	for len(got) < 80 {
 		from := stored(t, end.Snapshot)
@@ -143,15 +143,15 @@ func TestMixGoesOnAsIfNeverStopped(t *testing.T) {
 
 func TestMixStops(t *testing.T) {
 	e := start(t, scripted.Options{}, infer.Options{})
-	voices, prompt, p := moods(t, e), numbers(7, 33), lively(8)
-	free := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: voices, Weight: 1})
+	members, prompt, p := moods(t, e), numbers(7, 33), lively(8)
+	free := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: members, Weight: 1})
 	text := string(e.Model().Tokenizer.Decode(nil, free.Tokens[30:33]))
-	end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: voices, Weight: 1, Stops: []string{text}})
+	end := run(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: members, Weight: 1, Stops: []string{text}})
 	if end.Reason != infer.ReasonStop || len(end.Tokens) > 33 {
 		t.Fatalf("ended with %v after %d tokens", end.Reason, len(end.Tokens))
 	}
 	whole := slices.Concat(prompt, end.Tokens)
-	want := run(t, e, infer.Request{Tokens: whole, Logits: true, Members: voices, Weight: 1}).Snapshot
+	want := run(t, e, infer.Request{Tokens: whole, Logits: true, Members: members, Weight: 1}).Snapshot
 	got := run(t, e, infer.Request{From: end.Snapshot, Logits: true}).Snapshot
 	if !slices.Equal(got.State, want.State) || !reflect.DeepEqual(got.Members, want.Members) {
 		t.Error("the states are not those before the stop")
@@ -178,13 +178,13 @@ func TestWeightsMoveBetweenTokens(t *testing.T) {
 		}
 		return nil
 	}}, infer.Options{})
-	voices, prompt, p := moods(t, e), numbers(7, 10), lively(5)
+	members, prompt, p := moods(t, e), numbers(7, 10), lively(5)
 	held.Store(true)
-	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: voices, Weight: 1})
+	s := submit(t, e, infer.Request{Tokens: prompt, Sampling: p, MaxTokens: 60, Members: members, Weight: 1})
 	running.Store(s)
 	held.Store(false)
 	end := finish(t, s)
-	states := [][]float32{nil, voices[0].State, voices[1].State, voices[2].State}
+	states := [][]float32{nil, members[0].State, members[1].State, members[2].State}
 	before := []float64{1, 0.5, 1, 1.5}
 	for change := range 60 { // the step in which they were moved depends on how the prompt was cut
 		want := mixedAlone(t, states, prompt, p, 60, func(drawn int) []float64 {
@@ -205,18 +205,18 @@ func TestWeightsMoveBetweenTokens(t *testing.T) {
 
 func TestMixRefusals(t *testing.T) {
 	e := start(t, scripted.Options{Slots: 3}, infer.Options{})
-	voice := func(w float32) []infer.Member { return []infer.Member{{Name: "a", Weight: w}} }
+	member := func(w float32) []infer.Member { return []infer.Member{{Name: "a", Weight: w}} }
 	for _, c := range []struct {
-		name   string
-		weight float32
-		voices []infer.Member
-		want   string
+		name    string
+		weight  float32
+		members []infer.Member
+		want    string
 	}{
-		{"weights that add up to nothing", 1, voice(-1), "add up to"},
-		{"a weight that is no number", 1, voice(float32(math.NaN())), "weight 2"},
+		{"weights that add up to nothing", 1, member(-1), "add up to"},
+		{"a weight that is no number", 1, member(float32(math.NaN())), "weight 2"},
 		{"a state of another model", 1, []infer.Member{{Name: "big", Weight: 1, State: make([]float32, 3)}}, `state "big"`},
 	} {
-		_, err := e.Submit(infer.Request{Tokens: []int32{1}, Members: c.voices, Weight: c.weight})
+		_, err := e.Submit(infer.Request{Tokens: []int32{1}, Members: c.members, Weight: c.weight})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -231,7 +231,7 @@ func TestMixRefusals(t *testing.T) {
 	for i := range 5 {
 		r := infer.Request{Tokens: numbers(i, 20), Sampling: lively(uint64(i)), MaxTokens: 15}
 		if i != 2 {
-			r.Members, r.Weight = voice(1), 1
+			r.Members, r.Weight = member(1), 1
 		}
 		streams = append(streams, submit(t, e, r))
 	}

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// stepsKept is over how many steps the percentiles of Stats are taken.
+// stepsKept is the number of last steps that the percentiles of Stats cover.
 const stepsKept = 256
 
 // A monitor gathers Stats. The engine goroutine holds its lock for a few
-// assignments between steps and never during one; the work of making Stats is
-// done by whoever asks for them.
+// assignments between steps and never during one. The caller of Engine.Stats does
+// the rest of the work.
 type monitor struct {
 	snapshots *atomic.Int64 // bytes of states handed out and still alive
 
 	mu              sync.Mutex
-	active          []*Stream // of the running requests; replaced, never changed
+	active          []*Stream // of the running requests; immutable, replaced as a whole
 	waiting         int
 	memory          Memory
 	kinds           SlotKinds
@@ -29,7 +29,7 @@ type monitor struct {
 	rows            int
 	read, generated uint64
 	last            time.Time // end of the last step
-	began           time.Time // when the first of those that run began
+	began           time.Time // when requests began to run after there was none
 }
 
 func (m *monitor) observeMemory(mem Memory) {
@@ -44,7 +44,7 @@ func (m *monitor) observeSlots(k SlotKinds) {
 	m.mu.Unlock()
 }
 
-// observeWake takes note of a snapshot that a request goes on from.
+// observeWake counts a snapshot that a request goes on from.
 func (m *monitor) observeWake(resident bool) {
 	m.mu.Lock()
 	if resident {
@@ -72,7 +72,8 @@ func (m *monitor) observeStep(p *plan, at span) {
 	}
 }
 
-// observeQueue takes note of who runs and how many wait, and says whether that is new.
+// observeQueue notes which requests run and how many wait, and says whether other
+// ones run than before.
 func (m *monitor) observeQueue(running []*sequence, waiting int) (changed bool) {
 	same := func(s *Stream, q *sequence) bool { return s == q.stream }
 	m.mu.Lock()
@@ -91,7 +92,8 @@ func (m *monitor) observeQueue(running []*sequence, waiting int) (changed bool) 
 	return true
 }
 
-// newState allocates a state that is counted for as long as it is reachable.
+// newState allocates a state, which counts as host memory for as long as it is
+// reachable.
 func (m *monitor) newState(values int) []float32 {
 	state := make([]float32, values)
 	if values == 0 {
@@ -103,11 +105,11 @@ func (m *monitor) newState(values int) []float32 {
 	return state
 }
 
-// stats are the monitor's part of Stats at a moment.
+// stats are the monitor's part of Stats at the time now.
 func (m *monitor) stats(now time.Time) Stats {
 	m.mu.Lock()
-	if len(m.active) > 0 { // in a step: what is not over has no tokens yet
-		if now = m.last; now.Before(m.began) { // the first: the last one was of others
+	if len(m.active) > 0 { // during a step, whose tokens do not count yet
+		if now = m.last; now.Before(m.began) { // the first step of these requests
 			now = m.began
 		}
 	}
@@ -137,7 +139,7 @@ func (m *monitor) stats(now time.Time) Stats {
 	return s
 }
 
-// percentile is the smallest of the sorted values that at least p of a hundred do not exceed.
+// percentile is the smallest of the sorted values that p % of them do not exceed.
 func percentile(sorted []time.Duration, p int) time.Duration {
 	if len(sorted) == 0 {
 		return 0

@@ -5,17 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// spare is how many goroutines may run beside those of a backend that keeps
-// every core busy: one for the screen, one for the store.
+// spare is how many threads run beside those of a backend that keeps every core
+// busy: one for the screen, one for the store.
 const spare = 2
 
-// overlap is how many threads of Go's were added to the cores.
+// overlap is how many threads Overlap has added to the cores.
 var overlap atomic.Int32
 
 // Overlap lets Go run more threads than there are cores, so that the operating
-// system fits in the screen and the store. Otherwise they wait for a backend's
-// thread to be stopped by the runtime, 10 ms and more each time. Within another
-// Overlap it changes nothing.
+// system schedules the screen and the store. Without it they wait until the Go
+// runtime preempts a thread of the backend: 10 ms and more each time. It changes
+// nothing within another Overlap.
 func Overlap() (restore func()) {
 	if overlap.CompareAndSwap(0, spare) {
 		before := runtime.GOMAXPROCS(0)
@@ -28,6 +28,5 @@ func Overlap() (restore func()) {
 	return func() {}
 }
 
-// Cores is how many threads Go may use for computing, whether or not more of
-// them overlap.
+// Cores is how many threads Go may use for computing, without those of Overlap.
 func Cores() int { return runtime.GOMAXPROCS(0) - int(overlap.Load()) }

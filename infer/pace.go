@@ -2,27 +2,27 @@ package infer
 
 import "time"
 
-// How long the prompt part of a step may take, and the tokens it has while
-// nothing is known of the device. Somebody watching an answer sees one pause
-// of aloneTime when a prompt appears in another tab, and then tokens at
-// intervals of mixedTime; somebody who cancels a prompt waits for aloneTime.
+// How long the prompt part of a step may take, and how many tokens it has before
+// the speed of the device is known. If a prompt begins while an answer decodes,
+// the answer pauses once for aloneTime and then goes on with a token every
+// mixedTime. Cancelling a prompt takes aloneTime.
 const (
-	mixedTime   = 40 * time.Millisecond  // while something decodes
-	aloneTime   = 200 * time.Millisecond // while nothing does
+	mixedTime   = 40 * time.Millisecond  // while a request decodes
+	aloneTime   = 200 * time.Millisecond // while none does
 	mixedTokens = 4 * quantum
 	aloneTokens = 8 * quantum
-	paceWeight  = 0.25 // of a new measurement in the running mean
+	paceWeight  = 0.25 // of a new measurement in the exponential moving average
 )
 
-// A pace chooses how many prompt tokens a step reads, from how long steps took.
+// A pace chooses how many prompt tokens a step reads from how long steps took.
 type pace struct {
 	fixed    int     // Options.Chunk; 0 adapts
 	decode   float64 // seconds of a step that only decodes
 	perToken float64 // seconds for one prompt token
-	measured bool    // perToken is
+	measured bool    // perToken is valid
 }
 
-// chunk is the number of prompt tokens for the next step: whole quanta.
+// chunk is the number of prompt tokens for the next step, in whole quanta.
 func (p *pace) chunk(decoding bool) int {
 	if p.fixed > 0 {
 		return p.fixed
@@ -40,13 +40,13 @@ func (p *pace) chunk(decoding bool) int {
 	return max(tokens/quantum*quantum, quantum)
 }
 
-// observe learns from a step.
+// observe updates the means with one step.
 func (p *pace) observe(promptTokens, decodeRows int, took time.Duration) {
 	seconds := took.Seconds()
 	switch {
 	case promptTokens == 0:
 		p.decode = mean(p.decode, seconds, p.decode > 0)
-	case promptTokens >= quantum: // fewer say nothing of a chunk's cost
+	case promptTokens >= quantum: // the cost of fewer is not that of a chunk
 		if decodeRows > 0 {
 			seconds = max(seconds-p.decode, 0)
 		}

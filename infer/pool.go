@@ -5,16 +5,16 @@ import (
 	"weak"
 )
 
-// A pool knows what every slot of the backend is for: it is in use (by a
-// request, as a mark, or while it is read out), it is resident, or it is free.
+// A pool knows what every slot of the backend is for. A slot is in use (by a
+// request, by a checkpoint, or until its readback has ended), resident, or free.
 //
-// A resident slot holds the state of a snapshot that the host has too, so that
-// a request that goes on from that snapshot needs not write it again. Nothing
-// is lost when it is given up.
+// A resident slot holds the state of a snapshot. The host has that state too, so
+// the engine can evict it at any time. A request that goes on from the snapshot
+// need not write the state again.
 type pool struct {
 	slots     int
 	free      []Slot
-	residents []resident // the one not used for longest first
+	residents []resident // least recently used first
 	limit     int        // residents at most
 }
 
@@ -24,10 +24,10 @@ type resident struct {
 	state identity
 }
 
-// An identity is that of a snapshot's state: the place of its values in the
-// host's memory. Snapshots are immutable, so that equal identities are equal
-// states, also of a copied Snapshot that shares them. It does not keep the
-// values alive, and is never that of values that come to lie there later.
+// An identity identifies a snapshot's state by the address of its values in host
+// memory. Snapshots are immutable, so equal identities mean equal states; a copy
+// of a Snapshot that shares the values has the same one. An identity does not
+// keep the values alive, and never equals that of later values at that address.
 type identity weak.Pointer[float32]
 
 func identify(state []float32) identity { return identity(weak.Make(&state[0])) }
@@ -43,10 +43,10 @@ func newPool(slots, limit int) pool {
 	return p
 }
 
-// take returns a slot that is free, or else a resident one; ok is false if
-// there is neither.
+// take returns a free slot, or evicts a resident one; ok is false if there is
+// neither.
 func (p *pool) take() (s Slot, ok bool) {
-	if len(p.free) == 0 && !p.giveUp() {
+	if len(p.free) == 0 && !p.evict() {
 		return 0, false
 	}
 	s = p.free[len(p.free)-1]
@@ -57,8 +57,9 @@ func (p *pool) take() (s Slot, ok bool) {
 // put makes a slot free.
 func (p *pool) put(s Slot) { p.free = append(p.free, s) }
 
-// keep makes a slot in use resident: it holds exactly this state.
-func (p *pool) keep(s Slot, state []float32) {
+// keepResident makes a slot in use resident, which holds exactly this state. If
+// the state is resident already, the slot becomes free.
+func (p *pool) keepResident(s Slot, state []float32) {
 	if p.limit < 1 || len(state) == 0 {
 		p.put(s)
 		return
@@ -70,7 +71,7 @@ func (p *pool) keep(s Slot, state []float32) {
 	}
 	p.residents = append(p.residents, resident{s, id})
 	if len(p.residents) > p.limit {
-		p.giveUp()
+		p.evict()
 	}
 }
 
@@ -79,8 +80,8 @@ func (p *pool) find(id identity) int {
 	return slices.IndexFunc(p.residents, func(r resident) bool { return r.state == id })
 }
 
-// use makes the i-th resident the one used last and returns its slot.
-func (p *pool) use(i int) Slot {
+// touch makes the i-th resident the most recently used and returns its slot.
+func (p *pool) touch(i int) Slot {
 	r := p.residents[i]
 	p.residents = append(slices.Delete(p.residents, i, i+1), r)
 	return r.slot
@@ -93,9 +94,9 @@ func (p *pool) claim(i int) Slot {
 	return s
 }
 
-// giveUp frees a resident slot: one that nobody can ask for any more, or the
-// one not used for longest.
-func (p *pool) giveUp() bool {
+// evict frees a resident slot: one whose state no request can name any more, or
+// the least recently used one.
+func (p *pool) evict() bool {
 	if len(p.residents) == 0 {
 		return false
 	}
@@ -104,16 +105,15 @@ func (p *pool) giveUp() bool {
 	return true
 }
 
-// giveUpAll frees all resident slots.
-func (p *pool) giveUpAll() {
-	for p.giveUp() {
+// evictAll frees all resident slots.
+func (p *pool) evictAll() {
+	for p.evict() {
 		continue
 	}
 }
 
-// spare says whether one more state could become resident without another
-// that may be asked for being given up.
-func (p *pool) spare() bool {
+// hasSpare says whether one more state can become resident without an eviction.
+func (p *pool) hasSpare() bool {
 	return len(p.free) > 0 && len(p.residents) < p.limit
 }
 

@@ -22,14 +22,14 @@ func fill(t *testing.T, p *pool, all [][]float32) {
 		if !ok {
 			t.Fatal("no slot")
 		}
-		p.keep(s, state)
+		p.keepResident(s, state)
 	}
 }
 
 func TestPoolGivesUpTheLongestUnused(t *testing.T) {
 	p, all := newPool(3, 3), states(3)
 	fill(t, &p, all)
-	p.use(p.find(identify(all[0])))
+	p.touch(p.find(identify(all[0])))
 	for _, want := range []int{1, 2, 0} {
 		gone := identify(all[want])
 		if p.find(gone) < 0 {
@@ -77,7 +77,7 @@ func TestIdentityIsNotTheAddress(t *testing.T) {
 			t.Fatal("a new state was taken for an old one")
 		}
 		s, _ := p.take()
-		p.keep(s, state)
+		p.keepResident(s, state)
 	}
 }
 

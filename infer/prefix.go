@@ -6,20 +6,20 @@ import (
 	"encoding/hex"
 )
 
-// A Prefix names what a state has read: the model it was made by, the state it
-// began from and every token since. Two states of the same prefix are the same
-// state. The zero Prefix names nothing.
+// A Prefix is a hash of what a state has read: the model that made it, the state
+// it began from and every token since. States with the same prefix are equal. The
+// zero Prefix means that it is not known.
 type Prefix [16]byte
 
-// PrefixFrom is the prefix of having read nothing. base identifies the state
-// that reading begins from, "" the zero state, and whatever else than the
-// weights and the vocabulary goes into a step.
+// PrefixFrom is the prefix of a state that has read no token yet. base identifies
+// the state that reading begins from ("" is the zero state) and everything but
+// the weights and the vocabulary that a step depends on, such as an adapter.
 func PrefixFrom(m *Model, base string) Prefix {
 	h := sha256.New()
 	for _, part := range []string{m.Fingerprint, m.Tokenizer.Fingerprint(), base} {
 		var n [8]byte
 		binary.LittleEndian.PutUint64(n[:], uint64(len(part)))
-		_, _ = h.Write(n[:]) // a hash takes everything
+		_, _ = h.Write(n[:]) // a hash never fails
 		_, _ = h.Write([]byte(part))
 	}
 	return Prefix(h.Sum(nil)[:len(Prefix{})])

@@ -1,6 +1,10 @@
 package infer
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"rookery/infer/sampler"
@@ -8,46 +12,45 @@ import (
 
 // A Request asks the engine to read tokens and generate more.
 type Request struct {
-	// From is where to go on; nil is the zero state. Its sampler memory is
-	// restored with it: who wants penalties to begin anew, as at a new turn,
-	// passes a copy with Sampler cleared.
+	// From is the snapshot to go on from; nil is the zero state. The sampler goes
+	// on from From.Sampler. For penalties that begin anew, as at a new turn, pass a
+	// copy with Sampler cleared.
 	From   *Snapshot
 	Tokens []int32 // to read before the first draw
-	// Replay are tokens that an interrupted answer had already generated.
-	// They are read after Tokens; penalties count them and the random stream
-	// moves past them, so the answer goes on as if never interrupted. The
-	// caller has them and their text already: Stream.Read, Ending.Tokens and
-	// Ending.Text have only what comes after. Stops are matched across the
-	// joint, but cut nothing before it.
+	// Replay are tokens that an interrupted answer has generated already. They are
+	// read after Tokens, penalties count them and the random stream moves past them,
+	// so the answer goes on as if it had not been interrupted. Stream.Read,
+	// Ending.Tokens and Ending.Text have only what comes after them. A stop string
+	// can begin in the replayed text, but cuts only what comes after it.
 	Replay   []int32
 	Sampling sampler.Params
 	Adapter  string // fingerprint of a loaded one; "" is none
-	// AnyAdapter goes on from a state that was made with another adapter: it was
-	// changed on purpose, and what was read stays as it was read.
+	// AnyAdapter allows a From that was made with another adapter. The state keeps
+	// what it has read.
 	AnyAdapter bool
-	// Members are the further states of a mix, and Weight that of From's own
-	// state. nil goes on with those of From, if it has any; an empty slice that
-	// is not nil goes on without them.
+	// Members are the further states of a mix, and Weight is the weight of From's
+	// own state. nil keeps the members of From; an empty slice that is not nil
+	// drops them.
 	Members   []Member
 	Weight    float32
 	MaxTokens int      // generated tokens at most; 0 is no limit
-	Stops     []string // byte strings that end the answer; they are never shown. Token 0 always ends it
+	Stops     []string // byte strings that end the answer and are not part of it; token 0 always ends it
 	Top       int      // candidates to report with every token
 	Label     string   // whose request this is, for Stats
-	Logits    bool     // only read and return the logits in Ending.Snapshot; generate nothing (ReasonLength)
-	// Score are tokens that were generated elsewhere, to be judged: after Tokens
-	// they are read, one a step, and Ending.Scores says how likely each was.
-	// Nothing is generated (ReasonLength), and there is no snapshot.
+	Logits    bool     // generate nothing: Ending.Snapshot has the logits (ReasonLength)
+	// Score are tokens whose likelihood is asked for. They are read after Tokens,
+	// one a step, and Ending.Scores says how likely each was. Nothing is generated
+	// (ReasonLength), and the ending has no snapshot.
 	Score []int32
 }
 
 // A Token is one generated token as it was drawn.
 type Token struct {
 	ID      int32
-	LogProb float32
-	Top     []sampler.Candidate
-	// MemberLogprobs are, in a mix, the log-probabilities of the token by each of its
-	// states alone, the request's own first.
+	LogProb float32             // as Drawn.LogProb
+	Top     []sampler.Candidate // the Request.Top likeliest, most likely first
+	// MemberLogprobs are, in a mix, the natural logarithms of the probabilities that
+	// each of its states alone gives the token, the request's own first.
 	MemberLogprobs []float32
 }
 
@@ -67,6 +70,19 @@ var reasonNames = [...]string{"running", "stop", "length", "cancelled", "error"}
 
 func (r Reason) String() string { return reasonNames[r] }
 
+// MarshalText is what String says.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what String says; an empty text is ReasonNone.
+func (r *Reason) UnmarshalText(text []byte) error {
+	i := slices.Index(reasonNames[:], string(text))
+	if i < 0 && len(text) > 0 {
+		return fmt.Errorf("there is no reason %.40q for an answer to end", text)
+	}
+	*r = Reason(max(i, 0))
+	return nil
+}
+
 // Usage is what a request cost.
 type Usage struct {
 	Read       int           // prompt tokens read (Tokens and Replay)
@@ -76,26 +92,54 @@ type Usage struct {
 	FirstToken time.Duration // from submission to the first token
 }
 
+// usageJSON is a Usage with times in seconds.
+type usageJSON struct {
+	Read       int     `json:"read"`
+	Generated  int     `json:"generated"`
+	ReadTime   float64 `json:"read_seconds"`
+	DecodeTime float64 `json:"decode_seconds"`
+	FirstToken float64 `json:"first_token_seconds"`
+}
+
+// MarshalJSON writes times in seconds.
+func (u Usage) MarshalJSON() ([]byte, error) {
+	return json.Marshal(usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()})
+}
+
+// UnmarshalJSON takes back what MarshalJSON wrote, to the nanosecond.
+func (u *Usage) UnmarshalJSON(data []byte) error {
+	var j usageJSON
+	err := json.Unmarshal(data, &j)
+	*u = Usage{j.Read, j.Generated, inSeconds(j.ReadTime), inSeconds(j.DecodeTime), inSeconds(j.FirstToken)}
+	return err
+}
+
+// inSeconds takes back what Duration.Seconds gave; what no Duration holds is 0.
+func inSeconds(s float64) time.Duration {
+	ns := math.Round(s * 1e9)
+	if !(math.Abs(ns) < 1<<62) {
+		return 0
+	}
+	return time.Duration(ns)
+}
+
 // An Ending is the result of a request.
 type Ending struct {
 	Reason Reason
 	Err    error
-	// Tokens are the answer's tokens without the stop. Where a stop string
-	// began inside a token, that token is replaced by the encoding of the
-	// bytes before it.
+	// Tokens are the answer's tokens without the stop. If a stop string began inside
+	// a token, the encoding of the bytes before it takes the token's place.
 	Tokens []int32
-	// Text is the answer without the stop: always valid UTF-8, and exactly
-	// what Stream.Read gave in pieces. Bytes of a character that is incomplete
-	// at its end are in Snapshot.Tail.
+	// Text is the answer without the stop: valid UTF-8, and exactly what Stream.Read
+	// returned in pieces. If the last character is incomplete, its bytes are in
+	// Snapshot.Tail.
 	Text string
-	// Snapshot continues exactly after Tokens: without stops it would go on to
-	// draw what ended this answer. After a failed step it is the last state
-	// known to be good, with what must be read again in Pending; it is nil when
-	// there is none.
+	// Snapshot continues exactly after Tokens. After a failed step it has the last
+	// state that is known to be good, and Pending has the tokens to read again. It is
+	// nil after Request.Score.
 	Snapshot *Snapshot
-	// Scores are the natural logarithms of the probabilities of Request.Score,
-	// each after the tokens before it, under the model's own softmax, or the
-	// mix's: as Token.LogProb.
+	// Scores are the natural logarithms of the probabilities of the tokens of
+	// Request.Score, each after the tokens before it, as Token.LogProb.
 	Scores []float32
 	Usage  Usage
 }
@@ -104,5 +148,5 @@ type Ending struct {
 type Progress struct {
 	Read, ToRead int // prompt tokens
 	Generated    int
-	Rate         float64 // generated tokens a second over the last second or so; while reading, read tokens a second
+	Rate         float64 // tokens a second over the last second: generated ones, or read ones while reading
 }

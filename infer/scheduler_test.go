@@ -21,7 +21,7 @@ func vocabularyWith(words ...string) []byte {
 
 // reading is a sequence with n tokens to read; 0 is one that decodes.
 func reading(slot, n int) *sequence {
-	q := &sequence{phase: phaseReading, slot: Slot(slot), unread: make([]int32, n), prompt: n}
+	q := &sequence{phase: phaseReading, slot: Slot(slot), unread: make([]int32, n), promptLeft: n}
 	if n == 0 {
 		q.phase = phaseDecoding
 		q.answer.ids = []int32{1}
@@ -31,7 +31,7 @@ func reading(slot, n int) *sequence {
 
 // planned is the number of tokens of every sequence's row in the next step.
 func planned(p *plan, running []*sequence, maxTokens, chunk int) []int {
-	p.fill(running, maxTokens, &pace{fixed: chunk})
+	p.planStep(running, maxTokens, &pace{fixed: chunk})
 	out := make([]int, len(running))
 	for i, q := range p.owners {
 		out[slices.Index(running, q)] = len(p.rows[i].Tokens)

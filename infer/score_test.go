@@ -30,14 +30,14 @@ func scored(t *testing.T, e *infer.Engine, r infer.Request) []float32 {
 // whatever the sampling was, from a prompt, from a state and by a mix.
 func TestScoresAreThoseOfTheDraws(t *testing.T) {
 	e := start(t, scripted.Options{}, infer.Options{})
-	prompt, voices := numbers(7, 33), moods(t, e)
+	prompt, members := numbers(7, 33), moods(t, e)
 	read := run(t, e, infer.Request{Tokens: prompt, Logits: true}).Snapshot
 	before := run(t, e, infer.Request{Tokens: prompt[:20], Logits: true}).Snapshot
 	for name, r := range map[string]infer.Request{
 		"prompt": {Tokens: prompt},
 		"state":  {From: before, Tokens: prompt[20:]},
 		"logits": {From: read},
-		"mix":    {Tokens: prompt, Members: voices, Weight: 1},
+		"mix":    {Tokens: prompt, Members: members, Weight: 1},
 	} {
 		drawing := r
 		drawing.Sampling, drawing.MaxTokens = lively(5), 50

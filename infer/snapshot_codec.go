@@ -13,101 +13,87 @@ import (
 // The binary form of a snapshot, all numbers little endian:
 //
 //	magic "RKSN", version u16
-//	model, tokenizer          each u32 length and bytes
-//	adapter                   in version 4: u32 length and bytes
+//	model, tokenizer, adapter each u32 length and bytes
 //	position                  u64
-//	flags                     u8: bit 0 State is not nil, bit 1 Logits is not nil;
-//	                          from version 2 on, bits 2 and 3 are the state's Width;
-//	                          in version 4, bit 4 says that there are voices
-//	state, pending, logits    each u32 count and that many float32 (the state: of
-//	                          its width), int32, float32
+//	flags                     u8: bit 0 State is not nil, bit 1 Logits is not nil
+//	state, pending, logits    each u32 count and that many float32, int32, float32
 //	draws                     u64
 //	counts                    u32 count and that many (token i32, n f32, first f32)
 //	tail                      u32 length and bytes
-//	voices                    in version 3, and in version 4 with that flag: see appendVoices
+//	weight                    f32
+//	members                   u32 count and that many: name and adapter (each u32
+//	                          length and bytes), weight f32, flags, state, logits
 //	crc32c                    u32, of everything before it
+//
+// Programs before the first release wrote versions 1 to 4, with other layouts.
 const (
 	snapshotMagic   = "RKSN"
-	snapshotExact   = 1 // version of one with an exact state
-	snapshotCompact = 2 // of any other width
-	snapshotMix     = 3 // of a mix, whose states are exact or not
-	snapshotAdapted = 4 // of any of these, with an adapter
+	snapshotVersion = 5
 	snapshotHeader  = len(snapshotMagic) + 2
 	checksumSize    = 4
 	countSize       = 12
 
 	flagState  = 1 << 0
 	flagLogits = 1 << 1
-	widthShift = 2 // of the width in the flags
-	flagVoices = 1 << 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// AppendBinary appends the binary form of s to dst. It keeps every float's bits.
-func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) { return s.AppendWidth(dst, WidthExact) }
-
-// AppendWidth is AppendBinary with the state at a width. A state that does not
-// fit it, for its size or for not being numbers, is written exactly.
-func (s *Snapshot) AppendWidth(dst []byte, w Width) ([]byte, error) {
+// AppendBinary appends the binary form of s to dst. It keeps the bits of every
+// float.
+func (s *Snapshot) AppendBinary(dst []byte) ([]byte, error) {
 	start := len(dst)
-	w = w.Fit(s.State)
-	dst = grow(dst, s.binarySize(w))
+	dst = grow(dst, s.binarySize())
 	dst = append(dst, snapshotMagic...)
-	dst = binary.LittleEndian.AppendUint16(dst, s.version(w))
+	dst = binary.LittleEndian.AppendUint16(dst, snapshotVersion)
 	dst = appendBytes(dst, s.Model)
 	dst = appendBytes(dst, s.Tokenizer)
-	flags := s.flags() | byte(w)<<widthShift
-	if s.Adapter != "" {
-		dst = appendBytes(dst, s.Adapter)
-		if len(s.Members) > 0 {
-			flags |= flagVoices
-		}
-	}
+	dst = appendBytes(dst, s.Adapter)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(s.Position))
-	dst = append(dst, flags)
-	dst = appendFloats(dst, s.State, w)
+	dst = append(dst, flagsOf(s.State, s.Logits))
+	dst = appendFloats(dst, s.State)
 	dst = appendInts(dst, s.Pending)
-	dst = appendFloats(dst, s.Logits, WidthExact)
+	dst = appendFloats(dst, s.Logits)
 	dst = binary.LittleEndian.AppendUint64(dst, s.Sampler.Draws)
 	dst = appendCounts(dst, s.Sampler.Counts)
 	dst = appendBytes(dst, s.Tail)
-	dst = s.appendMembers(dst, w)
+	dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(s.Weight))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s.Members)))
+	for _, m := range s.Members {
+		dst = appendBytes(dst, m.Name)
+		dst = appendBytes(dst, m.Adapter)
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(m.Weight))
+		dst = append(dst, flagsOf(m.State, m.Logits))
+		dst = appendFloats(dst, m.State)
+		dst = appendFloats(dst, m.Logits)
+	}
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli)), nil
 }
 
 // MarshalBinary returns the binary form of s.
 func (s *Snapshot) MarshalBinary() ([]byte, error) { return s.AppendBinary(nil) }
 
-// UnmarshalBinary reads the binary form into s. Damaged, truncated or foreign
-// data is refused and leaves s as it was; nothing is allocated beyond what the
-// length of data accounts for.
+// UnmarshalBinary reads the binary form into s. It refuses damaged, truncated and
+// foreign data, which leaves s as it was. It allocates no more than the length of
+// data accounts for.
 func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	body, err := checkedBody(data)
 	if err != nil {
 		return fmt.Errorf("snapshot: %w", err)
 	}
 	d := snapshotReader{data: body}
-	out := Snapshot{Model: string(d.bytes("model")), Tokenizer: string(d.bytes("tokenizer"))}
-	version, mixed := versionOf(data), versionOf(data) == snapshotMix
-	if version == snapshotAdapted {
-		out.Adapter = d.adapter()
-	}
+	out := Snapshot{Model: string(d.bytes("model")), Tokenizer: string(d.bytes("tokenizer")), Adapter: string(d.bytes("adapter"))}
 	out.Position = d.position()
-	flags := d.byte("flags")
-	if version == snapshotAdapted {
-		mixed, flags = flags&flagVoices != 0, flags&^flagVoices
-	}
-	out.State = d.floats("state", flags&flagState != 0, d.width(flags, data))
+	flags := d.flags()
+	out.State = d.floats("state", flags&flagState != 0)
 	out.Pending = d.ints("pending tokens")
-	out.Logits = d.floats("logits", flags&flagLogits != 0, WidthExact)
+	out.Logits = d.floats("logits", flags&flagLogits != 0)
 	out.Sampler = sampler.Memory{Draws: d.uint64("draws"), Counts: d.counts()}
 	if tail := d.bytes("tail"); len(tail) > 0 {
 		out.Tail = append([]byte(nil), tail...)
 	}
-	if mixed {
-		out.Weight, out.Members = d.readMembers(data)
-	}
+	out.Weight = d.float("weight")
+	out.Members = d.members()
 	if d.err == nil && len(d.data) > 0 {
 		d.err = fmt.Errorf("%d bytes too many", len(d.data))
 	}
@@ -118,13 +104,14 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// checkedBody verifies magic, version and checksum and returns what lies between.
+// checkedBody verifies magic, version and checksum and returns the bytes between
+// version and checksum.
 func checkedBody(data []byte) ([]byte, error) {
 	if len(data) < snapshotHeader+checksumSize || string(data[:len(snapshotMagic)]) != snapshotMagic {
 		return nil, errors.New("this is not a snapshot")
 	}
-	if v := versionOf(data); v < snapshotExact || v > snapshotAdapted {
-		return nil, fmt.Errorf("version %d, but this program reads versions %d to %d", v, snapshotExact, snapshotAdapted)
+	if v := binary.LittleEndian.Uint16(data[len(snapshotMagic):]); v != snapshotVersion {
+		return nil, fmt.Errorf("version %d, but this program reads version %d", v, snapshotVersion)
 	}
 	end := len(data) - checksumSize
 	if crc32.Checksum(data[:end], castagnoli) != binary.LittleEndian.Uint32(data[end:]) {
@@ -133,27 +120,26 @@ func checkedBody(data []byte) ([]byte, error) {
 	return data[snapshotHeader:end], nil
 }
 
-func versionOf(data []byte) int { return int(binary.LittleEndian.Uint16(data[len(snapshotMagic):])) }
-
-func (s *Snapshot) flags() byte {
+func flagsOf(state, logits []float32) byte {
 	var f byte
-	if s.State != nil {
+	if state != nil {
 		f |= flagState
 	}
-	if s.Logits != nil {
+	if logits != nil {
 		f |= flagLogits
 	}
 	return f
 }
 
-func (s *Snapshot) binarySize(w Width) int {
-	const fixed = 7*4 + 2*8 + 1 // seven lengths, position and draws, flags
-	adapter := 0
-	if s.Adapter != "" {
-		adapter = 4 + len(s.Adapter)
+// binarySize is the length of the binary form.
+func (s *Snapshot) binarySize() int {
+	const fixed = 9*4 + 2*8 + 1 + 4 // nine lengths, position and draws, flags, weight
+	n := snapshotHeader + fixed + len(s.Model) + len(s.Tokenizer) + len(s.Adapter) + len(s.Tail) + checksumSize +
+		4*(len(s.State)+len(s.Pending)+len(s.Logits)) + countSize*len(s.Sampler.Counts)
+	for _, m := range s.Members {
+		n += 4*4 + 4 + 1 + len(m.Name) + len(m.Adapter) + 4*(len(m.State)+len(m.Logits)) // four lengths, weight, flags
 	}
-	return snapshotHeader + fixed + len(s.Model) + len(s.Tokenizer) + adapter + len(s.Tail) + checksumSize +
-		w.size(len(s.State)) + 4*(len(s.Pending)+len(s.Logits)) + countSize*len(s.Sampler.Counts)
+	return n
 }
 
 // grow makes room for n more bytes without changing the length.
@@ -171,11 +157,11 @@ func appendBytes[T string | []byte](dst []byte, v T) []byte {
 	return append(dst, v...)
 }
 
-func appendFloats(dst []byte, v []float32, w Width) []byte {
+func appendFloats(dst []byte, v []float32) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(v)))
-	at, size := len(dst), w.size(len(v))
+	at, size := len(dst), 4*len(v)
 	dst = grow(dst, size)[:at+size]
-	w.put(dst[at:], v)
+	putFloats(dst[at:], v)
 	return dst
 }
 
@@ -222,8 +208,8 @@ func appendCounts(dst []byte, v []sampler.Count) []byte {
 	return dst
 }
 
-// A snapshotReader takes fields off the front of data until one is missing;
-// from then on it returns zero values and keeps the first error.
+// A snapshotReader takes fields off the front of data. After the first error,
+// which it keeps, it returns zero values.
 type snapshotReader struct {
 	data []byte
 	err  error
@@ -268,15 +254,6 @@ func (d *snapshotReader) uint64(field string) uint64 {
 	return 0
 }
 
-// adapter is the fingerprint that a version with one has.
-func (d *snapshotReader) adapter() string {
-	a := string(d.bytes("adapter"))
-	if d.err == nil && a == "" {
-		d.err = errors.New("adapter: it has none, which another version says")
-	}
-	return a
-}
-
 func (d *snapshotReader) position() int {
 	p := d.uint64("position")
 	if d.err == nil && p > math.MaxInt64 {
@@ -285,31 +262,54 @@ func (d *snapshotReader) position() int {
 	return int(p)
 }
 
-// width is that of the state; a version that has none is exact.
-func (d *snapshotReader) width(flags byte, data []byte) Width {
-	w := Width(flags >> widthShift)
-	v := versionOf(data)
-	if d.err == nil && (w > Width8 || v < snapshotMix && (w != WidthExact) != (v == snapshotCompact)) {
-		d.err = fmt.Errorf("flags %#x are none of version %d", flags, v)
+func (d *snapshotReader) flags() byte {
+	f := d.byte("flags")
+	if d.err == nil && f&^(flagState|flagLogits) != 0 {
+		d.err = fmt.Errorf("flags %#x are not known", f)
 	}
-	return w
+	return f
 }
 
-func (d *snapshotReader) floats(field string, present bool, w Width) []float32 {
-	n := 0
-	if b := d.take(4, field); b != nil {
-		n = int(binary.LittleEndian.Uint32(b))
-	}
-	b := d.take(uint64(w.size(n)), field)
+func (d *snapshotReader) floats(field string, present bool) []float32 {
+	b := d.list(4, field)
 	if d.err != nil || !present {
 		if d.err == nil && len(b) > 0 {
 			d.err = fmt.Errorf("%s: marked absent, but %d bytes follow", field, len(b))
 		}
 		return nil
 	}
-	v := make([]float32, n)
-	w.get(v, b)
+	v := make([]float32, len(b)/4)
+	getFloats(v, b)
 	return v
+}
+
+func (d *snapshotReader) float(field string) float32 {
+	if b := d.take(4, field); b != nil {
+		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+	}
+	return 0
+}
+
+// members are the further states of a mix.
+func (d *snapshotReader) members() []Member {
+	b := d.take(4, "number of states")
+	if b == nil {
+		return nil
+	}
+	count := binary.LittleEndian.Uint32(b)
+	if count > maxMembers {
+		d.err = fmt.Errorf("a mix of %d further states: it can have %d at most", count, maxMembers)
+		return nil
+	}
+	var out []Member
+	for range count {
+		m := Member{Name: string(d.bytes("name")), Adapter: string(d.bytes("adapter")), Weight: d.float("weight")}
+		flags := d.flags()
+		m.State = d.floats("state", flags&flagState != 0)
+		m.Logits = d.floats("logits", flags&flagLogits != 0)
+		out = append(out, m)
+	}
+	return out
 }
 
 func (d *snapshotReader) ints(field string) []int32 {

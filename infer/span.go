@@ -2,17 +2,17 @@ package infer
 
 import "slices"
 
-// A Span is consecutive tokens that a state has read with one adapter.
+// A Span is a number of consecutive tokens that a state has read with one adapter.
 type Span struct {
 	Tokens  int
 	Adapter string // fingerprint; "" is none
 }
 
-// spans are what a state has read, in order. Neighbours differ in their adapter.
+// spans are what a state has read, in order. Neighbours have different adapters.
 type spans []Span
 
-// and is the spans after n more tokens. It may change the last of s in place.
-func (s spans) and(n int, adapter string) spans {
+// plus is the spans after n more tokens. It may change the last of s in place.
+func (s spans) plus(n int, adapter string) spans {
 	switch last := len(s) - 1; {
 	case n <= 0:
 		return s
@@ -23,7 +23,7 @@ func (s spans) and(n int, adapter string) spans {
 	return append(s, Span{n, adapter})
 }
 
-// without is the spans before the last n tokens, which may be more than there are.
+// without is the spans without the last n tokens, or none if there are fewer.
 func (s spans) without(n int) spans {
 	s = slices.Clone(s)
 	for n > 0 && len(s) > 0 {
@@ -38,29 +38,29 @@ func (s spans) without(n int) spans {
 	return s
 }
 
-// consume notes that the state has read n more tokens, and tells the stream
-// when it was with another adapter than those before.
+// consume notes that the state has read n more tokens. If their adapter is another
+// one than before, it tells the stream.
 func (q *sequence) consume(n int) {
 	q.position += n
-	if q.reads != q.req.Adapter || len(q.read) > 0 && q.read[len(q.read)-1].Adapter != q.req.Adapter {
-		q.reads = q.req.Adapter
-		q.stream.setSpans(slices.Clone(q.read), q.reads)
+	if q.streamAdapter != q.req.Adapter || len(q.readSpans) > 0 && q.readSpans[len(q.readSpans)-1].Adapter != q.req.Adapter {
+		q.streamAdapter = q.req.Adapter
+		q.stream.setSpans(slices.Clone(q.readSpans), q.streamAdapter)
 	}
-	q.read = q.read.and(n, q.req.Adapter)
+	q.readSpans = q.readSpans.plus(n, q.req.Adapter)
 }
 
-// returnTo notes that the state is again that after so many tokens.
+// returnTo notes that the state is again the one at an earlier position.
 func (q *sequence) returnTo(position int) {
-	q.read = q.read.without(q.position - position)
+	q.readSpans = q.readSpans.without(q.position - position)
 	q.position = position
 }
 
-// readSince is how the tokens since a position were read.
+// readSince is the spans of the tokens since a position.
 func (q *sequence) readSince(position int) []Span {
 	n := max(q.position-position, 0)
 	var since spans
-	for i := len(q.read) - 1; i >= 0 && n > 0; i-- {
-		s := q.read[i]
+	for i := len(q.readSpans) - 1; i >= 0 && n > 0; i-- {
+		s := q.readSpans[i]
 		s.Tokens = min(s.Tokens, n)
 		n -= s.Tokens
 		since = append(since, s)
@@ -69,11 +69,11 @@ func (q *sequence) readSince(position int) []Span {
 	return since
 }
 
-// history is how the state came to be, for a snapshot.
+// history is the spans of all tokens that the state has read, for a snapshot.
 func (q *sequence) history() []Span {
-	all := spans(slices.Clone(q.begun))
-	for _, s := range q.read {
-		all = all.and(s.Tokens, s.Adapter)
+	all := spans(slices.Clone(q.baseSpans))
+	for _, s := range q.readSpans {
+		all = all.plus(s.Tokens, s.Adapter)
 	}
 	return all
 }

@@ -16,21 +16,21 @@ type Stats struct {
 	Steps            uint64
 	Read, Generated  uint64 // tokens since start
 	Memory           Memory
-	SnapshotBytes    int64 // host memory of states in snapshots handed out and still alive
+	SnapshotBytes    int64 // host memory of the states of snapshots that are still reachable
 	Requests         []RequestStats
 }
 
-// SlotKinds count the slots by what they hold.
+// SlotKinds count the slots by their use.
 type SlotKinds struct {
-	Running  int // states of requests, marks among them
-	Resident int // states of snapshots, given up when a slot is needed
+	Running  int // in use by requests, their checkpoints and readbacks
+	Resident int // with states of snapshots, evicted when a slot is needed
 	Free     int
 }
 
-// Wakes count the snapshots that requests went on from, since the start.
+// Wakes count the snapshots that requests have gone on from since the start.
 type Wakes struct {
-	Device uint64 // their state was still in a slot
-	Host   uint64 // it was written to one
+	Device uint64 // the state was resident in a slot
+	Host   uint64 // the state was written to a slot
 }
 
 // RequestStats describe one running request.
@@ -39,7 +39,7 @@ type RequestStats struct {
 	Progress
 }
 
-// Stats are cheap and may be taken at any time.
+// Stats are cheap and wait for nothing.
 func (e *Engine) Stats() Stats {
 	s := e.monitor.stats(time.Now())
 	s.Backend, s.Slots = e.name, e.slots

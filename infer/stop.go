@@ -1,16 +1,15 @@
 package infer
 
-// A stopper finds the first of a set of byte strings in a stream of bytes: the
-// one that is complete first and, of several complete at the same byte, the
-// longest. Each string is followed by its own Knuth-Morris-Pratt automaton:
-// answers have a dozen stops at most, and so there is nothing to gain from
-// merging them. It never looks back at the stream and never allocates after
-// newStopper.
+// A stopper finds the first of a set of byte strings in a stream of bytes: the one
+// that is complete first and, of several that are complete at the same byte, the
+// longest. Each string has its own Knuth-Morris-Pratt automaton: a request has a
+// dozen stops at most, too few to merge the automata. A stopper keeps no bytes of
+// the stream and allocates nothing after newStopper.
 type stopper struct {
 	stops []stopString
 }
 
-// A stopString is one stop and how much of it the stream ends with.
+// A stopString is one stop and how many of its bytes the stream ends with (at).
 type stopString struct {
 	text string
 	// border[i] is the length of the longest proper prefix of text that
@@ -41,12 +40,13 @@ func borders(text string) []int {
 	return border
 }
 
-// next takes one byte and returns the length of the stop that ends with it, or 0.
+// next takes one byte and returns the length of the longest stop that ends with
+// it, or 0.
 func (s *stopper) next(b byte) int {
 	longest := 0
 	for i := range s.stops {
 		p := &s.stops[i]
-		if p.at == len(p.text) { // it was complete: only a border of it goes on
+		if p.at == len(p.text) { // after a complete stop only a border of it can go on
 			p.at = p.border[p.at-1]
 		}
 		for p.at > 0 && p.text[p.at] != b {
@@ -62,7 +62,7 @@ func (s *stopper) next(b byte) int {
 	return longest
 }
 
-// pending is the length of the longest end of the stream that is the beginning of a stop.
+// pending is the length of the longest end of the stream that a stop begins with.
 func (s *stopper) pending() int {
 	longest := 0
 	for i := range s.stops {

@@ -12,31 +12,31 @@ import (
 // A Stream is one running request. Its methods are safe for concurrent use
 // and never block on the engine.
 //
-// It is an unbounded buffer between the engine and one reader: the engine
-// appends under a mutex that nobody holds for longer than a copy, so that a
-// slow reader costs memory, never a step.
+// It is an unbounded buffer between the engine and one reader. The engine appends
+// under a mutex that is never held for longer than a copy, so a slow reader costs
+// memory and no step.
 type Stream struct {
 	label   string
 	wake    func() // wakes the engine
 	changed chan struct{}
 	done    chan struct{}
 
-	cancelled atomic.Bool
-	sampling  atomic.Pointer[sampler.Params] // not yet taken over by the engine
-	adapter   atomic.Pointer[string]         // likewise
-	weights   atomic.Pointer[[]float32]      // likewise
-	looking   atomic.Bool                    // an Outlook is asked for
-	outlook   atomic.Pointer[Distribution]   // the last one
+	cancelled         atomic.Bool
+	sampling          atomic.Pointer[sampler.Params] // for the engine to apply; nil when it has
+	adapter           atomic.Pointer[string]         // for the engine to apply
+	weights           atomic.Pointer[[]float32]      // for the engine to apply
+	wantsDistribution atomic.Bool                    // Look was called
+	distribution      atomic.Pointer[Distribution]   // the last one that Look has brought
 
-	mu       sync.Mutex
-	text     []byte // all of the answer that is certain
-	given    int    // bytes of text that Read has returned
-	tokens   []Token
-	prompt   *Snapshot
-	progress Progress
-	spans    []Span
-	reads    string // the adapter that tokens are read with since
-	ending   Ending
+	mu         sync.Mutex
+	text       []byte // all of the answer that is certain
+	delivered  int    // bytes of text that Read has returned
+	tokens     []Token
+	prompt     *Snapshot
+	progress   Progress
+	spans      []Span
+	adapterNow string // the adapter of the tokens after spans
+	ending     Ending
 }
 
 func newStream(label string, toRead int, wake func()) *Stream {
@@ -49,16 +49,16 @@ func newStream(label string, toRead int, wake func()) *Stream {
 	}
 }
 
-// Read returns what has arrived since the last call: text that is certain to
-// be shown (valid UTF-8, no part of a stop) and the tokens drawn (which may be
-// ahead of the text, by those of a stop; token 0 is not among them). Both are
-// nil when nothing is new.
+// Read returns what has arrived since the last call: text of the answer (valid
+// UTF-8, no part of a stop) and the drawn tokens (without token 0). Tokens can be
+// ahead of the text by those that may belong to a stop. text is empty and tokens
+// is nil if there is nothing new.
 func (s *Stream) Read() (text string, tokens []Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.given < len(s.text) {
-		text = string(s.text[s.given:])
-		s.given = len(s.text)
+	if s.delivered < len(s.text) {
+		text = string(s.text[s.delivered:])
+		s.delivered = len(s.text)
 	}
 	if len(s.tokens) > 0 {
 		tokens = slices.Clone(s.tokens)
@@ -68,14 +68,14 @@ func (s *Stream) Read() (text string, tokens []Token) {
 	return text, tokens
 }
 
-// Changed has a value when Read, Progress or Ending has something new. It is a
-// 1-slot signal for one reader.
+// Changed has a value when Read, Progress or Ending has something new. It holds
+// one value and is for one reader.
 func (s *Stream) Changed() <-chan struct{} { return s.changed }
 
-// Done is closed when the request has ended and Ending is valid.
+// Done is closed when the request has ended.
 func (s *Stream) Done() <-chan struct{} { return s.done }
 
-// Ending is the result; valid after Done.
+// Ending is the result. It is valid once Done is closed.
 func (s *Stream) Ending() Ending {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,24 +103,24 @@ func (s *Stream) Wait(ctx context.Context) (Ending, error) {
 	return end, nil
 }
 
-// Prompt is the snapshot after the last prompt token (Logits set), from the
-// moment the prompt was read; nil before. A retry starts from it without
-// reading. Request.Replay comes after it. It stays nil if nothing but Replay
-// was read, and nothing is known of what came before.
+// Prompt is the snapshot after the last prompt token and before Request.Replay,
+// with Logits. A retry starts from it and reads nothing. It is nil until the
+// prompt is read, and stays nil if the request reads nothing but Replay and its
+// From has no logits.
 func (s *Stream) Prompt() *Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.prompt
 }
 
-// Spans are how the request has read its tokens, From.Pending and those it drew
-// among them, up to the last change of the adapter; nil before any. The tokens
-// since are read with the adapter now, which is not yet one that was set a
-// moment ago.
+// Spans are the tokens that the request has read, From.Pending and drawn ones
+// included, up to the last change of the adapter; nil if there was none. The
+// tokens after them are read with the adapter now. SetAdapter changes now at the
+// next step.
 func (s *Stream) Spans() (before []Span, now string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.spans, s.reads
+	return s.spans, s.adapterNow
 }
 
 // Progress is where the request is now.
@@ -130,8 +130,8 @@ func (s *Stream) Progress() Progress {
 	return s.progress
 }
 
-// SetSampling changes the parameters from the next token on. Seed is ignored,
-// and so are parameters that Validate refuses.
+// SetSampling changes the parameters from the next token on. It ignores Seed, and
+// parameters that Validate refuses.
 func (s *Stream) SetSampling(p sampler.Params) {
 	if p.Validate() != nil {
 		return
@@ -140,14 +140,14 @@ func (s *Stream) SetSampling(p sampler.Params) {
 	s.sampling.Store(&p)
 }
 
-// SetAdapter makes a loaded adapter, or with "" none, count from the next step
-// on: what the state has read stays as it was read. A fingerprint that is not
+// SetAdapter uses another loaded adapter, or none for "", from the next step on.
+// The state keeps what it has read. The fingerprint of an adapter that is not
 // loaded changes nothing.
 func (s *Stream) SetAdapter(fingerprint string) { s.adapter.Store(&fingerprint) }
 
-// SetWeights gates a mix anew from the next token on: a weight for each state,
-// the request's own first. Weights that CheckWeights refuses change nothing,
-// and neither does another number of them than the mix has states.
+// SetWeights changes the weights of a mix from the next token on: one for each
+// state, the request's own first. It ignores weights that CheckWeights refuses,
+// and a number of them that is not the number of states.
 func (s *Stream) SetWeights(weights []float32) {
 	if CheckWeights(weights) != nil {
 		return
@@ -156,13 +156,14 @@ func (s *Stream) SetWeights(weights []float32) {
 	s.weights.Store(&w)
 }
 
-// Cancel ends the request after the running step; the Ending has everything up to then.
+// Cancel ends the request after the running step. The Ending has everything up to
+// then.
 func (s *Stream) Cancel() {
 	s.cancelled.Store(true)
 	s.wake()
 }
 
-// publish adds a drawn token and the text it made certain.
+// publish adds a drawn token and the text that is certain with it.
 func (s *Stream) publish(t Token, text string) {
 	s.mu.Lock()
 	s.tokens = append(s.tokens, t)
@@ -170,7 +171,7 @@ func (s *Stream) publish(t Token, text string) {
 	s.mu.Unlock()
 }
 
-// publishText adds text that became certain without a token.
+// publishText adds text that is certain without a further token.
 func (s *Stream) publishText(text string) {
 	s.mu.Lock()
 	s.text = append(s.text, text...)
@@ -186,7 +187,7 @@ func (s *Stream) setPrompt(p *Snapshot) {
 
 func (s *Stream) setSpans(before []Span, now string) {
 	s.mu.Lock()
-	s.spans, s.reads = before, now
+	s.spans, s.adapterNow = before, now
 	s.mu.Unlock()
 }
 
@@ -197,7 +198,7 @@ func (s *Stream) setProgress(p Progress) {
 	s.signal()
 }
 
-// finish publishes the ending, whose Text it fills in.
+// finish fills in the Text of the ending and publishes it.
 func (s *Stream) finish(e Ending) {
 	s.mu.Lock()
 	e.Text = string(s.text)

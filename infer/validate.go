@@ -9,12 +9,12 @@ import (
 // ErrClosed is what Submit returns on a closed engine.
 var ErrClosed = errors.New("the engine is closed")
 
-// A MismatchError says that a snapshot belongs to another model or vocabulary
-// than the engine runs, or to another adapter than the request has.
+// A MismatchError says that a snapshot is of another model or tokenizer than the
+// engine runs, or of another adapter than the request names.
 type MismatchError struct {
 	What     string // "model", "tokenizer" or "adapter"
-	Snapshot string // fingerprint in the snapshot
-	Engine   string // fingerprint that the engine has
+	Snapshot string // fingerprint of the snapshot's
+	Engine   string // fingerprint of the engine's
 	Name     string // what a person calls the engine's
 }
 
@@ -36,8 +36,8 @@ func oneAdapter(name string) string {
 	return "the adapter " + name
 }
 
-// checkAdapter refuses a state that another adapter had a part in. Any may
-// begin from a state that is a beginning and has none.
+// checkAdapter refuses a state that was made with another adapter. Any adapter can
+// begin from a base state (position 0) that was made without one.
 func (e *Engine) checkAdapter(r *Request) error {
 	s := r.From
 	if r.AnyAdapter || s == nil || s.State == nil || s.Adapter == r.Adapter || s.Adapter == "" && s.Position == 0 {
@@ -87,7 +87,7 @@ func (r *Request) check(m *Model) error {
 	return r.checkStart()
 }
 
-// checkStart makes sure that there are, or will be, logits to draw from.
+// checkStart refuses a request that would have no logits to draw from.
 func (r *Request) checkStart() error {
 	if len(r.Tokens) > 0 || len(r.Replay) > 0 {
 		return nil

@@ -19,12 +19,12 @@ import (
 // shape72B has the states of the 7.2B models: 34 MB.
 var shape72B = rwkv.Shape{
 	Version: rwkv.V7, Layers: 32, Embed: 4096, Heads: 64, HeadSize: 64, FFN: 16384, Vocab: 320,
-	RankW: 8, RankA: 8, RankV: 8, RankG: 8,
+	Ranks: rwkv.Ranks{8, 8, 8, 8},
 }
 
 var shape01B = rwkv.Shape{
 	Version: rwkv.V7, Layers: 12, Embed: 768, Heads: 12, HeadSize: 64, FFN: 3072, Vocab: 65536,
-	RankW: 64, RankA: 64, RankV: 32, RankG: 128,
+	Ranks: rwkv.Ranks{64, 64, 32, 128},
 }
 
 // A stopwatch is a backend that takes down when steps begin and end.
@@ -173,18 +173,18 @@ func percentiles(b *testing.B, what string, all []time.Duration) {
 // saveForever commits turns with states of 34 MB, one after the other.
 func saveForever(ctx context.Context, b *testing.B, _ *infer.Engine, s *Store) {
 	b.Helper()
-	save(ctx, b, s, 0)
+	commitEvery(ctx, b, s, 0)
 }
 
 // saveEachSecond commits as many as a person may who has many tabs.
 func saveEachSecond(ctx context.Context, b *testing.B, _ *infer.Engine, s *Store) {
 	b.Helper()
-	save(ctx, b, s, time.Second)
+	commitEvery(ctx, b, s, time.Second)
 }
 
-// save commits turns with states of 34 MB, with at least a time between their
+// commitEvery commits turns with states of 34 MB, with at least a time between their
 // beginnings, and reports what one takes.
-func save(ctx context.Context, b *testing.B, s *Store, every time.Duration) {
+func commitEvery(ctx context.Context, b *testing.B, s *Store, every time.Duration) {
 	b.Helper()
 	snap := snapshot(shape72B.StateLen())
 	var took []time.Duration

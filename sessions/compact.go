@@ -3,12 +3,11 @@ package sessions
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"rookery/chat"
+	"rookery/chat/save"
 )
 
 // A Compaction says what Compact did.
@@ -53,7 +52,7 @@ func (s *Store) thinAll(ctx context.Context) (freed int64, err error) {
 		return 0, err
 	}
 	for _, id := range all {
-		n, err := s.thin(ctx, id, chat.ThinLightly, 0)
+		n, err := s.thin(ctx, id, save.ThinLightly, 0)
 		freed += n
 		if err != nil {
 			return freed, err
@@ -63,8 +62,7 @@ func (s *Store) thinAll(ctx context.Context) (freed int64, err error) {
 	return freed + n, err
 }
 
-// vacuum writes the database anew without its free pages, and with pages of
-// the size that a new one has.
+// vacuum writes the database anew without its free pages.
 func (s *Store) vacuum(ctx context.Context) error {
 	s.log.Lock()
 	defer s.log.Unlock()
@@ -79,37 +77,10 @@ func (s *Store) vacuum(ctx context.Context) error {
 	if err := s.roomFor((pages - free) * size); err != nil {
 		return err
 	}
-	if size == pageSize {
-		if _, err := s.write.ExecContext(ctx, `VACUUM`); err != nil {
-			return err
-		}
-	} else if err := s.resize(ctx); err != nil {
+	if _, err := s.write.ExecContext(ctx, `VACUUM`); err != nil {
 		return err
 	}
 	_, err := s.write.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`)
-	return err
-}
-
-// resize is vacuum to another size of pages, which SQLite does only without a
-// log, and that only while nobody else is connected.
-func (s *Store) resize(ctx context.Context) error {
-	if err := s.read.Close(); err != nil {
-		return err
-	}
-	conn, err := s.write.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	for _, step := range []string{`PRAGMA journal_mode = delete`, fmt.Sprintf(`PRAGMA page_size = %d`, pageSize), `VACUUM`} {
-		if _, err = conn.ExecContext(ctx, step); err != nil {
-			break
-		}
-	}
-	_, werr := conn.ExecContext(ctx, `PRAGMA journal_mode = wal`)
-	err = errors.Join(err, werr, conn.Close())
-	if rerr := s.openReaders(); rerr != nil {
-		err = errors.Join(err, rerr)
-	}
 	return err
 }
 

@@ -63,7 +63,7 @@ func TestFullSmallDisk(t *testing.T) {
 	if !errors.Is(err, ErrFull) || strings.Contains(err.Error(), "\n") {
 		t.Fatalf("turn %d: %v", id-1, err)
 	}
-	_, turns, _, err := s.Load(t.Context(), 1)
+	_, turns, err := s.Load(t.Context(), 1)
 	if err != nil || len(turns) != int(id)-3 {
 		t.Errorf("%d turns of %d can be read, %v", len(turns), id-3, err)
 	}

@@ -88,26 +88,22 @@ func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c turn.Convers
 	return err
 }
 
-// Load implements chat.Store.
-func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn.Turn, *turn.Journal, error) {
+// Load implements turn.Store.
+func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn.Turn, error) {
 	doing := fmt.Sprintf("loading conversation %d", id)
 	c, err := scanConversation(s.read.QueryRowContext(ctx, `SELECT `+conversationColumns+` FROM conversations WHERE id = ?`, id))
 	if errors.Is(err, sql.ErrNoRows) {
-		return c, nil, nil, notFound(id)
+		return c, nil, notFound(id)
 	}
 	if err != nil {
-		return c, nil, nil, explain(doing, err)
+		return c, nil, explain(doing, err)
 	}
 	rows, err := s.read.QueryContext(ctx, `SELECT `+turnColumns+` FROM turns WHERE conversation = ? ORDER BY id`, id)
 	if err != nil {
-		return c, nil, nil, explain(doing, err)
+		return c, nil, explain(doing, err)
 	}
 	turns, err := collect(rows, scanTurn)
-	if err != nil {
-		return c, nil, nil, explain(doing, err)
-	}
-	journal, err := s.loadJournal(ctx, id)
-	return c, turns, journal, explain(doing, err)
+	return c, turns, explain(doing, err)
 }
 
 // Delete implements chat.Store.

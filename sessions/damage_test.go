@@ -39,7 +39,7 @@ func readAll(ctx context.Context, s *Store) (all everything, errs []error) {
 	all.list, err = s.Conversations(ctx)
 	note(err)
 	for _, id := range []turn.ID{1000, 2000} {
-		_, turns, _, err := s.Load(ctx, id)
+		_, turns, err := s.Load(ctx, id)
 		note(err)
 		if err == nil {
 			all.turns[id] = turns
@@ -157,7 +157,7 @@ func TestLockedDatabase(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "another program holds the database") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
-	if _, turns, _, err := s.Load(t.Context(), 1); err != nil || len(turns) != 1 {
+	if _, turns, err := s.Load(t.Context(), 1); err != nil || len(turns) != 1 {
 		t.Errorf("%d turns can be read, %v", len(turns), err)
 	}
 	must(t, errors.Join(tx.Rollback(), other.Close()))

@@ -49,11 +49,8 @@ func fixtureMix() turn.Mix {
 	return turn.Mix{Own: turn.MixMember{Name: "own", Weight: 1}, Others: []turn.MixMember{{State: fixtureBook, Name: "book", Weight: -0.5}}}
 }
 
-func fixtureReading() turn.Reading {
-	return turn.Reading{
-		Model: "m", Spans: []turn.Span{{Tokens: 1}, {Adapter: "fingerprint", Name: "poet"}}, Unread: 1,
-		Anew: &turn.Anew{Turns: 2, Adapter: "another", Name: "critic", Base: fixtureBook},
-	}
+func fixtureHistory() turn.History {
+	return turn.History{Model: "m", Base: fixtureBook, Kind: statefile.Baked, Runs: []turn.Run{{Tokens: 1}, {Tokens: 7, Adapter: "fingerprint", Name: "poet"}}}
 }
 
 // fillLibrary adds what there is beside conversations.
@@ -96,7 +93,7 @@ func fillFixture(t *testing.T, s *Store) {
 			}
 			if n == 1 && tn.Role == turn.RoleAssistant {
 				tn.Adapter, tn.AdapterID, tn.Mix = "poet", "fingerprint", c.Mix
-				tn.Reading = fixtureReading()
+				tn.History = fixtureHistory()
 			}
 			switch i {
 			case 1:
@@ -113,7 +110,7 @@ func fillFixture(t *testing.T, s *Store) {
 	}
 	fillLibrary(t, s)
 	must(t, s.BeginJournal(ctx, 2000, turn.Turn{
-		Base: "book", Adapter: "poet", AdapterID: "fingerprint", Mix: fixtureMix(), Edited: true, Reading: fixtureReading(),
+		Base: "book", Adapter: "poet", AdapterID: "fingerprint", Mix: fixtureMix(), Edited: true, History: fixtureHistory(),
 		ID: 2007, Parent: 2005, Role: turn.RoleAssistant, Sampling: sampler.Params{TopP: 1}, Model: "m", ModelName: "rookery-demo", Created: at,
 	}))
 	must(t, s.AppendJournal(ctx, 2007, []int32{5, 6}, "half an answer"))

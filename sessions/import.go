@@ -55,7 +55,7 @@ func (s *Store) importTree(ctx context.Context, tx *sql.Tx, t turn.Tree) error {
 		if snap == nil {
 			continue
 		}
-		packed, err := s.pack(snap)
+		packed, err := pack(snap)
 		if err != nil {
 			return fmt.Errorf("the state of turn %d: %w", state.Turn, err)
 		}

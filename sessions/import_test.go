@@ -27,7 +27,7 @@ func TestImport(t *testing.T) {
 	want := snapshot(3)
 	good := aTree(100, func() (*infer.Snapshot, error) { return want, nil })
 	must(t, s.Import(t.Context(), []turn.Tree{good, aTree(200, func() (*infer.Snapshot, error) { return nil, nil })}))
-	c, turns, _, err := s.Load(t.Context(), 100)
+	c, turns, err := s.Load(t.Context(), 100)
 	must(t, err)
 	if d := cmp.Diff(good.Conversation, c) + cmp.Diff(good.Turns, turns, cmpopts.EquateEmpty()); d != "" {
 		t.Errorf("it was stored otherwise:\n%s", d)
@@ -72,7 +72,7 @@ func TestImportIsAllOrNothing(t *testing.T) {
 			t.Errorf("%s: %d conversations are stored", name, len(list))
 		}
 	}
-	_, turns, _, err := s.Load(t.Context(), 1)
+	_, turns, err := s.Load(t.Context(), 1)
 	must(t, err)
 	if len(turns) != 1 || turns[0].Text != "mine" {
 		t.Errorf("what was stored is now %v", turns)

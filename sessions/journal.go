@@ -2,15 +2,13 @@ package sessions
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 
 	"rookery/chat/turn"
 )
 
-const journalColumns = `turn, parent, role, sampling, model, model_name, created, base, adapter, adapter_id, mix, edited, reading`
+const journalColumns = `turn, parent, role, sampling, model, model_name, created, base, adapter, adapter_id, mix, edited, history`
 
 // BeginJournal implements chat.Store.
 func (s *Store) BeginJournal(ctx context.Context, conversation turn.ID, t turn.Turn) error {
@@ -22,23 +20,23 @@ func (s *Store) BeginJournal(ctx context.Context, conversation turn.ID, t turn.T
 	if err != nil {
 		return err
 	}
-	reading, err := encodeReading(&t)
+	history, err := encodeHistory(&t)
 	if err != nil {
 		return err
 	}
 	_, err = s.write.ExecContext(ctx, `INSERT OR REPLACE INTO journals
 		(conversation, `+journalColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		conversation, t.ID, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created), t.Base, t.Adapter, t.AdapterID, mix, t.Edited, reading)
+		conversation, t.ID, t.Parent, t.Role, sampling, t.Model, t.ModelName, encodeTime(t.Created), t.Base, t.Adapter, t.AdapterID, mix, t.Edited, history)
 	return explain("starting the journal of an answer", err)
 }
 
 // AmendJournal implements chat.Store.
 func (s *Store) AmendJournal(ctx context.Context, t turn.Turn) error {
-	reading, err := encodeReading(&t)
+	history, err := encodeHistory(&t)
 	if err != nil {
 		return err
 	}
-	_, err = s.write.ExecContext(ctx, `UPDATE journals SET adapter = ?, adapter_id = ?, reading = ? WHERE turn = ?`, t.Adapter, t.AdapterID, reading, t.ID)
+	_, err = s.write.ExecContext(ctx, `UPDATE journals SET adapter = ?, adapter_id = ?, history = ? WHERE turn = ?`, t.Adapter, t.AdapterID, history, t.ID)
 	return explain("saving the answer as it comes", err)
 }
 
@@ -52,7 +50,7 @@ func (s *Store) AppendJournal(ctx context.Context, id turn.ID, tokens []int32, t
 
 // Journals implements chat.Store.
 func (s *Store) Journals(ctx context.Context, conversation turn.ID) ([]turn.Journal, error) {
-	const doing = "reading unfinished answers"
+	const doing = "history unfinished answers"
 	rows, err := s.read.QueryContext(ctx, `SELECT `+journalColumns+`
 		FROM journals WHERE conversation = ? ORDER BY turn`, conversation)
 	if err != nil {
@@ -70,26 +68,13 @@ func (s *Store) Journals(ctx context.Context, conversation turn.ID) ([]turn.Jour
 	return all, nil
 }
 
-// loadJournal returns the newest unfinished answer of a conversation, or nil.
-func (s *Store) loadJournal(ctx context.Context, conversation turn.ID) (*turn.Journal, error) {
-	j, err := scanJournal(s.read.QueryRowContext(ctx, `SELECT `+journalColumns+`
-		FROM journals WHERE conversation = ? ORDER BY turn DESC LIMIT 1`, conversation))
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &j, s.loadParts(ctx, &j)
-}
-
 func scanJournal(row scanner) (turn.Journal, error) {
 	var j turn.Journal
-	var sampling, mix, reading string
+	var sampling, mix, history string
 	var created int64
 	t := &j.Turn
 	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &sampling, &t.Model, &t.ModelName, &created,
-		&t.Base, &t.Adapter, &t.AdapterID, &mix, &t.Edited, &reading); err != nil {
+		&t.Base, &t.Adapter, &t.AdapterID, &mix, &t.Edited, &history); err != nil {
 		return j, err
 	}
 	t.Created = decodeTime(created)
@@ -97,7 +82,7 @@ func scanJournal(row scanner) (turn.Journal, error) {
 	if t.Mix, err = decodeMix(mix); err != nil {
 		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
 	}
-	if err = decodeReading(reading, t); err != nil {
+	if err = decodeHistory(history, t); err != nil {
 		return j, fmt.Errorf("unfinished answer %d: %w", t.ID, err)
 	}
 	if t.Sampling, err = decodeSampling(sampling); err != nil {

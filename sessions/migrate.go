@@ -8,9 +8,13 @@ import (
 	"io/fs"
 )
 
-// applicationID marks our databases ("Rook" in ASCII), so that another
+// applicationID marks our databases ("Rkry" in ASCII), so that another
 // program's file is never taken for one of ours.
-const applicationID = 0x526f6f6b
+const applicationID = 0x526b7279
+
+// firstID marked the databases of programs from before the first release. Their
+// schemas count for themselves, and nothing reads them any more.
+const firstID = 0x526f6f6b
 
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
@@ -32,13 +36,9 @@ func migrations() ([]string, error) {
 	return scripts, nil
 }
 
-// migrate brings the schema up to date, one transaction for each step, and
+// migrate brings the schema up to date by scripts, one transaction for each, and
 // refuses what it does not know before anything is written.
-func migrate(ctx context.Context, db *sql.DB, path string) error {
-	scripts, err := migrations()
-	if err != nil {
-		return err
-	}
+func migrate(ctx context.Context, db *sql.DB, path string, scripts []string) error {
 	version, err := identify(ctx, db, path)
 	if err != nil {
 		return err
@@ -69,7 +69,10 @@ func identify(ctx context.Context, db *sql.DB, path string) (int, error) {
 	if err := row.Scan(&app, &version, &tables); err != nil {
 		return 0, explain("opening "+path, err)
 	}
-	if app != applicationID && (tables > 0 || version > 0) {
+	if app == firstID {
+		return 0, fmt.Errorf("%s is of an earlier rookery: write a bundle with that one (`rookery sessions export -o all.rookery all`), move the database away, and read the bundle with this one (`rookery sessions import all.rookery`); nothing was changed", path)
+	}
+	if app != applicationID && (tables > 0 || version != 0) || version < 0 {
 		return 0, fmt.Errorf("%s is a database of another program: move it away or choose another storage.data_dir; nothing was changed", path)
 	}
 	return version, nil

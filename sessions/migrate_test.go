@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,7 +31,7 @@ func waitForIndex(t *testing.T, s *Store) {
 	}
 }
 
-// TestReleasedSchemas opens what earlier programs wrote.
+// TestReleasedSchemas opens what earlier programs wrote, and this one.
 func TestReleasedSchemas(t *testing.T) {
 	names, err := filepath.Glob("testdata/schema*.db.gz")
 	scripts, serr := migrations()
@@ -40,14 +41,13 @@ func TestReleasedSchemas(t *testing.T) {
 	for _, name := range names {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			dir := unpack(t, name)
-			version := schemaOf(t, dir)
-			if want := fmt.Sprintf("schema%d.db.gz", version); filepath.Base(name) != want {
-				t.Fatalf("it has schema %d", version)
+			if want := fmt.Sprintf("schema%d.db.gz", schemaOf(t, dir)); filepath.Base(name) != want {
+				t.Fatalf("it is %s", want)
 			}
 			s := open(t, dir)
 			waitForIndex(t, s)
 			checkFixture(t, s)
-			checkLibrary(t, s, version)
+			checkLibrary(t, s)
 			done, err := s.Compact(t.Context())
 			must(t, err)
 			if done.Before == 0 || done.After == 0 {
@@ -56,14 +56,42 @@ func TestReleasedSchemas(t *testing.T) {
 			checkFixture(t, s)
 			s = reopen(t, s)
 			checkFixture(t, s)
-			checkLibrary(t, s, version)
-			var size int
-			must(t, s.read.QueryRowContext(t.Context(), `PRAGMA page_size`).Scan(&size))
-			if size != pageSize {
-				t.Errorf("pages of %d bytes after compacting", size)
-			}
+			checkLibrary(t, s)
 			must(t, s.CommitTurn(t.Context(), conversation(3000), makeTurn(3001, 0, "a new one"), snapshot(100)))
 		})
+	}
+}
+
+// An update is done step by step, and what has failed is done the next time.
+func TestMigrate(t *testing.T) {
+	scripts, err := migrations()
+	must(t, err)
+	s := open(t, t.TempDir())
+	must(t, s.CommitTurn(t.Context(), conversation(1), makeTurn(2, 0, "kept"), nil))
+	steps := append(scripts,
+		`ALTER TABLE turns ADD COLUMN mood TEXT NOT NULL DEFAULT 'good'`,
+		`UPDATE turns SET mood = 'better'; UPDATE turns SET nothing = 1`)
+	if err := migrate(t.Context(), s.write, s.path, steps); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("schema %d", len(steps))) {
+		t.Errorf("a step that fails: %v", err)
+	}
+	look := func() (version int, mood string) {
+		must(t, s.write.QueryRowContext(t.Context(), `SELECT user_version, mood FROM pragma_user_version, turns WHERE id = 2`).Scan(&version, &mood))
+		return version, mood
+	}
+	if version, mood := look(); version != len(steps)-1 || mood != "good" {
+		t.Errorf("after a step that failed it is schema %d, and %s", version, mood)
+	}
+	steps[len(steps)-1] = `UPDATE turns SET mood = 'better'`
+	must(t, migrate(t.Context(), s.write, s.path, steps))
+	must(t, migrate(t.Context(), s.write, s.path, steps)) // nothing is left to do
+	if version, mood := look(); version != len(steps) || mood != "better" {
+		t.Errorf("after it was mended it is schema %d, and %s", version, mood)
+	}
+	if _, turns, err := s.Load(t.Context(), 1); err != nil || len(turns) != 1 || turns[0].Text != "kept" {
+		t.Errorf("there are %+v, %v", turns, err)
+	}
+	if err := migrate(t.Context(), s.write, s.path, scripts); err == nil || !strings.Contains(err.Error(), "newer rookery") {
+		t.Errorf("an older program: %v", err)
 	}
 }
 
@@ -77,17 +105,13 @@ func schemaOf(t *testing.T, dir string) (version int) {
 	return version
 }
 
-// checkLibrary checks what a fixture has beside conversations, which those of
-// schemas 1 to 3 were made without.
-func checkLibrary(t *testing.T, s *Store, version int) {
+// checkLibrary checks what a fixture has beside conversations.
+func checkLibrary(t *testing.T, s *Store) {
 	t.Helper()
-	const adapters, mixes, votes, marks, edits, readings = 4, 6, 7, 8, 9, 10 // the first schemas with them
-	if version < adapters {
-		return
-	}
 	ctx := t.Context()
-	c, turns, j, err := s.Load(ctx, 2000)
+	c, turns, err := s.Load(ctx, 2000)
 	must(t, err)
+	j := newestJournal(t, s, 2000)
 	if c.Base != fixtureBook || c.Adapter != "fingerprint" || !reflect.DeepEqual(c.Mix, fixtureMix()) {
 		t.Errorf("the conversation has base %d, adapter %q, mix %v", c.Base, c.Adapter, c.Mix)
 	}
@@ -99,25 +123,15 @@ func checkLibrary(t *testing.T, s *Store, version int) {
 	if book.Name != "book" || book.Kind != statefile.Baked || !slices.Equal(book.Tokens, []int32{7, 8, 9}) || !slices.Equal(book.Snapshot.State, fixtureState(7)) {
 		t.Errorf("the state is %+v", book)
 	}
-	mark, name := "fingerprint", "poet"
-	if version < marks {
-		mark, name = "", ""
-	}
+	const mark, name = "fingerprint", "poet"
 	snap, err := s.Snapshot(ctx, turns[5].ID)
 	must(t, err)
 	if turns[5].AdapterID != mark || turns[0].AdapterID != "" || snap.Adapter != mark || book.Adapter != mark || book.AdapterName != name || book.Snapshot.Adapter != mark ||
-		j.Turn.AdapterID != mark || j.Turn.Adapter != name || j.Turn.Mix.Active() != (mark != "") {
+		j.Turn.AdapterID != mark || j.Turn.Adapter != name || !j.Turn.Mix.Active() || !j.Turn.Edited {
 		t.Errorf("the adapters of turn, state and unfinished answer are %q, %q %q, %q (%+v)", turns[5].AdapterID, book.Adapter, book.AdapterName, snap.Adapter, j.Turn)
 	}
-	if j.Turn.Edited != (version >= edits) {
-		t.Errorf("the unfinished answer was edited: %v", j.Turn.Edited)
-	}
-	var read turn.Reading
-	if version >= readings {
-		read = fixtureReading()
-	}
-	if !reflect.DeepEqual(turns[5].Reading, read) || !reflect.DeepEqual(j.Turn.Reading, read) || !reflect.DeepEqual(turns[0].Reading, turn.Reading{}) {
-		t.Errorf("the turns were read as %+v, %+v and %+v", turns[5].Reading, j.Turn.Reading, turns[0].Reading)
+	if read := fixtureHistory(); !reflect.DeepEqual(turns[5].History, read) || !reflect.DeepEqual(j.Turn.History, read) || !reflect.DeepEqual(turns[0].History, turn.History{}) {
+		t.Errorf("the turns have read %+v, %+v and %+v", turns[5].History, j.Turn.History, turns[0].History)
 	}
 	known, err := s.Adapters(ctx)
 	must(t, err)
@@ -126,12 +140,12 @@ func checkLibrary(t *testing.T, s *Store, version int) {
 	}
 	saved, err := s.Mixes(ctx)
 	must(t, err)
-	if version >= mixes && (len(saved) != 1 || saved[0].Name != "dark" || !reflect.DeepEqual(saved[0].Mix, fixtureMix())) {
+	if len(saved) != 1 || saved[0].Name != "dark" || !reflect.DeepEqual(saved[0].Mix, fixtureMix()) {
 		t.Errorf("the mixes are %+v", saved)
 	}
 	cast, err := s.Votes(ctx)
 	must(t, err)
-	if version >= votes && (len(cast) != 1 || cast[0].Winner != 1 || len(cast[0].Variants) != 2 || cast[0].Prompt != compare.HashPrompt("a prompt")) {
+	if len(cast) != 1 || cast[0].Winner != 1 || len(cast[0].Variants) != 2 || cast[0].Prompt != compare.HashPrompt("a prompt") {
 		t.Errorf("the votes are %+v", cast)
 	}
 }
@@ -144,8 +158,9 @@ func checkFixture(t *testing.T, s *Store) {
 		t.Errorf("got %+v", list)
 	}
 	for id, journaled := range map[turn.ID]bool{1000: false, 2000: true} {
-		_, turns, j, err := s.Load(t.Context(), id)
+		_, turns, err := s.Load(t.Context(), id)
 		must(t, err)
+		j := newestJournal(t, s, id)
 		if len(turns) != 6 || turns[5].Parent != id+3 || !slices.Equal(turns[4].Tokens, []int32{5, 2, 3}) || (j != nil) != journaled {
 			t.Errorf("conversation %d: %+v, %v", id, turns, j)
 		}

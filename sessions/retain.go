@@ -5,9 +5,8 @@ import (
 	"database/sql"
 	"time"
 
-	"rookery/chat"
+	"rookery/chat/save"
 	"rookery/chat/turn"
-	"rookery/infer"
 )
 
 const (
@@ -23,8 +22,7 @@ const (
 
 // Retention says which snapshots are kept.
 type Retention struct {
-	Budget int64       // bytes of snapshots on disk; 0 keeps those of marked turns alone
-	Width  infer.Width // that new snapshots' states are written with
+	Budget int64 // bytes of snapshots on disk; 0 keeps those of marked turns alone
 }
 
 // SetRetention changes the rules; they are applied in the background.
@@ -45,7 +43,7 @@ func (s *Store) retain(ctx context.Context) error {
 		}
 	}
 	for _, id := range grown {
-		if _, err := s.thin(ctx, id, chat.ThinLightly, 0); err != nil {
+		if _, err := s.thin(ctx, id, save.ThinLightly, 0); err != nil {
 			return err
 		}
 	}
@@ -88,7 +86,7 @@ func (s *Store) keepBudget(ctx context.Context) (freed int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, steps := range [][2]chat.Thinning{{chat.ThinLightly, chat.ThinToForks}, {chat.ThinToEnd, chat.ThinToEnd}, {chat.ThinToMarks, chat.ThinToMarks}} {
+	for _, steps := range [][2]save.Thinning{{save.ThinLightly, save.ThinToForks}, {save.ThinToEnd, save.ThinToEnd}, {save.ThinToMarks, save.ThinToMarks}} {
 		for _, id := range byUse {
 			for by := steps[0]; by <= steps[1]; by++ {
 				if freed >= excess {
@@ -103,12 +101,6 @@ func (s *Store) keepBudget(ctx context.Context) (freed int64, err error) {
 		}
 	}
 	return freed, nil
-}
-
-func (u *upkeep) width() infer.Width {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.retention.Width
 }
 
 func (u *upkeep) budget() int64 {
@@ -133,7 +125,7 @@ func (s *Store) byUse(ctx context.Context) ([]turn.ID, error) {
 
 // thin removes what a conversation can do without at a step of thinning, the
 // oldest first, until at least enough bytes are free; enough 0 is all of it.
-func (s *Store) thin(ctx context.Context, conversation turn.ID, by chat.Thinning, enough int64) (freed int64, err error) {
+func (s *Store) thin(ctx context.Context, conversation turn.ID, by save.Thinning, enough int64) (freed int64, err error) {
 	turns, head, tip, err := s.kept(ctx, conversation)
 	if err != nil {
 		return 0, err
@@ -144,7 +136,7 @@ func (s *Store) thin(ctx context.Context, conversation turn.ID, by chat.Thinning
 	}
 	var batch []turn.ID
 	var size int64
-	spared := chat.Thin(turns, head, tip, by)
+	spared := save.Thin(turns, head, tip, by)
 	for i, id := range spared {
 		batch, size = append(batch, id), size+bytes[id]
 		done := enough > 0 && freed+size >= enough
@@ -164,14 +156,14 @@ func (s *Store) thin(ctx context.Context, conversation turn.ID, by chat.Thinning
 }
 
 // kept reads what the rules must know of a conversation.
-func (s *Store) kept(ctx context.Context, conversation turn.ID) (turns []chat.Kept, head, tip turn.ID, err error) {
+func (s *Store) kept(ctx context.Context, conversation turn.ID) (turns []save.Kept, head, tip turn.ID, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT t.id, t.parent, t.pinned OR t.label <> '', coalesce(f.bytes, 0)
 		FROM turns t LEFT JOIN snapshot_facts f ON f.turn = t.id WHERE t.conversation = ? ORDER BY t.id`, conversation)
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	turns, err = collect(rows, func(row scanner) (chat.Kept, error) {
-		var k chat.Kept
+	turns, err = collect(rows, func(row scanner) (save.Kept, error) {
+		var k save.Kept
 		return k, row.Scan(&k.ID, &k.Parent, &k.Marked, &k.Bytes)
 	})
 	if err != nil {

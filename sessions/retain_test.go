@@ -53,7 +53,7 @@ func TestGrownConversationsAreThinned(t *testing.T) {
 			t.Errorf("turn %d: %v, %v", id, snap, err)
 		}
 	}
-	if _, turns, _, err := s.Load(t.Context(), c.ID); err != nil || len(turns) != 100 {
+	if _, turns, err := s.Load(t.Context(), c.ID); err != nil || len(turns) != 100 {
 		t.Errorf("thinning has cost turns: %d, %v", len(turns), err)
 	}
 }
@@ -127,35 +127,24 @@ func TestBudgetBeginsInTheBin(t *testing.T) {
 	}
 }
 
-func TestWidthOfStoredStates(t *testing.T) {
+// A state that is stored stands for what it has read, if it has a name.
+func TestNamedStates(t *testing.T) {
 	s := open(t, t.TempDir())
 	read := infer.Prefix{1, 2, 3}
-	sizes := map[infer.Width]int64{}
-	for w, id := range map[infer.Width]turn.ID{infer.WidthExact: 10, infer.Width16: 20, infer.Width8: 30} {
-		s.SetRetention(Retention{Budget: NoBudget, Width: w})
-		snap := snapshot(6400)
-		snap.Prefix = read
-		must(t, s.CommitTurn(t.Context(), conversation(id), makeTurn(id+1, 0, "x"), snap))
-		back, err := s.Snapshot(t.Context(), id+1)
-		must(t, err)
-		if same := slices.Equal(back.State, snap.State); same != (w == infer.WidthExact) {
-			t.Errorf("%v: the state is the same: %v", w, same)
+	snap := snapshot(6400)
+	snap.Prefix = read
+	must(t, s.CommitTurn(t.Context(), conversation(10), makeTurn(11, 0, "x"), snap))
+	must(t, s.CommitTurn(t.Context(), conversation(20), makeTurn(21, 0, "x"), snapshot(6400)))
+	for id, want := range map[turn.ID]infer.Prefix{11: read, 21: {}} {
+		if back, err := s.Snapshot(t.Context(), id); err != nil || back.Prefix != want || !slices.Equal(back.State, snap.State) {
+			t.Errorf("turn %d is named %v, %v", id, back.Prefix, err)
 		}
-		if named := back.Prefix == read; named != (w == infer.WidthExact) {
-			t.Errorf("%v: only an exact state may stand for what it has read, got %v", w, back.Prefix)
-		}
-		cost, err := s.Cost(t.Context(), id)
-		must(t, err)
-		sizes[w] = cost.SnapshotBytes
-	}
-	if e, h, b := sizes[infer.WidthExact], sizes[infer.Width16], sizes[infer.Width8]; h > e*51/100 || b > e*28/100 {
-		t.Errorf("%d, %d and %d bytes", e, h, b)
 	}
 	if found, at, err := s.SnapshotReading(t.Context(), []infer.Prefix{{9}, read}); err != nil || found == nil || at != 1 || found.State[5] != snapshot(6).State[5] {
 		t.Errorf("found %v at %d, %v", found, at, err)
 	}
 	must(t, s.Delete(t.Context(), 10))
 	if found, _, err := s.SnapshotReading(t.Context(), []infer.Prefix{{9}, read}); err != nil || found != nil {
-		t.Errorf("found a state that is not exact: %v, %v", found, err)
+		t.Errorf("found a state without a name: %v, %v", found, err)
 	}
 }

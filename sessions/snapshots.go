@@ -14,23 +14,21 @@ import (
 
 // A packed is a snapshot as it is stored. The zero value is none.
 type packed struct {
-	data     []byte
-	width    infer.Width
-	position int
-	prefix   any // what was read, or nil
+	data   []byte
+	prefix any // what was read, or nil
 }
 
-// pack writes a snapshot down at the width of the settings.
-func (s *Store) pack(snap *infer.Snapshot) (packed, error) {
+// pack writes a snapshot down.
+func pack(snap *infer.Snapshot) (packed, error) {
 	if snap == nil {
 		return packed{}, nil
 	}
-	p := packed{width: s.upkeep.width().Fit(snap.State), position: snap.Position}
+	var p packed
 	if snap.Prefix != (infer.Prefix{}) {
 		p.prefix = snap.Prefix[:]
 	}
 	var err error
-	p.data, err = snap.AppendWidth(nil, p.width)
+	p.data, err = snap.MarshalBinary()
 	return p, err
 }
 
@@ -41,8 +39,8 @@ func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, id turn.ID, p p
 		return err
 	}
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts
-		(turn, conversation, bytes, width, position, prefix, used) VALUES (?,?,?,?,?,?,?)`,
-		id, conversation, len(p.data), p.width.String(), p.position, p.prefix, encodeTime(time.Now()))
+		(turn, conversation, bytes, prefix, used) VALUES (?,?,?,?,?)`,
+		id, conversation, len(p.data), p.prefix, encodeTime(time.Now()))
 	return err
 }
 
@@ -67,7 +65,7 @@ func (s *Store) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, erro
 	var from unpacked
 	var prefix []byte
 	err := s.read.QueryRowContext(ctx, `SELECT s.data, f.prefix FROM snapshots s
-		LEFT JOIN snapshot_facts f ON f.turn = s.turn AND f.width = 'exact' WHERE s.turn = ?`, id).Scan(&from, &prefix)
+		LEFT JOIN snapshot_facts f ON f.turn = s.turn WHERE s.turn = ?`, id).Scan(&from, &prefix)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -85,7 +83,7 @@ func (s *Store) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, erro
 	return snap, nil
 }
 
-// SnapshotReading finds the first of prefixes that an exact snapshot has read,
+// SnapshotReading finds the first of prefixes that a snapshot has read,
 // and its place in the list. It is nil without an error if there is none.
 func (s *Store) SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*infer.Snapshot, int, error) {
 	const doing = "looking for a state to start from"
@@ -100,7 +98,7 @@ func (s *Store) SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*
 	var id turn.ID
 	var at int
 	err = s.read.QueryRowContext(ctx, `SELECT f.turn, r.key FROM json_each(?1) r CROSS JOIN snapshot_facts f ON f.prefix = unhex(r.value)
-		WHERE f.width = 'exact' ORDER BY r.key LIMIT 1`, string(list)).Scan(&id, &at)
+		ORDER BY r.key LIMIT 1`, string(list)).Scan(&id, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil
 	}

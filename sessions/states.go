@@ -110,7 +110,7 @@ func (s *Store) RenameState(ctx context.Context, id turn.ID, name string) error 
 func (s *Store) DeleteState(ctx context.Context, id turn.ID) error {
 	return explain("deleting the state", inTx(ctx, s.write, func(tx *sql.Tx) error {
 		var used turn.InUseError
-		const mixed = ` WHERE json_valid(mix) AND EXISTS (SELECT 1 FROM json_each(mix, '$.faders') WHERE json_extract(value, '$.state') = states.id)`
+		const mixed = ` WHERE json_valid(mix) AND EXISTS (SELECT 1 FROM json_each(mix, '$.faders') WHERE CAST(json_extract(value, '$.state') AS INTEGER) = states.id)`
 		err := tx.QueryRowContext(ctx, `SELECT name, (SELECT count(*) FROM conversations WHERE base = states.id),
 			(SELECT count(*) FROM conversations`+mixed+`), (SELECT count(*) FROM mixes`+mixed+`)
 			FROM states WHERE id = ?`, id).Scan(&used.Name, &used.Conversations, &used.Mixing, &used.Saved)

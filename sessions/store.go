@@ -113,7 +113,11 @@ func (s *Store) open(ctx context.Context) error {
 		return explain("opening "+s.path, err)
 	}
 	s.write.SetMaxOpenConns(1)
-	if err := migrate(ctx, s.write, s.path); err != nil {
+	scripts, err := migrations()
+	if err != nil {
+		return err
+	}
+	if err := migrate(ctx, s.write, s.path, scripts); err != nil {
 		return err
 	}
 	return s.openReaders()

@@ -2,7 +2,6 @@ package sessions
 
 import (
 	"context"
-	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -21,24 +20,16 @@ type sealed struct {
 	tokens         []byte
 	recall         []byte    // nil: none
 	way            [4]string // what it was made with: base, adapter, its fingerprint, mix
-	reading        string    // how it was read
-	sum            sql.Null[uint32]
+	history        string    // what was read
+	sum            uint32
 }
 
-// checksum is CRC-32C of the columns, each behind its length. A turn that was
-// made with the model alone has the checksum that it had before there was more,
-// and so has one of which nobody wrote down how it was read.
+// checksum is CRC-32C of the columns, each behind its length.
 func (t sealed) checksum() uint32 {
 	var b []byte
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.parent))
 	b = append(b, byte(t.role))
-	parts := []string{t.text, t.sampling, t.model, string(t.tokens), string(t.recall)}
-	if t.way != [4]string{} {
-		parts = append(parts, t.way[:]...)
-	}
-	if t.reading != "" {
-		parts = append(parts, t.reading)
-	}
+	parts := append([]string{t.text, t.sampling, t.model, string(t.tokens), string(t.recall), t.history}, t.way[:]...)
 	for _, part := range parts {
 		b = binary.LittleEndian.AppendUint64(b, uint64(len(part)))
 		b = append(b, part...)
@@ -48,15 +39,15 @@ func (t sealed) checksum() uint32 {
 
 // checkSums compares turns with their checksums.
 func (s *Store) checkSums(ctx context.Context) ([]Problem, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT id, parent, role, text, sampling, model, tokens, recall, base, adapter, adapter_id, mix, reading, sum FROM turns WHERE sum IS NOT NULL ORDER BY id`)
+	rows, err := s.read.QueryContext(ctx, `SELECT id, parent, role, text, sampling, model, tokens, recall, base, adapter, adapter_id, mix, history, sum FROM turns ORDER BY id`)
 	if err != nil {
 		return nil, err
 	}
 	var bad []Problem
 	_, err = collect(rows, func(row scanner) (struct{}, error) {
 		var t sealed
-		err := row.Scan(&t.id, &t.parent, &t.role, &t.text, &t.sampling, &t.model, &t.tokens, &t.recall, &t.way[0], &t.way[1], &t.way[2], &t.way[3], &t.reading, &t.sum)
-		if err == nil && t.checksum() != t.sum.V {
+		err := row.Scan(&t.id, &t.parent, &t.role, &t.text, &t.sampling, &t.model, &t.tokens, &t.recall, &t.way[0], &t.way[1], &t.way[2], &t.way[3], &t.history, &t.sum)
+		if err == nil && t.checksum() != t.sum {
 			bad = append(bad, Problem{What: fmt.Sprintf("turn %d is not as it was written: its checksum does not match", t.id), Lost: true})
 		}
 		return struct{}{}, err

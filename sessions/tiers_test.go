@@ -24,7 +24,7 @@ import (
 // shape04B is that of the released 0.4B models: a state has 6.4 MB.
 var shape04B = rwkv.Shape{
 	Version: rwkv.V7, Layers: 24, Embed: 1024, Heads: 16, HeadSize: 64, FFN: 4096, Vocab: 65536,
-	RankW: 64, RankA: 64, RankV: 32, RankG: 128,
+	Ranks: rwkv.Ranks{64, 64, 32, 128},
 }
 
 // A crowd is how many conversations share how few slots.

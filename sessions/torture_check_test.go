@@ -3,10 +3,8 @@ package sessions
 import (
 	"bytes"
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -23,10 +21,9 @@ import (
 
 // An inquest examines what a killed program left.
 type inquest struct {
-	t       *testing.T
-	engine  *infer.Engine
-	ban     []int32 // what chat bans in every answer
-	schemas int
+	t      *testing.T
+	engine *infer.Engine
+	ban    []int32 // what chat bans in every answer
 
 	checked map[turn.ID]int // tokens of answers that were repeated
 	during  map[string]int  // kills by phase
@@ -39,8 +36,6 @@ type inquest struct {
 
 func newInquest(t *testing.T) *inquest {
 	t.Helper()
-	scripts, err := migrations()
-	must(t, err)
 	e := tortureEngine(0)
 	t.Cleanup(func() { check(t, e.Close()) })
 	for _, name := range scripted.Adapters {
@@ -51,7 +46,7 @@ func newInquest(t *testing.T) *inquest {
 	asked, _, err := tortureDefaults(0).Request(e.Model(), prompt.QuestionOf("x"), nil)
 	must(t, err)
 	return &inquest{
-		t: t, engine: e, ban: asked.Sampling.Ban, schemas: len(scripts),
+		t: t, engine: e, ban: asked.Sampling.Ban,
 		checked: map[turn.ID]int{}, during: map[string]int{},
 	}
 }
@@ -88,14 +83,14 @@ func (r *inquest) examine(dir string, w *testimony) {
 		r.conversation(s, c.ID, w, stored, journals)
 	}
 	for id, turns := range w.coming {
-		if _, all, _, err := s.Load(t.Context(), id); there[id] && (err != nil || len(all) < turns) {
+		if _, all, err := s.Load(t.Context(), id); there[id] && (err != nil || len(all) < turns) {
 			t.Errorf("%d turns of conversation %d came in a bundle, and %d are there (%v)", turns, id, len(all), err)
 		} else if !there[id] && !w.gone[id] {
 			t.Errorf("conversation %d came in a bundle, and is not there", id)
 		}
 	}
 	for id, turns := range w.forked {
-		if _, all, _, err := s.Load(t.Context(), id); there[id] && !w.gone[id] && (err != nil || len(all) < turns) {
+		if _, all, err := s.Load(t.Context(), id); there[id] && !w.gone[id] && (err != nil || len(all) < turns) {
 			t.Errorf("conversation %d is a fork of %d turns, and %d are there (%v)", id, turns, len(all), err)
 		}
 	}
@@ -137,7 +132,7 @@ func filling(problems []Problem) bool {
 // conversation checks one as it was left: its line, its tokens, its journal.
 func (r *inquest) conversation(s *Store, id turn.ID, w *testimony, stored map[turn.ID]turn.Turn, journals map[turn.ID]int) {
 	t := r.t
-	c, turns, _, err := s.Load(t.Context(), id)
+	c, turns, err := s.Load(t.Context(), id)
 	unfinished, jerr := s.Journals(t.Context(), id)
 	if err != nil || jerr != nil {
 		t.Errorf("loading conversation %d: %v, %v", id, err, jerr)
@@ -249,14 +244,9 @@ func (r *inquest) line(s *Store, v chat.View) {
 	if !ok {
 		return
 	}
-	_, tree, _, err := s.Load(r.t.Context(), v.Conversation.ID)
-	if err != nil {
-		r.t.Errorf("loading conversation %d: %v", v.Conversation.ID, err)
-		return
-	}
 	line := slices.Concat(v.Turns, v.Ahead)
 	for i, tn := range line {
-		tokens, by := chattest.Readers(line[:i+1], tree)
+		tokens, by := chattest.Readers(line[:i+1])
 		if r.checked[tn.ID] == len(tokens) {
 			continue
 		}
@@ -265,25 +255,25 @@ func (r *inquest) line(s *Store, v chat.View) {
 		must(r.t, err)
 		if snap != nil {
 			r.states++
+			if n := tn.History.Len() + len(snap.Pending); n != len(tokens) {
+				r.t.Errorf("the history of turn %d and what its state leaves have %d of %d tokens: %s", tn.ID, n, len(tokens), histories(line[:i+1]))
+			}
 			if got, want := r.state(infer.Request{From: snap}, nil, nil), r.state(base, tokens, by); !slices.Equal(got, want) {
-				r.t.Errorf("the state of turn %d (%q) is not that of its tokens, read with %v: %s", tn.ID, tn.Text, slices.Compact(by), readings(line[:i+1]))
+				r.t.Errorf("the state of turn %d (%q) is not that of its tokens, read with %v: %s", tn.ID, tn.Text, slices.Compact(by), histories(line[:i+1]))
 			}
 		}
 		r.count(tn, by)
 		if tn.Role == turn.RoleAssistant && !tn.Edited {
-			r.repeat(base, line[:i+1], tree)
+			r.repeat(base, line[:i+1])
 		}
 	}
 }
 
-// readings say how a line was read, for people.
-func readings(line []turn.Turn) string {
+// histories say what a line has read, for people.
+func histories(line []turn.Turn) string {
 	var b strings.Builder
 	for _, t := range line {
-		fmt.Fprintf(&b, "\n\t%v %d of %d tokens, adapter %q, edited %v, read %+v", t.Role, t.ID, len(t.Tokens), t.AdapterID, t.Edited, t.Reading)
-		if t.Reading.Anew != nil {
-			fmt.Fprintf(&b, ", anew %+v", *t.Reading.Anew)
-		}
+		fmt.Fprintf(&b, "\n\t%v %d of %d tokens, adapter %q, edited %v, read %+v", t.Role, t.ID, len(t.Tokens), t.AdapterID, t.Edited, t.History)
 	}
 	return b.String()
 }
@@ -299,7 +289,7 @@ func (r *inquest) count(t turn.Turn, by []string) {
 	if slices.ContainsFunc(by, func(adapter string) bool { return adapter != "" }) {
 		r.adapted++
 	}
-	if t.Role == turn.RoleAssistant && len(t.Reading.Spans) > 1 {
+	if t.Role == turn.RoleAssistant && len(t.History.Runs) > 1 {
 		r.swapped++
 	}
 }
@@ -313,92 +303,30 @@ func (r *inquest) state(from infer.Request, tokens []int32, by []string) []float
 }
 
 // repeat generates the last answer of a line at one go.
-func (r *inquest) repeat(request infer.Request, line, tree []turn.Turn) {
+func (r *inquest) repeat(request infer.Request, line []turn.Turn) {
 	r.repeated++
 	tn := line[len(line)-1]
 	request.Sampling, request.Stops = tn.Sampling, tortureDefaults(0).Stops
 	request.Sampling.Ban = slices.Concat(tn.Sampling.Ban, r.ban)
-	got, err := chattest.Answer(r.engine, request, line, tree)
+	got, err := chattest.Answer(r.engine, request, line)
 	must(r.t, err)
-	if !slices.Equal(got, tn.Tokens) && !r.sameUpToTheStop(request, line, tree) {
+	if !slices.Equal(got, tn.Tokens) && !r.sameUpToTheStop(request, line) {
 		r.t.Errorf("answer %d (%v, open %v, seed %d, mix %q) has the tokens %v, and at one go %v: %s",
-			tn.ID, tn.Reason, tn.Open, tn.Sampling.Seed, tn.Mix, tn.Tokens, got, readings(line))
+			tn.ID, tn.Reason, tn.Open, tn.Sampling.Seed, tn.Mix, tn.Tokens, got, histories(line))
 	}
 }
 
 // sameUpToTheStop says that an answer is right but for its stop: where the adapter
 // was changed within the tokens of that, nothing is left to say so.
-func (r *inquest) sameUpToTheStop(request infer.Request, line, tree []turn.Turn) bool {
+func (r *inquest) sameUpToTheStop(request infer.Request, line []turn.Turn) bool {
 	line = slices.Clone(line)
 	tn := &line[len(line)-1]
 	if tn.Reason != infer.ReasonStop {
 		return false
 	}
 	tn.Reason, request.Stops = infer.ReasonLength, nil
-	got, err := chattest.Answer(r.engine, request, line, tree)
+	got, err := chattest.Answer(r.engine, request, line)
 	must(r.t, err)
 	text := r.engine.Model().Tokenizer.Decode
 	return bytes.HasPrefix(text(nil, got), text(nil, tn.Tokens))
-}
-
-func (r *inquest) run(request infer.Request) infer.Ending {
-	r.t.Helper()
-	s, err := r.engine.Submit(request)
-	must(r.t, err)
-	<-s.Done()
-	must(r.t, s.Ending().Err)
-	return s.Ending()
-}
-
-// makeOld makes a database as the program of an earlier schema left it, with
-// one exchange.
-func (r *inquest) makeOld(dir string, version int, w *testimony) {
-	t := r.t
-	scripts, err := migrations()
-	must(t, err)
-	db, err := sql.Open("sqlite", dsn(filepath.Join(dir, File), "_txlock", "immediate"))
-	must(t, err)
-	exec := func(query string, args ...any) {
-		t.Helper()
-		_, err := db.ExecContext(t.Context(), query, args...)
-		must(t, err)
-	}
-	const first = 2 // later ones fill their tables from what is there
-	for _, script := range scripts[:min(version, first)] {
-		exec(script)
-	}
-	m := r.engine.Model()
-	asked, _, err := tortureDefaults(0).Request(m, prompt.QuestionOf("an old one"), nil)
-	must(t, err)
-	asked.Sampling.Seed = uint64(version)
-	end := r.run(asked)
-	params := *tortureDefaults(0).Sampling
-	params.Seed = asked.Sampling.Seed
-	sampling, err := encode(params)
-	must(t, err)
-	usage, err := encodeUsage(end.Usage)
-	must(t, err)
-	state, err := end.Snapshot.MarshalBinary()
-	must(t, err)
-	exec(`INSERT INTO conversations (id, title, named, system, think, preset, sampling, created, updated, head)
-		VALUES (1, 'old', 1, 'Be a rook.', 'off', '', ?, 1, 1, 3)`, sampling)
-	if version > 1 {
-		exec(`UPDATE conversations SET tip = head`)
-	}
-	insert := `INSERT INTO turns (conversation, id, parent, role, text, tokens, open, reason, sampling, model, model_name, created, usage)
-		VALUES (1,?,?,?,?,?,?,?,?,?,?,1,?)`
-	exec(insert, 2, 0, turn.RoleUser, "an old one", encodeTokens(asked.Tokens), false, 0, sampling, m.Fingerprint, m.Name, usage)
-	exec(insert, 3, 2, turn.RoleAssistant, end.Text, encodeTokens(end.Tokens), end.Reason != infer.ReasonStop, end.Reason, sampling, m.Fingerprint, m.Name, usage)
-	exec(`INSERT INTO snapshots (turn, data) VALUES (3, ?)`, state)
-	for _, script := range scripts[min(version, first):version] {
-		exec(script)
-	}
-	exec(fmt.Sprintf("PRAGMA application_id = %d", applicationID))
-	exec(fmt.Sprintf("PRAGMA user_version = %d", version))
-	must(t, db.Close())
-	w.turns[2] = spoken{1, len("an old one"), sumOf("an old one")}
-	w.turns[3] = spoken{1, len(end.Text), sumOf(end.Text)}
-	w.heads[1] = headed{3, 3, sumOf("")}
-	delete(r.checked, 2)
-	delete(r.checked, 3)
 }

@@ -113,7 +113,7 @@ func (v *victim) moveHouse(ctx context.Context, at int) error {
 	if err != nil {
 		return err
 	}
-	_, turns, _, err := v.store.Load(ctx, d.ID())
+	_, turns, err := v.store.Load(ctx, d.ID())
 	if err != nil {
 		return err
 	}

@@ -210,8 +210,8 @@ func torment(t *testing.T, dir string, seed uint64, when moment, w *testimony) {
 	w.killed = <-killed
 }
 
-// TestTorture kills a program that streams, saves, thins, undoes, deletes, changes
-// adapters and migrates at random moments, and checks after each kill that nothing is lost
+// TestTorture kills a program that streams, saves, thins, undoes, deletes and
+// changes adapters at random moments, and checks after each kill that nothing is lost
 // and nothing is half there. ROOKERY_TORTURE_SEED repeats a run as far as
 // the machine's timing lets it.
 func TestTorture(t *testing.T) {
@@ -226,9 +226,6 @@ func TestTorture(t *testing.T) {
 	for n := range kills {
 		if n%tortureLives == 0 {
 			dir, w = t.TempDir(), newTestimony()
-			if rng.IntN(2) == 0 {
-				r.makeOld(dir, 1+rng.IntN(r.schemas), w)
-			}
 		}
 		life, when := rng.Uint64(), chooseMoment(rng, n%tortureLives == 0)
 		if patient(life) { // the journal has to keep up

@@ -39,7 +39,7 @@ func (s *Store) CopyTurns(ctx context.Context, c turn.Conversation, turns []turn
 // has grown since it was copied, or was read since, has another state by now.
 func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, id, of turn.ID) error {
 	var same bool
-	err := tx.QueryRowContext(ctx, `SELECT a.tokens IS b.tokens AND a.reading = b.reading FROM turns a, turns b WHERE a.id = ? AND b.id = ?`, id, of).Scan(&same)
+	err := tx.QueryRowContext(ctx, `SELECT a.tokens IS b.tokens AND a.history = b.history FROM turns a, turns b WHERE a.id = ? AND b.id = ?`, id, of).Scan(&same)
 	if errors.Is(err, sql.ErrNoRows) || err == nil && !same {
 		return nil
 	}
@@ -50,8 +50,8 @@ func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, id, of turn.ID)
 		SELECT ?, data FROM snapshots WHERE turn = ?`, id, of); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts (turn, conversation, bytes, width, position, prefix, used)
-		SELECT ?, ?, bytes, width, position, prefix, ? FROM snapshot_facts WHERE turn = ?`,
+	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts (turn, conversation, bytes, prefix, used)
+		SELECT ?, ?, bytes, prefix, ? FROM snapshot_facts WHERE turn = ?`,
 		id, conversation, encodeTime(time.Now()), of)
 	return err
 }

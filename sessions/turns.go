@@ -11,16 +11,16 @@ import (
 )
 
 const turnColumns = `id, parent, role, text, tokens, recall, open, reason, sampling, model, model_name, created, usage,
-	base, adapter, label, pinned, edited, mix, adapter_id, reading`
+	base, adapter, label, pinned, edited, mix, adapter_id, history`
 
 func scanTurn(row scanner) (turn.Turn, error) {
 	var t turn.Turn
 	var tokens []byte
 	var recall sql.Null[[]byte]
-	var sampling, usage, mix, reading string
+	var sampling, usage, mix, history string
 	var created int64
 	if err := row.Scan(&t.ID, &t.Parent, &t.Role, &t.Text, &tokens, &recall, &t.Open, &t.Reason, &sampling, &t.Model, &t.ModelName, &created, &usage,
-		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited, &mix, &t.AdapterID, &reading); err != nil {
+		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited, &mix, &t.AdapterID, &history); err != nil {
 		return t, err
 	}
 	var errs [6]error
@@ -31,7 +31,7 @@ func scanTurn(row scanner) (turn.Turn, error) {
 		t.Recall, errs[3] = decodeTokens(recall.V)
 	}
 	t.Mix, errs[4] = decodeMix(mix)
-	errs[5] = decodeReading(reading, &t)
+	errs[5] = decodeHistory(history, &t)
 	t.Created = decodeTime(created)
 	if err := errors.Join(errs[:]...); err != nil {
 		return t, fmt.Errorf("turn %d: %w", t.ID, err)
@@ -48,7 +48,7 @@ func (s *Store) CommitTurn(ctx context.Context, c turn.Conversation, t turn.Turn
 }
 
 func (s *Store) commitTurn(ctx context.Context, c turn.Conversation, t turn.Turn, snap *infer.Snapshot) error {
-	state, err := s.pack(snap)
+	state, err := pack(snap)
 	if err != nil {
 		return fmt.Errorf("saving the turn: %w", err)
 	}
@@ -92,12 +92,12 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation turn.ID, t turn.Turn
 	if err != nil {
 		return err
 	}
-	reading, err := encodeReading(&t)
+	history, err := encodeHistory(&t)
 	if err != nil {
 		return err
 	}
 	var recall any
-	sum := sealed{parent: t.Parent, role: t.Role, text: t.Text, sampling: sampling, model: t.Model, tokens: encodeTokens(t.Tokens), reading: reading}
+	sum := sealed{parent: t.Parent, role: t.Role, text: t.Text, sampling: sampling, model: t.Model, tokens: encodeTokens(t.Tokens), history: history}
 	sum.way = [...]string{t.Base, t.Adapter, t.AdapterID, mix}
 	if t.Recall != nil {
 		sum.recall = encodeTokens(t.Recall)
@@ -108,8 +108,8 @@ func saveTurn(ctx context.Context, tx *sql.Tx, conversation turn.ID, t turn.Turn
 			reason = excluded.reason, sampling = excluded.sampling, model = excluded.model,
 			model_name = excluded.model_name, usage = excluded.usage, base = excluded.base,
 			adapter = excluded.adapter, label = excluded.label, pinned = excluded.pinned, edited = excluded.edited, mix = excluded.mix,
-			adapter_id = excluded.adapter_id, reading = excluded.reading`,
+			adapter_id = excluded.adapter_id, history = excluded.history`,
 		conversation, sum.checksum(), t.ID, t.Parent, t.Role, t.Text, sum.tokens, recall, t.Open, t.Reason, sampling, t.Model, t.ModelName, encodeTime(t.Created), usage,
-		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited, mix, t.AdapterID, reading)
+		t.Base, t.Adapter, t.Label, t.Pinned, t.Edited, mix, t.AdapterID, history)
 	return err
 }

@@ -2,13 +2,13 @@ package ui
 
 import (
 	"errors"
-	"maps"
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat/turn"
+	"rookery/ui/composer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/transcript"
 )
 
 // act runs an action of the table, with the argument of a slash command.
@@ -56,26 +56,14 @@ func beginsAnswer(id keys.ID) bool {
 func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
-		keys.System: m.system,
+		keys.System:  m.system,
+		keys.Best:    m.best,
+		keys.Compare: m.compareAnswers,
+		keys.Votes:   m.showVotes,
+		keys.Suspend: func(string) tea.Cmd { return tea.Suspend },
 
-		keys.HistoryFind: m.searchHistory, keys.Editor: m.openEditor,
-		keys.Newline:       m.on(func() { m.tab().composer.Insert("\n"); m.edited() }),
-		keys.HistoryPrev:   m.on(func() { m.recall(1) }),
-		keys.HistoryNext:   m.on(func() { m.recall(-1) }),
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
 		keys.FocusComposer: m.on(func() { m.setFocus(keys.Composer) }),
-
-		keys.SelectPrev: m.on(func() { m.tab().transcript.selectBy(-1) }),
-		keys.SelectNext: m.on(func() { m.tab().transcript.selectBy(1) }),
-		keys.ScrollUp:   m.on(func() { m.tab().transcript.scrollBy(-1) }),
-		keys.ScrollDown: m.on(func() { m.tab().transcript.scrollBy(1) }),
-		keys.PageUp:     m.on(func() { m.page(-1) }),
-		keys.PageDown:   m.on(func() { m.page(1) }),
-		keys.Top:        m.on(func() { m.tab().transcript.scrollTo(0) }),
-		keys.Bottom:     m.on(func() { m.tab().transcript.toEnd() }),
-		keys.Fold:       m.fold, keys.CopyMessage: m.copyMessage, keys.CopyCode: m.copyCode, keys.Search: m.search,
-		keys.SearchNext: m.on(func() { m.tab().transcript.nextMatch(1) }),
-		keys.SearchPrev: m.on(func() { m.tab().transcript.nextMatch(-1) }),
 
 		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.ReopenTab: m.reopen,
 		keys.NextTab:     m.on(func() { m.goTo((m.active + 1) % len(m.tabs)) }),
@@ -89,19 +77,29 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.Palette: m.openPalette, keys.Help: m.openHelp, keys.Mouse: m.toggleMouse,
 		keys.Redraw: func(string) tea.Cmd { return tea.ClearScreen }, keys.Interrupt: m.interrupt, keys.Quit: m.leave,
 	}
-	maps.Copy(table, m.treeTable())
+	for id, run := range transcript.Actions() {
+		table[id] = func(arg string) tea.Cmd { return run(m.tab().transcript, m, arg) }
+	}
+	for id, run := range composer.Actions() {
+		table[id] = func(string) tea.Cmd {
+			m.edited()
+			return run(m.tab().composer, m)
+		}
+	}
 	for _, f := range m.features {
 		for id := range f.Panels {
 			table[id] = func(string) tea.Cmd { return m.TogglePanel(id) }
 		}
 		for id, run := range f.Commands {
-			table[id] = func(arg string) tea.Cmd { return m.call(id, arg, run) }
+			if _, own := table[id]; !own {
+				table[id] = func(arg string) tea.Cmd { return m.call(id, arg, run, f.Then[id]) }
+			}
 		}
 		for id, run := range f.Actions {
 			command := f.Commands[id]
 			table[id] = func(arg string) tea.Cmd {
 				if command != nil && arg != "" {
-					return m.call(id, arg, command)
+					return m.call(id, arg, command, f.Then[id])
 				}
 				return run(m, arg)
 			}
@@ -110,10 +108,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
-	table[keys.Continue] = m.goOn
-	for _, id := range []keys.ID{keys.Retry, keys.Reread, keys.PrevSibling, keys.NextSibling} {
-		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
-	}
+	table[keys.Continue] = m.goOn(table[keys.Continue])
 	return table
 }
 
@@ -127,50 +122,39 @@ func (m *Model) on(do func()) func(string) tea.Cmd {
 
 // command runs what concerns the dialogue alone.
 func (m *Model) command(id keys.ID, arg string) tea.Cmd {
-	t := m.tab()
-	turnID := turn.ID(0)
-	if b := t.transcript.target(); b != nil {
-		turnID = b.turn.ID
-	}
-	said, err := command(t.d, m.model, m.settings.Presets, id, arg, turnID)
-	cmd := m.report(said, err)
-	if err == nil {
-		switch id {
-		case keys.Continue, keys.Retry, keys.Reread:
-			t.transcript.toEnd()
-		}
-	}
-	return tea.Batch(cmd, m.look(), m.tick())
+	said, err := command(m.tab().d, m.model, m.settings.Presets, id, arg)
+	return tea.Batch(m.report(said, err), m.look(), m.tick())
 }
 
-// call gives a command of a room to the conversation.
-func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error)) tea.Cmd {
-	if m.tab().Dialogue() == nil {
+// call gives a command of a room to the conversation, and shows what it has done.
+func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error), then func(kit.Tab)) tea.Cmd {
+	t := m.tab()
+	if t.Dialogue() == nil {
 		return m.fail(errOpening)
 	}
-	c := kit.Call{ID: id, Arg: arg, Dialogue: m.tab().Dialogue(), Model: m.model, Presets: m.presets()}
-	if b := m.tab().transcript.target(); b != nil {
-		c.Turn = b.turn.ID
+	said, err := run(kit.Call{ID: id, Arg: arg, Dialogue: t.Dialogue(), Turn: t.transcript.Target(), Model: m.model, Presets: m.presets()})
+	if err == nil && then != nil {
+		then(t)
 	}
-	said, err := run(c)
 	return tea.Batch(m.report(said, err), m.Refresh())
 }
 
 // send sends the prompt, or runs the slash command that it is.
 func (m *Model) send(string) tea.Cmd {
 	t, c := m.tab(), m.tab().composer
-	if c.breakLine() {
+	if c.BreakLine() {
 		m.edited()
 		return nil
 	}
-	prompt := c.prompt()
+	prompt := c.Text()
 	if prompt == "" {
 		return nil
 	}
-	if c.editing && c.edits.answer {
+	edited, editing := c.Edited()
+	if edited.Answer {
 		return m.sendAnswer(prompt, false)
 	}
-	name, arg, text, isCommand := parseCommand(prompt)
+	name, arg, text, isCommand := composer.ParseCommand(prompt)
 	if isCommand {
 		return m.slash(name, arg)
 	}
@@ -179,9 +163,9 @@ func (m *Model) send(string) tea.Cmd {
 	}
 	var err error
 	switch {
-	case c.editing && c.edits.turn != 0:
-		err = t.d.EditTurn(c.edits.turn, text)
-	case c.editing:
+	case edited.Turn != 0:
+		err = t.d.EditTurn(edited.Turn, text)
+	case editing:
 		err = t.d.EditLast(text)
 	default:
 		err = t.d.Send(text)
@@ -189,11 +173,11 @@ func (m *Model) send(string) tea.Cmd {
 	if err != nil {
 		return m.fail(err)
 	}
-	c.clear()
+	c.Clear()
 	m.edited()
 	m.notice = notice{}
-	m.remember(text)
-	t.transcript.toEnd()
+	m.history.Add(text)
+	t.transcript.ScrollToEnd()
 	m.saveLayout()
 	return tea.Batch(m.look(), m.tick())
 }
@@ -208,12 +192,12 @@ func (m *Model) slash(name, arg string) tea.Cmd {
 		return m.fail(errors.New("write " + a.Usage()))
 	}
 	t := m.tab()
-	prompt := t.composer.prompt()
-	t.composer.clear()
+	prompt := t.composer.Text()
+	t.composer.Clear()
 	m.notice = notice{}
 	cmd := m.act(a.ID, arg)
 	if m.notice.failed && arg != "" && t.composer.Empty() {
-		t.composer.fill(prompt) // to be put right
+		t.composer.Fill(prompt) // to be put right
 	}
 	m.edited()
 	return cmd
@@ -226,24 +210,22 @@ func (m *Model) stop(string) tea.Cmd {
 	switch {
 	case m.notice.failed:
 		m.notice = notice{}
-	case t.transcript.marked.active:
-		t.transcript.marked = selection{}
+	case t.transcript.ClearMarks():
 	case t.generating():
 		t.d.Stop()
 		return m.look()
 	case m.notice.text != "":
 		m.notice = notice{}
-	case t.transcript.find.query != "":
-		t.transcript.find = finder{}
+	case t.transcript.EndSearch():
 	case m.focus == keys.Transcript:
 		m.setFocus(keys.Composer)
 	case m.panel.open() && m.place.panel.width == m.width: // it covers the messages
 		m.closePanel()
-	case t.composer.editing:
-		t.composer.clear()
+	case t.composer.Editing():
+		t.composer.Clear()
 		m.edited()
-	case t.transcript.selected >= 0:
-		t.transcript.selected = -1
+	default:
+		t.transcript.Deselect()
 	}
 	return nil
 }
@@ -263,30 +245,18 @@ func (m *Model) editLast(arg string) tea.Cmd {
 	if !ok {
 		return m.fail(errors.New("there is no prompt to edit yet"))
 	}
-	e := edited{}
-	if t.transcript.selected >= 0 {
-		e.turn = prompt.ID
+	e := composer.Edited{}
+	if _, selected := t.transcript.Selected(); selected {
+		e.Turn = prompt.ID
 	}
 	m.edit(prompt.Text, e)
 	return nil
 }
 
-func (m *Model) page(by int) {
-	t := m.tab().transcript
-	t.scrollBy(by * max(1, t.height-2))
-}
-
-func (m *Model) fold(string) tea.Cmd {
-	if !m.tab().transcript.fold() {
-		return m.say("there is nothing to fold: only thoughts and long prompts are")
-	}
-	return nil
-}
-
 // interrupt is ctrl+c: it copies what is marked, and pressed twice it quits.
 func (m *Model) interrupt(string) tea.Cmd {
-	if text := m.tab().transcript.markedText(); text != "" {
-		return m.copy(text, "the selection")
+	if copied := m.tab().transcript.CopyMarked(); copied != nil {
+		return copied(m)
 	}
 	now := m.clock()
 	if now.Sub(m.doubted) < noticeStays {

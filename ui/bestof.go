@@ -25,7 +25,7 @@ const (
 // prompt, and shows them side by side.
 func (m *Model) best(arg string) tea.Cmd {
 	t := m.tab()
-	n, err := number(arg, defaultBest)
+	n, err := kit.ParseNumber(arg, defaultBest)
 	if err == nil && (n < 2 || n > mostBest) {
 		err = fmt.Errorf("choose from 2 to %d answers, not %d", mostBest, n)
 	}
@@ -36,8 +36,8 @@ func (m *Model) best(arg string) tea.Cmd {
 		m.OpenDialog(newGrid(t))
 		return nil
 	}
-	prompt := t.composer.prompt()
-	if t.composer.editing || prompt == "" || strings.HasPrefix(prompt, "/") {
+	prompt := t.composer.Text()
+	if t.composer.Editing() || prompt == "" || strings.HasPrefix(prompt, "/") {
 		prompt = ""
 		err = t.d.Best(n)
 	} else {
@@ -47,12 +47,12 @@ func (m *Model) best(arg string) tea.Cmd {
 		return m.fail(err)
 	}
 	if prompt != "" {
-		t.composer.clear()
+		t.composer.Clear()
 		m.edited()
-		m.remember(prompt)
+		m.history.Add(prompt)
 		m.saveLayout()
 	}
-	t.transcript.toEnd()
+	t.transcript.ScrollToEnd()
 	cmd := tea.Batch(m.look(), m.tick())
 	m.OpenDialog(newGrid(t))
 	return cmd
@@ -81,7 +81,7 @@ func (i keepRows) do(h kit.Host) tea.Cmd {
 	m := h.(*Model)
 	m.CloseDialog()
 	err := m.tab().d.ChooseAlternatives(i.keep, i.drop)
-	m.tab().transcript.toEnd()
+	m.tab().transcript.ScrollToEnd()
 	return tea.Batch(m.report("", err), m.look(), m.tick())
 }
 

@@ -80,7 +80,7 @@ func (m *Model) compareAnswers(prompt string) tea.Cmd {
 		return nil
 	}
 	s := newSetup(m, t)
-	if written := t.composer.prompt(); prompt == "" && !t.composer.editing && !strings.HasPrefix(written, "/") {
+	if written := t.composer.Text(); prompt == "" && !t.composer.Editing() && !strings.HasPrefix(written, "/") {
 		prompt, s.written = written, written != ""
 	}
 	s.prompt = prompt
@@ -250,13 +250,13 @@ func (msg preparedMsg) take(m *Model) tea.Cmd {
 	m.CloseDialog()
 	if s.prompt != "" {
 		if s.written {
-			t.composer.clear()
+			t.composer.Clear()
 			m.edited()
 		}
-		m.remember(s.prompt)
+		m.history.Add(s.prompt)
 		m.saveLayout()
 	}
-	t.transcript.toEnd()
+	t.transcript.ScrollToEnd()
 	cmd := tea.Batch(m.look(), m.tick())
 	m.OpenDialog(newComparison(t, m.tokenizer(), msg.variants, s.blind))
 	return cmd

@@ -33,7 +33,7 @@ func (m *Model) leaveComparison(c *comparison) {
 		m.dialogs = m.dialogs[:i]
 	}
 	c.stopJudging()
-	m.tab().transcript.toEnd()
+	m.tab().transcript.ScrollToEnd()
 }
 
 func (i keepPanes) do(h kit.Host) tea.Cmd {

@@ -2,8 +2,6 @@ package ui
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,26 +10,6 @@ import (
 
 	"rookery/infer"
 )
-
-func TestNewlines(t *testing.T) {
-	for _, key := range []string{"shift+enter", "ctrl+j", "alt+enter"} {
-		b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-		b.typeText("one")
-		b.press(key)
-		b.typeText("two")
-		b.press("enter")
-		b.did(`send "one\ntwo"`)
-		if !b.m.tab().composer.Empty() {
-			t.Error("the prompt stays after it was sent")
-		}
-	}
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText(`one\`)
-	b.press("enter")
-	b.typeText("two")
-	b.press("enter")
-	b.did(`send "one\ntwo"`)
-}
 
 func TestSendingFails(t *testing.T) {
 	d := newFake(1, "One")
@@ -75,85 +53,6 @@ func TestTheComposerGrowsToAThird(t *testing.T) {
 	}
 }
 
-func TestTheCursorKnowsWideCharacters(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("日本語a")
-	if v := b.m.View(); v.Cursor == nil || v.Cursor.X != promptWidth+7 {
-		t.Errorf("the cursor is at %+v", v.Cursor)
-	}
-	b.press("left", "left")
-	if v := b.m.View(); v.Cursor == nil || v.Cursor.X != promptWidth+4 {
-		t.Errorf("the cursor is at %+v", v.Cursor)
-	}
-}
-
-func TestLargePastesAreHeldAside(t *testing.T) {
-	book := strings.Repeat("All work and no play.\r\n", 60000)
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("Sum up: ")
-	b.send(tea.PasteMsg{Content: book})
-	b.sees("Sum up: [pasted #1: 1.3 MB, 60,001 lines]")
-	b.typeText(" Thanks.")
-	b.press("enter")
-	want := "Sum up: " + strings.ReplaceAll(book, "\r\n", "\n") + " Thanks."
-	calls := b.m.tab().d.(*fakeDialogue).calls
-	if len(calls) != 1 || len(calls[0]) < len(want) {
-		t.Fatalf("sent %d bytes", len(calls))
-	}
-	if got := b.m.prompts[0]; got != want {
-		t.Errorf("sent %d bytes, want %d", len(got), len(want))
-	}
-}
-
-func TestAHeldPasteIsRemovedAsOne(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("a ")
-	b.send(tea.PasteMsg{Content: strings.Repeat("x", 40<<10)})
-	b.send(tea.PasteMsg{Content: "small\rpaste"})
-	b.sees("small")
-	for range len("small\npaste") {
-		b.press("backspace")
-	}
-	b.sees("[pasted #1: 41.0 kB, 1 line]")
-	b.press("backspace")
-	b.seesNot("pasted")
-	b.press("enter")
-	b.did(`send "a"`)
-}
-
-func TestHistory(t *testing.T) {
-	k := &fakeDesk{history: []string{"oldest", "two\nlines"}}
-	b := newBench(t, k, Settings{}, 80, 24)
-	b.typeText("draft")
-	b.press("up")
-	b.sees("  lines")
-	b.press("up", "up")
-	b.sees("› oldest")
-	b.press("up")
-	b.sees("› oldest")
-	b.press("down")
-	b.sees("› two")
-	b.press("down", "down")
-	b.sees("› draft")
-	b.press("down")
-	b.sees("› draft")
-	b.press("enter", "up")
-	b.sees("› draft")
-}
-
-func TestHistorySearch(t *testing.T) {
-	k := &fakeDesk{history: []string{"feed the rook", "count the nests", "feed the rook"}}
-	b := newBench(t, k, Settings{}, 80, 24)
-	b.press("ctrl+r")
-	b.sees("Prompt history")
-	if strings.Count(b.screen(), "feed the rook") != 1 {
-		t.Error("a prompt is listed twice")
-	}
-	b.typeText("nst")
-	b.press("enter")
-	b.sees("› count the nests")
-}
-
 func TestSlashCommands(t *testing.T) {
 	for _, c := range []struct{ text, call, screen string }{
 		{"/retry", "retry", ""},
@@ -182,28 +81,6 @@ func TestSlashCommands(t *testing.T) {
 	}
 }
 
-func TestCompletion(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("/sys")
-	b.sees("/system [text]")
-	b.press("tab")
-	b.sees("› /system")
-	b.typeText("Be brief.")
-	b.press("enter")
-	b.did(`system "Be brief."`)
-
-	b.typeText("/re")
-	b.press("down", "enter")
-	b.sees("no tab has been closed") // /reopen, which takes nothing, runs at once
-	b.typeText("/ret")
-	b.press("esc")
-	b.seesNot("generate another answer")
-	b.typeText("r")
-	b.sees("generate another answer")
-	b.press("enter", "enter")
-	b.did("retry")
-}
-
 func TestEditingTheLastPrompt(t *testing.T) {
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
 	b.press("alt+e")
@@ -219,37 +96,6 @@ func TestEditingTheLastPrompt(t *testing.T) {
 	b.typeText("new")
 	b.press("enter")
 	b.did(`send "new"`)
-}
-
-func TestExternalEditor(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv("TMPDIR", dir)
-	t.Setenv("VISUAL", "")
-	t.Setenv("EDITOR", "ed -s")
-	if got := editorCommand(); len(got) != 2 || got[0] != "ed" {
-		t.Errorf("the editor is %q", got)
-	}
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
-	b.typeText("draft")
-	ready, ok := b.m.openEditor("")().(editorReadyMsg)
-	if !ok || ready.err != nil {
-		t.Fatal(ready.err)
-	}
-	if data, err := os.ReadFile(ready.path); err != nil || string(data) != "draft" {
-		t.Fatalf("the editor gets %q, %v", data, err)
-	}
-	if err := os.WriteFile(ready.path, []byte("written\nelsewhere\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b.send(readEdited("ed", ready.path, nil))
-	b.sees("› written")
-	b.press("enter")
-	b.did(`send "written\nelsewhere"`)
-	if left, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
-	b.send(readEdited("ed", filepath.Join(dir, "gone"), errors.New("exit status 1")))
-	b.sees("✗ running ed: exit status 1; set $EDITOR to another one")
 }
 
 func TestStopAndEscape(t *testing.T) {
@@ -291,7 +137,7 @@ func TestQuitting(t *testing.T) {
 func TestTypingIntoALargePromptIsQuick(t *testing.T) {
 	b := newBench(t, &fakeDesk{}, Settings{}, 100, 30)
 	for range 3 {
-		b.m.tab().composer.paste(strings.Repeat("a line of some words in a prompt\n", 900))
+		b.m.tab().composer.Paste(strings.Repeat("a line of some words in a prompt\n", 900))
 	}
 	var took []time.Duration
 	for _, key := range "twenty keys, each of" {

@@ -55,18 +55,6 @@ func (m *Model) system(arg string) tea.Cmd {
 	return nil
 }
 
-// search opens the line for a search, or searches for an argument at once.
-func (m *Model) search(arg string) tea.Cmd {
-	t := m.tab().transcript
-	query := t.find.query
-	if arg != "" {
-		query = arg
-	}
-	m.OpenDialog(newSearchBar(m.th, query, t))
-	t.search(query)
-	return nil
-}
-
 func (m *Model) toggleMouse(string) tea.Cmd {
 	m.mouse = !m.mouse
 	if m.mouse {

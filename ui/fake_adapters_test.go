@@ -22,7 +22,7 @@ type fakeAdapters struct {
 func aRacked(name, path string, rows int) turn.RegisteredAdapter {
 	a := turn.Adapter{Name: name, Path: path, Fingerprint: "print of " + name}
 	read := &adapter.Adapter{Name: name, Fingerprint: a.Fingerprint, Shape: rwkv.Shape{Version: rwkv.V7, Layers: 1, Embed: 64, FFN: 256, Vocab: 100}, Layers: make([]adapter.Layer, 1)}
-	read.Layers[0].Deltas[adapter.Value] = &adapter.Delta{Form: adapter.LoRA, Out: 64, In: 64, Rank: 16, Scale: 2}
+	read.Layers[0].Deltas = map[adapter.Target]*adapter.Delta{adapter.Value: {Form: adapter.LoRA, Out: 64, In: 64, Rank: 16, Scale: 2}}
 	return turn.RegisteredAdapter{Adapter: a, Loaded: &infer.LoadedAdapter{Adapter: read, Bytes: 3 << 20, Rows: rows}}
 }
 
@@ -50,8 +50,6 @@ func (k *fakeAdapters) TakeAdapter(_ context.Context, name string, o adapter.Opt
 	}
 	return turn.Adapter{Name: name, Fingerprint: "print of " + name, Options: o}, k.did("find %s alpha %v blocks %q strength %v", name, o.Alpha, o.Blocks, o.Strength)
 }
-
-func (d *fakeDialogue) Reread() error { return d.did("reread") }
 
 func (d *fakeDialogue) SetAdapter(a turn.Adapter) error {
 	d.v.Conversation.Adapter, d.v.Adapter = a.Fingerprint, ""

@@ -19,6 +19,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
+	"rookery/ui/keys"
 	"rookery/ui/uitest"
 )
 
@@ -35,7 +36,6 @@ type fakeDesk struct {
 	open       []*fakeDialogue
 	active     int
 	stored     []turn.Conversation
-	history    []string
 	stats      infer.Stats
 	shut       []turn.ID
 	deleted    []turn.ID
@@ -49,10 +49,9 @@ type fakeDesk struct {
 	imports    []int64 // sizes of files
 }
 
-func (k *fakeDesk) Changes() <-chan struct{}                  { return nil }
-func (k *fakeDesk) Engine() chat.Engine                       { return fakeEngine{k} }
-func (k *fakeDesk) History(context.Context) ([]string, error) { return k.history, nil }
-func (k *fakeDesk) AddHistory(prompt string)                  { k.remembered = append(k.remembered, prompt) }
+func (k *fakeDesk) Changes() <-chan struct{} { return nil }
+func (k *fakeDesk) Engine() chat.Engine      { return fakeEngine{k} }
+func (k *fakeDesk) AddHistory(prompt string) { k.remembered = append(k.remembered, prompt) }
 
 func (k *fakeDesk) CloseDialogue(d dialogue) { k.shut = append(k.shut, d.ID()) }
 
@@ -210,11 +209,7 @@ func (d *fakeDialogue) Stop()                      { _ = d.did("stop") }
 func (d *fakeDialogue) Continue() error            { return d.did("continue") }
 func (d *fakeDialogue) Retry() error               { return d.did("retry") }
 func (d *fakeDialogue) EditLast(text string) error { return d.did("edit %q", text) }
-func (d *fakeDialogue) SwitchSibling(id turn.ID, by int) error {
-	return d.did("sibling %d %+d", id, by)
-}
-
-func (d *fakeDialogue) ShowTurn(id turn.ID) error { return d.did("show %d", id) }
+func (d *fakeDialogue) ShowTurn(id turn.ID) error  { return d.did("show %d", id) }
 
 func (d *fakeDialogue) SetSystem(text string) error {
 	d.v.Conversation.System = text
@@ -276,7 +271,9 @@ type bench struct {
 	m      *Model
 	k      *fakeDesk
 	copied string
-	raw    []tea.Msg // what a terminal would have got
+	// noClipboard says that the system has none.
+	noClipboard bool
+	raw         []tea.Msg // what a terminal would have got
 }
 
 func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
@@ -285,18 +282,46 @@ func newBench(t testing.TB, k *fakeDesk, s Settings, width, height int) *bench {
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
 	real := uitest.New(t, uitest.Options{Stored: k.stored}) // for what has left this package
-	b.m = newModel(ctx, k, Options{Workspace: real.Workspace, Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", In: strings.NewReader(""), Out: io.Discard})
+	b.m = newModel(ctx, k, Options{Workspace: real.Workspace, Settings: s, Version: "1.0", DataDir: "/home/you/.local/share/rookery", Clipboard: b.copy, In: strings.NewReader(""), Out: io.Discard})
+	b.fakeTree()
 	b.m.clock = func() time.Time { return now }
 	b.m.after = func(time.Duration, tea.Msg) tea.Cmd { return nil }
-	b.m.clipboard = func(text string) error {
-		b.copied = text
-		return nil
-	}
 	if width > 0 {
 		b.send(tea.WindowSizeMsg{Width: width, Height: height})
 	}
 	b.do(b.m.Init())
 	return b
+}
+
+// copy is the system's clipboard.
+func (b *bench) copy(text string) error {
+	if b.noClipboard {
+		return errors.New("no xclip")
+	}
+	b.copied = text
+	return nil
+}
+
+// fakeTree lets a fake do what a dialogue does with its tree, as far as a test
+// of something else needs it.
+func (b *bench) fakeTree() {
+	for _, id := range []keys.ID{
+		keys.Continue, keys.Retry, keys.Reread, keys.Undo, keys.Redo, keys.PrevSibling, keys.NextSibling, keys.PinTurn, keys.Label, keys.Fork, keys.Tokens,
+	} {
+		run := b.m.actions[id]
+		b.m.actions[id] = func(arg string) tea.Cmd {
+			d, fake := b.m.tab().d.(*fakeDialogue)
+			switch {
+			case !fake:
+				return run(arg)
+			case id == keys.Continue:
+				return tea.Batch(b.m.report("", d.Continue()), b.m.look())
+			case id == keys.Retry:
+				return tea.Batch(b.m.report("", d.Retry()), b.m.look())
+			}
+			return b.m.fail(errOpening)
+		}
+	}
 }
 
 // send gives a message to the model and runs what follows from it.

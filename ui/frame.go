@@ -5,8 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/ui/kit"
 )
 
 // frameLoop is what the frame loop remembers. There are two clocks: frames,
@@ -89,7 +89,7 @@ func (m *Model) look() tea.Cmd {
 			}
 		}
 		if i == m.active {
-			t.transcript.sync(t.shown())
+			t.transcript.Sync(t.shown())
 		}
 	}
 	cmds := []tea.Cmd{cmd, m.reach(), m.awaited()}
@@ -133,7 +133,7 @@ func (m *Model) tick() tea.Cmd {
 func (m *Model) onTick() tea.Cmd {
 	m.frames.ticking = false
 	m.frames.beat++
-	m.tab().transcript.animate(m.spin())
+	m.tab().transcript.Animate(m.spin())
 	m.measure()
 	return m.tick()
 }
@@ -149,13 +149,7 @@ func (m *Model) generating() bool {
 }
 
 // spin is the present picture of the spinner.
-func (m *Model) spin() string {
-	pictures := []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"}
-	if !m.th.Glyphs.Braille {
-		pictures = []string{"|", "/", "-", `\`}
-	}
-	return pictures[m.frames.beat%len(pictures)]
-}
+func (m *Model) spin() string { return kit.SpinnerPicture(m.th, m.frames.beat) }
 
 // measure takes the engine's figures, a few times a second at most.
 func (m *Model) measure() {
@@ -196,36 +190,4 @@ type monitor struct {
 func (m monitor) settling(now time.Time) bool {
 	s := m.stats
 	return (s.DecodeRate > 0 || s.PrefillRate > 0 || s.Rows > 0) && now.Sub(m.busy) < rateStaysAtMost
-}
-
-// renderMore starts a command for text that has no exact lines yet.
-func (m *Model) renderMore() tea.Cmd {
-	t := m.tab()
-	jobs := t.transcript.renderJob()
-	if len(jobs) == 0 {
-		return nil
-	}
-	t.transcript.rendering = true
-	generation, width, th := t.transcript.generation, t.transcript.textWidth(), m.th
-	// The command works on copies: blocks belong to Update.
-	type job struct {
-		b    *block
-		role turn.Role
-		text string
-	}
-	work := make([]job, len(jobs))
-	for i, b := range jobs {
-		work[i] = job{b, b.turn.Role, b.answer}
-	}
-	return func() tea.Msg {
-		lines := make(map[*block][]string, len(work))
-		for _, j := range work {
-			lines[j.b] = render(j.role, j.text, th, width)
-		}
-		return renderedMsg{tab: t, generation: generation, lines: lines}
-	}
-}
-
-func (m *Model) onRendered(msg renderedMsg) {
-	msg.tab.transcript.rendered(msg.generation, msg.lines)
 }

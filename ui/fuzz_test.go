@@ -29,9 +29,11 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	k := three()
 	k.open[0] = talk()
 	k.stored = []turn.Conversation{{ID: 7, Title: "Stored"}, {ID: 8}, {ID: 1, Title: "Open"}}
-	k.history = []string{"old", "older\nof two lines"}
 	k.stats = busy()
 	c := &chaos{bench: newBench(t, k, Settings{Mouse: true}, 80, 24), r: rand.New(rand.NewPCG(seed, 1))}
+	for _, id := range []keys.ID{keys.Scrub, keys.EditAnswer} {
+		c.m.actions[id] = func(string) tea.Cmd { return nil } // a fake has no tree
+	}
 	all := keys.Default()
 	for _, a := range keys.Actions() {
 		if a.ID == keys.Quit || a.ID == keys.Interrupt || a.ID == keys.Editor {

@@ -27,31 +27,9 @@ func (m *Model) reach() tea.Cmd {
 	}
 	m.arrange() // a tab that was just opened has no size yet
 	t.view = t.d.View()
-	t.transcript.sync(t.view)
-	if t.transcript.show(g.turn, g.text) {
+	t.transcript.Sync(t.view)
+	if t.transcript.ShowTurn(g.turn, g.text) {
 		m.setFocus(keys.Transcript)
 	}
 	return nil
-}
-
-// show selects a turn, scrolls to it and marks a text in it.
-func (t *transcript) show(id turn.ID, text string) bool {
-	for i, b := range t.blocks {
-		if b.turn.ID != id || b.failure != "" {
-			continue
-		}
-		if b.longPrompt() && b.folded {
-			b.folded, b.gen, b.exact = false, 0, false
-			t.decorate(b)
-		}
-		t.selected, t.follow, t.at = i, false, anchor{i, 0}
-		t.draft()
-		t.scrollTo(t.starts[i])
-		t.find = newFinder(text)
-		t.find.refresh(t)
-		t.find.goal = id
-		t.find.aim(t)
-		return true
-	}
-	return false
 }

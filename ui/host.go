@@ -17,6 +17,7 @@ import (
 	"rookery/ui/panel"
 	"rookery/ui/states"
 	"rookery/ui/theme"
+	"rookery/ui/tree"
 )
 
 // The model is the host of the features.
@@ -167,5 +168,6 @@ func features(o Options) []kit.Feature {
 		states.Feature(),
 		library.Feature(),
 		panel.Feature(panel.Options{Surroundings: o.Surroundings, SaveSampling: o.SaveSampling, Models: o.Models, Reopen: o.Reopen}),
+		tree.Feature(),
 	}
 }

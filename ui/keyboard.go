@@ -22,10 +22,7 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	id, known := m.keymap.Lookup(m.focus, msg.String())
 	if m.focus == keys.Composer {
-		if m.tab().composer.menu.open() && m.onMenuKey(id) {
-			return nil
-		}
-		if known && m.tab().composer.press(id) {
+		if known && m.tab().composer.Press(id) {
 			m.edited()
 			return nil
 		}
@@ -42,37 +39,7 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 
 // edited follows a change of the prompt.
 func (m *Model) edited() {
-	m.tab().composer.refreshMenu()
 	m.doubted = time.Time{}
-}
-
-// onMenuKey moves in the menu of slash commands; it reports whether the key
-// was meant for it.
-func (m *Model) onMenuKey(id keys.ID) bool {
-	c := m.tab().composer
-	switch id {
-	case keys.HistoryPrev:
-		c.menu.move(-1)
-	case keys.HistoryNext:
-		c.menu.move(1)
-	case keys.Stop:
-		c.menu.closed = true
-	case keys.Complete, keys.Send:
-		a := c.menu.entries[c.menu.selected]
-		if id == keys.Send && c.Value() == "/"+a.Slash && !a.NeedsArgument() {
-			return false // typed in full: run it
-		}
-		text := "/" + a.Slash
-		if a.Args != "" {
-			text += " "
-		}
-		c.Set(text)
-		m.edited()
-		return id == keys.Complete || a.Args != ""
-	default:
-		return false
-	}
-	return true
 }
 
 // onDialogKey gives a key to the topmost dialog.
@@ -108,7 +75,7 @@ func (m *Model) onPaste(text string) tea.Cmd {
 		return m.carry(m.dialogs[n-1].Press("", text)) // it may be searched for
 	}
 	m.setFocus(keys.Composer)
-	m.tab().composer.paste(text)
+	m.tab().composer.Paste(text)
 	m.edited()
 	return nil
 }
@@ -118,11 +85,11 @@ func (m *Model) setFocus(c keys.Context) {
 	m.focus = c
 	m.strip.Blur()
 	t := m.tab().transcript
-	if c == keys.Transcript && t.selected < 0 {
-		t.selectBy(0)
-	}
-	if c == keys.Composer {
-		t.selected = -1
+	switch c {
+	case keys.Transcript:
+		t.SelectShown()
+	case keys.Composer:
+		t.Deselect()
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"rookery/infer"
+	"rookery/ui/composer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/theme"
@@ -43,7 +44,7 @@ type Model struct {
 	dialogs       []kit.Dialog
 	panel         sidePanel
 	strip         kit.Strip
-	prompts       []string   // sent in the past, oldest first
+	history       *composer.History
 	compared      remembered // what was compared last
 
 	notice  notice
@@ -73,7 +74,7 @@ func newModel(ctx context.Context, k workspace, o Options) *Model {
 	m := &Model{
 		ctx: ctx, quit: quit, workspace: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
-		clock: time.Now, after: later, clipboard: clipboard.WriteAll,
+		clock: time.Now, after: later, clipboard: clipboard.WriteAll, history: &composer.History{},
 	}
 	if o.Clipboard != nil {
 		m.clipboard = o.Clipboard
@@ -97,7 +98,7 @@ func later(d time.Duration, msg tea.Msg) tea.Cmd {
 
 // Init asks the terminal for its background and opens what was open last time.
 func (m *Model) Init() tea.Cmd {
-	cmds := []tea.Cmd{m.restore(), m.loadHistory(), m.awaitSettings()}
+	cmds := []tea.Cmd{m.restore(), m.history.Load(m), m.awaitSettings()}
 	if m.settings.Appearance == "" || m.settings.Appearance == "auto" {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
@@ -128,16 +129,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onFrame()
 	case tickMsg:
 		cmd = m.onTick()
-	case renderedMsg:
-		m.onRendered(msg)
 	case restoredMsg:
 		cmd = m.onRestored(msg)
-	case historyMsg:
-		cmd = m.onHistory(msg)
 	case settingsMsg:
 		cmd = m.onSettings(Settings(msg))
-	case candidatesMsg:
-		cmd = m.onCandidates(msg)
 	case kit.Action:
 		cmd = msg(m)
 	case compareMsg:
@@ -146,14 +141,10 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.onNotice(msg)
 	case noticeEndedMsg:
 		m.onNoticeEnded(msg)
-	case editorReadyMsg:
-		cmd = m.onEditorReady(msg)
-	case editorClosedMsg:
-		cmd = m.onEditorClosed(msg)
 	}
 	look := m.lookPanel()
 	m.arrange()
-	return m, tea.Batch(cmd, look, m.renderMore())
+	return m, tea.Batch(cmd, look, m.tab().transcript.Render())
 }
 
 // tab is the active one. There is always one.

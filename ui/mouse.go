@@ -27,20 +27,15 @@ func (m *Model) onMouse(msg tea.MouseMsg) tea.Cmd {
 	case tea.MouseClickMsg:
 		return m.onClick(mouse, x, y)
 	case tea.MouseMotionMsg:
-		if p, x, y := m.pointed(mouse); p != nil && !t.marked.dragging {
+		if p, x, y := m.pointed(mouse); p != nil && !t.Dragging() {
 			return m.carry(p.Drag(x, y))
 		}
-		t.drag(x, y)
+		t.Drag(x, y)
 	case tea.MouseReleaseMsg:
 		if p, _, _ := m.pointed(mouse); p != nil {
 			p.Release()
 		}
-		if !t.marked.dragging {
-			return nil
-		}
-		if text := t.release(); text != "" {
-			return m.copy(text, "the selection")
-		}
+		return m.carry(t.Release())
 	}
 	return nil
 }
@@ -59,7 +54,7 @@ func (m *Model) onWheel(mouse tea.Mouse) {
 		m.panel.current().Wheel(by)
 		return
 	}
-	m.tab().transcript.scrollBy(by * wheelLines)
+	m.tab().transcript.ScrollBy(by * wheelLines)
 }
 
 // onClick is a button going down.
@@ -76,28 +71,13 @@ func (m *Model) onClick(mouse tea.Mouse, x, y int) tea.Cmd {
 			return m.carry(p.Press(x, y))
 		}
 	case m.place.text.has(mouse.X, mouse.Y):
-		if place := t.locate(t.top() + y); place.block < len(t.blocks) && t.top()+y < t.total() && t.toggleAt(place) {
-			return nil
-		}
-		t.press(x, y)
+		t.Press(x, y)
 	case mouse.Y >= m.place.heat && mouse.Y < m.place.rule:
 		return m.carry(m.strip.Press(mouse.X, m.width))
 	case mouse.Y >= m.place.composer && mouse.Y < m.place.hints:
 		m.setFocus(keys.Composer)
 	}
 	return nil
-}
-
-// toggleAt folds or unfolds if the line is the one that stands for a thought.
-func (t *transcript) toggleAt(place anchor) bool {
-	b := t.blocks[place.block]
-	if len(b.thinking) == 0 || place.line != len(b.head) {
-		return false
-	}
-	b.folded = !b.folded
-	t.decorate(b)
-	t.index()
-	return true
 }
 
 // onTabClick switches, opens or, with the middle button, closes tabs.

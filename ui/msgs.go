@@ -13,19 +13,6 @@ type restoredMsg struct {
 	err    error
 }
 
-// historyMsg brings the prompts of the past, oldest first.
-type historyMsg struct {
-	prompts []string
-	err     error
-}
-
-// renderedMsg brings finished messages as they are to be drawn.
-type renderedMsg struct {
-	tab        *tab
-	generation int
-	lines      map[*block][]string
-}
-
 // settingsMsg brings a changed configuration.
 type settingsMsg Settings
 
@@ -37,15 +24,3 @@ type noticeMsg struct {
 
 // noticeEndedMsg takes a notice away if it is still the same one.
 type noticeEndedMsg struct{ serial int }
-
-// editorReadyMsg names the file in which an external editor is to be opened.
-type editorReadyMsg struct {
-	path string
-	err  error
-}
-
-// editorClosedMsg brings the text that an external editor has left.
-type editorClosedMsg struct {
-	text string
-	err  error
-}

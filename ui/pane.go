@@ -149,14 +149,14 @@ func (p *pane) figures() []string {
 func (p *pane) stated(figures []string, width, lines int) []string {
 	parts := append([]string{p.state()}, figures...)
 	if lines == 1 {
-		return []string{joined(parts, width)}
+		return []string{kit.JoinFitting(parts, width)}
 	}
 	first := min(3, len(parts))
 	rest := ""
 	if len(parts) > first {
-		rest = joined(parts[first:], width)
+		rest = kit.JoinFitting(parts[first:], width)
 	}
-	return []string{joined(parts[:first], width), rest}
+	return []string{kit.JoinFitting(parts[:first], width), rest}
 }
 
 // seconds writes a time to the first token: 4 ms, 0.31 s.

@@ -14,8 +14,10 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/ui/composer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/transcript"
 )
 
 // plain is the interface for screen readers: no alternate screen, no boxes, no
@@ -230,14 +232,14 @@ func (p *plain) line(line string) error {
 // urgent reports whether a text is a command that does not wait for the end of
 // the running answer. Leaving waits for what has been written before it.
 func (p *plain) urgent(text string) bool {
-	name, _, _, isCommand := parseCommand(text)
+	name, _, _, isCommand := composer.ParseCommand(text)
 	a, known := keys.Slash(name)
 	return isCommand && known && (a.ID == keys.Stop || a.ID == keys.MonitorPanel || a.Category == keys.Sampling || a.ID == keys.Quit && len(p.queue) == 0)
 }
 
 // take sends a prompt or runs a command.
 func (p *plain) take(text string) error {
-	name, arg, text, isCommand := parseCommand(text)
+	name, arg, text, isCommand := composer.ParseCommand(text)
 	if isCommand {
 		return p.command(name, arg)
 	}
@@ -322,7 +324,7 @@ func (p *plain) tell(thought, answer string, all bool) {
 		p.started = true
 		p.endLine()
 		if thought != "" {
-			p.say(fmt.Sprintf("Thought: %d words.", countWords(thought)))
+			p.say(fmt.Sprintf("Thought: %d words.", transcript.CountWords(thought)))
 		}
 		p.write("Answer: ")
 	}

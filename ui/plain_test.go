@@ -10,8 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/infer/scripted"
+	"rookery/ui/uitest"
 )
 
 // converse runs the line interface over a real workspace with lines of input.
@@ -105,23 +108,33 @@ func TestPlainSpeaksInWholeSentences(t *testing.T) {
 }
 
 func TestPlainResumes(t *testing.T) {
+	w := uitest.New(t, uitest.Options{Step: time.Millisecond, Answers: []scripted.Answer{{Prompt: "count", Text: strings.Repeat(" one two", 100) + "\n\n"}}})
+	d := w.Workspace.New()
+	uitest.Must(t, d.Send("count"))
+	for v := d.View(); v.Live == nil || v.Live.Progress.Generated < 5; v = d.View() {
+		time.Sleep(time.Millisecond)
+	}
+	d.Stop()
+	for v := d.View(); v.Live != nil || !v.Saved; v = d.View() {
+		time.Sleep(time.Millisecond)
+	}
+	w.Workspace.SaveLayout([]*chat.Dialogue{d}, 0)
+	for l, err := w.Store.Layout(t.Context()); err != nil || len(l.Open) == 0; l, err = w.Store.Layout(t.Context()) {
+		uitest.Must(t, err)
+		time.Sleep(time.Millisecond)
+	}
 	var out bytes.Buffer
-	d := talk()
-	k := &fakeDesk{open: []*fakeDialogue{d}}
-	if err := runPlain(t.Context(), k, Options{In: strings.NewReader("/continue\n/open 7\n"), Out: &out}); err != nil {
+	err := runPlain(t.Context(), chatWorkspace{w.Workspace, nil}, Options{In: strings.NewReader("/continue\n/open 7\n"), Out: &out})
+	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Conversation: Feeding the rook, 4 messages.", "Answer: The same, but more of", "The answer was interrupted."} {
+	for _, want := range []string{"Conversation: count, 2 messages.", "Answer: one", "The answer was interrupted.", "two one two"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
 	}
-	d.v.Version++
-	if d.calls[0] != "continue" {
-		t.Errorf("asked %q", d.calls)
-	}
-	if k.layout == nil || k.layout[0] != 1 {
-		t.Errorf("the layout is %v", k.layout)
+	if turns := d.View().Turns; len(turns) != 2 || turns[1].Open {
+		t.Errorf("the answer was not continued: %+v", turns)
 	}
 }
 

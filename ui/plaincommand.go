@@ -3,9 +3,7 @@ package ui
 import (
 	"errors"
 
-	"rookery/chat"
 	"rookery/chat/prompt"
-	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/library"
@@ -102,17 +100,18 @@ func (p *plain) dialogue(id keys.ID, arg string) error {
 
 // give gives a command to the conversation, about its last turn.
 func (p *plain) give(id keys.ID, arg string) (said string, err error) {
-	var last turn.ID
-	if turns := p.d.View().Turns; len(turns) > 0 {
-		last = turns[len(turns)-1].ID
-	}
-	d, _ := p.d.(*chat.Dialogue)
 	for _, f := range features(p.options) {
-		if run, ok := f.Commands[id]; ok {
-			return run(kit.Call{ID: id, Arg: arg, Dialogue: d, Turn: last, Model: p.model, Presets: prompt.Presets(p.model, p.own...)})
+		run, ok := f.Commands[id]
+		if !ok {
+			continue
 		}
+		c := kit.Call{ID: id, Arg: arg, Dialogue: p.conversation(), Model: p.model, Presets: prompt.Presets(p.model, p.own...)}
+		if turns := p.d.View().Turns; len(turns) > 0 {
+			c.Turn = turns[len(turns)-1].ID
+		}
+		return run(c)
 	}
-	return command(p.d, p.model, p.own, id, arg, last)
+	return command(p.d, p.model, p.own, id, arg)
 }
 
 // spokenCommands are the commands that work without a screen, in the order of

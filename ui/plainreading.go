@@ -6,6 +6,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/ui/kit"
+	"rookery/ui/transcript"
 )
 
 // A rereading is what the line mode has told of a conversation that is read
@@ -25,7 +26,7 @@ func (p *plain) reread(live *chat.Live) {
 		p.reading = rereading{answer: live.Turn.ID}
 		text := fmt.Sprintf("This conversation was made with %s, and %s runs now: it is read again.", kit.OneLine(live.Swapped), kit.OneLine(p.model.Name))
 		if live.Swapped == "" {
-			text = fmt.Sprintf("%s is not there any more, and what it has read is read again with %s.", kit.OneLine(live.Replaced), kit.OneLine(adapterOf(live)))
+			text = fmt.Sprintf("%s is not there any more, and what it has read is read again with %s.", kit.OneLine(live.Replaced), kit.OneLine(transcript.AdapterOf(live)))
 		}
 		p.say(text)
 	}

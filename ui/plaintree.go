@@ -8,17 +8,18 @@ import (
 
 	"rookery/chat"
 	"rookery/ui/kit"
+	"rookery/ui/tree"
 )
 
 // fork goes on with a copy of the conversation; further ones are stored.
 func (p *plain) fork(arg string) error {
-	n, err := number(arg, 1)
+	n, err := kit.ParseNumber(arg, 1)
 	if err != nil {
 		return err
 	}
 	turns := p.d.View().Turns
 	if len(turns) == 0 {
-		return errNoTurns
+		return tree.ErrNoTurns
 	}
 	forks, err := p.workspace.Fork(p.d, turns[len(turns)-1].ID, n)
 	if err != nil {
@@ -39,7 +40,8 @@ func (p *plain) tokens(arg string) error {
 	if !ok {
 		return errors.New("there is no answer yet")
 	}
-	tokens, err := p.d.Tokens(answer.ID)
+	d := p.conversation()
+	tokens, err := d.Tokens(answer.ID)
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func (p *plain) tokens(arg string) error {
 	if err != nil || at < 1 || at > len(tokens) {
 		return fmt.Errorf("the answer has tokens 1 to %d", len(tokens))
 	}
-	list, err := p.d.Candidates(p.ctx, answer.ID, at-1, mostCandidates)
+	list, err := d.Candidates(p.ctx, answer.ID, at-1, tree.MostCandidates)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ func (p *plain) tokens(arg string) error {
 		if err != nil || n < 1 || n > len(list) {
 			return fmt.Errorf("there are candidates 1 to %d", len(list))
 		}
-		return p.d.Branch(answer.ID, at-1, list[n-1].Token)
+		return d.Branch(answer.ID, at-1, list[n-1].Token)
 	}
 	for i, c := range list {
 		p.say(spokenCandidate(i, c))

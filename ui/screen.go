@@ -42,9 +42,6 @@ func (a rect) has(x, y int) bool {
 	return x >= a.x && x < a.x+a.width && y >= a.y && y < a.y+a.height
 }
 
-// promptWidth is the "› " before the composer's first line.
-const promptWidth = 2
-
 // tooSmall reports whether the screen cannot show the program.
 func (m *Model) tooSmall() bool { return m.width < minWidth || m.height < minHeight }
 
@@ -54,10 +51,7 @@ func (m *Model) arrange() {
 	if m.width <= 0 || m.height <= 0 {
 		return
 	}
-	c := m.tab().composer
-	c.SetWidth(max(1, m.width-promptWidth-1))
-	l := layout{strip: -1, rows: min(c.Rows(), max(1, m.height/3))}
-	c.Scroll(l.rows)
+	l := layout{strip: -1, rows: m.tab().composer.SetSize(m.width, m.height/3)}
 	bottom := m.height
 	if m.height >= 14 {
 		bottom--
@@ -75,13 +69,10 @@ func (m *Model) arrange() {
 		l.panel.x, l.panel.width = l.text.width, width
 	}
 	m.place = l
-	m.tab().transcript.setSize(l.text.width, l.text.height)
+	m.tab().transcript.SetSize(l.text.width, l.text.height, l.rule)
 	m.panel.setSize(l.panel.width, l.panel.height)
 	for _, d := range m.dialogs {
 		d.Resize(m.width, m.height)
-		if s, ok := d.(*searchBar); ok {
-			s.row = l.rule
-		}
 	}
 }
 
@@ -120,7 +111,7 @@ func (m *Model) draw() (lines []string, x, y int) {
 	lines = append(lines, m.drawText(l)...)
 	lines = append(lines, m.strip.Draw(m.th, m.width, m.height)...)
 	lines = append(lines, m.drawRule())
-	written, cx, cy := m.drawComposer(l)
+	written, cx, cy := m.tab().composer.Draw(m.focus == keys.Composer)
 	lines = append(lines, written...)
 	lines = append(lines, m.hintLines()...)
 	if l.strip >= 0 {
@@ -130,7 +121,7 @@ func (m *Model) draw() (lines []string, x, y int) {
 	if m.focus != keys.Composer {
 		x, y = -1, -1
 	}
-	if menu := m.tab().composer.menu.lines(m.th, m.width); len(menu) > 0 && m.focus == keys.Composer {
+	if menu := m.tab().composer.DrawMenu(m.width); len(menu) > 0 && m.focus == keys.Composer {
 		menu = menu[:min(len(menu), l.rule)]
 		kit.Overlay(lines, m.width, menu, 0, l.rule-len(menu))
 	}
@@ -155,7 +146,7 @@ func (m *Model) drawText(l layout) []string {
 	if t.empty() {
 		lines = m.drawEmpty(l.text.width, l.text.height)
 	} else {
-		lines = t.transcript.draw()
+		lines = t.transcript.Draw()
 	}
 	if m.panel.open() {
 		for i, side := range m.drawPanel() {
@@ -197,26 +188,4 @@ func (m *Model) drawTooSmall() []string {
 		}
 	}
 	return lines
-}
-
-// drawComposer is the prompt; the cursor is relative to its first row.
-func (m *Model) drawComposer(l layout) (lines []string, x, y int) {
-	c := m.tab().composer
-	written, x, y := c.Draw(l.rows)
-	style := m.th.Accent
-	if m.focus != keys.Composer {
-		style = m.th.Muted
-	}
-	for i := range l.rows {
-		edge := "  "
-		if i == 0 {
-			edge = style.Render(m.th.Glyphs.Cursor) + " "
-		}
-		line := ""
-		if i < len(written) {
-			line = written[i]
-		}
-		lines = append(lines, kit.Fit(edge+line, m.width))
-	}
-	return lines, x + promptWidth, y
 }

@@ -93,9 +93,7 @@ func (m *Model) applyTheme() {
 	}
 	for _, t := range m.tabs {
 		t.composer.SetTheme(th)
-		t.transcript.foldKey = m.keymap.Hint(keys.Composer, keys.Fold)
-		t.transcript.redoHint = m.redoHint()
-		t.transcript.setTheme(th)
+		t.transcript.SetLooks(th, m.keymap)
 	}
 }
 

@@ -150,8 +150,8 @@ func (i closeSetup) do(h kit.Host) tea.Cmd {
 // leavePrompt puts a prompt that is nowhere else into the composer.
 func (s *setup) leavePrompt(m *Model) {
 	c := s.tab.composer
-	if s.prompt != "" && (c.Empty() || s.written && s.prompt != c.prompt()) && !c.editing {
-		c.fill(s.prompt)
+	if s.prompt != "" && (c.Empty() || s.written && s.prompt != c.Text()) && !c.Editing() {
+		c.Fill(s.prompt)
 		m.edited()
 	}
 }

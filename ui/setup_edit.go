@@ -325,7 +325,7 @@ func (s *setup) presetItems() ([]kit.Item, func(d *draft, item int)) {
 func (s *setup) askSeeds(m *Model) tea.Cmd {
 	m.OpenDialog(kit.NewQuestion(m.th, "How many seeds?", "", "fill", fmt.Sprint(max(defaultBest, len(s.drafts))), false, func(h kit.Host, text string) tea.Cmd {
 		return alterSetup{s, func(s *setup) error {
-			n, err := number(kit.OneLine(text), defaultBest)
+			n, err := kit.ParseNumber(kit.OneLine(text), defaultBest)
 			if err == nil && (n < chat.MinCompare || n > chat.MaxCompare) {
 				err = fmt.Errorf("%d to %d seeds can be compared", chat.MinCompare, chat.MaxCompare)
 			}

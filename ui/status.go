@@ -47,9 +47,10 @@ func (m *Model) drawRule() string {
 	if t.view.Adapter != "" {
 		parts = append(parts, "adapter "+kit.OneLine(t.view.Adapter))
 	}
+	edited, editing := t.composer.Edited()
 	switch {
-	case t.composer.editing:
-		parts = append(parts, "editing "+t.composer.edits.what())
+	case editing:
+		parts = append(parts, "editing "+edited.String())
 	case c.System != "":
 		parts = append(parts, "system prompt")
 	}
@@ -75,9 +76,9 @@ func (m *Model) drawRule() string {
 		left = " " + strings.Join(parts, " · ") + " "
 	}
 	right := ""
-	if percent, scrolls := t.transcript.position(); scrolls && !t.transcript.follow && !t.empty() {
+	if percent, away := t.transcript.Position(); away && !t.empty() {
 		right = fmt.Sprintf(" %d %% ", percent)
-		if t.transcript.below {
+		if t.transcript.NewBelow() {
 			right = fmt.Sprintf(" %d %% · new text below, %s ", percent, m.hintFor(keys.Bottom))
 		}
 	}
@@ -85,7 +86,7 @@ func (m *Model) drawRule() string {
 	fill := max(0, m.width-ansi.StringWidth(left)-ansi.StringWidth(right)-4)
 	style := m.th.Border
 	line := style.Render(strings.Repeat(glyph, 2)) + m.th.Muted.Render(left) + style.Render(strings.Repeat(glyph, fill))
-	if t.transcript.below && right != "" {
+	if t.transcript.NewBelow() && right != "" {
 		line += m.th.Accent.Render(right)
 	} else {
 		line += m.th.Muted.Render(right)
@@ -160,11 +161,13 @@ func next(what string, ids ...keys.ID) nextKey { return nextKey{what, ids} }
 func (m *Model) nextKeys() []nextKey {
 	t := m.tab()
 	var first []nextKey
+	edited, editing := t.composer.Edited()
+	_, matches := t.transcript.Found()
 	switch {
 	case m.strip.Focused():
 	case m.focus == keys.Panel:
 		first = []nextKey{next("close the panel", keys.ClosePanel), next("back to the prompt", keys.FocusPanel)}
-	case m.focus == keys.Transcript && len(t.transcript.find.matches) > 0:
+	case m.focus == keys.Transcript && matches > 0:
 		return []nextKey{
 			next("next, previous match", keys.SearchNext, keys.SearchPrev), next("end the search", keys.Stop),
 			next("back to the prompt", keys.FocusComposer),
@@ -174,14 +177,14 @@ func (m *Model) nextKeys() []nextKey {
 			next("select", keys.SelectPrev, keys.SelectNext), next("copy", keys.CopyMessage), next("back to the prompt", keys.FocusComposer),
 			next("fold", keys.Fold), next("search", keys.Search), next("retry", keys.Retry), next("edit", keys.EditLast), next("help", keys.Help),
 		}
-	case t.composer.menu.open():
+	case t.composer.MenuOpen():
 		return []nextKey{
 			next("complete", keys.Complete), next("choose", keys.HistoryPrev, keys.HistoryNext), next("run", keys.Send), next("close the list", keys.Stop),
 		}
 	case t.generating():
 		first = []nextKey{next("stop", keys.Stop), next("messages", keys.Complete)}
-	case t.composer.editing:
-		first = t.composer.edits.nextKeys()
+	case editing:
+		first = keysOfEdit(edited)
 	case !t.composer.Empty():
 		first = []nextKey{next("send", keys.Send), next("new line", keys.Newline), next("editor", keys.Editor)}
 	case t.resumable():

@@ -5,26 +5,23 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
+	"rookery/ui/composer"
 	"rookery/ui/kit"
-	"rookery/ui/theme"
+	"rookery/ui/transcript"
 )
 
 // A tab is one open dialogue with its composer and transcript.
 type tab struct {
 	d          dialogue
 	view       chat.View // of the last frame
-	composer   *composer
-	transcript *transcript
+	composer   *composer.Composer
+	transcript *transcript.Transcript
 	unread     bool
 	goal       *goal      // nil: none
 	holds      int        // that keep answers from beginning
 	heldFor    string     // what is being read
 	held       kit.Action // begins an answer when it is there; nil: nothing waits
 	preview    *int       // how many turns of the line are shown behind the head; nil: as it is
-}
-
-func newTab(d dialogue, th theme.Theme, modelName string) *tab {
-	return &tab{d: d, view: d.View(), composer: newComposer(th), transcript: newTranscript(th, modelName)}
 }
 
 func (t *tab) title() string {
@@ -69,8 +66,7 @@ func (t *tab) unanswered() bool {
 // selectedPrompt is the user turn at or above the selected one, or the last.
 func (t *tab) selectedPrompt() (turn.Turn, bool) {
 	turns := t.view.Turns
-	if at := t.transcript.selected; at >= 0 && at < len(t.transcript.blocks) {
-		id := t.transcript.blocks[at].turn.ID
+	if id, selected := t.transcript.Selected(); selected {
 		line := slices.Concat(turns, t.view.Ahead)
 		if i := slices.IndexFunc(line, func(tn turn.Turn) bool { return tn.ID == id }); i >= 0 {
 			turns = line[:i+1]
@@ -97,24 +93,30 @@ func (t *tab) Title() string { return t.title() }
 func (t *tab) Empty() bool { return t.empty() }
 
 // Selected is the selected turn, or the last one.
-func (t *tab) Selected() (turn.Turn, bool) { return t.marked() }
-
-// SelectedAnswer is the selected answer, or the last one.
-func (t *tab) SelectedAnswer() (turn.Turn, bool) {
-	if b := t.transcript.target(); b != nil && b.answers() {
-		return b.turn, true
+func (t *tab) Selected() (turn.Turn, bool) {
+	line := slices.Concat(t.view.Turns, t.view.Ahead)
+	if id, selected := t.transcript.Selected(); selected {
+		if i := slices.IndexFunc(line, func(tn turn.Turn) bool { return tn.ID == id }); i >= 0 {
+			return line[i], true
+		}
+	}
+	if n := len(t.view.Turns); n > 0 {
+		return t.view.Turns[n-1], true
 	}
 	return turn.Turn{}, false
 }
+
+// SelectedAnswer is the selected answer, or the last one.
+func (t *tab) SelectedAnswer() (turn.Turn, bool) { return t.transcript.SelectedAnswer() }
 
 // Prompt is where the prompt is written.
 func (t *tab) Prompt() kit.Prompt { return t.composer }
 
 // ScrollToEnd shows the end of the messages.
-func (t *tab) ScrollToEnd() { t.transcript.toEnd() }
+func (t *tab) ScrollToEnd() { t.transcript.ScrollToEnd() }
 
 // ScrollToHead shows the turn that the conversation goes on from.
-func (t *tab) ScrollToHead() { t.transcript.toHead() }
+func (t *tab) ScrollToHead() { t.transcript.ScrollToHead() }
 
 // ShowTurn goes to a turn as soon as it has been read.
 func (t *tab) ShowTurn(turn turn.ID, text string) { t.goal = &goal{turn, text} }
@@ -124,9 +126,18 @@ func (t *tab) Preview(n int) {
 	if t.preview = &n; n < 0 {
 		t.preview = nil
 	}
-	t.transcript.synced = false
-	t.transcript.sync(t.shown())
-	t.transcript.toHead()
+	t.transcript.Preview(t.shown())
+}
+
+// shown is the view that the transcript draws.
+func (t *tab) shown() chat.View {
+	v := t.view
+	line := slices.Concat(v.Turns, v.Ahead)
+	if t.preview == nil || v.Live != nil || *t.preview > len(line) {
+		return v
+	}
+	v.Turns, v.Ahead = line[:*t.preview], line[*t.preview:]
+	return v
 }
 
 // Hold keeps back what begins answers until Release.

@@ -7,15 +7,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat/turn"
+	"rookery/ui/composer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/transcript"
 )
 
 // A closedTab can be opened again.
 type closedTab struct {
 	id     turn.ID // 0 if nothing was said in it
 	at     int     // where it was
-	prompt *composer
+	prompt *composer.Composer
 }
 
 // restore opens what was open last time.
@@ -48,10 +50,10 @@ func (m *Model) onRestored(msg restoredMsg) tea.Cmd {
 }
 
 func (m *Model) openTab(d dialogue) *tab {
-	t := newTab(d, m.th, m.modelName())
-	t.transcript.foldKey = m.keymap.Hint(keys.Composer, keys.Fold)
-	t.transcript.redoHint = m.redoHint()
-	return t
+	return &tab{
+		d: d, view: d.View(), composer: composer.New(m.th, m.history),
+		transcript: transcript.New(transcript.Options{Theme: m.th, Keys: m.keymap, ModelName: m.modelName(), Clipboard: m.clipboard}),
+	}
 }
 
 // goTo shows a tab.
@@ -62,8 +64,8 @@ func (m *Model) goTo(i int) {
 	m.active = i
 	t := m.tab()
 	t.unread = false
-	t.transcript.spin = m.spin()
-	t.transcript.sync(t.shown())
+	t.transcript.Sync(t.shown())
+	t.transcript.Animate(m.spin())
 	if m.focus == keys.Transcript {
 		m.setFocus(keys.Composer)
 	}
@@ -197,4 +199,14 @@ func (m *Model) dropTab(i int) {
 		active--
 	}
 	m.goTo(min(active, len(m.tabs)-1))
+}
+
+// keepDrafts puts what was written and not sent into the prompt history, where
+// the next start finds it. It runs when the program is over.
+func (m *Model) keepDrafts() {
+	for _, t := range m.tabs {
+		if text := t.composer.Unsent(); text != "" {
+			m.workspace.AddHistory(text)
+		}
+	}
 }

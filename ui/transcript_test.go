@@ -35,11 +35,11 @@ func TestScrolling(t *testing.T) {
 	b.press("ctrl+end")
 	b.sees("answer 39")
 	b.press("alt+up")
-	if b.m.tab().transcript.follow {
+	if _, away := b.m.tab().transcript.Position(); !away {
 		t.Error("still follows the end after scrolling up")
 	}
 	b.press("alt+down")
-	if !b.m.tab().transcript.follow {
+	if _, away := b.m.tab().transcript.Position(); away {
 		t.Error("does not follow the end after coming back to it")
 	}
 	b.check()
@@ -78,13 +78,13 @@ func TestResizingKeepsTheTextInView(t *testing.T) {
 	d := lecture(60)
 	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
 	b.press("ctrl+home", "pgdown", "pgdown")
-	place := b.m.tab().transcript.at.block
+	top := firstLine(b)
 	for _, width := range []int{60, 41, 200, 80} {
 		b.send(tea.WindowSizeMsg{Width: width, Height: 24})
 		b.check()
 	}
-	if got := b.m.tab().transcript.locate(b.m.tab().transcript.top()).block; got != place {
-		t.Errorf("block %d is at the top, it was %d", got, place)
+	if got := firstLine(b); got != top {
+		t.Errorf("%q is at the top, it was %q", got, top)
 	}
 }
 
@@ -101,10 +101,6 @@ func TestAnAnswerIsSettledAndRenderedExactly(t *testing.T) {
 	b.send(frameMsg{})
 	b.seesNot("[1]")
 	b.sees("A link")
-	blocks := b.m.tab().transcript.blocks
-	if last := blocks[len(blocks)-1]; !last.exact || last.stream != nil {
-		t.Errorf("the answer was not rendered again: %+v", last)
-	}
 }
 
 func TestRetryReplacesTheAnswer(t *testing.T) {
@@ -134,8 +130,8 @@ func TestThoughtsAndLongPromptsAreFolded(t *testing.T) {
 	b.sees("my secret thought")
 	b.press("ctrl+home")
 	b.seesNot("shows all")
-	if n := b.m.tab().transcript.total(); n < 500 {
-		t.Errorf("%d lines are unfolded", n)
+	if percent, _ := b.m.tab().transcript.Position(); percent > 6 { // of more than 500 lines
+		t.Errorf("a screen is %d %% of what is unfolded", percent)
 	}
 	b.press("alt+h", "ctrl+end", "tab", "t")
 	b.sees("my secret thought")
@@ -187,7 +183,7 @@ func TestCopying(t *testing.T) {
 	b.typeText("/copy code 3")
 	b.press("enter")
 	b.sees("this message has code blocks 1 to 2")
-	b.m.clipboard = func(string) error { return fmt.Errorf("no xclip") }
+	b.noClipboard = true
 	b.press("alt+y")
 	b.sees("sent to the terminal (OSC 52); no system clipboard was found")
 }
@@ -213,7 +209,7 @@ func TestSelectingWithTheMouse(t *testing.T) {
 		t.Error("ctrl+c does not copy a selection")
 	}
 	b.press("esc")
-	if b.m.tab().transcript.marked.active {
+	if b.m.tab().transcript.ClearMarks() {
 		t.Error("esc leaves the selection")
 	}
 	b.copied = ""
@@ -232,13 +228,13 @@ func TestSearching(t *testing.T) {
 	b.sees("of 11")
 	b.press("enter", "n")
 	b.sees("question 1")
-	before := b.m.tab().transcript.find.current
+	before, _ := b.m.tab().transcript.Found()
 	b.press("n", "N", "n")
-	if got := b.m.tab().transcript.find.current; got != (before+1)%11 {
+	if got, _ := b.m.tab().transcript.Found(); got != before%11+1 {
 		t.Errorf("match %d, was %d", got, before)
 	}
 	b.press("esc")
-	if b.m.tab().transcript.find.query != "" {
+	if b.m.tab().transcript.EndSearch() {
 		t.Error("esc does not end the search")
 	}
 	b.press("ctrl+f")
@@ -246,14 +242,6 @@ func TestSearching(t *testing.T) {
 	b.sees("no match")
 	b.press("esc")
 	b.seesNot("find:")
-}
-
-func TestSiblings(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
-	b.press("alt+,") // the answer has one version, the prompt above it has more
-	b.did("sibling 2 -1")
-	b.press("tab", "up", "up", "]")
-	b.did("sibling 2 +1")
 }
 
 func TestControlCharactersNeverReachTheTerminal(t *testing.T) {
@@ -281,9 +269,7 @@ func TestAVeryLongConversationOpensQuickly(t *testing.T) {
 	b.press("ctrl+home")
 	b.sees("question 0")
 	b.check()
-	for _, block := range b.m.tab().transcript.blocks {
-		if !block.exact {
-			t.Fatal("not everything has been rendered")
-		}
+	if b.m.tab().transcript.Render() != nil {
+		t.Fatal("not everything has been rendered")
 	}
 }

@@ -15,7 +15,6 @@ func TestWayOutOnANarrowScreen(t *testing.T) {
 		"help":          {"f1"},
 		"states":        {"f8"},
 		"scrubber":      {"f7"},
-		"microscope":    {"alt+shift+i"},
 		"setup":         {"f12"},
 		"checklist":     {"f12", "s"},
 		"seeds":         {"f12", "n"},
@@ -56,7 +55,6 @@ func TestClicksBesideDialogs(t *testing.T) {
 	}{
 		"palette":       {[]string{"ctrl+p"}, false},
 		"help":          {[]string{"f1"}, false},
-		"microscope":    {[]string{"alt+shift+i"}, false},
 		"setup":         {[]string{"f12"}, true},
 		"comparison":    {[]string{"f12", "enter"}, true},
 		"system prompt": {[]string{"alt+s", "H", "i"}, true},
@@ -95,7 +93,7 @@ func TestPasteIntoADialog(t *testing.T) {
 	b := newBench(t, shelfDesk(), Settings{}, 80, 24)
 	b.press("ctrl+f")
 	b.send(tea.PasteMsg{Content: "rook"})
-	if len(b.m.tab().transcript.find.matches) == 0 {
+	if _, matches := b.m.tab().transcript.Found(); matches == 0 {
 		t.Errorf("nothing is found:\n%s", b.screen())
 	}
 }

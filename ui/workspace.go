@@ -35,7 +35,6 @@ type workspace interface {
 	ExportTree(ctx context.Context, w io.Writer, id turn.ID, f transfer.Format, states bool) error
 	Import(ctx context.Context, r io.ReaderAt, size int64) ([]transfer.Result, error)
 	Delete(ctx context.Context, id turn.ID) error
-	History(ctx context.Context) ([]string, error)
 	AddHistory(prompt string)
 	States(ctx context.Context) ([]turn.State, error)
 	ParseMix(ctx context.Context, text string) (turn.Mix, error)
@@ -49,19 +48,19 @@ type dialogue interface {
 	View() chat.View
 	Send(text string) error
 	Stop()
-	Continue() error
-	Retry() error
 	EditLast(text string) error
-	SwitchSibling(id turn.ID, by int) error
 	ShowTurn(id turn.ID) error
-	treeDialogue
+	EditTurn(id turn.ID, text string) error
+	EditAnswer(id turn.ID, text string, goOn bool) error
+	Best(n int) error
+	SendBest(text string, n int) error
+	ChooseAlternatives(keep []turn.ID, drop bool) error
 	compareDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m turn.ThinkMode) error
 	SetMix(m turn.Mix) error
 	SetAdapter(a turn.Adapter) error
-	Reread() error
 	RecentDistribution() *chat.Distribution
 	NextDistribution(ctx context.Context) (*chat.Distribution, error)
 	SetTitle(title string) error
@@ -158,10 +157,7 @@ func (opening) ID() turn.ID                              { return 0 }
 func (opening) View() chat.View                          { return chat.View{Loading: true} }
 func (opening) Send(string) error                        { return errOpening }
 func (opening) Stop()                                    {}
-func (opening) Continue() error                          { return errOpening }
-func (opening) Retry() error                             { return errOpening }
 func (opening) EditLast(string) error                    { return errOpening }
-func (opening) SwitchSibling(turn.ID, int) error         { return errOpening }
 func (opening) ShowTurn(turn.ID) error                   { return errOpening }
 func (opening) SetSystem(string) error                   { return errOpening }
 func (opening) SetSampling(sampler.Params, string) error { return errOpening }
@@ -169,8 +165,12 @@ func (opening) SetThink(turn.ThinkMode) error            { return errOpening }
 func (opening) SetTitle(string) error                    { return errOpening }
 func (opening) SetMix(turn.Mix) error                    { return errOpening }
 func (opening) SetAdapter(turn.Adapter) error            { return errOpening }
-func (opening) Reread() error                            { return errOpening }
 func (opening) RecentDistribution() *chat.Distribution   { return nil }
 func (opening) NextDistribution(context.Context) (*chat.Distribution, error) {
 	return nil, errOpening
 }
+func (opening) EditTurn(turn.ID, string) error           { return errOpening }
+func (opening) EditAnswer(turn.ID, string, bool) error   { return errOpening }
+func (opening) Best(int) error                           { return errOpening }
+func (opening) SendBest(string, int) error               { return errOpening }
+func (opening) ChooseAlternatives([]turn.ID, bool) error { return errOpening }

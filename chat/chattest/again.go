@@ -36,18 +36,20 @@ func Read(e chat.Engine, r infer.Request, tokens []int32, by []string) (*infer.S
 
 // Answer is what the last turn of a line would be if nothing had interrupted
 // it: its adapters are changed where it says that they were. The request is
-// where the line begins, with the sampling and the stops of the answer; tree is
-// all turns of the conversation.
-func Answer(e chat.Engine, r infer.Request, line, tree []turn.Turn) ([]int32, error) {
+// where the line begins, with the sampling and the stops of the answer.
+func Answer(e chat.Engine, r infer.Request, line []turn.Turn) ([]int32, error) {
 	t := line[len(line)-1]
-	tokens, by := Readers(line, tree)
+	tokens, by := Readers(line)
 	prompt := len(tokens) - len(t.Tokens)
 	from, err := Read(e, r, tokens[:prompt], by[:prompt])
 	if err != nil {
 		return nil, err
 	}
 	r.From, r.Members, r.Weight, r.AnyAdapter = from, nil, 0, true
-	by = by[prompt : len(by)-t.Reading.Unread]
+	if len(t.History.Runs) > 0 {
+		by = by[:max(t.History.Len(), prompt)]
+	}
+	by = by[prompt:]
 	if len(by) == 0 { // it has read nothing of its own
 		by = []string{t.AdapterID}
 	}

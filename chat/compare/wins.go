@@ -3,8 +3,9 @@ package compare
 import (
 	"cmp"
 	"math"
-	"rookery/chat/turn"
 	"slices"
+
+	"rookery/chat/turn"
 )
 
 // z95 is the normal distribution's quantile for 95 % intervals.
@@ -74,11 +75,11 @@ func CountWins(votes []turn.Vote) WinTable {
 func (t *WinTable) addVote(of []int, winner int, score []float64) {
 	for k, i := range of {
 		s := &t.Standings[i]
-		switch {
-		case winner == turn.Tie:
+		switch winner {
+		case turn.Tie:
 			s.Ties++
 			score[i] += 1 / float64(len(of))
-		case winner == k:
+		case k:
 			s.Wins++
 			score[i]++
 		default:

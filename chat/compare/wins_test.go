@@ -2,9 +2,10 @@ package compare
 
 import (
 	"math"
-	"rookery/chat/turn"
 	"slices"
 	"testing"
+
+	"rookery/chat/turn"
 )
 
 func near(a, b, tolerance float64) bool { return math.Abs(a-b) <= tolerance }

@@ -24,16 +24,16 @@ func (r *AdapterRegistry) Drop(ctx context.Context, fingerprint string) error {
 // Forget takes an adapter off the engine and out of the list, at all its
 // strengths. It is refused while answers use any of them.
 func (r *AdapterRegistry) Forget(ctx context.Context, a turn.Adapter) error {
-	all, err := r.remembered(ctx)
+	all, err := r.knownAdapters(ctx)
 	if err != nil {
 		return err
 	}
 	maps.DeleteFunc(all, func(_ string, k turn.Adapter) bool { return !k.SameFile(a) })
-	loaded, err := r.loaded(ctx)
+	loaded, err := r.loadedAdapters(ctx)
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(loaded, func(a, b infer.LoadedAdapter) int { return b.Rows - a.Rows }) // what is refused comes first
+	slices.SortFunc(loaded, func(a, b infer.LoadedAdapter) int { return b.Rows - a.Rows }) // those in use come first: if one is refused, nothing is dropped
 	for _, l := range loaded {
 		if _, ok := all[l.Fingerprint]; !ok {
 			continue
@@ -42,12 +42,12 @@ func (r *AdapterRegistry) Forget(ctx context.Context, a turn.Adapter) error {
 			return err
 		}
 	}
-	for mark := range all {
-		if err := r.store.ForgetAdapter(ctx, mark); err != nil {
+	for fingerprint := range all {
+		if err := r.store.ForgetAdapter(ctx, fingerprint); err != nil {
 			return err
 		}
 		r.mu.Lock()
-		delete(r.known, mark)
+		delete(r.known, fingerprint)
 		r.mu.Unlock()
 	}
 	return nil
@@ -66,11 +66,11 @@ func (r *AdapterRegistry) Strengthen(ctx context.Context, a turn.Adapter, streng
 // Tidy takes those off the engine that are a but for their strength and that
 // no answer uses. They stay known.
 func (r *AdapterRegistry) Tidy(ctx context.Context, a turn.Adapter) error {
-	loaded, err := r.loaded(ctx)
+	loaded, err := r.loadedAdapters(ctx)
 	if err != nil {
 		return err
 	}
-	all, err := r.remembered(ctx)
+	all, err := r.knownAdapters(ctx)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,8 @@ type adapterEngine interface {
 	Adapters(ctx context.Context) ([]infer.LoadedAdapter, error)
 }
 
-// An AdapterRegistry is the adapters that are known. Its methods block and are safe for
-// concurrent use.
+// An AdapterRegistry knows the adapters that conversations can use. Its methods
+// block and are safe for concurrent use.
 type AdapterRegistry struct {
 	store   turn.Store
 	engine  Engine
@@ -62,18 +62,18 @@ func (r *AdapterRegistry) Use(open AdapterOpener, builtIn []string) {
 // List is all adapters that are known, by name and strength: loaded ones,
 // those of the store, and those that come with the program.
 func (r *AdapterRegistry) List(ctx context.Context) ([]turn.RegisteredAdapter, error) {
-	all, err := r.remembered(ctx)
+	all, err := r.knownAdapters(ctx)
 	if err != nil {
 		return nil, err
 	}
-	loaded, err := r.loaded(ctx)
+	loaded, err := r.loadedAdapters(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var list []turn.RegisteredAdapter
-	for mark, a := range all {
+	for fingerprint, a := range all {
 		l := turn.RegisteredAdapter{Adapter: a}
-		if i := slices.IndexFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == mark }); i >= 0 {
+		if i := slices.IndexFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == fingerprint }); i >= 0 {
 			l.Loaded = &loaded[i]
 		}
 		list = append(list, l)
@@ -88,8 +88,8 @@ func (r *AdapterRegistry) List(ctx context.Context) ([]turn.RegisteredAdapter, e
 	return list, nil
 }
 
-// remembered are those of the store and those loaded since, by fingerprint.
-func (r *AdapterRegistry) remembered(ctx context.Context) (map[string]turn.Adapter, error) {
+// knownAdapters are those of the store and those loaded since, by fingerprint.
+func (r *AdapterRegistry) knownAdapters(ctx context.Context) (map[string]turn.Adapter, error) {
 	stored, err := r.store.Adapters(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("listing the adapters: %w", err)
@@ -106,7 +106,7 @@ func (r *AdapterRegistry) remembered(ctx context.Context) (map[string]turn.Adapt
 	return all, nil
 }
 
-func (r *AdapterRegistry) loaded(ctx context.Context) ([]infer.LoadedAdapter, error) {
+func (r *AdapterRegistry) loadedAdapters(ctx context.Context) ([]infer.LoadedAdapter, error) {
 	e, ok := r.engine.(adapterEngine)
 	if !ok {
 		return nil, nil
@@ -116,7 +116,7 @@ func (r *AdapterRegistry) loaded(ctx context.Context) ([]infer.LoadedAdapter, er
 
 // Bytes is what the loaded adapters take beside the weights.
 func (r *AdapterRegistry) Bytes(ctx context.Context) (int64, error) {
-	loaded, err := r.loaded(ctx)
+	loaded, err := r.loadedAdapters(ctx)
 	var sum int64
 	for _, l := range loaded {
 		sum += l.Bytes
@@ -126,7 +126,7 @@ func (r *AdapterRegistry) Bytes(ctx context.Context) (int64, error) {
 
 // isLoaded says whether the engine has an adapter.
 func (r *AdapterRegistry) isLoaded(ctx context.Context, fingerprint string) (bool, error) {
-	loaded, err := r.loaded(ctx)
+	loaded, err := r.loadedAdapters(ctx)
 	return slices.ContainsFunc(loaded, func(l infer.LoadedAdapter) bool { return l.Fingerprint == fingerprint }), err
 }
 
@@ -229,7 +229,7 @@ func (r *AdapterRegistry) Need(ctx context.Context, fingerprint string) error {
 	if loaded, err := r.isLoaded(ctx, fingerprint); loaded || err != nil {
 		return err
 	}
-	all, err := r.remembered(ctx)
+	all, err := r.knownAdapters(ctx)
 	if err != nil {
 		return err
 	}
@@ -250,7 +250,7 @@ func (r *AdapterRegistry) FindTitle(ctx context.Context, fingerprint string) str
 	if fingerprint == "" {
 		return ""
 	}
-	all, err := r.remembered(ctx)
+	all, err := r.knownAdapters(ctx)
 	if a, ok := all[fingerprint]; ok && err == nil {
 		return a.Title()
 	}

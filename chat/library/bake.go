@@ -1,6 +1,7 @@
 package library
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,7 @@ import (
 	"rookery/infer/statefile"
 )
 
-// An reader is what a library needs of an engine.
+// An Engine is what a library needs of one.
 type Engine interface {
 	Model() *infer.Model
 	Submit(infer.Request) (*infer.Stream, error)
@@ -29,8 +30,8 @@ type Recipe struct {
 // ErrNoText says that there is nothing to bake.
 var ErrNoText = errors.New("there is no text to read")
 
-// Bake reads a text from the zero state, in chunks between the tokens of
-// what else runs, and keeps the state after it. progress may be nil. When ctx
+// Bake reads a text from the zero state, in chunks between the steps of
+// other requests, and keeps the state after it. progress may be nil. When ctx
 // ends the reading is stopped and nothing is kept.
 func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(infer.Progress)) (turn.State, error) {
 	t := prompt.TemplateOf(e.Model())
@@ -57,7 +58,7 @@ func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(in
 }
 
 // ReadState reads the tokens of a request, draws nothing, and returns the state
-// after them as a library keeps it: without what only an answer needs.
+// after them as a BareSnapshot. progress may be nil.
 func ReadState(ctx context.Context, e Engine, r infer.Request, progress func(infer.Progress)) (*infer.Snapshot, error) {
 	r.Logits = true
 	stream, err := e.Submit(r)
@@ -78,19 +79,15 @@ func ReadState(ctx context.Context, e Engine, r infer.Request, progress func(inf
 			progress(stream.Progress())
 		}
 	}
-	end := stream.Ending()
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case end.Err != nil:
-		return nil, end.Err
-	case end.Reason == infer.ReasonCancelled:
-		return nil, infer.ErrClosed
+	end, err := stream.Wait(ctx)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return nil, err
 	}
 	return BareSnapshot(end.Snapshot), nil
 }
 
-// BareSnapshot is a snapshot with the state alone.
+// BareSnapshot is a snapshot with the state alone: without logits, the
+// sampler's memory and what else only an answer needs.
 func BareSnapshot(s *infer.Snapshot) *infer.Snapshot {
 	return &infer.Snapshot{Model: s.Model, Tokenizer: s.Tokenizer, Adapter: s.Adapter, Position: s.Position, State: s.State}
 }

@@ -9,17 +9,18 @@ import (
 	"rookery/infer/statefile"
 )
 
-// A Base is what a dialogue knows of the state it begins from. The state
-// itself is read when it is needed.
+// A Base is what is known of the state that a conversation begins from, before
+// the state itself is read. The zero Base is the zero state.
 type Base struct {
 	Name                 string
 	Kind                 statefile.Kind
 	Adapter, AdapterName string // that it was made with
 }
 
-// asBase is what is known of a state that a conversation begins from.
+// BaseOf is what is known of a state that a conversation begins from.
 func BaseOf(s *turn.State) Base { return Base{s.Name, s.Kind, s.Adapter, s.AdapterName} }
 
+// Beginning is what the state has read.
 func (b Base) Beginning() prompt.Beginning {
 	switch b.Kind {
 	case "":

@@ -14,8 +14,8 @@ import (
 	"rookery/infer/statefile"
 )
 
-// ParseMix reads "state=weight,..."; "own" is the conversation's own run, whose
-// weight is 0 if it is not named.
+// ParseMix reads "state=weight,..."; "own" is the conversation's own state,
+// whose weight is 0 if it is not named.
 func (l *Library) ParseMix(ctx context.Context, text string) (turn.Mix, error) {
 	m := turn.Mix{Own: turn.MixMember{Name: turn.OwnName}}
 	for part := range strings.SplitSeq(text, ",") {

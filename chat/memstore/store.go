@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -57,25 +58,17 @@ func (s *Store) Conversations(ctx context.Context) ([]turn.Conversation, error) 
 	return list, ctx.Err()
 }
 
-// Load returns a conversation, its turns and the journal of an interrupted answer.
-func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn.Turn, *turn.Journal, error) {
+// Load returns a conversation and its turns.
+func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn.Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.conversations[id]
 	if c == nil {
-		return turn.Conversation{}, nil, nil, fmt.Errorf("there is no conversation %d", id)
-	}
-	turns := make([]turn.Turn, 0, len(c.turns))
-	for _, t := range c.turns {
-		turns = append(turns, t)
+		return turn.Conversation{}, nil, fmt.Errorf("there is no conversation %d", id)
 	}
 	// Parents are older than their children.
-	slices.SortFunc(turns, func(a, b turn.Turn) int { return cmp.Compare(a.ID, b.ID) })
-	var j *turn.Journal
-	if all := c.unfinished(); len(all) > 0 {
-		j = &all[len(all)-1]
-	}
-	return c.head, turns, j, ctx.Err()
+	turns := slices.SortedFunc(maps.Values(c.turns), func(a, b turn.Turn) int { return cmp.Compare(a.ID, b.ID) })
+	return c.head, turns, ctx.Err()
 }
 
 // SaveConversation inserts or updates the head data.
@@ -178,7 +171,7 @@ func (s *Store) AmendJournal(ctx context.Context, t turn.Turn) error {
 	defer s.mu.Unlock()
 	if c := s.owner[t.ID]; c != nil && c.journals[t.ID] != nil {
 		j := &c.journals[t.ID].Turn
-		j.Adapter, j.AdapterID, j.Reading = t.Adapter, t.AdapterID, t.Reading
+		j.Adapter, j.AdapterID, j.History = t.Adapter, t.AdapterID, t.History
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func TestRefusals(t *testing.T) {
 	ctx := context.Background()
 	s := memstore.New()
 	c := turn.Conversation{ID: 1}
-	if _, _, _, err := s.Load(ctx, 1); err == nil {
+	if _, _, err := s.Load(ctx, 1); err == nil {
 		t.Error("loaded a conversation that is not there")
 	}
 	if err := s.BeginJournal(ctx, 1, turn.Turn{ID: 3, Parent: 2}); err == nil {

@@ -53,7 +53,7 @@ func (s *Store) CopyTurns(ctx context.Context, c turn.Conversation, turns []turn
 
 // alike says that a state is that of both turns.
 func alike(a, b turn.Turn) bool {
-	return slices.Equal(a.Tokens, b.Tokens) && reflect.DeepEqual(a.Reading, b.Reading)
+	return slices.Equal(a.Tokens, b.Tokens) && reflect.DeepEqual(a.History, b.History)
 }
 
 // DropTurns removes turns.

@@ -1,13 +1,14 @@
 package prompt
 
 import (
-	"rookery/infer/tokenizer"
 	"slices"
 	"strings"
+
+	"rookery/infer/tokenizer"
 )
 
-// EditTokens is the tokens of an answer's new text: the old ones as long as they
-// spell it, then its own.
+// EditTokens are the tokens of an answer's new text: the old ones as long as
+// they spell it, then new ones. header is the beginning that the prompt gave.
 func (t Template) EditTokens(old []int32, header, text string) []int32 {
 	rest := strings.TrimPrefix(text, header)
 	if header == "" && (len(old) == 0 || !strings.HasPrefix(rest, t.Decode(old[:1]))) {
@@ -36,8 +37,8 @@ func (t Template) AnswerText(header string, tokens []int32) string {
 	return header + text
 }
 
-// CutAtStop cuts tokens where a stop begins, if a whole one is among them.
-// The part of a token that stands before it is tokenised again.
+// CutAtStop cuts tokens where a stop begins, if a whole stop is among them. The
+// part of a token that stands before the stop is tokenised again.
 func (t Template) CutAtStop(tokens []int32, stops []string) (_ []int32, stopped bool) {
 	if end := slices.Index(tokens, 0); end >= 0 {
 		tokens, stopped = tokens[:end], true

@@ -1,14 +1,14 @@
 package prompt
 
 import (
-	"rookery/chat/turn"
-	"slices"
 	"strings"
 	"unicode"
+
+	"rookery/chat/turn"
 )
 
-// TurnTokens is what the state reads for a turn on the way to one below it: its
-// own tokens if they are this tokenizer's, otherwise its text again.
+// TurnTokens are what the state of a later turn has read for a turn: its own
+// tokens if they are this tokenizer's, otherwise its text.
 func (t Template) TurnTokens(tn turn.Turn, r Rendering) []int32 {
 	switch {
 	case !t.OwnsTokens(tn):
@@ -20,20 +20,10 @@ func (t Template) TurnTokens(tn turn.Turn, r Rendering) []int32 {
 	}
 }
 
-// A Rendering is what text is rendered with.
-type Rendering struct {
-	System     string
-	Begins     Beginning
-	BlankLines bool
-}
-
-// EncodeTurn is a turn as tokens of this template's tokenizer, from the text
-// that people read.
+// EncodeTurn renders a turn from the text that people read, with thinking off.
 func (t Template) EncodeTurn(tn turn.Turn, r Rendering) []int32 {
 	if tn.Role == turn.RoleUser {
-		return t.encodeUser(userTurn{
-			first: tn.Parent == 0, begins: r.Begins, system: r.System, text: tn.Text, think: turn.ThinkOff, blankLines: r.BlankLines,
-		})
+		return t.encodePrompt(r, tn.Parent == 0, tn.Text, turn.ThinkOff)
 	}
 	text := tn.Text
 	if tn.Recall != nil {
@@ -43,13 +33,13 @@ func (t Template) EncodeTurn(tn turn.Turn, r Rendering) []int32 {
 	return t.EncodeAnswer(text)
 }
 
-// EncodeAnswer is a whole answer as the model would have drawn it.
+// EncodeAnswer renders a whole answer as the model would have drawn it.
 func (t Template) EncodeAnswer(text string) []int32 {
 	return t.Tokenizer.Encode(nil, " "+strings.TrimLeft(text, " "))
 }
 
-// OwnsTokens says that a turn's tokens are of this tokenizer. Those of the same
-// weights are; others must spell the turn's text, white space aside.
+// OwnsTokens says that a turn's tokens are of this template's tokenizer. Those
+// of the same weights are; others must spell the turn's text, white space aside.
 func (t Template) OwnsTokens(tn turn.Turn) bool {
 	if tn.Model == t.Model {
 		return true
@@ -69,16 +59,4 @@ func squeeze(s string) string {
 		}
 		return r
 	}, s)
-}
-
-// ReopenTurn is a first turn with the opening of another rendering.
-func (t Template) ReopenTurn(first turn.Turn, was, now Rendering) turn.Turn {
-	old := t.encodeOpening(was.System, was.Begins)
-	if t.OwnsTokens(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
-		first.Tokens = slices.Concat(t.encodeOpening(now.System, now.Begins), first.Tokens[len(old):])
-		return first
-	}
-	first.Tokens = t.EncodeTurn(first, now)
-	first.Model, first.ModelName = t.Model, t.ModelName
-	return first
 }

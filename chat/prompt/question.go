@@ -49,20 +49,18 @@ func (q *Question) Check() error {
 	return nil
 }
 
-// EncodeQuestion is what the state reads of a question, and the beginning of
-// the answer that it gives. The thinking mode is that of the last prompt.
+// EncodeQuestion renders a question, with the thinking mode for its last prompt.
+// header is the beginning of the answer that the last prompt gives.
 func (t Template) EncodeQuestion(q Question, r Rendering, think turn.ThinkMode) (tokens []int32, header string) {
-	p := userTurn{first: true, begins: r.Begins, system: r.System, think: turn.ThinkOff, blankLines: r.BlankLines}
-	for i, msg := range q.Messages {
-		if msg.Role == turn.RoleAssistant {
-			tokens = slices.Concat(tokens, t.EncodeAnswer(msg.Text))
-			continue
+	for i, m := range q.Messages {
+		switch {
+		case m.Role == turn.RoleAssistant:
+			tokens = slices.Concat(tokens, t.EncodeAnswer(m.Text))
+		case i < len(q.Messages)-1:
+			tokens = slices.Concat(tokens, t.encodePrompt(r, i == 0, m.Text, turn.ThinkOff))
+		default:
+			tokens = slices.Concat(tokens, t.encodePrompt(r, i == 0, m.Text, think))
 		}
-		if p.text = msg.Text; i == len(q.Messages)-1 && think != "" {
-			p.think = think
-		}
-		tokens = slices.Concat(tokens, t.encodeUser(p))
-		p.first = false
 	}
-	return tokens, t.header(p.think)
+	return tokens, t.header(think)
 }

@@ -53,6 +53,7 @@ type Template struct {
 	Model, ModelName string // fingerprint and name of the weights
 }
 
+// TemplateOf says how a model is spoken to.
 func TemplateOf(m *infer.Model) Template {
 	date := dateName.FindStringSubmatch(m.Name)
 	return Template{

@@ -20,6 +20,7 @@ func CleanText(s string) string {
 
 var unixEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
+// NormalizeLines ends every line with \n, as on Unix.
 func NormalizeLines(s string) string {
 	if !strings.Contains(s, "\r") {
 		return s
@@ -27,14 +28,8 @@ func NormalizeLines(s string) string {
 	return unixEnds.Replace(s)
 }
 
-// Beginning says what comes before the first prompt of a conversation.
-type Beginning uint8
-
-const (
-	FromZero  Beginning = iota // nothing: the zero state
-	Tuned                      // a state that was trained and has read nothing
-	AfterText                  // a state that has read a text, without the separator after it
-)
-
 // JoinLines is a text on one line.
 func JoinLines(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// trimLines is a text without space around it, with \n at the ends of lines.
+func trimLines(s string) string { return strings.TrimSpace(NormalizeLines(s)) }

@@ -44,12 +44,12 @@ type bundleFile struct {
 
 type bundleBase struct {
 	bundleEntry
-	ID string `json:"id"`
+	ID turn.ID `json:"id"`
 }
 
 type bundleConversation struct {
 	bundleEntry
-	ID     string        `json:"id"`
+	ID     turn.ID       `json:"id"`
 	Title  string        `json:"title"`
 	Turns  int           `json:"turns"`
 	States []bundleState `json:"states,omitempty"`
@@ -57,7 +57,7 @@ type bundleConversation struct {
 
 type bundleState struct {
 	bundleEntry
-	Turn string `json:"turn"`
+	Turn turn.ID `json:"turn"`
 }
 
 // A bundleEntry is a file in the bundle.
@@ -89,9 +89,9 @@ func (b *BundleWriter) Add(t turn.Tree) error {
 		return nil
 	}
 	b.have[t.Conversation.ID] = true
-	c := bundleConversation{ID: t.Conversation.ID.String(), Title: t.Conversation.Title, Turns: len(t.Turns)}
+	c := bundleConversation{ID: t.Conversation.ID, Title: t.Conversation.Title, Turns: len(t.Turns)}
 	var err error
-	c.bundleEntry, err = b.write("conversations/"+c.ID+".json", zip.Deflate, func(w io.Writer) error { return writeTree(w, t) })
+	c.bundleEntry, err = b.write("conversations/"+c.ID.String()+".json", zip.Deflate, func(w io.Writer) error { return writeTree(w, t) })
 	if err != nil {
 		return fmt.Errorf("bundling conversation %q: %w", t.Conversation.Title, err)
 	}
@@ -111,7 +111,7 @@ func (b *BundleWriter) Add(t turn.Tree) error {
 		if err != nil {
 			return fmt.Errorf("bundling the state of turn %d: %w", s.Turn, err)
 		}
-		c.States = append(c.States, bundleState{entry, s.Turn.String()})
+		c.States = append(c.States, bundleState{entry, s.Turn})
 	}
 	b.file.Conversations = append(b.file.Conversations, c)
 	return b.addBases(t)
@@ -141,15 +141,14 @@ func (b *BundleWriter) addBase(base turn.TreeBase) error {
 	if err != nil {
 		return err
 	}
-	id := base.ID.String()
-	entry, err := b.write("bases/"+id+".rkst", zip.Store, func(w io.Writer) error {
+	entry, err := b.write("bases/"+base.ID.String()+".rkst", zip.Store, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	b.file.Bases = append(b.file.Bases, bundleBase{entry, id})
+	b.file.Bases = append(b.file.Bases, bundleBase{entry, base.ID})
 	return nil
 }
 
@@ -159,7 +158,7 @@ func (b *BundleWriter) write(name string, method uint16, write func(io.Writer) e
 	if err != nil {
 		return bundleEntry{}, err
 	}
-	sum := summed{w: w, hash: sha256.New()}
+	sum := checksum{w: w, hash: sha256.New()}
 	err = write(&sum)
 	return bundleEntry{name, sum.size, hex.EncodeToString(sum.hash.Sum(nil))}, err
 }
@@ -181,14 +180,14 @@ func (b *BundleWriter) Close() error {
 	return nil
 }
 
-// summed counts and hashes what is written.
-type summed struct {
+// A checksum counts and hashes what is written.
+type checksum struct {
 	w    io.Writer
 	hash hash.Hash
 	size int64
 }
 
-func (s *summed) Write(p []byte) (int, error) {
+func (s *checksum) Write(p []byte) (int, error) {
 	n, err := s.w.Write(p)
 	s.hash.Write(p[:n])
 	s.size += int64(n)
@@ -198,7 +197,7 @@ func (s *summed) Write(p []byte) (int, error) {
 // LoadTree is a stored conversation as a tree, for a bundle; with the states
 // that are kept of it if they are wanted. They are read when they are written.
 func LoadTree(ctx context.Context, store turn.Store, id turn.ID, states bool) (turn.Tree, error) {
-	c, turns, _, err := store.Load(ctx, id)
+	c, turns, err := store.Load(ctx, id)
 	if err != nil {
 		return turn.Tree{}, err
 	}

@@ -45,7 +45,7 @@ func readBundle(r io.ReaderAt, size int64) ([]turn.Tree, error) {
 		}
 		b.files[f.Name] = f
 	}
-	file, err := b.manifest()
+	file, err := b.readManifest()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", bundleManifest, err)
 	}
@@ -55,7 +55,7 @@ func readBundle(r io.ReaderAt, size int64) ([]turn.Tree, error) {
 	trees := make([]turn.Tree, 0, len(file.Conversations))
 	seen := map[turn.ID]bool{}
 	for _, c := range file.Conversations {
-		t, err := b.conversation(c)
+		t, err := b.readConversation(c)
 		if err != nil {
 			return nil, fmt.Errorf("conversation %.80q: %w", c.Title, err)
 		}
@@ -84,10 +84,8 @@ func (b *bundleReader) listBases(list []bundleBase) (map[turn.ID]bundleBase, err
 		return nil, fmt.Errorf("it holds %d states of a library; %d can be read", len(list), bundleBases)
 	}
 	for _, e := range list {
-		id, err := parseID(e.ID)
+		id := e.ID
 		switch {
-		case err != nil:
-			return nil, err
 		case id <= turn.LastBuiltIn || id > importLastID:
 			return nil, fmt.Errorf("%d is no id for a state", id)
 		case !strings.HasPrefix(e.File, "bases/"):
@@ -105,9 +103,9 @@ func (b *bundleReader) listBases(list []bundleBase) (map[turn.ID]bundleBase, err
 	return bases, nil
 }
 
-func (b *bundleReader) base(id turn.ID) (turn.State, error) {
+func (b *bundleReader) readBase(id turn.ID) (turn.State, error) {
 	var s statefile.State
-	data, err := b.all(b.bases[id].bundleEntry)
+	data, err := b.readFile(b.bases[id].bundleEntry)
 	if err == nil {
 		err = s.UnmarshalBinary(data)
 	}
@@ -121,9 +119,9 @@ func (b *bundleReader) base(id turn.ID) (turn.State, error) {
 	return turn.NewState(id, s), nil
 }
 
-// all is a state's file, checked.
-func (b *bundleReader) all(e bundleEntry) ([]byte, error) {
-	r, err := b.open(e, bundleStateBytes)
+// readFile reads the file of a state and checks it.
+func (b *bundleReader) readFile(e bundleEntry) ([]byte, error) {
+	r, err := b.openFile(e, bundleStateBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -131,9 +129,9 @@ func (b *bundleReader) all(e bundleEntry) ([]byte, error) {
 	return data, errors.Join(err, r.Close())
 }
 
-func (b *bundleReader) manifest() (bundleFile, error) {
+func (b *bundleReader) readManifest() (bundleFile, error) {
 	var file bundleFile
-	r, err := b.open(bundleEntry{File: bundleManifest}, bundleManifestBytes)
+	r, err := b.openFile(bundleEntry{File: bundleManifest}, bundleManifestBytes)
 	if err != nil {
 		return file, err
 	}
@@ -152,14 +150,14 @@ func (b *bundleReader) manifest() (bundleFile, error) {
 	return file, nil
 }
 
-func (b *bundleReader) conversation(c bundleConversation) (turn.Tree, error) {
+func (b *bundleReader) readConversation(c bundleConversation) (turn.Tree, error) {
 	if !strings.HasPrefix(c.File, "conversations/") {
 		return turn.Tree{}, fmt.Errorf("its file cannot be %.60q", c.File)
 	}
 	if b.json += c.Size; c.Size < 0 || b.json > bundleAllJSONBytes {
 		return turn.Tree{}, fmt.Errorf("all conversations together have more than %d bytes", int64(bundleAllJSONBytes))
 	}
-	r, err := b.open(c.bundleEntry, bundleJSONBytes)
+	r, err := b.openFile(c.bundleEntry, bundleJSONBytes)
 	if err != nil {
 		return turn.Tree{}, err
 	}
@@ -171,30 +169,27 @@ func (b *bundleReader) conversation(c bundleConversation) (turn.Tree, error) {
 	switch {
 	case err != nil:
 		return t, err
-	case t.Conversation.ID.String() != c.ID:
-		return t, fmt.Errorf("it is %d in its file and %.40q in the manifest", t.Conversation.ID, c.ID)
+	case t.Conversation.ID != c.ID:
+		return t, fmt.Errorf("it is %d in its file and %d in the manifest", t.Conversation.ID, c.ID)
 	case len(t.Turns) != c.Turns:
 		return t, fmt.Errorf("it has %d turns and the manifest says %d", len(t.Turns), c.Turns)
 	}
 	for _, id := range libraryStates(&t) {
-		if b.bases[id].ID != "" {
-			t.Bases = append(t.Bases, turn.TreeBase{ID: id, Read: func() (turn.State, error) { return b.base(id) }})
+		if b.bases[id].ID != 0 {
+			t.Bases = append(t.Bases, turn.TreeBase{ID: id, Read: func() (turn.State, error) { return b.readBase(id) }})
 		}
 	}
-	return t, b.states(&t, c.States)
+	return t, b.addStates(&t, c.States)
 }
 
-// states says where a tree's states are.
-func (b *bundleReader) states(t *turn.Tree, states []bundleState) error {
+// addStates tells a tree where its states are.
+func (b *bundleReader) addStates(t *turn.Tree, states []bundleState) error {
 	turns := make(map[turn.ID]bool, len(t.Turns))
 	for _, tn := range t.Turns {
 		turns[tn.ID] = true
 	}
 	for _, s := range states {
-		id, err := parseID(s.Turn)
-		if err != nil {
-			return err
-		}
+		id := s.Turn
 		switch {
 		case !turns[id]:
 			return fmt.Errorf("there is a state of turn %d, which is not there or has two", id)
@@ -206,26 +201,26 @@ func (b *bundleReader) states(t *turn.Tree, states []bundleState) error {
 			return fmt.Errorf("the state of turn %d has %d bytes; %d can be read", id, s.Size, int64(bundleStateBytes))
 		}
 		delete(turns, id)
-		t.States = append(t.States, turn.TreeState{Turn: id, Read: func() (*infer.Snapshot, error) { return b.snapshot(s) }})
+		t.States = append(t.States, turn.TreeState{Turn: id, Read: func() (*infer.Snapshot, error) { return b.readSnapshot(s) }})
 	}
 	return nil
 }
 
-func (b *bundleReader) snapshot(s bundleState) (*infer.Snapshot, error) {
-	data, err := b.all(s.bundleEntry)
+func (b *bundleReader) readSnapshot(s bundleState) (*infer.Snapshot, error) {
+	data, err := b.readFile(s.bundleEntry)
 	snapshot := new(infer.Snapshot)
 	if err == nil {
 		err = snapshot.UnmarshalBinary(data)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the state of turn %s: %w", s.Turn, err)
+		return nil, fmt.Errorf("the state of turn %d: %w", s.Turn, err)
 	}
 	return snapshot, nil
 }
 
-// open reads a file of the bundle. Closing says whether it was what the
+// openFile reads a file of the bundle. Closing says whether it was what the
 // manifest says, whose own size and checksum are not given.
-func (b *bundleReader) open(e bundleEntry, limit int64) (*checkedFile, error) {
+func (b *bundleReader) openFile(e bundleEntry, limit int64) (*checkedFile, error) {
 	f := b.files[e.File]
 	if f == nil {
 		return nil, fmt.Errorf("%.60q is missing", e.File)
@@ -237,7 +232,7 @@ func (b *bundleReader) open(e bundleEntry, limit int64) (*checkedFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%.60q: %w", e.File, err)
 	}
-	sum := &summed{w: io.Discard, hash: sha256.New()}
+	sum := &checksum{w: io.Discard, hash: sha256.New()}
 	return &checkedFile{io.TeeReader(io.LimitReader(r, limit), sum), r, sum, e}, nil
 }
 
@@ -245,7 +240,7 @@ func (b *bundleReader) open(e bundleEntry, limit int64) (*checkedFile, error) {
 type checkedFile struct {
 	io.Reader
 	file  io.Closer
-	sum   *summed
+	sum   *checksum
 	entry bundleEntry
 }
 

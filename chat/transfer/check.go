@@ -3,12 +3,13 @@ package transfer
 import (
 	"errors"
 	"fmt"
-	"rookery/chat/turn"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"rookery/chat/turn"
 )
 
 // Bounds of what is imported.
@@ -29,7 +30,7 @@ type treeCheck struct {
 	above map[turn.ID]turn.ID // parents
 }
 
-func (k *treeCheck) turn(t turn.Turn) error {
+func (k *treeCheck) checkTurn(t turn.Turn) error {
 	if k.roles == nil {
 		k.roles, k.above = map[turn.ID]turn.Role{}, map[turn.ID]turn.ID{}
 	}
@@ -37,6 +38,8 @@ func (k *treeCheck) turn(t turn.Turn) error {
 	switch {
 	case len(k.roles) >= importTurns:
 		return fmt.Errorf("there are more than %d turns", importTurns)
+	case t.ID <= 0:
+		return fmt.Errorf("%d is no id", t.ID)
 	case k.roles[t.ID] != 0:
 		return fmt.Errorf("its id %d is also that of an earlier one", t.ID)
 	case t.Parent != 0 && !known:
@@ -56,20 +59,20 @@ func (k *treeCheck) turn(t turn.Turn) error {
 	case !storableTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
-	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.Reading.Names()...) {
+	for _, name := range append([]string{t.Model, t.ModelName, t.Base, t.Adapter, t.AdapterID, t.Label}, t.History.Names()...) {
 		if err := checkName(name); err != nil {
 			return err
 		}
 	}
-	if err := t.Reading.Check(); err != nil {
+	if err := t.History.Check(); err != nil {
 		return fmt.Errorf("how it was read: %w", err)
 	}
 	k.roles[t.ID], k.above[t.ID] = t.Role, t.Parent
 	return checkMix(t.Mix)
 }
 
-// conversation checks what a tree's turns belong to, after them.
-func (k *treeCheck) conversation(c *turn.Conversation) error {
+// checkConversation checks the conversation, after its turns.
+func (k *treeCheck) checkConversation(c *turn.Conversation) error {
 	switch {
 	case c.ID <= 0 || c.ID > importLastID:
 		return fmt.Errorf("%d is no id for a conversation", c.ID)
@@ -93,15 +96,15 @@ func (k *treeCheck) conversation(c *turn.Conversation) error {
 	default:
 		return fmt.Errorf("there is no thinking mode %.40q", c.Think)
 	}
-	if !k.below(c.Head, c.Tip) {
+	if !k.isBelow(c.Head, c.Tip) {
 		c.Tip = c.Head
 	}
 	c.Deleted = time.Time{}
 	return errors.Join(checkName(c.Title), checkName(c.Preset), checkName(c.Adapter), checkMix(c.Mix))
 }
 
-// below reports whether a turn is on the line to tip; the beginning always is.
-func (k *treeCheck) below(id, tip turn.ID) bool {
+// isBelow reports whether a turn is on the line to tip; the beginning always is.
+func (k *treeCheck) isBelow(id, tip turn.ID) bool {
 	for at := tip; id != 0; at = k.above[at] {
 		if at == 0 {
 			return false

@@ -3,6 +3,7 @@ package transfer
 import (
 	"fmt"
 	"io"
+
 	"rookery/chat/turn"
 )
 
@@ -26,9 +27,9 @@ func Export(w io.Writer, f Format, c turn.Conversation, line []turn.Turn) error 
 	var err error
 	switch f {
 	case Markdown:
-		_, err = io.WriteString(w, markdownOf(c, line))
+		_, err = io.WriteString(w, renderMarkdown(c, line))
 	case JSON:
-		err = writeJSON(w, c, line)
+		err = writeLine(w, c, line)
 	case WholeTree:
 		err = writeTree(w, turn.Tree{Conversation: c, Turns: line})
 	default:

@@ -8,11 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"rookery/chat/prompt"
-	"rookery/chat/turn"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"rookery/chat/prompt"
+	"rookery/chat/turn"
 )
 
 // Bounds of files of other programs.
@@ -125,9 +126,9 @@ func (p *Import) readForeign(r io.Reader, size int64) error {
 		case err != nil:
 			return errNoForm
 		case c == '[':
-			err = f.array(dec)
+			err = f.readArray(dec)
 		case c == '{':
-			err = f.object(dec)
+			err = f.readObject(dec)
 		default:
 			return errNoForm
 		}
@@ -165,8 +166,8 @@ func firstByte(dec *json.Decoder, in *bufio.Reader) (byte, error) {
 	}
 }
 
-// array reads conversations, or the messages of one.
-func (f *foreignFile) array(dec *json.Decoder) error {
+// readArray reads conversations, or the messages of one.
+func (f *foreignFile) readArray(dec *json.Decoder) error {
 	var talk foreignTalk
 	err := eachElement(dec, func() error {
 		var c foreignConversation
@@ -180,30 +181,30 @@ func (f *foreignFile) array(dec *json.Decoder) error {
 			talk = append(talk, c.foreignMessage)
 			return nil
 		}
-		return f.take(c)
+		return f.addConversation(c)
 	})
 	if err == nil && len(talk) > 0 {
-		err = f.take(foreignConversation{Messages: talk})
+		err = f.addConversation(foreignConversation{Messages: talk})
 	}
 	return err
 }
 
-func (f *foreignFile) object(dec *json.Decoder) error {
+func (f *foreignFile) readObject(dec *json.Decoder) error {
 	var c foreignConversation
 	if err := dec.Decode(&c); err != nil {
 		return err
 	}
-	return f.take(c)
+	return f.addConversation(c)
 }
 
-// take makes a tree of a conversation. One that cannot be is refused with the
-// reason, and the others are read on.
-func (f *foreignFile) take(c foreignConversation) error {
+// addConversation makes a tree of a conversation. One that cannot be made a tree
+// is refused with the reason, and reading goes on.
+func (f *foreignFile) addConversation(c foreignConversation) error {
 	f.n++
 	if f.n > foreignConversations {
 		return fmt.Errorf("there are more than %d conversations", foreignConversations)
 	}
-	t, err := c.tree()
+	t, err := c.makeTree()
 	if err != nil {
 		title := c.Title
 		if title == "" {
@@ -222,10 +223,10 @@ func (f *foreignFile) take(c foreignConversation) error {
 	return nil
 }
 
-// tree makes a line of turns without tokens, which are made when the
-// conversation goes on. Its ids follow from what it says, so that it is known
-// when it comes again.
-func (c foreignConversation) tree() (turn.Tree, error) {
+// makeTree makes a line of turns. They have no tokens: these are made when the
+// conversation goes on. The ids are a hash of the text, so that a conversation is
+// recognised when it is imported again.
+func (c foreignConversation) makeTree() (turn.Tree, error) {
 	t := turn.Tree{Conversation: turn.Conversation{
 		System: c.System, Think: turn.ThinkOff, Sampling: prompt.FamilyPresets(prompt.FamilyWorld)[0].Sampling,
 		Created: time.Now().UTC(), Updated: time.Now().UTC(),
@@ -247,11 +248,11 @@ func (c foreignConversation) tree() (turn.Tree, error) {
 	}
 	var check treeCheck
 	for i, tn := range t.Turns {
-		if err := check.turn(tn); err != nil {
+		if err := check.checkTurn(tn); err != nil {
 			return t, fmt.Errorf("message %d: %w", i+1, err)
 		}
 	}
-	return t, check.conversation(&t.Conversation)
+	return t, check.checkConversation(&t.Conversation)
 }
 
 // foreignSpeakers are the names of who speaks.
@@ -290,7 +291,7 @@ func (m foreignMessage) addTo(t *turn.Tree) error {
 	return nil
 }
 
-// number gives the turns of a line ids, one below the other.
+// numberTurns gives the turns of a line ids, one below the other.
 func numberTurns(t *turn.Tree) {
 	sum := sha256.New()
 	_, _ = fmt.Fprintf(sum, "%d %s\n", len(t.Conversation.System), t.Conversation.System)

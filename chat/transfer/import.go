@@ -8,9 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"rookery/chat/turn"
 	"slices"
 	"strings"
+
+	"rookery/chat/turn"
 )
 
 // An Outcome is what becomes of a conversation that is imported.
@@ -72,24 +73,24 @@ const sniffed = 4096
 func isTree(head []byte) bool {
 	text := strings.TrimSpace(strings.TrimPrefix(string(head), "\ufeff"))
 	return strings.HasPrefix(text, "{") && strings.Contains(text, `"format"`) &&
-		(strings.Contains(text, `"`+treeFormat+`"`) || strings.Contains(text, `"`+exportFormat+`"`))
+		(strings.Contains(text, `"`+treeFormat+`"`) || strings.Contains(text, `"`+lineFormat+`"`))
 }
 
 // Plan says what would become of every conversation; nothing is stored.
 func (p *Import) Plan(ctx context.Context, store turn.Store) ([]Result, error) {
-	arrivals, _, err := p.plan(ctx, store, nil)
-	return arrivals, err
+	results, _, err := p.plan(ctx, store, nil)
+	return results, err
 }
 
 // Commit stores in one transaction what is not stored yet. Nothing that is
 // stored is changed.
 func (p *Import) Commit(ctx context.Context, store turn.Store) ([]Result, error) {
-	const attempts = 8 // an id of a turn is in use elsewhere once in a blue moon
+	const attempts = 8 // it is rare that another conversation has the id of a turn
 	avoid := map[turn.ID]bool{}
 	for attempt := 0; ; attempt++ {
-		arrivals, trees, err := p.plan(ctx, store, avoid)
+		results, trees, err := p.plan(ctx, store, avoid)
 		if err != nil || len(trees) == 0 {
-			return arrivals, err
+			return results, err
 		}
 		trees, added, err := addLibrary(ctx, store, trees)
 		if err == nil {
@@ -108,12 +109,13 @@ func (p *Import) Commit(ctx context.Context, store turn.Store) ([]Result, error)
 		if err != nil {
 			return nil, err
 		}
-		return arrivals, nil
+		return results, nil
 	}
 }
 
-// plan finds the ids under which trees are stored, and those that are to be.
-func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]bool) (arrivals []Result, trees []turn.Tree, err error) {
+// plan finds the ids under which trees are stored, and the trees that are to be
+// stored. Ids of avoid are not used.
+func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]bool) (results []Result, trees []turn.Tree, err error) {
 	list, err := store.Conversations(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -122,54 +124,80 @@ func (p *Import) plan(ctx context.Context, store turn.Store, avoid map[turn.ID]b
 	if err != nil {
 		return nil, nil, err
 	}
-	stored := make(map[turn.ID]turn.Conversation, len(list))
+	at := planner{store: store, stored: make(map[turn.ID]turn.Conversation, len(list)), coming: map[turn.ID]turn.Tree{}, avoid: avoid}
 	for _, c := range list {
-		stored[c.ID] = c
+		at.stored[c.ID] = c
 	}
-	coming := map[turn.ID]turn.Tree{}
 	for _, t := range p.trees {
-		a := Result{Title: t.Conversation.Title, Turns: len(t.Turns), States: len(t.States), Outcome: OutcomeNew}
-		for try := 0; ; try++ {
-			at := t
-			if try > 0 {
-				a.Outcome, at = OutcomeCopy, shifted(t, try)
-			}
-			a.ID = at.Conversation.ID
-			if avoid[a.ID] {
-				continue
-			}
-			if c, ok := stored[a.ID]; ok {
-				_, turns, _, err := store.Load(ctx, a.ID)
-				if err != nil {
-					return nil, nil, err
-				}
-				if !covers(turns, at.Turns) {
-					continue
-				}
-				a.Outcome = OutcomePresent
-				if !c.Deleted.IsZero() {
-					a.Note = "in the bin"
-				}
-			} else if same, ok := coming[a.ID]; ok {
-				if !covers(same.Turns, at.Turns) {
-					continue
-				}
-				a.Outcome, a.Note = OutcomePresent, "given twice"
-			} else {
-				coming[a.ID] = at
-				trees = append(trees, at)
-				a.Note = lacks(&at, states)
-			}
-			break
+		r, t, err := at.place(ctx, t)
+		if err != nil {
+			return nil, nil, err
 		}
-		arrivals = append(arrivals, a)
+		if r.Outcome != OutcomePresent {
+			r.Note = describeMissing(&t, states)
+			trees = append(trees, t)
+		}
+		results = append(results, r)
 	}
-	return append(arrivals, p.results...), trees, nil
+	return append(results, p.results...), trees, nil
 }
 
-// lacks says which states of the library a tree needs and neither brings nor
-// finds there.
-func lacks(t *turn.Tree, there []turn.State) string {
+// A planner knows which ids of conversations are in use.
+type planner struct {
+	store  turn.Store
+	stored map[turn.ID]turn.Conversation
+	coming map[turn.ID]turn.Tree // trees of this import
+	avoid  map[turn.ID]bool
+}
+
+// place finds the ids that a tree is stored under. It tries the tree's own, and
+// then others, until they are free or have the same turns.
+func (p *planner) place(ctx context.Context, tree turn.Tree) (Result, turn.Tree, error) {
+	r := Result{Title: tree.Conversation.Title, Turns: len(tree.Turns), States: len(tree.States), Outcome: OutcomeNew}
+	for try := 0; ; try++ {
+		t := tree
+		if try > 0 {
+			r.Outcome, t = OutcomeCopy, shiftIDs(tree, try)
+		}
+		r.ID = t.Conversation.ID
+		there, note, err := p.find(ctx, r.ID)
+		switch {
+		case err != nil:
+			return r, t, err
+		case p.avoid[r.ID]:
+		case there == nil:
+			p.coming[r.ID] = t
+			return r, t, nil
+		case coverTurns(there, t.Turns):
+			r.Outcome, r.Note = OutcomePresent, note
+			return r, t, nil
+		}
+	}
+}
+
+// find returns the turns that are stored, or come before, under an id; nil if it
+// is free. The note is about who has it.
+func (p *planner) find(ctx context.Context, id turn.ID) (turns []turn.Turn, note string, err error) {
+	if t, ok := p.coming[id]; ok {
+		return t.Turns, "given twice", nil
+	}
+	c, ok := p.stored[id]
+	if !ok {
+		return nil, "", nil
+	}
+	if !c.Deleted.IsZero() {
+		note = "in the bin"
+	}
+	_, turns, err = p.store.Load(ctx, id)
+	if turns == nil {
+		turns = []turn.Turn{}
+	}
+	return turns, note, err
+}
+
+// describeMissing says which states a tree needs that neither it nor the
+// library has.
+func describeMissing(t *turn.Tree, there []turn.State) string {
 	mixed := 0
 	for _, id := range libraryStates(t) {
 		if slices.ContainsFunc(t.Bases, func(b turn.TreeBase) bool { return b.ID == id }) || hasState(there, id) {
@@ -189,9 +217,9 @@ func lacks(t *turn.Tree, there []turn.State) string {
 	return fmt.Sprintf("%d states of its mixes are missing", mixed)
 }
 
-// covers reports whether turns that are stored hold all of others. An answer
-// may have been continued since.
-func covers(stored, turns []turn.Turn) bool {
+// coverTurns reports whether stored turns hold all of others. A stored answer
+// may be longer: it was continued.
+func coverTurns(stored, turns []turn.Turn) bool {
 	have := make(map[turn.ID]turn.Turn, len(stored))
 	for _, t := range stored {
 		have[t.ID] = t
@@ -205,11 +233,11 @@ func covers(stored, turns []turn.Turn) bool {
 	return true
 }
 
-// shifted is a tree with other ids: all are greater by the same small number,
-// which keeps their order and follows from what is in the tree, so that the
-// same tree gets the same ids again.
-func shifted(t turn.Tree, try int) turn.Tree {
-	by := turn.ID(digest(t)>>33) + turn.ID(try) // half a second of creation time at most
+// shiftIDs gives a tree other ids: all are greater by the same number. It keeps
+// their order, and follows from the tree and the try, so that the same tree gets
+// the same ids when it is imported again.
+func shiftIDs(t turn.Tree, try int) turn.Tree {
+	by := turn.ID(digestTurns(t)>>33) + turn.ID(try) // half a second of creation time at most
 	move := func(id *turn.ID) {
 		if *id != 0 {
 			*id += by
@@ -234,8 +262,8 @@ func shifted(t turn.Tree, try int) turn.Tree {
 	return t
 }
 
-// digest is a number that follows from the turns of a tree.
-func digest(t turn.Tree) uint64 {
+// digestTurns is a hash of the turns of a tree.
+func digestTurns(t turn.Tree) uint64 {
 	sum := sha256.New()
 	for _, tn := range t.Turns {
 		_, _ = fmt.Fprintf(sum, "%d %d %d %d\n%s", tn.ID, tn.Parent, tn.Role, len(tn.Text), tn.Text)

@@ -2,151 +2,163 @@ package transfer
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
-	"time"
 	"unicode/utf8"
 
 	"rookery/chat/turn"
-	"rookery/infer"
-	"rookery/infer/sampler"
 )
 
-// The JSON export is one object: what it is ("format", "version"), the
-// conversation, and the turns of its visible line from the first to the last.
-// A reader must refuse a version it does not know; fields may be added within
-// a version. IDs are strings, since they exceed what JavaScript's numbers
-// hold. Times are RFC 3339 in UTC, durations are in seconds. "tokens" are all
-// that the state reads for a turn, template included; "recall", where there is
-// one, is what later turns have read in its place.
+// The JSON of a conversation is one object: what it is ("format", "version"),
+// the conversation, and its turns, parents before children: those of the
+// visible line, or all of them. A reader must refuse a version it does not
+// know; fields may be added within a version.
 const (
-	exportFormat  = "rookery-conversation"
-	exportVersion = 1
+	lineFormat  = "rookery-conversation"
+	treeFormat  = "rookery-tree"
+	jsonVersion = 1
 )
 
 type exportFile struct {
-	Format       string             `json:"format"`
-	Version      int                `json:"version"`
-	Conversation exportConversation `json:"conversation"`
-	Turns        []exportTurn       `json:"turns"`
+	Format       string               `json:"format"`
+	Version      int                  `json:"version"`
+	Conversation exportedConversation `json:"conversation"`
+	Turns        []exportedTurn       `json:"turns"`
 }
 
-type exportConversation struct {
-	ID       string         `json:"id"`
-	Title    string         `json:"title"`
-	Named    bool           `json:"named"`
-	System   string         `json:"system"`
-	Think    turn.ThinkMode `json:"think"`
-	Preset   string         `json:"preset"`
-	Sampling sampler.Params `json:"sampling"`
-	Created  time.Time      `json:"created"`
-	Updated  time.Time      `json:"updated"`
-	Head     string         `json:"head"`
-	Bytes    []byte         `json:"system_bytes,omitempty"` // the system prompt, if it is not valid UTF-8
-	Tip      string         `json:"tip,omitempty"`          // of a tree, as what follows
-	Base     string         `json:"base,omitempty"`
-	Pinned   bool           `json:"pinned,omitempty"`
-	Archived bool           `json:"archived,omitempty"`
-	Adapter  string         `json:"adapter,omitempty"` // fingerprint of the one in use
-	Mix      *turn.Mix      `json:"mix,omitempty"`     // of states in use
+// An exportedConversation is a conversation in JSON, which holds valid UTF-8.
+type exportedConversation struct {
+	turn.Conversation
+	Bytes []byte `json:"system_bytes,omitempty"` // the system prompt, if it is not valid UTF-8
 }
 
-type exportTurn struct {
-	ID        string          `json:"id"`
-	Parent    string          `json:"parent,omitempty"`
-	Role      string          `json:"role"`
-	Text      string          `json:"text"`
-	Bytes     []byte          `json:"text_bytes,omitempty"` // the text, if it is not valid UTF-8
-	Tokens    []int32         `json:"tokens"`
-	Recall    *[]int32        `json:"recall,omitempty"`
-	Open      bool            `json:"open,omitempty"`
-	Reason    string          `json:"reason,omitempty"`
-	Sampling  *sampler.Params `json:"sampling,omitempty"` // of an answer
-	Model     string          `json:"model"`
-	ModelName string          `json:"model_name"`
-	Created   time.Time       `json:"created"`
-	Usage     *exportUsage    `json:"usage,omitempty"`
-	Base      string          `json:"base,omitempty"`
-	Adapter   string          `json:"adapter,omitempty"`
-	AdapterID string          `json:"adapter_id,omitempty"` // fingerprint
-	Mix       *turn.Mix       `json:"mix,omitempty"`
-	Reading   *turn.Reading   `json:"reading,omitempty"`
-	Label     string          `json:"label,omitempty"`
-	Pinned    bool            `json:"pinned,omitempty"`
-	Edited    bool            `json:"edited,omitempty"`
+// An exportedTurn is a turn in JSON, which holds valid UTF-8.
+type exportedTurn struct {
+	turn.Turn
+	Bytes []byte `json:"text_bytes,omitempty"` // the text, if it is not valid UTF-8
 }
 
-type exportUsage struct {
-	Read       int     `json:"read"`
-	Generated  int     `json:"generated"`
-	ReadTime   float64 `json:"read_seconds"`
-	DecodeTime float64 `json:"decode_seconds"`
-	FirstToken float64 `json:"first_token_seconds"`
+// writeLine writes the JSON of a visible line, without what belongs to the whole
+// tree or to the library of this machine.
+func writeLine(w io.Writer, c turn.Conversation, line []turn.Turn) error {
+	c.Tip, c.Base, c.Pinned, c.Archived = 0, 0, false, false
+	return writeFile(w, lineFormat, c, line)
 }
 
-func writeJSON(w io.Writer, c turn.Conversation, line []turn.Turn) error {
-	file := exportFile{
-		Format: exportFormat, Version: exportVersion,
-		Conversation: exportedConversation(c), Turns: make([]exportTurn, len(line)),
-	}
-	for i, t := range line {
-		file.Turns[i] = exportedTurn(t)
+// writeTree writes the JSON of a tree, without its states.
+func writeTree(w io.Writer, t turn.Tree) error {
+	return writeFile(w, treeFormat, t.Conversation, t.Turns)
+}
+
+func writeFile(w io.Writer, format string, c turn.Conversation, turns []turn.Turn) error {
+	file := exportFile{Format: format, Version: jsonVersion, Conversation: exportConversation(c), Turns: make([]exportedTurn, len(turns))}
+	for i, t := range turns {
+		file.Turns[i] = exportTurn(t)
 	}
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)
 	return out.Encode(file)
 }
 
-func exportedConversation(c turn.Conversation) exportConversation {
-	e := exportConversation{
-		ID: c.ID.String(), Title: c.Title, Named: c.Named, System: c.System, Think: c.Think,
-		Preset: c.Preset, Sampling: c.Sampling,
-		Created: c.Created.UTC(), Updated: c.Updated.UTC(), Head: c.Head.String(),
-		Adapter: c.Adapter, Mix: exportedMix(c.Mix),
-	}
+func exportConversation(c turn.Conversation) exportedConversation {
+	c.Created, c.Updated = c.Created.UTC(), c.Updated.UTC()
+	e := exportedConversation{Conversation: c}
 	if !utf8.ValidString(c.System) {
 		e.Bytes = []byte(c.System)
 	}
 	return e
 }
 
-func exportedTurn(t turn.Turn) exportTurn {
-	e := exportTurn{
-		ID: t.ID.String(), Role: t.Role.String(), Text: t.Text, Tokens: t.Tokens, Open: t.Open,
-		Model: t.Model, ModelName: t.ModelName, Created: t.Created.UTC(),
-		Base: t.Base, Adapter: t.Adapter, AdapterID: t.AdapterID, Label: t.Label, Pinned: t.Pinned, Edited: t.Edited,
-		Mix: exportedMix(t.Mix),
+func exportTurn(t turn.Turn) exportedTurn {
+	t.Created = t.Created.UTC()
+	if t.Tokens == nil {
+		t.Tokens = []int32{} // no null
 	}
-	if len(t.Reading.Spans) > 0 {
-		e.Reading = &t.Reading
-	}
-	if t.Recall != nil {
-		e.Recall = &t.Recall
-	}
+	e := exportedTurn{Turn: t}
 	if !utf8.ValidString(t.Text) {
 		e.Bytes = []byte(t.Text)
-	}
-	if t.Parent != 0 {
-		e.Parent = t.Parent.String()
-	}
-	if t.Tokens == nil {
-		e.Tokens = []int32{}
-	}
-	if t.Role == turn.RoleAssistant {
-		e.Reason, e.Sampling, e.Usage = t.Reason.String(), &t.Sampling, exportedUsage(t.Usage)
 	}
 	return e
 }
 
-func exportedMix(m turn.Mix) *turn.Mix {
-	if !m.Active() {
-		return nil
+// readTree reads the JSON of a tree or of the JSON export. Turns are checked
+// as they come, so that a short file cannot ask for much memory.
+func readTree(r io.Reader) (turn.Tree, error) {
+	var t turn.Tree
+	var head struct {
+		format  string
+		version int
+		c       *exportedConversation
 	}
-	return &m
+	var check treeCheck
+	dec := json.NewDecoder(r)
+	err := eachField(dec, func(name string) error {
+		switch name {
+		case "format":
+			return dec.Decode(&head.format)
+		case "version":
+			return dec.Decode(&head.version)
+		case "conversation":
+			return dec.Decode(&head.c)
+		case "turns":
+			return eachElement(dec, func() error {
+				var e exportedTurn
+				err := dec.Decode(&e)
+				var tn turn.Turn
+				if err == nil {
+					tn, err = e.restore()
+				}
+				if err == nil {
+					err = check.checkTurn(tn)
+				}
+				if err != nil {
+					return fmt.Errorf("turn %d: %w", len(t.Turns)+1, err)
+				}
+				t.Turns = append(t.Turns, tn)
+				return nil
+			})
+		}
+		return dec.Decode(new(json.RawMessage))
+	})
+	switch {
+	case err != nil:
+		return t, err
+	case head.format != treeFormat && head.format != lineFormat:
+		return t, fmt.Errorf("the format is %q; %s and %s can be read", head.format, treeFormat, lineFormat)
+	case head.version != jsonVersion:
+		return t, fmt.Errorf("it has version %d and this rookery reads version 1: update rookery", head.version)
+	case head.c == nil:
+		return t, errors.New("there is no conversation in it")
+	}
+	if t.Conversation, err = head.c.restore(); err != nil {
+		return t, err
+	}
+	return t, check.checkConversation(&t.Conversation)
 }
 
-func exportedUsage(u infer.Usage) *exportUsage {
-	return &exportUsage{
-		Read: u.Read, Generated: u.Generated, ReadTime: u.ReadTime.Seconds(),
-		DecodeTime: u.DecodeTime.Seconds(), FirstToken: u.FirstToken.Seconds(),
+// restore is the turn that was written.
+func (e exportedTurn) restore() (turn.Turn, error) {
+	t := e.Turn
+	t.Created = t.Created.UTC()
+	if len(t.Tokens) == 0 {
+		t.Tokens = nil
 	}
+	if e.Bytes != nil {
+		t.Text = string(e.Bytes)
+	}
+	return t, t.Sampling.Validate()
+}
+
+// restore is the conversation that was written.
+func (e exportedConversation) restore() (turn.Conversation, error) {
+	c := e.Conversation
+	c.Created, c.Updated = c.Created.UTC(), c.Updated.UTC()
+	if e.Bytes != nil {
+		c.System = string(e.Bytes)
+	}
+	if c.Tip == 0 {
+		c.Tip = c.Head
+	}
+	return c, c.Sampling.Validate()
 }

@@ -2,14 +2,15 @@ package transfer
 
 import (
 	"fmt"
+	"strings"
+
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
-	"strings"
 )
 
-// markdownOf is a conversation for people: a heading for each turn, thoughts
+// renderMarkdown writes a conversation for people: a heading for each turn, thoughts
 // folded, and the text itself as it is, so that code stays code.
-func markdownOf(c turn.Conversation, line []turn.Turn) string {
+func renderMarkdown(c turn.Conversation, line []turn.Turn) string {
 	var b strings.Builder
 	title := prompt.JoinLines(c.Title)
 	if title == "" {

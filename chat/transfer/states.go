@@ -14,8 +14,8 @@ import (
 	"rookery/infer"
 )
 
-// library is the states of the library that a tree needs, those left out that
-// come with the program.
+// libraryStates are the states of the library that a tree needs, without those
+// that come with the program.
 func libraryStates(t *turn.Tree) []turn.ID {
 	var ids []turn.ID
 	seen := map[turn.ID]bool{}
@@ -33,9 +33,7 @@ func libraryStates(t *turn.Tree) []turn.ID {
 		for _, f := range tn.Mix.Others {
 			need(f.State)
 		}
-		if tn.Reading.Anew != nil {
-			need(tn.Reading.Anew.Base)
-		}
+		need(tn.History.Base)
 	}
 	return ids
 }
@@ -50,8 +48,8 @@ func hasState(states []turn.State, id turn.ID) bool {
 // state that is there already is known by what it holds, under whatever name or
 // number; a name that another one has gets a number behind it.
 func addLibrary(ctx context.Context, store turn.Store, trees []turn.Tree) (_ []turn.Tree, added []turn.ID, err error) {
-	there := map[turn.ID]shelved{} // where the states of the trees are
-	taken := map[turn.ID]bool{}    // by them: two that hold the same stay two, as in the mix that has both
+	there := map[turn.ID]place{} // where the states of the trees are
+	taken := map[turn.ID]bool{}  // by them: two that hold the same stay two, as in the mix that has both
 	for _, t := range trees {
 		for _, b := range t.Bases {
 			if _, known := there[b.ID]; known {
@@ -74,15 +72,15 @@ func addLibrary(ctx context.Context, store turn.Store, trees []turn.Tree) (_ []t
 	return out, added, nil
 }
 
-// A shelved is where a state of a tree is in the library.
-type shelved struct {
+// A place is the number and the name of a state in the library.
+type place struct {
 	id   turn.ID
 	name string
 }
 
 // addState finds a state in the library, but none of those that are taken, or
 // adds it.
-func addState(ctx context.Context, store turn.Store, b turn.TreeBase, taken map[turn.ID]bool) (at shelved, added bool, err error) {
+func addState(ctx context.Context, store turn.Store, b turn.TreeBase, taken map[turn.ID]bool) (at place, added bool, err error) {
 	s, err := b.Read()
 	if err != nil {
 		return at, false, err
@@ -100,7 +98,7 @@ func addState(ctx context.Context, store turn.Store, b turn.TreeBase, taken map[
 	for n := 2; ; n++ {
 		err = store.SaveState(ctx, s)
 		if !errors.Is(err, turn.ErrNameTaken) {
-			return shelved{s.ID, s.Name}, err == nil, err
+			return place{s.ID, s.Name}, err == nil, err
 		}
 		s.Name = fmt.Sprintf("%s (%d)", name, n)
 	}
@@ -108,10 +106,10 @@ func addState(ctx context.Context, store turn.Store, b turn.TreeBase, taken map[
 
 // sameState is the state of the library that holds what another one holds; none
 // if there is none. Only those are read that can be it.
-func sameState(ctx context.Context, store turn.Store, s turn.State, taken map[turn.ID]bool) (shelved, error) {
+func sameState(ctx context.Context, store turn.Store, s turn.State, taken map[turn.ID]bool) (place, error) {
 	list, err := store.States(ctx)
 	if err != nil {
-		return shelved{}, err
+		return place{}, err
 	}
 	want := stateFingerprint(&s)
 	slices.SortStableFunc(list, func(a, b turn.State) int { // the one of its number first
@@ -132,13 +130,13 @@ func sameState(ctx context.Context, store turn.Store, s turn.State, taken map[tu
 			continue // a damaged one is not it
 		}
 		if stateFingerprint(&full) == want {
-			return shelved{known.ID, known.Name}, nil
+			return place{known.ID, known.Name}, nil
 		}
 	}
-	return shelved{}, nil
+	return place{}, nil
 }
 
-// fingerprint identifies what a state holds, whatever it is called.
+// stateFingerprint identifies what a state holds, without its name and number.
 func stateFingerprint(s *turn.State) [sha256.Size]byte {
 	h := sha256.New()
 	text := func(parts ...string) {
@@ -164,8 +162,8 @@ func stateFingerprint(s *turn.State) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// moved is a tree whose states of the library have other numbers and names.
-func moveTree(t turn.Tree, to map[turn.ID]shelved) turn.Tree {
+// moveTree gives the states that a tree names other numbers and names.
+func moveTree(t turn.Tree, to map[turn.ID]place) turn.Tree {
 	if !slices.ContainsFunc(libraryStates(&t), func(id turn.ID) bool { return to[id].id != 0 }) {
 		return t
 	}
@@ -188,11 +186,7 @@ func moveTree(t turn.Tree, to map[turn.ID]shelved) turn.Tree {
 	t.Turns, t.States = slices.Clone(t.Turns), slices.Clone(t.States)
 	for i := range t.Turns {
 		t.Turns[i].Mix = mix(t.Turns[i].Mix)
-		if a := t.Turns[i].Reading.Anew; a != nil {
-			moved := *a
-			moved.Base = at(a.Base)
-			t.Turns[i].Reading.Anew = &moved
-		}
+		t.Turns[i].History.Base = at(t.Turns[i].History.Base)
 	}
 	names := map[string]string{}
 	for was, is := range to {

@@ -20,7 +20,7 @@ type Adapter struct {
 	Used        time.Time
 }
 
-// A RegisteredAdapter adapter is one of the adapter registry.
+// A RegisteredAdapter is one of the adapter registry.
 type RegisteredAdapter struct {
 	Adapter
 	Loaded *infer.LoadedAdapter // nil: it is loaded when it is needed
@@ -42,14 +42,14 @@ func (a Adapter) Title() string {
 	return a.Name
 }
 
-// kin says whether two adapters are the same but for their strength.
+// SameFile says whether two adapters are the same but for their strength.
 func (a Adapter) SameFile(b Adapter) bool {
 	a.Options.Strength, b.Options.Strength = 0, 0
 	return a.Path == b.Path && a.Name == b.Name && a.Options == b.Options
 }
 
-// answering is a with what o says; what o leaves open stays as it is, but for
-// the strength, which is 1 unless it is said.
+// WithOptions is the adapter with what o says. What o leaves open stays as it is,
+// but for the strength, which is 1 unless o says it.
 func (a Adapter) WithOptions(o adapter.Options) Adapter {
 	was := a.Options
 	if o.Alpha == 0 && o.Scale == 0 {

@@ -19,9 +19,9 @@ type MixMember struct {
 	Solo   bool    `json:"solo,omitempty"`
 }
 
-// A Mix gates states of the library: all of them read what the conversation
-// reads, and every token is drawn from their weighted logits. Own is the
-// conversation's own run, from its base. The zero Mix, without faders, is none.
+// A Mix combines states: all of them read what the conversation reads, and every
+// token is drawn from their weighted logits. Own is the conversation's own state,
+// Others are of the library. The zero Mix, without others, is none.
 type Mix struct {
 	Own    MixMember   `json:"own"`
 	Others []MixMember `json:"faders,omitempty"`
@@ -30,22 +30,25 @@ type Mix struct {
 // Active says whether there is anything to mix.
 func (m Mix) Active() bool { return len(m.Others) > 0 }
 
-// Members are the faders, the own run's first.
+// IsZero says that JSON may leave the mix out.
+func (m Mix) IsZero() bool { return !m.Active() }
+
+// Members are all states of the mix, the conversation's own first.
 func (m Mix) Members() []MixMember { return append([]MixMember{m.Own}, m.Others...) }
 
-// WithMember is the mix with another fader in place i of All.
-func (m Mix) WithMember(i int, f MixMember) Mix {
+// WithMember is the mix with another member in place i of Members.
+func (m Mix) WithMember(i int, member MixMember) Mix {
 	if i == 0 {
-		m.Own = f
+		m.Own = member
 		return m
 	}
 	m.Others = slices.Clone(m.Others)
-	m.Others[i-1] = f
+	m.Others[i-1] = member
 	return m
 }
 
-// Weights are what the faders come to, in the order of All: a muted one is 0,
-// and so are those that are not solo where others are.
+// Weights are those in force, in the order of Members: a muted one is 0, and so
+// are those that are not solo where others are.
 func (m Mix) Weights() []float32 {
 	all := m.Members()
 	solo := slices.ContainsFunc(all, func(f MixMember) bool { return f.Solo })
@@ -73,7 +76,7 @@ func (m Mix) Check() error {
 	return infer.CheckWeights(m.Weights())
 }
 
-// plain is the mix with the weights that its faders come to.
+// Effective is the mix with the weights in force, without mute and solo.
 func (m Mix) Effective() Mix {
 	w := m.Weights()
 	m.Own = MixMember{Name: m.Own.Name, Weight: w[0]}
@@ -112,13 +115,13 @@ func (m Mix) String() string {
 	return strings.Join(parts, ",")
 }
 
-// ownName is what the conversation's own run is called in a mix.
+// OwnName is what the conversation's own state is called in a mix.
 const OwnName = "own"
 
-// reweighted are voices with the mix's weights.
-func (m Mix) Reweight(voices []infer.Member) []infer.Member {
+// Reweight gives the members of a snapshot the mix's weights.
+func (m Mix) Reweight(members []infer.Member) []infer.Member {
 	w := m.Weights()
-	out := slices.Clone(voices)
+	out := slices.Clone(members)
 	for i := range out {
 		out[i].Weight = w[i+1]
 	}
@@ -130,16 +133,16 @@ func (m Mix) Has(state ID) bool {
 	return slices.ContainsFunc(m.Others, func(f MixMember) bool { return f.State == state })
 }
 
-// holds says whether a snapshot has the states of the mix, after what it read.
+// Holds says whether a snapshot has the states of the mix.
 func (m Mix) Holds(s *infer.Snapshot) bool {
 	if !m.Active() {
-		return true // of one with more the own is used alone
+		return true // of a snapshot with more, the own state is used alone
 	}
 	return slices.EqualFunc(m.Others, s.Members, func(f MixMember, v infer.Member) bool { return f.State.String() == v.Name })
 }
 
-// key names the states of the mix: who has read the same tokens with other
-// states beside it has another state.
+// Key names the states of the mix: the same tokens read with other states beside
+// them lead to another state.
 func (m Mix) Key() string {
 	var ids []string
 	for _, f := range m.Others {
@@ -155,7 +158,7 @@ type NamedMix struct {
 	Used time.Time // saved or taken last
 }
 
-// renamed is the mix with the names that its states have now.
+// WithNames is the mix with the names that its states have now.
 func (m Mix) WithNames(states []State) Mix {
 	m.Others = slices.Clone(m.Others)
 	for i, f := range m.Others {

@@ -30,7 +30,7 @@ func NewState(id ID, s statefile.State) State {
 // can be neither renamed nor deleted.
 func (s *State) BuiltIn() bool { return s.ID > 0 && s.ID <= LastBuiltIn }
 
-// lastBuiltIn is the greatest ID of a state that comes with the program.
+// LastBuiltIn is the greatest ID of a state that comes with the program.
 // NewID makes none that is as small.
 const LastBuiltIn = 1 << 10
 
@@ -89,7 +89,7 @@ func (e *NoStateError) Error() string {
 // Is makes it fs.ErrNotExist.
 func (e *NoStateError) Is(target error) bool { return target == fs.ErrNotExist }
 
-// named lists names in a sentence: "is a", "are a, b and c", "are a, b and 12 more".
+// ListNames lists names in a sentence: "is a", "are a, b and c", "are a, b and 12 more".
 func ListNames(names []string) string {
 	const most = 8
 	if len(names) == 1 {

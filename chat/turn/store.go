@@ -12,9 +12,8 @@ import (
 type Store interface {
 	// Conversations lists all, newest Updated first.
 	Conversations(ctx context.Context) ([]Conversation, error)
-	// Load returns a conversation, all its turns (parents before children) and
-	// the journal of an answer that a crash interrupted, if there is one.
-	Load(ctx context.Context, id ID) (Conversation, []Turn, *Journal, error)
+	// Load returns a conversation and all its turns, parents before children.
+	Load(ctx context.Context, id ID) (Conversation, []Turn, error)
 	// SaveConversation inserts or updates the head data.
 	SaveConversation(ctx context.Context, c Conversation) error
 	// CommitTurn saves a turn, its snapshot (may be nil) and the conversation
@@ -25,13 +24,13 @@ type Store interface {
 	Snapshot(ctx context.Context, turnID ID) (*infer.Snapshot, error)
 	// BeginJournal starts the journal of an answer: its parent turn is saved;
 	// t has ID, Parent, Role, Sampling, Model, Created, and what it is made with
-	// (Base, Adapter, Mix, Reading, Edited). The turn may exist: an
+	// (Base, Adapter, Mix, History, Edited). The turn may exist: an
 	// answer that is being continued. A journal always holds the whole answer,
 	// so that what it had is appended first. The turn itself stays as it is
 	// until CommitTurn. A journal that exists is emptied.
 	BeginJournal(ctx context.Context, conversation ID, t Turn) error
 	// AmendJournal changes, of a journal that exists, with which adapters the
-	// answer was read (Adapter, AdapterID, Reading). What it holds stays.
+	// answer was read (Adapter, AdapterID, History). What it holds stays.
 	AmendJournal(ctx context.Context, t Turn) error
 	// Journals are those of all answers that a crash interrupted, oldest first:
 	// of several answers to one prompt each has its own.

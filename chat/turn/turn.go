@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"fmt"
 	"time"
 
 	"rookery/infer"
@@ -23,61 +24,78 @@ func (r Role) String() string {
 	return "assistant"
 }
 
+// MarshalText is what String says.
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads what String says.
+func (r *Role) UnmarshalText(text []byte) error {
+	for _, role := range []Role{RoleUser, RoleAssistant} {
+		if role.String() == string(text) {
+			*r = role
+			return nil
+		}
+	}
+	return fmt.Errorf("there is no role %.40q", text)
+}
+
 // A Turn is a node of the conversation tree. A committed turn is immutable,
 // with these exceptions: an answer without turns below it that is continued
 // grows in place; a prompt is tokenised again for a model with another
 // tokenizer; the tokens of a first turn follow the system prompt; and labels
 // and pins come and go.
+//
+// Its JSON is that of exported files, see docs/formats.md.
 type Turn struct {
-	ID     ID
-	Parent ID // 0: the first turn
-	Role   Role
-	Text   string // what a person reads: no template, no stop. An answer may hold <think>...</think>
+	ID     ID     `json:"id"`
+	Parent ID     `json:"parent,omitempty"` // 0: the first turn
+	Role   Role   `json:"role"`
+	Text   string `json:"text"` // what a person reads: no template, no stop. An answer may hold <think>...</think>
 	// Tokens are what the state reads for this turn, template included, in
 	// order: the concatenation along a line is everything the state has read.
-	Tokens []int32
+	Tokens []int32 `json:"tokens"`
 	// Recall, if not nil, is what the states of later turns have read in place
 	// of Tokens: an answer without its thought. The turn's own snapshot is
 	// always the state after Tokens.
-	Recall    []int32
-	Open      bool         // the answer was interrupted (crash, stop key, length) and can be continued
-	Reason    infer.Reason // of an answer
-	Sampling  sampler.Params
-	Model     string // fingerprint
-	ModelName string
-	Base      string // name of the base state that the line began with; "" for the zero state
-	Adapter   string // name of the adapter it was generated with; "" for none
-	AdapterID string // its fingerprint; "" also where it was not written down
-	Mix       Mix    // it was drawn from; the zero Mix for none
-	Reading   Reading
-	Label     string // a person's name for this turn
-	Pinned    bool   // its snapshot is kept
-	Edited    bool   // an answer of which a person wrote a part
-	Created   time.Time
-	Usage     infer.Usage
+	Recall    []int32        `json:"recall,omitzero"`
+	Open      bool           `json:"open,omitempty"`   // the answer was interrupted (crash, stop key, length) and can be continued
+	Reason    infer.Reason   `json:"reason,omitempty"` // of an answer
+	Sampling  sampler.Params `json:"sampling,omitzero"`
+	Model     string         `json:"model"` // fingerprint
+	ModelName string         `json:"model_name"`
+	Base      string         `json:"base,omitempty"`       // name of the base state that the line began with; "" for the zero state
+	Adapter   string         `json:"adapter,omitempty"`    // name of the adapter it was generated with; "" for none
+	AdapterID string         `json:"adapter_id,omitempty"` // its fingerprint; "" also where it was not written down
+	Mix       Mix            `json:"mix,omitzero"`         // it was drawn from; the zero Mix for none
+	History   History        `json:"history,omitzero"`     // of the state after it; the zero History is not known
+	Label     string         `json:"label,omitempty"`      // a person's name for this turn
+	Pinned    bool           `json:"pinned,omitempty"`     // its snapshot is kept
+	Edited    bool           `json:"edited,omitempty"`     // an answer of which a person wrote a part
+	Created   time.Time      `json:"created"`
+	Usage     infer.Usage    `json:"usage,omitzero"`
 }
 
-// A Conversation is the head data of a tree.
+// A Conversation is the head data of a tree. Its JSON is that of exported
+// files, see docs/formats.md.
 type Conversation struct {
-	ID       ID
-	Title    string
-	Named    bool // by a person: do not retitle
-	System   string
-	Think    ThinkMode
-	Preset   string // name of the sampling preset, "" if changed by hand
-	Sampling sampler.Params
-	Created  time.Time
-	Updated  time.Time
-	Head     ID // the turn that the conversation goes on from; 0: its beginning
+	ID       ID             `json:"id"`
+	Title    string         `json:"title"`
+	Named    bool           `json:"named"` // by a person: do not retitle
+	System   string         `json:"system"`
+	Think    ThinkMode      `json:"think"`
+	Preset   string         `json:"preset"` // name of the sampling preset, "" if changed by hand
+	Sampling sampler.Params `json:"sampling"`
+	Created  time.Time      `json:"created"`
+	Updated  time.Time      `json:"updated"`
+	Head     ID             `json:"head"` // the turn that the conversation goes on from; 0: its beginning
 	// Tip is the last turn of the visible line. It is Head or a turn below it:
 	// what lies between was undone and can be redone.
-	Tip      ID
-	Base     ID     // the library's state that the first turn begins from; 0: the zero state
-	Adapter  string // fingerprint of the adapter in use; "" for none
-	Mix      Mix    // of states, beside the conversation's own; the zero Mix for none
-	Pinned   bool
-	Archived bool      // not listed unless asked for
-	Deleted  time.Time // when it was thrown away; zero: it was not
+	Tip      ID        `json:"tip,omitempty"`
+	Base     ID        `json:"base,omitempty"`    // the library's state that the first turn begins from; 0: the zero state
+	Adapter  string    `json:"adapter,omitempty"` // fingerprint of the adapter in use; "" for none
+	Mix      Mix       `json:"mix,omitzero"`      // of states, beside the conversation's own; the zero Mix for none
+	Pinned   bool      `json:"pinned,omitempty"`
+	Archived bool      `json:"archived,omitempty"` // not listed unless asked for
+	Deleted  time.Time `json:"-"`                  // when it was thrown away; zero: it was not
 }
 
 // A ThinkMode says how a thinking model (G1) is asked to think.

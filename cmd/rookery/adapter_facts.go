@@ -18,11 +18,11 @@ type adapterFacts struct {
 	Fingerprint string        `json:"fingerprint"`
 	Kinds       string        `json:"kinds"`
 	Rank        int           `json:"rank"`
-	Scale       float32       `json:"scale,omitempty"` // of LoRA and DoRA, without the strength
+	Scale       float32       `json:"scale,omitempty"` // of LoRA and DoRA; the strength is not in it
 	Strength    float32       `json:"strength"`
 	Layers      int           `json:"layers"`
 	Targets     []targetFacts `json:"targets"`
-	Experts     int           `json:"experts,omitempty"` // of a layer, the unchanged one included
+	Experts     int           `json:"experts,omitempty"` // in a layer, the unchanged one included
 	Active      int           `json:"active_experts,omitempty"`
 	Replaced    []string      `json:"replaced,omitempty"`
 	HasState    bool          `json:"has_state"`
@@ -30,7 +30,7 @@ type adapterFacts struct {
 	Touched     int64         `json:"touched_weights"`
 }
 
-// targetFacts are one product in all layers.
+// targetFacts describe one matrix product in all layers.
 type targetFacts struct {
 	Target string `json:"target"`
 	Form   string `json:"form"`
@@ -38,8 +38,8 @@ type targetFacts struct {
 	Layers int    `json:"layers"`
 }
 
-// describe collects what there is to say of an adapter.
-func describe(a *adapter.Adapter, o adapter.Options) adapterFacts {
+// describeAdapter collects the facts of an adapter that was read with options o.
+func describeAdapter(a *adapter.Adapter, o adapter.Options) adapterFacts {
 	f := adapterFacts{
 		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Strength: o.Strength,
 		Layers: a.Shape.Layers, HasState: a.HasState, Bytes: a.Bytes(), Touched: a.Touched(),
@@ -51,14 +51,14 @@ func describe(a *adapter.Adapter, o adapter.Options) adapterFacts {
 	if a.Scaled() {
 		f.Scale = a.Scale() / f.Strength
 	}
-	for t := range adapter.LayerTargets {
+	for _, t := range adapter.LayerTargets(a.Shape) {
 		var ds []*adapter.Delta
 		for _, l := range a.Layers {
 			ds = append(ds, l.Deltas[t])
 		}
-		f.target(adapter.Target(t), ds)
+		f.addTarget(t, ds)
 	}
-	f.target(adapter.Head, []*adapter.Delta{a.Head})
+	f.addTarget(adapter.Head, []*adapter.Delta{a.Head})
 	for _, l := range a.Layers {
 		if l.Experts != nil {
 			f.Experts, f.Active = max(f.Experts, len(l.Experts.Key)), l.Experts.Active
@@ -67,7 +67,9 @@ func describe(a *adapter.Adapter, o adapter.Options) adapterFacts {
 	return f
 }
 
-func (f *adapterFacts) target(t adapter.Target, ds []*adapter.Delta) {
+// addTarget adds the facts of one product; ds has an entry for each layer, nil where
+// the adapter does not change it.
+func (f *adapterFacts) addTarget(t adapter.Target, ds []*adapter.Delta) {
 	at := map[string]*targetFacts{}
 	for _, d := range ds {
 		if d == nil {
@@ -75,11 +77,11 @@ func (f *adapterFacts) target(t adapter.Target, ds []*adapter.Delta) {
 		}
 		form := d.Form.String()
 		if at[form] == nil {
-			at[form] = &targetFacts{Target: t.String(), Form: form}
+			at[form] = &targetFacts{Target: string(t), Form: form}
 		}
 		x, rank := at[form], d.Rank
 		if d.Form == adapter.PiSSA {
-			rank /= 2 // its values and those as training began
+			rank /= 2 // the file holds its values twice: now, and as training began
 		}
 		x.Layers++
 		if i, ok := slices.BinarySearch(x.Ranks, rank); !ok {
@@ -113,7 +115,7 @@ func (f adapterFacts) write(out io.Writer) error {
 		row("replaced", "%s", strings.Join(f.Replaced, ", "))
 	}
 	if f.HasState {
-		row("state", "the file holds a tuned state too: `rookery states import` takes it")
+		row("state", "the file also holds a tuned state: `rookery states import` adds it to the library")
 	}
 	row("memory", "%s", bytesText(f.Bytes))
 	row("fingerprint", "%s", f.Fingerprint)

@@ -15,37 +15,38 @@ import (
 	"rookery/infer/measure"
 )
 
-// adapterFlags say which adapter is used, and what its file does not.
+// adapterFlags name an adapter and say what its file does not say.
 type adapterFlags struct {
 	name    string
 	options adapter.Options
 }
 
-// add adds the flags; named says that one of them names the adapter.
-func (f *adapterFlags) add(flags *pflag.FlagSet, named bool) {
+// addTo adds the flags; with named, also the flag that names the adapter.
+func (f *adapterFlags) addTo(flags *pflag.FlagSet, named bool) {
 	if named {
-		flags.StringVar(&f.name, "adapter", "", "use this adapter: its name, or a file")
+		flags.StringVar(&f.name, "adapter", "", "name or file of an adapter")
 	}
-	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "factor on the adapter's whole change (default 1)")
-	flags.Float32Var(&f.options.Alpha, "alpha", 0, "alpha of a LoRA or DoRA file, whose scale is alpha/rank")
-	flags.Float32Var(&f.options.Scale, "adapter-scale", 0, "scale of a LoRA or DoRA file, instead of alpha/rank")
-	flags.StringVar(&f.options.Blocks, "blocks", "", "which way the blocks of a Bone file lie: column or row")
-	flags.StringVar(&f.options.Init, "init", "", "file with a PiSSA adapter's values as training began")
-	flags.BoolVar(&f.options.Partial, "partial", false, "accept an adapter that has nothing for some layers")
+	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "factor on the change that the adapter makes (default 1)")
+	flags.Float32Var(&f.options.Alpha, "alpha", 0, "alpha of a LoRA or DoRA file; its scale is alpha/rank")
+	flags.Float32Var(&f.options.Scale, "adapter-scale", 0, "scale of a LoRA or DoRA file, in place of alpha/rank")
+	flags.StringVar(&f.options.Blocks, "blocks", "", "direction of the blocks of a Bone file: column or row")
+	flags.StringVar(&f.options.Init, "init", "", "file with the values of a PiSSA adapter at the start of training")
+	flags.BoolVar(&f.options.Partial, "partial", false, "accept an adapter that covers only some of the layers")
 }
 
-// check refuses flags that say something about no adapter.
-func (f *adapterFlags) check() error {
+// checkNamed refuses flags about an adapter if no adapter is named.
+func (f *adapterFlags) checkNamed() error {
 	if f.name == "" && f.options != (adapter.Options{}) {
 		return exitWith(exitUsage, errors.New("name the adapter too: --adapter NAME or --adapter FILE"))
 	}
 	return nil
 }
 
-// load gives the engine the adapter and returns its fingerprint, "" for none.
-func (f *adapterFlags) load(ctx context.Context, c config.Config, e *infer.Engine) (string, error) {
+// loadAdapter loads the adapter into the engine and returns its fingerprint, or ""
+// if no adapter is named.
+func (f *adapterFlags) loadAdapter(ctx context.Context, c config.Config, e *infer.Engine) (string, error) {
 	if f.name == "" {
-		return "", f.check()
+		return "", f.checkNamed()
 	}
 	store, err := adapterStore(ctx, c)
 	if err != nil {
@@ -53,18 +54,18 @@ func (f *adapterFlags) load(ctx context.Context, c config.Config, e *infer.Engin
 	}
 	open, own := adaptersOf(e.Model())
 	a, err := library.NewAdapterRegistry(e, store, open, own).Find(ctx, f.name, f.options)
-	return a.Fingerprint, asked(err)
+	return a.Fingerprint, nameAdapterFlag(err)
 }
 
-// begin gives a new conversation of a workspace the adapter; first is one that is
-// there already, or nil.
-func (f *adapterFlags) begin(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
+// setAdapter gives the adapter to the first conversation of a workspace. If first is
+// nil and an adapter is named, it opens a new conversation.
+func (f *adapterFlags) setAdapter(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.name == "" {
-		return first, f.check()
+		return first, f.checkNamed()
 	}
 	a, err := workspace.Adapters().Find(ctx, f.name, f.options)
 	if err != nil {
-		return first, asked(err)
+		return first, nameAdapterFlag(err)
 	}
 	if first == nil {
 		first = workspace.New()
@@ -72,17 +73,18 @@ func (f *adapterFlags) begin(ctx context.Context, workspace *chat.Workspace, fir
 	return first, first.SetAdapter(a)
 }
 
-// logits are those after tokens.
-func (f *adapterFlags) logits(ctx context.Context, c config.Config, e *infer.Engine, tokens []int32) ([]float32, error) {
-	mark, err := f.load(ctx, c, e)
+// computeLogits returns the logits after tokens, with the named adapter.
+func (f *adapterFlags) computeLogits(ctx context.Context, c config.Config, e *infer.Engine, tokens []int32) ([]float32, error) {
+	fingerprint, err := f.loadAdapter(ctx, c, e)
 	if err != nil {
 		return nil, err
 	}
-	return logitsWith(ctx, e, tokens, mark)
+	return logitsWithAdapter(ctx, e, tokens, fingerprint)
 }
 
-// logitsWith are those after tokens by an adapter that is loaded, or by none.
-func logitsWith(ctx context.Context, e *infer.Engine, tokens []int32, fingerprint string) ([]float32, error) {
+// logitsWithAdapter returns the logits after tokens, with a loaded adapter or, if
+// fingerprint is "", with none.
+func logitsWithAdapter(ctx context.Context, e *infer.Engine, tokens []int32, fingerprint string) ([]float32, error) {
 	if fingerprint == "" {
 		return e.Logits(ctx, tokens)
 	}
@@ -103,13 +105,13 @@ func logitsWith(ctx context.Context, e *infer.Engine, tokens []int32, fingerprin
 	return s.Ending().Snapshot.Logits, nil
 }
 
-// adapt loads the adapter to measure.
-func (r *report) adapt(ctx context.Context, s subject, c config.Config, o benchOptions, plan *measure.Plan) error {
+// loadAdapter loads the adapter to be measured into the plan.
+func (r *report) loadAdapter(ctx context.Context, s subject, c config.Config, o benchOptions, plan *measure.Plan) error {
 	if o.adapter.name == "" {
-		return o.adapter.check()
+		return o.adapter.checkNamed()
 	}
 	if s.model == nil {
-		return exitWith(exitUsage, errors.New("--adapter needs the model that it was trained for, and --shape has random weights"))
+		return exitWith(exitUsage, errors.New("--adapter needs the model that it was trained for, but --shape runs random weights"))
 	}
 	b, ok := s.backend.(infer.AdapterBackend)
 	if !ok {
@@ -122,15 +124,16 @@ func (r *report) adapt(ctx context.Context, s subject, c config.Config, o benchO
 	open, own := adaptersOf(s.model)
 	read, err := library.NewAdapterRegistry(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
 	if err != nil {
-		return asked(err)
+		return nameAdapterFlag(err)
 	}
 	plan.Adapter, err = b.LoadAdapter(read, o.merged)
 	r.Adapter, r.AdapterBytes = read.Name, b.AdapterBytes(plan.Adapter)
 	return err
 }
 
-// asked is an error about an adapter; a question gets the flag that answers it.
-func asked(err error) error {
+// nameAdapterFlag gives an error about an adapter its exit code. If the file does not
+// say something, the error names the flag that says it.
+func nameAdapterFlag(err error) error {
 	var q *adapter.QuestionError
 	if !errors.As(err, &q) {
 		return exitWith(exitModel, err)

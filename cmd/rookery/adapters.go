@@ -21,8 +21,8 @@ import (
 func (a *app) adaptersCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "adapters", Short: "Manage the adapters that conversations use", Args: usageArgs(cobra.NoArgs),
-		Long: "Adapters change a model beside its weights: LoRA, PiSSA, DoRA, DiSHA, BAT, Bone, MoLE, replaced tensors, as the\n" +
-			"public trainers write them. Conversations with different ones run together. docs/adapters.md has the formats.",
+		Long: "Adapters change a model beside its weights: LoRA, PiSSA, DoRA, DiSHA, BAT, Bone, MoLE and replaced tensors, as\n" +
+			"the public trainers write them. Conversations with different adapters run together. docs/adapters.md has the formats.",
 		Example: "rookery adapters inspect lora.pth --model model.pth --alpha 32\nrookery run --adapter demo-pirate 'Tell me a story.'",
 	}
 	var asJSON bool
@@ -38,10 +38,10 @@ func (a *app) adaptersCommand() *cobra.Command {
 	return cmd
 }
 
-// A listedJSON is an adapter as `adapters ls --json` prints it.
-type listedJSON struct {
+// An adapterJSON is an adapter as `adapters ls --json` prints it.
+type adapterJSON struct {
 	Name        string    `json:"name"`
-	Path        string    `json:"path,omitempty"` // of none: it comes with the model
+	Path        string    `json:"path,omitempty"` // "": it comes with the model
 	Fingerprint string    `json:"fingerprint,omitempty"`
 	Strength    float32   `json:"strength"`
 	Alpha       float32   `json:"alpha,omitempty"`
@@ -52,18 +52,18 @@ type listedJSON struct {
 }
 
 func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
-	rack, err := a.openRegistry(cmd.Context())
+	registry, err := a.openRegistry(cmd.Context())
 	if err != nil {
 		return err
 	}
-	list, err := rack.List(cmd.Context())
+	list, err := registry.List(cmd.Context())
 	if err != nil {
 		return err
 	}
 	if asJSON {
-		out := make([]listedJSON, len(list))
+		out := make([]adapterJSON, len(list))
 		for i, l := range list {
-			out[i] = listedJSON{
+			out[i] = adapterJSON{
 				Name: l.Name, Path: l.Path, Fingerprint: l.Fingerprint, Strength: l.Strength(), Alpha: l.Options.Alpha,
 				Scale: l.Options.Scale, Blocks: l.Options.Blocks, Merged: l.Merged, Used: l.Used,
 			}
@@ -83,10 +83,10 @@ func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
 	return w.Flush()
 }
 
-// openRegistry is the adapters that are known, for the configured model, which is not
-// loaded.
+// openRegistry opens the registry of adapters for the configured model, without
+// loading the model.
 func (a *app) openRegistry(ctx context.Context) (*library.AdapterRegistry, error) {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -107,24 +107,24 @@ func (a *app) inspectAdapterCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "inspect FILE", Short: "Show kinds, ranks, layers and memory of a file", Args: usageArgs(cobra.ExactArgs(1)),
-		Long: "Say what an adapter is, as it would be used with the model of --model (the embedded one if not given).",
+		Long: "Show what an adapter is when the model of --model (by default the embedded one) uses it.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			rack, err := a.openRegistry(cmd.Context())
+			registry, err := a.openRegistry(cmd.Context())
 			if err != nil {
 				return err
 			}
-			read, err := rack.Read(cmd.Context(), args[0], f.options)
+			read, err := registry.Read(cmd.Context(), args[0], f.options)
 			if err != nil {
-				return asked(err)
+				return nameAdapterFlag(err)
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), describe(read, f.options))
+				return printJSON(cmd.OutOrStdout(), describeAdapter(read, f.options))
 			}
-			return describe(read, f.options).write(cmd.OutOrStdout())
+			return describeAdapter(read, f.options).write(cmd.OutOrStdout())
 		},
 	}
 	a.modelFlags(cmd.Flags())
-	f.add(cmd.Flags(), false)
+	f.addTo(cmd.Flags(), false)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -133,20 +133,20 @@ func (a *app) checkAdapterCommand() *cobra.Command {
 	var f adapterFlags
 	cmd := &cobra.Command{
 		Use: "check FILE", Short: "Load an adapter with its model and run one token", Args: usageArgs(cobra.ExactArgs(1)),
-		Long: "Load an adapter together with the model of --model (the embedded one if not given) and run a token with it and one\n" +
-			"without: says that it can be used, and how far it moves the logits.",
+		Long: "Load an adapter with the model of --model (by default the embedded one), run a token with the adapter and one\n" +
+			"without, and say whether the adapter can be used and how far it moves the logits.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.name = args[0]
 			return a.checkAdapter(cmd, f)
 		},
 	}
 	a.modelFlags(cmd.Flags())
-	f.add(cmd.Flags(), false)
+	f.addTo(cmd.Flags(), false)
 	return cmd
 }
 
 func (a *app) checkAdapter(cmd *cobra.Command, f adapterFlags) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -154,17 +154,18 @@ func (a *app) checkAdapter(cmd *cobra.Command, f adapterFlags) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(checkOn(cmd, c, e, f), e.Close())
+	return errors.Join(checkAdapterOn(cmd, c, e, f), e.Close())
 }
 
-// checkOn runs a token on an engine with the adapter and without.
-func checkOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlags) error {
+// checkAdapterOn runs a token on an engine, with the adapter and without, and prints
+// how far the logits differ.
+func checkAdapterOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlags) error {
 	tokens := e.Model().Tokenizer.Encode(nil, "User:")
-	with, err := f.logits(cmd.Context(), c, e, tokens)
+	with, err := f.computeLogits(cmd.Context(), c, e, tokens)
 	if err != nil {
 		return err
 	}
-	without, err := logitsWith(cmd.Context(), e, tokens, "")
+	without, err := logitsWithAdapter(cmd.Context(), e, tokens, "")
 	if err != nil {
 		return err
 	}
@@ -175,7 +176,7 @@ func checkOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlag
 	most := float32(0)
 	for i, v := range with {
 		if v-v != 0 {
-			return exitWith(exitModel, fmt.Errorf("%s: with it the model's logits are not numbers: training has failed, use an earlier file", f.name))
+			return exitWith(exitModel, fmt.Errorf("%s: with this adapter the model's logits are not numbers: the training has failed, use an earlier file", f.name))
 		}
 		most = max(most, v-without[i], without[i]-v)
 	}
@@ -186,7 +187,7 @@ func checkOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlag
 }
 
 func (a *app) forgetAdapters(cmd *cobra.Command, args []string) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -197,9 +198,9 @@ func (a *app) forgetAdapters(cmd *cobra.Command, args []string) error {
 	none := func(context.Context, string, string, adapter.Options) (*adapter.Adapter, error) {
 		return nil, fs.ErrNotExist
 	}
-	rack := library.NewAdapterRegistry(nil, s, none, nil)
+	registry := library.NewAdapterRegistry(nil, s, none, nil)
 	for _, name := range args {
-		if err = rack.ForgetNamed(cmd.Context(), name); err != nil {
+		if err = registry.ForgetNamed(cmd.Context(), name); err != nil {
 			break
 		}
 	}

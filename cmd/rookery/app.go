@@ -24,18 +24,18 @@ import (
 	"rookery/infer/sampler"
 )
 
-// An app is what the subcommands share: where the configuration is, and which
-// flags were put over it.
+// An app holds what the subcommands share: the path of the configuration, and the
+// flags that override it.
 type app struct {
 	configPath string
 	overrides  []func(*config.Config)
-	state      string       // name of the state that the chat's new conversation begins from
+	state      string       // name of the base state of the chat's new conversation
 	adapter    adapterFlags // of the chat's new conversation
 	mix        mixFlag
 }
 
-// flag adds a flag that, when given, is parsed and put over the configuration.
-func flag[T any](a *app, fs *pflag.FlagSet, name, short, usage string, parse func(string) (T, error), set func(*config.Config, T)) {
+// addFlag adds a flag that overrides the configuration.
+func addFlag[T any](a *app, fs *pflag.FlagSet, name, short, usage string, parse func(string) (T, error), set func(*config.Config, T)) {
 	fs.VarP(&value{usage: usage, set: func(text string) error {
 		v, err := parse(text)
 		if err != nil {
@@ -46,7 +46,7 @@ func flag[T any](a *app, fs *pflag.FlagSet, name, short, usage string, parse fun
 	}}, name, short, usage)
 }
 
-// value implements pflag.Value for flag.
+// value implements pflag.Value for addFlag.
 type value struct {
 	text, usage string
 	set         func(string) error
@@ -71,23 +71,23 @@ func parseInt(s string) (int, error) {
 
 func (a *app) globalFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&a.configPath, "config", "", "configuration file (default "+config.DefaultPath()+")")
-	flag(a, fs, "data-dir", "", "where conversations are kept", parseText, func(c *config.Config, v string) { c.Storage.DataDir = v })
+	addFlag(a, fs, "data-dir", "", "directory of the conversations", parseText, func(c *config.Config, v string) { c.Storage.DataDir = v })
 }
 
 func (a *app) modelFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "model", "m", "model file (.pth or .safetensors); the embedded demonstration model if not given", parseText, func(c *config.Config, v string) { c.Model.Path = v })
-	flag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
-	flag(a, fs, "backend", "", "what runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
-	flag(a, fs, "threads", "t", "worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
-	flag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
-	flag(a, fs, "state-width", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
+	addFlag(a, fs, "model", "m", "model file, .pth or .safetensors (default the embedded demonstration model)", parseText, func(c *config.Config, v string) { c.Model.Path = v })
+	addFlag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
+	addFlag(a, fs, "backend", "", "backend that runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
+	addFlag(a, fs, "threads", "t", "number of worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
+	addFlag(a, fs, "weights", "w", "width of the weights: auto, fp32, fp16, bf16 or int8", parseText, func(c *config.Config, v string) { c.Engine.Weights = v })
+	addFlag(a, fs, "state-width", "", "width of the states on a GPU: fp32 or fp16", parseText, func(c *config.Config, v string) { c.Engine.State = v })
 }
 
 func (a *app) chatFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "system", "s", "system prompt of new conversations", parseText, func(c *config.Config, v string) { c.Chat.System = v })
-	flag(a, fs, "think", "", "thinking: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
-	flag(a, fs, "preset", "p", "sampling preset", parseText, func(c *config.Config, v string) { c.Chat.Preset = v })
-	flag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", parseInt, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
+	addFlag(a, fs, "system", "s", "system prompt of new conversations", parseText, func(c *config.Config, v string) { c.Chat.System = v })
+	addFlag(a, fs, "think", "", "thinking mode: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
+	addFlag(a, fs, "preset", "p", "sampling preset", parseText, func(c *config.Config, v string) { c.Chat.Preset = v })
+	addFlag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", parseInt, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
 }
 
 func (a *app) samplingFlags(fs *pflag.FlagSet) {
@@ -96,42 +96,42 @@ func (a *app) samplingFlags(fs *pflag.FlagSet) {
 			continue
 		}
 		parse := func(text string) (p sampler.Params, err error) { return p, f.Parse(&p, text) }
-		flag(a, fs, strings.ReplaceAll(f.Name, "_", "-"), "", f.Help, parse, func(c *config.Config, p sampler.Params) { c.Sampling = c.Sampling.With(f, p) })
+		addFlag(a, fs, strings.ReplaceAll(f.Name, "_", "-"), "", f.Help, parse, func(c *config.Config, p sampler.Params) { c.Sampling = c.Sampling.With(f, p) })
 	}
 }
 
 func (a *app) uiFlags(fs *pflag.FlagSet) {
-	flag(a, fs, "theme", "", "colours", parseText, func(c *config.Config, v string) { c.UI.Theme = v })
-	fs.BoolFunc("screen-reader", "plain lines instead of a screen", func(text string) error {
+	addFlag(a, fs, "theme", "", "theme of colours; rookery doctor lists them", parseText, func(c *config.Config, v string) { c.UI.Theme = v })
+	fs.BoolFunc("screen-reader", "print plain lines instead of a screen", func(text string) error {
 		on, err := strconv.ParseBool(text)
 		a.overrides = append(a.overrides, func(c *config.Config) { c.UI.ScreenReader = on })
 		return err
 	})
 }
 
-// chatAllFlags are those of the chat.
+// chatAllFlags adds the flags of the chat.
 func (a *app) chatAllFlags(fs *pflag.FlagSet) {
 	a.modelFlags(fs)
 	a.chatFlags(fs)
 	a.samplingFlags(fs)
 	a.uiFlags(fs)
-	a.adapter.add(fs, true)
-	a.mix.add(fs)
-	fs.StringVar(&a.state, "state", "", "begin a new conversation from this state of the library")
+	a.adapter.addTo(fs, true)
+	a.mix.addTo(fs)
+	fs.StringVar(&a.state, "state", "", "state of the library that a new conversation begins from")
 }
 
-// config reads the configuration and puts the flags over it.
-func (a *app) config() (config.Config, error) {
+// loadConfig reads the configuration and applies the flags to it.
+func (a *app) loadConfig() (config.Config, error) {
 	c, err := config.Load(a.configPath)
 	if err != nil {
 		return c, exitWith(exitUsage, err)
 	}
-	c, err = a.override(c)
+	c, err = a.applyFlags(c)
 	return c, exitWith(exitUsage, err)
 }
 
-// override puts the flags over a configuration.
-func (a *app) override(c config.Config) (config.Config, error) {
+// applyFlags lets the flags override a configuration.
+func (a *app) applyFlags(c config.Config) (config.Config, error) {
 	for _, set := range a.overrides {
 		set(&c)
 	}
@@ -147,18 +147,18 @@ func openModel(ctx context.Context, cmd *cobra.Command, c config.Config) (*infer
 	return infer.NewEngine(m, backend, infer.Options{Chunk: c.Engine.Chunk, Resident: cmp.Or(int64(c.Storage.SlotBudget), -1)}), nil
 }
 
-// loadModel loads the configured model, showing progress on a terminal.
+// loadModel loads the configured model and shows the progress on a terminal.
 func loadModel(ctx context.Context, progress io.Writer, c config.Config) (*infer.Model, infer.Backend, error) {
 	meter := newMeter(progress)
-	m, backend, err := load.Open(ctx, modelSpec(c, meter.note(progress)), func(p load.Progress) {
+	m, backend, err := load.Open(ctx, modelSpec(c, meter.noteTo(progress)), func(p load.Progress) {
 		meter.show("loading the model", p.Done, p.Total, "weights")
 	})
 	meter.clear()
 	return m, backend, exitWith(exitModel, err)
 }
 
-// modelSpec is what the configuration says of loading. note is told why a GPU
-// is not used.
+// modelSpec returns what the configuration says about loading a model. note gets the
+// reason if no GPU is used.
 func modelSpec(c config.Config, note func(line string)) load.Spec {
 	return load.Spec{
 		Model:   c.Model.Path,
@@ -172,8 +172,8 @@ func modelSpec(c config.Config, note func(line string)) load.Spec {
 	}
 }
 
-// defaults are what a new conversation starts with.
-func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
+// chatDefaults returns the settings of new conversations.
+func chatDefaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	d := chat.Defaults{
 		System:       c.Chat.System,
 		Preset:       c.Chat.Preset,
@@ -197,8 +197,8 @@ func defaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	return d, nil
 }
 
-// ownPresets are those of the configuration, by their names. One with the name
-// of a preset that comes with the program is left out: that one is meant.
+// ownPresets returns the presets of the configuration, sorted by name. It leaves out a
+// preset that has the name of one of the program's: the program's is used.
 func ownPresets(c config.Config) []prompt.Preset {
 	var own []prompt.Preset
 	for _, name := range slices.Sorted(maps.Keys(c.Presets)) {
@@ -220,8 +220,8 @@ func findPreset(presets []prompt.Preset, m *infer.Model, name string) (prompt.Pr
 	return prompt.Preset{}, fmt.Errorf("there is no preset %q for %s; it has %q", name, m.Name, names)
 }
 
-// isTerminal says whether a stream is a terminal.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(f any) bool {
 	file, ok := f.(*os.File)
-	return ok && isatty(file)
+	return ok && isTerminalFile(file)
 }

@@ -18,11 +18,11 @@ const batchRows = 16
 // answerBatch answers the prompts of a file for the chat, as `rookery compare`
 // does; the first variant judges. What is written so far stays after an error.
 func answerBatch(ctx context.Context, workspace *chat.Workspace, c config.Config, o ui.Batch) (_ ui.BatchTable, err error) {
-	b := &bench{samples: 1, rows: batchRows}
+	b := &comparison{samples: 1, rows: batchRows}
 	for _, v := range o.Variants {
-		b.add(contestant{variantSpec{Name: v.Name}, v, workspace})
+		b.addContestant(contestant{variantSpec{Name: v.Name}, v, workspace})
 	}
-	b.settings(c)
+	b.addSettings(c)
 	f, err := os.Open(o.Prompts)
 	if err != nil {
 		return nil, err
@@ -31,13 +31,13 @@ func answerBatch(ctx context.Context, workspace *chat.Workspace, c config.Config
 	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, err
 	}
-	out, results, err := b.goOn(o.Out, prompts)
+	out, results, err := b.resumeFile(o.Out, prompts)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
 	o.Progress(len(results), len(prompts))
-	err = b.each(ctx, prompts[len(results):], func(r comparedJSON) error {
+	err = b.answerAll(ctx, prompts[len(results):], func(r comparedJSON) error {
 		results = append(results, r)
 		o.Progress(len(results), len(prompts))
 		return writeLine(out, r)
@@ -45,5 +45,5 @@ func answerBatch(ctx context.Context, workspace *chat.Workspace, c config.Config
 	if err != nil {
 		return nil, err
 	}
-	return tableCells(b.table(results), true), nil
+	return tableCells(b.summarizeResults(results), true), nil
 }

@@ -21,39 +21,26 @@ import (
 	"rookery/infer/tokenizer"
 )
 
-// shapes are the sizes of released models that `bench --shape` makes random
-// weights for.
-var shapes = map[string]rwkv.Shape{
-	"0.1b": released(12, 768, 64, 64, 32, 128),
-	"0.4b": released(24, 1024, 64, 64, 32, 128),
-	"1.5b": released(24, 2048, 96, 96, 64, 256),
-	"2.9b": released(32, 2560, 96, 96, 64, 320),
-	"7.2b": released(32, 4096, 128, 128, 96, 480),
-}
-
-func released(layers, embed, w, a, v, g int) rwkv.Shape {
-	return rwkv.Shape{
-		Version: rwkv.V7, Layers: layers, Embed: embed, Heads: embed / 64, HeadSize: 64, FFN: 4 * embed, Vocab: 65536,
-		RankW: w, RankA: a, RankV: v, RankG: g,
-	}
-}
+// shapes are the shapes of released models; `bench --shape` makes random weights for
+// them.
+var shapes = rwkv.Released()
 
 // benchOptions are the flags of `bench`.
 type benchOptions struct {
 	shape   string
-	rows    []int // nil: as suits the backend
+	rows    []int // nil: the defaults of the backend
 	prompts []int // likewise
 	runs    int
-	time    time.Duration // of a run
+	time    time.Duration // of one run
 	tune    time.Duration
 	json    bool
 	adapter adapterFlags
 	mix     mixFlag
-	merged  bool // the adapter has weights of its own
+	merged  bool // merge the adapter into weights of its own
 }
 
-// What is measured if the flags do not say, on the CPU and on a GPU. Of the
-// GPU's rows those are left out that there is no memory for.
+// Without flags, bench measures these rows and prompts, on the CPU and on a GPU. It
+// leaves out numbers of rows that the GPU has no memory for.
 var (
 	cpuRows, cpuPrompts = []int{1, 2, 8, 32}, []int{512}
 	gpuRows, gpuPrompts = []int{1, 8, 32, 128, 320, 960}, []int{4096}
@@ -64,44 +51,44 @@ func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure loading, decoding and reading prompts",
-		Long: "Measure a model, or random weights of a released shape, end to end: embedding, forward pass, sampling,\n" +
-			"and the token back. Decoding reads every weight once a step. On the CPU the table says what share of the\n" +
-			"memory's read bandwidth, measured in the same run, that reaches; on a GPU, what memory traffic and\n" +
-			"arithmetic of a dense step it comes to, and their shares of what the same card reached in a long copy and a\n" +
-			"large matrix product. (Few rows can pass 100 %: weights that meet zeros alone are not read.) The step of a\n" +
-			"prompt is the time to its first token.",
+		Long: "Measure a model, or random weights of a released shape, end to end: embedding, forward pass, sampling, and the\n" +
+			"token on the host. A decoding step reads every weight once. On the CPU the table shows what share of the memory's\n" +
+			"read bandwidth, measured in the same run, decoding reaches. On a GPU it shows the memory traffic and the\n" +
+			"arithmetic of a dense step, and their shares of what the same card reached in a long copy and a large matrix\n" +
+			"product. (A few rows can exceed 100 %, because weights that meet only zeros are not read.) The step of a prompt\n" +
+			"is the time to its first token.",
 		Example: "rookery bench\nrookery bench --shape 0.1b --weights int8 --threads 1 --rows 1,8\nrookery bench --backend cuda --shape 7.2b --tune --json",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.bench(cmd, o)
+			return a.runBench(cmd, o)
 		},
 	}
 	a.modelFlags(cmd.Flags())
-	o.adapter.add(cmd.Flags(), true)
-	cmd.Flags().StringVar(&o.mix.text, "mix", "", "also measure a mix, own=1,state=weight,... or a number of states, beside one state alone")
-	cmd.Flags().BoolVar(&o.merged, "merged", false, "measure the adapter with weights of its own")
-	cmd.Flags().StringVar(&o.shape, "shape", "", fmt.Sprintf("random weights of this size instead of a model: %q", slices.Sorted(maps.Keys(shapes))))
-	cmd.Flags().IntSliceVar(&o.rows, "rows", nil, fmt.Sprintf("conversations decoding together (default %v, on a GPU %v)", cpuRows, gpuRows))
-	cmd.Flags().IntSliceVar(&o.prompts, "prompt", nil, fmt.Sprintf("tokens of the prompt to read (default %v, on a GPU %v)", cpuPrompts, gpuPrompts))
-	cmd.Flags().IntVar(&o.runs, "runs", 5, "runs of each measurement; the median is printed")
-	cmd.Flags().DurationVar(&o.time, "time", time.Second, "about how long each run of decoding takes")
-	cmd.Flags().DurationVar(&o.tune, "tune", 0, "first look this long for the fastest matrix products, and save what was found")
+	o.adapter.addTo(cmd.Flags(), true)
+	cmd.Flags().StringVar(&o.mix.text, "mix", "", "also measure a mix (own=1,state=weight,... or a number of states) and one state alone")
+	cmd.Flags().BoolVar(&o.merged, "merged", false, "merge the adapter into weights of its own")
+	cmd.Flags().StringVar(&o.shape, "shape", "", fmt.Sprintf("shape of random weights to run instead of a model: %q", slices.Sorted(maps.Keys(shapes))))
+	cmd.Flags().IntSliceVar(&o.rows, "rows", nil, fmt.Sprintf("numbers of conversations that decode together (default %v, on a GPU %v)", cpuRows, gpuRows))
+	cmd.Flags().IntSliceVar(&o.prompts, "prompt", nil, fmt.Sprintf("lengths of the prompts in tokens (default %v, on a GPU %v)", cpuPrompts, gpuPrompts))
+	cmd.Flags().IntVar(&o.runs, "runs", 5, "number of runs of each measurement; the table shows the median")
+	cmd.Flags().DurationVar(&o.time, "time", time.Second, "length of each run of decoding")
+	cmd.Flags().DurationVar(&o.tune, "tune", 0, "time to look for the fastest matrix products first; saves the result")
 	cmd.Flags().Lookup("tune").NoOptDefVal = "1m"
 	cmd.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	return cmd
 }
 
-func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
-	c, err := a.config()
+func (a *app) runBench(cmd *cobra.Command, o benchOptions) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
-	if err := o.check(); err != nil {
+	if err := o.checkSizes(); err != nil {
 		return exitWith(exitUsage, err)
 	}
-	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1, o.mix.slots()))
+	c.Engine.Slots = slices.Max(append(slices.Clone(o.rows), 1, o.mix.slotCount()))
 	if o.rows == nil {
-		c.Engine.Slots = max(slices.Max(gpuRows), o.mix.slots())
+		c.Engine.Slots = max(slices.Max(gpuRows), o.mix.slotCount())
 	}
 	peaks := gpuPeaks(c) // while the card's memory is free
 	start := time.Now()
@@ -110,7 +97,7 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 		return err
 	}
 	r := newReport(s, time.Since(start), peaks)
-	err = r.measure(cmd.Context(), s, c, o)
+	err = r.measureAll(cmd.Context(), s, c, o)
 	if err = errors.Join(err, s.backend.Close()); err != nil {
 		return err
 	}
@@ -120,37 +107,37 @@ func (a *app) bench(cmd *cobra.Command, o benchOptions) error {
 	return r.write(cmd.OutOrStdout())
 }
 
-// check refuses what no memory has room for, before a model is loaded. Rows are
-// the backend's to refuse.
-func (o *benchOptions) check() error {
+// checkSizes refuses sizes that fit into no memory, before a model is loaded. The backend
+// refuses too many rows.
+func (o *benchOptions) checkSizes() error {
 	const mostTokens, mostStates = 1 << 20, 64
 	for _, n := range o.prompts {
 		if n < 1 || n > mostTokens {
 			return fmt.Errorf("--prompt %d: it must be 1 to %d", n, mostTokens)
 		}
 	}
-	if n := o.mix.number(); n > mostStates {
+	if n := o.mix.stateCount(); n > mostStates {
 		return fmt.Errorf("--mix %d: it must be 1 to %d states, or a list such as own=1,book=0.5", n, mostStates)
 	}
 	return nil
 }
 
-// A subject is what is measured.
+// A subject is the model that is measured.
 type subject struct {
 	name    string
 	shape   rwkv.Shape
-	tokens  int // ids that can be drawn
+	tokens  int // number of ids that can be drawn
 	backend infer.Backend
 	model   *infer.Model // nil: random weights
 }
 
-// gpu is the subject's backend if it is a GPU's, or nil.
+// gpu returns the subject's backend if that is a GPU, or nil.
 func (s subject) gpu() *native.Backend {
 	b, _ := s.backend.(*native.Backend)
 	return b
 }
 
-// openSubject loads the model or makes the shape.
+// openSubject loads the model, or makes random weights of the shape.
 func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject, error) {
 	if shapeName == "" {
 		m, b, err := loadModel(cmd.Context(), cmd.ErrOrStderr(), c)
@@ -164,8 +151,8 @@ func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject
 		return subject{}, exitWith(exitUsage, fmt.Errorf("--shape is %q; it must be one of %q", shapeName, slices.Sorted(maps.Keys(shapes))))
 	}
 	meter := newMeter(cmd.ErrOrStderr())
-	spec := modelSpec(c, meter.note(cmd.ErrOrStderr()))
-	spec.Untuned = true // --tune says when
+	spec := modelSpec(c, meter.noteTo(cmd.ErrOrStderr()))
+	spec.Untuned = true // prepareDevice tunes, if --tune says so
 	b, err := load.Synthetic(cmd.Context(), shape, spec, func(p load.Progress) {
 		meter.show("making random weights", p.Done, p.Total, "weights")
 	})
@@ -173,8 +160,8 @@ func openSubject(cmd *cobra.Command, c config.Config, shapeName string) (subject
 	return subject{shapeName + ", random weights", shape, min(tokenizer.World().Size(), shape.Vocab), b, nil}, exitWith(exitModel, err)
 }
 
-// measure fills the report.
-func (r *report) measure(ctx context.Context, s subject, c config.Config, o benchOptions) error {
+// measureAll runs all measurements and adds them to the report.
+func (r *report) measureAll(ctx context.Context, s subject, c config.Config, o benchOptions) error {
 	rows, prompts := cpuRows, cpuPrompts
 	if b := s.gpu(); b != nil {
 		rows = slices.DeleteFunc(slices.Clone(gpuRows), func(n int) bool { return n > b.Slots() })
@@ -186,11 +173,11 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 	if o.prompts != nil {
 		prompts = o.prompts
 	}
-	if err := r.prepare(s, c, o); err != nil {
+	if err := r.prepareDevice(s, c, o); err != nil {
 		return err
 	}
 	plan := measure.Plan{Runs: o.runs, Time: o.time}
-	if err := r.adapt(ctx, s, c, o, &plan); err != nil {
+	if err := r.loadAdapter(ctx, s, c, o, &plan); err != nil {
 		return err
 	}
 	for _, n := range rows {
@@ -198,7 +185,7 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 		if err != nil {
 			return err
 		}
-		if err := r.add("decode", series, s, c); err != nil {
+		if err := r.addResult("decode", series, s, c); err != nil {
 			return err
 		}
 	}
@@ -210,20 +197,20 @@ func (r *report) measure(ctx context.Context, s subject, c config.Config, o benc
 		if err != nil {
 			return err
 		}
-		if err := r.add("prompt", series, s, c); err != nil {
+		if err := r.addResult("prompt", series, s, c); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// prepare tunes a GPU if that is asked for, and measures the bandwidth of the
+// prepareDevice tunes a GPU if --tune says so, or measures the read bandwidth of the
 // processor.
-func (r *report) prepare(s subject, c config.Config, o benchOptions) error {
+func (r *report) prepareDevice(s subject, c config.Config, o benchOptions) error {
 	b := s.gpu()
 	switch {
 	case o.tune < 0 || o.tune > 0 && b == nil:
-		return exitWith(exitUsage, fmt.Errorf("--tune is for a GPU and a time, and this runs on %s", s.backend.Name()))
+		return exitWith(exitUsage, fmt.Errorf("--tune is for a GPU and takes a time, and this runs on %s", s.backend.Name()))
 	case o.tune > 0:
 		return b.Tune(o.tune.Seconds())
 	case b != nil:
@@ -238,8 +225,8 @@ func (r *report) prepare(s subject, c config.Config, o benchOptions) error {
 	return err
 }
 
-// embeddingBytes is about what the embedding occupies, of which a step reads
-// one row only: its share of the parameters.
+// embeddingBytes estimates the size of the embedding by its share of the parameters.
+// A step reads only one of its rows.
 func embeddingBytes(s rwkv.Shape, weights int64) int64 {
 	return int64(float64(weights) * float64(s.Vocab*s.Embed) / float64(s.Params()))
 }

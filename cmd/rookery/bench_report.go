@@ -28,7 +28,7 @@ type report struct {
 	Results       []measurements `json:"results"`
 }
 
-// A gpuReport says which GPU it was, and how its memory is used.
+// A gpuReport says which GPU was measured, and how its memory is used.
 type gpuReport struct {
 	Name         string       `json:"name"`
 	Memory       int64        `json:"memory_bytes"`
@@ -61,7 +61,7 @@ func newReport(s subject, loading time.Duration, peaks *peaksReport) *report {
 	m := s.backend.Memory()
 	r := &report{
 		Model: s.name, Backend: s.backend.Name(), Go: runtime.Version(), Parameters: s.shape.Params(), WeightBytes: m.Weights,
-		StateBytes: int64(4 * s.shape.StateLen()), LoadSeconds: loading.Seconds(),
+		StateBytes: s.shape.StateBytes(), LoadSeconds: loading.Seconds(),
 	}
 	if b := s.gpu(); b != nil {
 		d := b.Device()
@@ -73,9 +73,9 @@ func newReport(s subject, loading time.Duration, peaks *peaksReport) *report {
 	return r
 }
 
-// add adds a series with what it comes to on its device.
-func (r *report) add(what string, series measure.Series, s subject, c config.Config) error {
-	m := measured(what, series)
+// addResult adds a series with its shares of what the device can reach.
+func (r *report) addResult(what string, series measure.Series, s subject, c config.Config) error {
+	m := newMeasurements(what, series)
 	if what == "prompt" {
 		m.FirstToken = m.StepP50
 	}
@@ -99,31 +99,31 @@ func (r *report) add(what string, series measure.Series, s subject, c config.Con
 	return nil
 }
 
-// addSeries adds a series by itself.
+// addSeries adds a series alone.
 func (r *report) addSeries(what string, series measure.Series) {
-	r.Results = append(r.Results, measured(what, series))
+	r.Results = append(r.Results, newMeasurements(what, series))
 }
 
-func measured(what string, series measure.Series) measurements {
+func newMeasurements(what string, series measure.Series) measurements {
 	return measurements{
 		What: what, Rows: series.Rows, Tokens: series.Tokens, Median: series.Median(), Runs: series.Rates,
 		StepP50: series.P50.Seconds(), StepP95: series.P95.Seconds(), StepP99: series.P99.Seconds(),
 	}
 }
 
-// denseBytes is what a decoding step would move that reads every weight but the
-// embedding, and reads and writes a state for each row.
+// denseBytes returns the bytes that a decoding step moves if it reads every weight but
+// the embedding, and reads and writes one state for each row.
 func (r *report) denseBytes(s rwkv.Shape, state string, rows int) int64 {
-	wkv := int64(4)
-	if state == "fp16" {
-		wkv = 2
+	perLayer := 4 * int64(s.LayerStateLen())
+	if state == "fp16" { // the matrices of the state alone are
+		first, last := s.StatePart(0, rwkv.PartWKV)
+		perLayer -= 2 * int64(last-first)
 	}
-	perLayer := 4*2*int64(s.Embed) + wkv*int64(s.Embed*s.HeadSize)
 	return r.WeightBytes - embeddingBytes(s, r.WeightBytes) + 2*int64(rows*s.Layers)*perLayer
 }
 
-// matrixFlop is the arithmetic of a token in dense matrix products: of all
-// weights but the embedding, and without the head where no token is drawn.
+// matrixFlop returns the floating-point operations of a token in dense matrix products:
+// of all weights but the embedding, and without the head if no token is drawn.
 func matrixFlop(s rwkv.Shape, drawn bool) float64 {
 	n := s.Params() - int64(s.Vocab*s.Embed)
 	if !drawn {
@@ -138,7 +138,7 @@ func (r *report) write(out io.Writer) error {
 		r.Model, r.Backend, float64(r.Parameters)/1e6, bytesText(r.WeightBytes), r.LoadSeconds, bytesText(r.StateBytes))
 	if err == nil && r.GPU != nil {
 		_, err = fmt.Fprintf(out, "\n%s of %s, driver for CUDA %s; %d slots of %s, %s for steps\n%s\n",
-			r.GPU.Name, bytesText(r.GPU.Memory), r.GPU.Driver, r.GPU.Slots, bytesText(r.GPU.SlotBytes), bytesText(r.GPU.ScratchBytes), r.GPU.Peaks.text())
+			r.GPU.Name, bytesText(r.GPU.Memory), r.GPU.Driver, r.GPU.Slots, bytesText(r.GPU.SlotBytes), bytesText(r.GPU.ScratchBytes), r.GPU.Peaks.formatLine())
 	} else if err == nil {
 		_, err = fmt.Fprintf(out, ", memory reads %.1f GB/s\n\n", r.ReadBandwidth/1e9)
 	}
@@ -157,17 +157,17 @@ func (r *report) write(out io.Writer) error {
 		line("%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.2f ms\t%.2f ms\t%.2f ms\t", m.What, m.Rows, m.Tokens, m.Median, m.Runs[0], m.Runs[len(m.Runs)-1],
 			1e3*m.StepP50, 1e3*m.StepP95, 1e3*m.StepP99)
 		if r.GPU != nil {
-			line("%.2f ms\t%s\t%s\t%.1f\t%s\t\n", 1e3*m.DeviceStep, unless0("%.0f", m.Traffic/1e9), unless0("%.0f %%", 100*m.BandwidthShare),
-				m.Arithmetic/1e12, unless0("%.0f %%", 100*m.MatrixShare))
+			line("%.2f ms\t%s\t%s\t%.1f\t%s\t\n", 1e3*m.DeviceStep, formatUnlessZero("%.0f", m.Traffic/1e9), formatUnlessZero("%.0f %%", 100*m.BandwidthShare),
+				m.Arithmetic/1e12, formatUnlessZero("%.0f %%", 100*m.MatrixShare))
 		} else {
-			line("%s\t\n", unless0("%.0f %%", 100*m.BandwidthShare))
+			line("%s\t\n", formatUnlessZero("%.0f %%", 100*m.BandwidthShare))
 		}
 	}
 	return w.Flush()
 }
 
-// unless0 formats a figure that was taken.
-func unless0(format string, v float64) string {
+// formatUnlessZero formats a figure; 0 was not measured and becomes "".
+func formatUnlessZero(format string, v float64) string {
 	if v == 0 {
 		return ""
 	}

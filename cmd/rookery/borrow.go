@@ -9,24 +9,24 @@ import (
 	"rookery/config"
 )
 
-// borrowed is a store in memory that has the states and adapters of another
-// one, which stays as it is. The other one is to be closed.
-type borrowed struct {
+// A borrowedStore is a store in memory that also has the states and adapters of
+// another store. It never writes to the other store, which the caller must close.
+type borrowedStore struct {
 	*memstore.Store
 	from turn.Store
 }
 
-// States implements chat.Store.
-func (b borrowed) States(ctx context.Context) ([]turn.State, error) { return b.from.States(ctx) }
+// States implements turn.Store.
+func (b borrowedStore) States(ctx context.Context) ([]turn.State, error) { return b.from.States(ctx) }
 
-// State implements chat.Store.
-func (b borrowed) State(ctx context.Context, id turn.ID) (turn.State, error) {
+// State implements turn.Store.
+func (b borrowedStore) State(ctx context.Context, id turn.ID) (turn.State, error) {
 	return b.from.State(ctx, id)
 }
 
-// borrow opens the stored states and adapters beside a chat that may be running.
-func borrow(ctx context.Context, c config.Config) (borrowed, error) {
-	b := borrowed{Store: memstore.New()}
+// borrowStore opens the stored states and adapters for reading; a chat may be running.
+func borrowStore(ctx context.Context, c config.Config) (borrowedStore, error) {
+	b := borrowedStore{Store: memstore.New()}
 	var err error
 	if b.from, err = readStore(ctx, c); err != nil {
 		return b, err
@@ -41,10 +41,10 @@ func borrow(ctx context.Context, c config.Config) (borrowed, error) {
 	return b, nil
 }
 
-// adapterStore is a store in memory with the adapters that the chat knows;
-// the chat may be running.
+// adapterStore returns a store in memory with the adapters that the chat knows. The
+// chat may be running.
 func adapterStore(ctx context.Context, c config.Config) (turn.Store, error) {
-	b, err := borrow(ctx, c)
+	b, err := borrowStore(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -17,22 +17,22 @@ import (
 	"rookery/ui"
 )
 
-// closing is how long unsaved conversations may take to be saved at the end.
-const closing = 10 * time.Second
+// closeTimeout limits how long the program saves conversations at the end.
+const closeTimeout = 10 * time.Second
 
-// errNoTerminal is what the chat says to a pipe.
+// errNoTerminal is the chat's error if its input or output is not a terminal.
 var errNoTerminal = errors.New("the chat needs a terminal for its input and output: `rookery run` answers prompts from a pipe, --screen-reader talks in plain lines")
 
-// chatCommand is the default command by its name.
+// chatCommand returns the default command under its own name.
 func (a *app) chatCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "chat", Short: "Open the chat, as without a command", Args: usageArgs(cobra.NoArgs), RunE: a.chat}
+	cmd := &cobra.Command{Use: "chat", Short: "Open the chat, as without a command", Args: usageArgs(cobra.NoArgs), RunE: a.runChat}
 	a.chatAllFlags(cmd.Flags())
 	return cmd
 }
 
-// chat opens the interface: the default command.
-func (a *app) chat(cmd *cobra.Command, _ []string) error {
-	c, err := a.config()
+// runChat opens the interface. It is the default command.
+func (a *app) runChat(cmd *cobra.Command, _ []string) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -43,16 +43,17 @@ func (a *app) chat(cmd *cobra.Command, _ []string) error {
 	if !settings.Plain() && (!isTerminal(cmd.InOrStdin()) || !isTerminal(cmd.OutOrStdout())) {
 		return exitWith(exitUsage, errNoTerminal)
 	}
-	return a.chatWith(cmd, c, settings)
+	return a.openChats(cmd, c, settings)
 }
 
-// chatWith opens the interface, and again for every model that is chosen in
-// it. One that cannot be loaded is told, and the model before it is back.
-func (a *app) chatWith(cmd *cobra.Command, c config.Config, settings ui.Settings) error {
+// openChats opens the interface, and opens it again for every model that a person
+// chooses in it. If a model cannot be loaded, it opens the one before again and shows
+// why.
+func (a *app) openChats(cmd *cobra.Command, c config.Config, settings ui.Settings) error {
 	r := reopening{}
 	for {
 		r.next = nil
-		err := a.chatOnce(cmd, c, settings, &r)
+		err := a.openChat(cmd, c, settings, &r)
 		switch {
 		case err != nil && r.before != nil && !r.shown:
 			c.Model, r.before, r.problem = *r.before, nil, err
@@ -67,16 +68,16 @@ func (a *app) chatWith(cmd *cobra.Command, c config.Config, settings ui.Settings
 	}
 }
 
-// A reopening is what one opening of the interface leaves for the next.
+// A reopening is what one run of the interface leaves for the next.
 type reopening struct {
-	next    *string       // file of the model that was chosen
-	before  *config.Model // that ran before, to go back to
-	problem error         // why it is back
+	next    *string       // file of the model that a person chose
+	before  *config.Model // the model before, to go back to
+	problem error         // why the model before is back
 	shown   bool          // the interface was shown
 }
 
-// chatOnce opens the interface for one model.
-func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings, r *reopening) error {
+// openChat opens the interface for one model.
+func (a *app) openChat(cmd *cobra.Command, c config.Config, settings ui.Settings, r *reopening) error {
 	r.shown = false
 	store, err := sessions.Open(cmd.Context(), c.Storage.DataDir)
 	if err != nil {
@@ -87,11 +88,11 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	d, err := defaults(c, e.Model())
+	d, err := chatDefaults(c, e.Model())
 	if err != nil {
 		return errors.Join(err, e.Close(), store.Close())
 	}
-	defer infer.Overlap()() // the backend has chosen its threads by now
+	defer infer.Overlap()() // now that the backend has chosen its threads
 	workspace := chat.NewWorkspace(e, store, d)
 	workspace.SetMemory(int64(c.Storage.MemoryBudget))
 	workspace.UseStates(demo.States)
@@ -99,49 +100,49 @@ func (a *app) chatOnce(cmd *cobra.Command, c config.Config, settings ui.Settings
 	workspace.UseModels(secondModels(c))
 	first, err := beginFrom(cmd.Context(), workspace, a.state)
 	if err == nil {
-		first, err = a.adapter.begin(cmd.Context(), workspace, first)
+		first, err = a.adapter.setAdapter(cmd.Context(), workspace, first)
 	}
 	if err == nil {
-		first, err = a.mix.begin(cmd.Context(), workspace, first)
+		first, err = a.mix.setMix(cmd.Context(), workspace, first)
 	}
 	if err == nil {
 		r.shown = true
-		err = a.show(cmd.Context(), workspace, first, store, c, settings, r)
+		err = a.showInterface(cmd.Context(), workspace, first, store, c, settings, r)
 	}
-	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closing)
+	done, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), closeTimeout)
 	defer cancel()
 	if w := cmd.ErrOrStderr(); isTerminal(w) {
 		slow := time.AfterFunc(time.Second, func() {
-			_, _ = fmt.Fprintf(w, "saving the conversations (for at most %v)\n", closing)
+			_, _ = fmt.Fprintf(w, "saving the conversations (for at most %v)\n", closeTimeout)
 		})
 		defer slow.Stop()
 	}
 	return errors.Join(err, workspace.Close(done), e.Close())
 }
 
-// show runs the interface and follows the configuration while it does.
-func (a *app) show(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
+// showInterface runs the interface and applies changes of the configuration meanwhile.
+func (a *app) showInterface(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue, store *sessions.Store, c config.Config, settings ui.Settings, r *reopening) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	reloads, err := config.Watch(ctx, a.configPath)
 	if err != nil {
-		reloads = nil // the system cannot watch: a change takes effect at the next start
+		reloads = nil // the system cannot watch files: a change takes effect at the next start
 	}
 	changed := make(chan ui.Settings)
-	go a.follow(ctx, reloads, workspace, store, changed)
+	go a.followConfig(ctx, reloads, workspace, store, changed)
 	return ui.Run(ctx, ui.Options{
 		Workspace: workspace, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir,
 		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(workspace, name, p) },
 		Surroundings: surroundings(ctx, workspace, store), Problem: r.problem,
-		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, onProcessor(workspace)) },
+		Models: func(context.Context) ([]ui.ModelFile, error) { return modelFiles(c, runsOnCPU(workspace)) },
 		Batch:  func(ctx context.Context, b ui.Batch) (ui.BatchTable, error) { return answerBatch(ctx, workspace, c, b) },
 		Reopen: func(path string) { r.next = &path },
 	})
 }
 
 // saveSampling writes parameters into the configuration: as a preset or, with an
-// empty name, as what new conversations begin with. The workspace has them when it
-// returns; the file's watch tells a tenth of a second later, if it tells.
+// empty name, as the parameters of new conversations. It also sets them in the
+// workspace, because the watch of the file reports a tenth of a second later or never.
 func (a *app) saveSampling(workspace *chat.Workspace, name string, p sampler.Params) error {
 	save := func() error { return config.SavePreset(a.configPath, name, p) }
 	if name == "" {
@@ -150,22 +151,22 @@ func (a *app) saveSampling(workspace *chat.Workspace, name string, p sampler.Par
 	if err := save(); err != nil {
 		return err
 	}
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
-	d, err := defaults(c, workspace.Engine().Model())
+	d, err := chatDefaults(c, workspace.Engine().Model())
 	if err == nil {
 		workspace.SetDefaults(d)
 	}
 	return err
 }
 
-// follow applies a changed configuration to the workspace and the store and passes
-// on what concerns the interface.
-func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, workspace *chat.Workspace, store *sessions.Store, changed chan<- ui.Settings) {
+// followConfig applies each changed configuration to the workspace and the store, and
+// sends the settings of the interface to changed.
+func (a *app) followConfig(ctx context.Context, reloads <-chan config.Reload, workspace *chat.Workspace, store *sessions.Store, changed chan<- ui.Settings) {
 	for r := range reloads {
-		settings, err := a.reload(r, workspace, store)
+		settings, err := a.applyReload(r, workspace, store)
 		if err != nil {
 			settings = ui.Settings{Err: err}
 		}
@@ -177,15 +178,15 @@ func (a *app) follow(ctx context.Context, reloads <-chan config.Reload, workspac
 	}
 }
 
-func (a *app) reload(r config.Reload, workspace *chat.Workspace, store *sessions.Store) (ui.Settings, error) {
+func (a *app) applyReload(r config.Reload, workspace *chat.Workspace, store *sessions.Store) (ui.Settings, error) {
 	if r.Err != nil {
 		return ui.Settings{}, r.Err
 	}
-	c, err := a.override(r.Config)
+	c, err := a.applyFlags(r.Config)
 	if err != nil {
 		return ui.Settings{}, err
 	}
-	d, err := defaults(c, workspace.Engine().Model())
+	d, err := chatDefaults(c, workspace.Engine().Model())
 	if err != nil {
 		return ui.Settings{}, err
 	}
@@ -201,11 +202,7 @@ func (a *app) reload(r config.Reload, workspace *chat.Workspace, store *sessions
 
 // retention is what the configuration says about stored states.
 func retention(c config.Config) sessions.Retention {
-	width, err := infer.ParseWidth(c.Storage.SnapshotWidth)
-	if err != nil {
-		width = infer.WidthExact // Config.Validate knows the words
-	}
-	return sessions.Retention{Budget: int64(c.Storage.SnapshotBudget), Width: width}
+	return sessions.Retention{Budget: int64(c.Storage.SnapshotBudget)}
 }
 
 func uiSettings(c config.Config) ui.Settings {

@@ -16,7 +16,7 @@ import (
 	"rookery/infer/adapter"
 )
 
-// A compareOptions is what `compare` has of its own.
+// compareOptions are the flags of `compare` alone.
 type compareOptions struct {
 	prompts   string
 	variants  []string
@@ -33,28 +33,28 @@ func (a *app) compareCommand() *cobra.Command {
 	var o compareOptions
 	cmd := &cobra.Command{
 		Use: "compare", Short: "Answer prompts in several ways and compare",
-		Args: onlyOne(usageArgs(cobra.NoArgs), "json", "jsonl"),
-		Long: "Answer every prompt of a file in the way of every variant, all as rows of the same steps.\n\n" +
+		Args: onlyOneFlag(usageArgs(cobra.NoArgs), "json", "jsonl"),
+		Long: "Answer every prompt of a file with every variant, all as rows of the same steps.\n\n" +
 			"A line of the file is a prompt, {\"prompt\": ...} or {\"messages\": [{\"role\": ..., \"content\": ...}, ...]}.\n" +
-			"A variant is a name and what is special about it: " + variantKeyNames() + ".\n" +
-			"With -o results are written as they come, and the same command goes on where it was interrupted.",
+			"A variant is a name and settings: " + variantKeyNames() + ".\n" +
+			"With -o the results go to a file as they come; after an interruption the same command goes on from there.",
 		Example: "rookery compare --prompts p.jsonl --variant bare: --variant 'sad: state=demo-sad, temp=0.8' -o out.jsonl\n" +
 			"rookery compare --prompts p.txt --variants ways.toml --samples 4 --reference bare --json\nrookery compare votes --csv",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.compare(cmd, o) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.comparePrompts(cmd, o) },
 	}
 	a.modelFlags(cmd.Flags())
 	a.chatFlags(cmd.Flags())
 	a.samplingFlags(cmd.Flags())
 	fs := cmd.Flags()
 	fs.StringVar(&o.prompts, "prompts", "", "file of prompts, one a line; - is standard input")
-	fs.StringArrayVar(&o.variants, "variant", nil, "\"name: key=value, ...\" (may be given several times)")
-	fs.StringVar(&o.file, "variants", "", "TOML or JSON file of variants")
-	fs.IntVar(&o.samples, "samples", 1, "answers of each variant to each prompt, with consecutive seeds")
-	fs.StringVar(&o.reference, "reference", "", "variant under which the answers' perplexity is counted")
-	fs.IntVar(&o.rows, "rows", 32, "answers that run at once")
+	fs.StringArrayVar(&o.variants, "variant", nil, "a variant as \"name: key=value, ...\" (repeatable)")
+	fs.StringVar(&o.file, "variants", "", "file of variants, TOML or JSON")
+	fs.IntVar(&o.samples, "samples", 1, "number of answers of each variant to each prompt, with consecutive seeds")
+	fs.StringVar(&o.reference, "reference", "", "variant that judges the answers by their perplexity")
+	fs.IntVar(&o.rows, "rows", 32, "number of answers that run at once")
 	fs.BoolVar(&o.json, "json", false, "print one JSON object at the end")
 	fs.BoolVar(&o.jsonl, "jsonl", false, "print a JSON object for each prompt as it is done")
-	fs.StringVarP(&o.out, "out", "o", "", "append a JSON object for each finished prompt; skip the prompts it has already")
+	fs.StringVarP(&o.out, "out", "o", "", "file to append a JSON object to for each finished prompt; prompts that it has are skipped")
 	cmd.AddCommand(a.votesCommand())
 	return cmd
 }
@@ -64,8 +64,8 @@ const (
 	maxRows    = 1 << 16 // answers that run at once, as engine.slots
 )
 
-// specs are the variants that the options name.
-func (o *compareOptions) specs() ([]variantSpec, error) {
+// readSpecs returns the variants that the flags name.
+func (o *compareOptions) readSpecs() ([]variantSpec, error) {
 	var list []variantSpec
 	if o.file != "" {
 		var err error
@@ -89,42 +89,42 @@ func (o *compareOptions) specs() ([]variantSpec, error) {
 	return list, checkVariants(list)
 }
 
-func (a *app) compare(cmd *cobra.Command, o compareOptions) error {
-	c, err := a.config()
+func (a *app) comparePrompts(cmd *cobra.Command, o compareOptions) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
-	specs, err := o.specs()
+	specs, err := o.readSpecs()
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	prompts, err := o.read(cmd)
+	prompts, err := o.readPrompts(cmd)
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	c.Engine.Slots = min(c.Engine.Slots, o.slots(specs))
-	return withBench(cmd, c, specs, func(b *bench) error {
-		if err := b.choose(o.reference); err != nil {
+	c.Engine.Slots = min(c.Engine.Slots, o.slotCount(specs))
+	return withComparison(cmd, c, specs, func(b *comparison) error {
+		if err := b.chooseReference(o.reference); err != nil {
 			return exitWith(exitUsage, err)
 		}
-		const spare = 2 // that wait for a slot, while other prompts wait for their longest answers
+		const spare = 2 // answers that wait for a slot while other prompts wait for their longest answers
 		b.samples, b.rows = o.samples, spare*o.rows
-		return b.report(cmd, prompts, o)
+		return b.writeResults(cmd, prompts, o)
 	})
 }
 
-// slots are enough for the rows that run at once, and for the largest mix.
-func (o *compareOptions) slots(specs []variantSpec) int {
+// slotCount returns enough slots for the rows that run at once and for the largest mix.
+func (o *compareOptions) slotCount(specs []variantSpec) int {
 	n := o.rows
 	for _, v := range specs {
 		mix := mixFlag{text: v.Mix}
-		n = max(n, mix.slots())
+		n = max(n, mix.slotCount())
 	}
 	return n
 }
 
-// read reads the prompts.
-func (o *compareOptions) read(cmd *cobra.Command) ([]promptLine, error) {
+// readPrompts reads the file of prompts that the flags name.
+func (o *compareOptions) readPrompts(cmd *cobra.Command) ([]promptLine, error) {
 	switch o.prompts {
 	case "":
 		return nil, errors.New("there are no prompts: name a file with --prompts")
@@ -139,14 +139,14 @@ func (o *compareOptions) read(cmd *cobra.Command) ([]promptLine, error) {
 	return prompts, errors.Join(err, f.Close())
 }
 
-// A contestant is a variant ready to answer.
+// A contestant is a variant that is ready to answer.
 type contestant struct {
 	spec      variantSpec
 	variant   chat.Variant
 	workspace *chat.Workspace
 }
 
-// model is what the variant runs on.
+// model returns the model that the variant runs on.
 func (c *contestant) model() *infer.Model {
 	if g := c.variant.Model; g != nil {
 		return g.Model()
@@ -154,10 +154,10 @@ func (c *contestant) model() *infer.Model {
 	return c.workspace.Engine().Model()
 }
 
-// contestant makes a variant of what a person wrote: it loads the adapter and
+// makeContestant turns what a person wrote into a variant: it loads the adapter and
 // finds the states.
-func (v variantSpec) contestant(ctx context.Context, c config.Config, workspace *chat.Workspace) (contestant, error) {
-	out, err := v.resolve(ctx, c, workspace)
+func (v variantSpec) makeContestant(ctx context.Context, c config.Config, workspace *chat.Workspace) (contestant, error) {
+	out, err := v.resolveVariant(ctx, c, workspace)
 	if err != nil {
 		return contestant{}, exitWith(exitUsage, fmt.Errorf("variant %s: %w", v.Name, err))
 	}
@@ -167,7 +167,7 @@ func (v variantSpec) contestant(ctx context.Context, c config.Config, workspace 
 	return contestant{v, out, workspace}, nil
 }
 
-func (v variantSpec) resolve(ctx context.Context, c config.Config, workspace *chat.Workspace) (out chat.Variant, err error) {
+func (v variantSpec) resolveVariant(ctx context.Context, c config.Config, workspace *chat.Workspace) (out chat.Variant, err error) {
 	out.Name = v.Name
 	name := c.Chat.Preset
 	if v.Preset != "" {

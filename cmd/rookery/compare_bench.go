@@ -17,25 +17,25 @@ import (
 	"rookery/infer/demo"
 )
 
-// A bench answers prompts in the ways of its contestants: one engine for each
-// model, loaded once.
-type bench struct {
+// A comparison answers prompts with its contestants. Each model is loaded once and has
+// one engine.
+type comparison struct {
 	contestants []contestant
 	reference   int // -1: none
 	samples     int
-	rows        int    // answers that are asked for at once, but for those of one prompt
-	describes   string // all that answers depend on, for going on later
+	rows        int    // answers that run at once; all answers of one prompt do
+	describes   string // everything that the answers depend on, to recognize results of the same comparison
 }
 
-// withBench loads what the variants need, and gives it back afterwards.
-func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use func(*bench) error) (err error) {
+// withComparison loads what the variants need, calls use, and unloads it.
+func withComparison(cmd *cobra.Command, c config.Config, specs []variantSpec, use func(*comparison) error) (err error) {
 	ctx := cmd.Context()
-	store, err := borrow(ctx, c)
+	store, err := borrowStore(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.from.Close()) }()
-	b := &bench{reference: -1, samples: 1}
+	b := &comparison{reference: -1, samples: 1}
 	workspaces := map[string]*chat.Workspace{}
 	for _, v := range specs {
 		own := c
@@ -44,42 +44,43 @@ func withBench(cmd *cobra.Command, c config.Config, specs []variantSpec, use fun
 		}
 		workspace := workspaces[own.Model.Path]
 		if workspace == nil {
-			var closeDesk func() error
-			if workspace, closeDesk, err = openWorkspace(cmd, own, store); err != nil {
+			var closeWorkspace func() error
+			if workspace, closeWorkspace, err = openWorkspace(cmd, own, store); err != nil {
 				return err
 			}
-			defer func() { err = errors.Join(err, closeDesk()) }()
+			defer func() { err = errors.Join(err, closeWorkspace()) }()
 			workspaces[own.Model.Path] = workspace
 		}
-		one, err := v.contestant(ctx, own, workspace)
+		one, err := v.makeContestant(ctx, own, workspace)
 		if err != nil {
 			return err
 		}
-		b.add(one)
+		b.addContestant(one)
 	}
-	b.settings(c)
+	b.addSettings(c)
 	return use(b)
 }
 
-// add is one contestant more.
-func (b *bench) add(c contestant) {
+// addContestant adds a contestant.
+func (b *comparison) addContestant(c contestant) {
 	m := c.model()
 	b.contestants = append(b.contestants, c)
 	b.describes += fmt.Sprintf("%s %s %+v %s\n", c.spec.Name, c.variant.Describe(m), c.variant.Sampling, m.Fingerprint)
 }
 
-// settings are those that answers depend on besides.
-func (b *bench) settings(c config.Config) {
+// addSettings adds the settings that the answers of all contestants depend on.
+func (b *comparison) addSettings(c config.Config) {
 	b.describes += fmt.Sprintf("%q %q %d %q\n", c.Chat.System, c.Chat.Think, c.Chat.MaxTokens, c.Chat.Stops)
 }
 
-// openWorkspace loads a model and gives it a workspace, without conversations.
+// openWorkspace loads a model and gives it a workspace without conversations. The
+// function closes both.
 func openWorkspace(cmd *cobra.Command, c config.Config, store turn.Store) (*chat.Workspace, func() error, error) {
 	e, err := openModel(cmd.Context(), cmd, c)
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := defaults(c, e.Model())
+	d, err := chatDefaults(c, e.Model())
 	if err != nil {
 		return nil, nil, errors.Join(err, e.Close())
 	}
@@ -93,8 +94,8 @@ func openWorkspace(cmd *cobra.Command, c config.Config, store turn.Store) (*chat
 	}, nil
 }
 
-// choose names the reference; "" is none.
-func (b *bench) choose(name string) error {
+// chooseReference sets the reference by its name; "" is none.
+func (b *comparison) chooseReference(name string) error {
 	if name == "" {
 		return nil
 	}
@@ -109,9 +110,9 @@ func (b *bench) choose(name string) error {
 	return fmt.Errorf("--reference %s: there is no such variant; there are %q", name, names)
 }
 
-// answer has all contestants answer a question, and the reference judge them.
-// The answers of one sample follow each other.
-func (b *bench) answer(ctx context.Context, q prompt.Question) ([]answered, error) {
+// answerPrompt lets all contestants answer a question, and the reference judge the
+// answers. The answers of one sample follow each other.
+func (b *comparison) answerPrompt(ctx context.Context, q prompt.Question) ([]answered, error) {
 	all := make([]answered, b.samples*len(b.contestants))
 	places := map[*chat.Workspace][]int{}
 	for i := range all {
@@ -121,7 +122,7 @@ func (b *bench) answer(ctx context.Context, q prompt.Question) ([]answered, erro
 	}
 	group, together := errgroup.WithContext(ctx)
 	for workspace, at := range places {
-		group.Go(func() error { return b.answerOn(together, workspace, q, at, all) })
+		group.Go(func() error { return b.answerOnModel(together, workspace, q, at, all) })
 	}
 	if err := group.Wait(); err != nil || b.reference < 0 {
 		return all, err
@@ -138,8 +139,8 @@ func (b *bench) answer(ctx context.Context, q prompt.Question) ([]answered, erro
 	return all, err
 }
 
-// answerOn has the contestants of one model answer.
-func (b *bench) answerOn(ctx context.Context, workspace *chat.Workspace, q prompt.Question, at []int, all []answered) error {
+// answerOnModel lets the contestants of one model answer; at are their places in all.
+func (b *comparison) answerOnModel(ctx context.Context, workspace *chat.Workspace, q prompt.Question, at []int, all []answered) error {
 	variants := make([]chat.Variant, len(at))
 	for n, i := range at {
 		variants[n] = b.contestants[all[i].contestant].variant
@@ -152,9 +153,9 @@ func (b *bench) answerOn(ctx context.Context, workspace *chat.Workspace, q promp
 	return err
 }
 
-// An answered prompt is one answer to it.
+// An answered prompt is one contestant's answer to it.
 type answered struct {
 	chat.VariantAnswer
 	contestant, sample int
-	perplexity         float64 // NaN: not asked for, or of no tokens
+	perplexity         float64 // NaN: no reference, or no tokens
 }

@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// A lineReader reads lines up to a bound, and says whether the last one is whole.
+// A lineReader reads lines of limited length, and says whether the last one is whole.
 type lineReader struct {
 	r    *bufio.Reader
 	most int
@@ -18,9 +18,9 @@ func newLineReader(r io.Reader, most int) *lineReader {
 	return &lineReader{r: bufio.NewReaderSize(r, 1<<16), most: most}
 }
 
-// next is the next line with its end; whole is false at the end of the file,
-// with what stands there without one.
-func (l *lineReader) next() (line []byte, whole bool, err error) {
+// readLine returns the next line with its newline. At the end of the file whole is
+// false, and line holds what follows the last newline.
+func (l *lineReader) readLine() (line []byte, whole bool, err error) {
 	l.n++
 	for {
 		part, err := l.r.ReadSlice('\n')

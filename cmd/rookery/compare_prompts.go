@@ -13,7 +13,7 @@ import (
 	"rookery/chat/turn"
 )
 
-// Bounds of a file of prompts.
+// Limits of a file of prompts.
 const (
 	maxPromptLine  = 4 << 20
 	maxPromptBytes = 1 << 30
@@ -27,9 +27,8 @@ type promptLine struct {
 	question prompt.Question
 }
 
-// readPrompts reads a file of prompts: on each line an object with "prompt" or
-// "messages", or the prompt itself. Empty lines are left out. What is wrong
-// with a line is said with its number.
+// readPrompts reads a file of prompts: each line is an object with "prompt" or
+// "messages", or the prompt itself. It skips empty lines. An error names the line.
 func readPrompts(r io.Reader, name string) ([]promptLine, error) {
 	all := &io.LimitedReader{R: r, N: maxPromptBytes + 1}
 	lines := bufio.NewScanner(all)
@@ -67,7 +66,7 @@ func readPrompts(r io.Reader, name string) ([]promptLine, error) {
 	return prompts, nil
 }
 
-// A promptJSON is a line that is an object; what else it has is left alone.
+// A promptJSON is a line that is an object; its other keys are ignored.
 type promptJSON struct {
 	Prompt   *string       `json:"prompt"`
 	Messages []messageJSON `json:"messages"`
@@ -95,7 +94,7 @@ func parsePrompt(line []byte) (q prompt.Question, err error) {
 	case p.Prompt != nil:
 		q = prompt.QuestionOf(*p.Prompt)
 	case len(p.Messages) > maxMessages:
-		return q, fmt.Errorf("it has %d messages: at most %d are read", len(p.Messages), maxMessages)
+		return q, fmt.Errorf("it has %d messages; at most %d are allowed", len(p.Messages), maxMessages)
 	case p.Messages == nil:
 		return q, errors.New(`it has neither "prompt" nor "messages"`)
 	default:
@@ -125,7 +124,7 @@ func questionOf(messages []messageJSON) (q prompt.Question, err error) {
 	return q, nil
 }
 
-// messagesOf is a question as results have it.
+// messagesOf returns a question in the form of the results.
 func messagesOf(q prompt.Question) []messageJSON {
 	var out []messageJSON
 	if q.System != nil {

@@ -17,14 +17,14 @@ import (
 // A comparedJSON is one prompt with its answers: a line of `compare --jsonl`.
 // docs/compare.md documents it.
 type comparedJSON struct {
-	Run      string            `json:"run"`  // of everything that answers depend on
-	Line     int               `json:"line"` // of the prompts' file
-	Messages []messageJSON     `json:"messages"`
-	Answers  []comparedAnswers `json:"answers"`
+	Run      string           `json:"run"`  // hash of everything that the answers depend on
+	Line     int              `json:"line"` // in the file of prompts
+	Messages []messageJSON    `json:"messages"`
+	Answers  []comparedAnswer `json:"answers"`
 }
 
-// comparedAnswers is one answer.
-type comparedAnswers struct {
+// comparedAnswer is one answer of a comparedJSON.
+type comparedAnswer struct {
 	Variant    string          `json:"variant"`
 	Sample     int             `json:"sample"`
 	Seed       uint64          `json:"seed"`
@@ -39,16 +39,16 @@ type comparedAnswers struct {
 }
 
 type differenceJSON struct {
-	Token int `json:"token"` // -1: of models with different tokenizers
+	Token int `json:"token"` // -1: the models have different tokenizers
 	Byte  int `json:"byte"`
 }
 
-// result is a prompt's line.
-func (b *bench) result(p promptLine, all []answered) comparedJSON {
-	out := comparedJSON{Run: b.run(), Line: p.line, Messages: messagesOf(p.question)}
+// makeResult makes the line of a prompt.
+func (b *comparison) makeResult(p promptLine, all []answered) comparedJSON {
+	out := comparedJSON{Run: b.runHash(), Line: p.line, Messages: messagesOf(p.question)}
 	for i, a := range all {
 		c, u := b.contestants[a.contestant], a.Usage
-		line := comparedAnswers{
+		line := comparedAnswer{
 			Variant: c.spec.Name, Sample: a.sample, Seed: a.Variant.Sampling.Seed, Model: c.model().Name,
 			Text: a.Text, Tokens: a.Tokens, Reason: a.Reason.String(), Rate: rateOf(u),
 			Usage: usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
@@ -64,7 +64,7 @@ func (b *bench) result(p promptLine, all []answered) comparedJSON {
 	return out
 }
 
-// rateOf is generated tokens a second.
+// rateOf returns the generated tokens a second.
 func rateOf(u infer.Usage) float64 {
 	if s := u.DecodeTime.Seconds(); s > 0 {
 		return float64(u.Generated) / s
@@ -72,34 +72,34 @@ func rateOf(u infer.Usage) float64 {
 	return 0
 }
 
-// run names everything that answers depend on but the prompts.
-func (b *bench) run() string {
+// runHash returns a hash of everything that the answers depend on but the prompts.
+func (b *comparison) runHash() string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s%d %d", b.describes, b.samples, b.reference))
 	const enough = 8 // bytes
 	return hex.EncodeToString(sum[:enough])
 }
 
-// begins says that a line that was cut off may be the beginning of a result.
-func (b *bench) begins(line []byte) bool {
-	head := []byte(`{"run":"` + b.run() + `",`)
+// mayBegin reports whether a cut line may be the beginning of a result.
+func (b *comparison) mayBegin(line []byte) bool {
+	head := []byte(`{"run":"` + b.runHash() + `",`)
 	n := min(len(line), len(head))
 	return bytes.Equal(line[:n], head[:n])
 }
 
-// isOf says that a line of results is of a prompt.
-func (r *comparedJSON) isOf(p promptLine) bool {
+// belongsTo reports whether a line of results belongs to a prompt.
+func (r *comparedJSON) belongsTo(p promptLine) bool {
 	a, errA := json.Marshal(r.Messages)
 	b, errB := json.Marshal(messagesOf(p.question))
 	return errA == nil && errB == nil && r.Line == p.line && bytes.Equal(a, b)
 }
 
-// maxResultLine bounds a line of results that is read again.
+// maxResultLine limits a line of results that is read again.
 const maxResultLine = 1 << 28
 
-// goOn opens a file of results to go on from what it has, which are the first
-// of the prompts. A line of them that was cut off is removed; a file that has
-// anything else is left as it is.
-func (b *bench) goOn(path string, prompts []promptLine) (_ *os.File, done []comparedJSON, err error) {
+// resumeFile opens a file of results, reads the results of the first prompts that it
+// has, and returns it ready to append. It removes a cut last line. It refuses a file
+// that has anything else, and does not change it.
+func (b *comparison) resumeFile(path string, prompts []promptLine) (_ *os.File, done []comparedJSON, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
 	if err != nil {
 		return nil, nil, err
@@ -112,18 +112,18 @@ func (b *bench) goOn(path string, prompts []promptLine) (_ *os.File, done []comp
 	end := int64(0)
 	lines := newLineReader(f, maxResultLine)
 	for {
-		line, whole, err := lines.next()
+		line, whole, err := lines.readLine()
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", path, err)
 		}
-		if !whole && b.begins(line) {
+		if !whole && b.mayBegin(line) {
 			break
 		}
 		var r comparedJSON
 		if !whole || json.Unmarshal(line, &r) != nil || r.Run == "" {
 			return nil, nil, fmt.Errorf("%s, line %d: these are no results of `rookery compare`: choose another file", path, len(done)+1)
 		}
-		if n := len(done); r.Run != b.run() || n >= len(prompts) || !r.isOf(prompts[n]) {
+		if n := len(done); r.Run != b.runHash() || n >= len(prompts) || !r.belongsTo(prompts[n]) {
 			return nil, nil, fmt.Errorf("%s, line %d: these are results of other variants, settings or prompts: choose another file, or remove it", path, n+1)
 		}
 		done, end = append(done, r), end+int64(len(line))
@@ -135,7 +135,7 @@ func (b *bench) goOn(path string, prompts []promptLine) (_ *os.File, done []comp
 	return f, done, err
 }
 
-// writeLine writes a prompt's results as one line.
+// writeLine writes v as one line of JSON.
 func writeLine(w io.Writer, v any) error {
 	var line bytes.Buffer
 	out := json.NewEncoder(&line)
@@ -147,8 +147,8 @@ func writeLine(w io.Writer, v any) error {
 	return err
 }
 
-// answersOf are the prompt's answers of a variant.
-func (r *comparedJSON) answersOf(name string) (list []comparedAnswers) {
+// answersOf returns the answers of one variant to the prompt.
+func (r *comparedJSON) answersOf(name string) (list []comparedAnswer) {
 	for _, a := range r.Answers {
 		if a.Variant == name {
 			list = append(list, a)

@@ -10,17 +10,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// report answers the prompts and writes what was asked for.
-func (b *bench) report(cmd *cobra.Command, prompts []promptLine, o compareOptions) (err error) {
+// writeResults answers the prompts and writes the results as the flags say.
+func (b *comparison) writeResults(cmd *cobra.Command, prompts []promptLine, o compareOptions) (err error) {
 	stdout, stderr := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	var done []comparedJSON
 	var lines []io.Writer
 	var f *os.File
 	switch {
-	case o.out != "" && o.json: // what it has stays until there is something else
+	case o.out != "" && o.json: // printSummary overwrites what it has at the end
 		f, err = os.OpenFile(o.out, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
 	case o.out != "":
-		if f, done, err = b.goOn(o.out, prompts); err == nil {
+		if f, done, err = b.resumeFile(o.out, prompts); err == nil {
 			lines = append(lines, f)
 		}
 	}
@@ -40,14 +40,14 @@ func (b *bench) report(cmd *cobra.Command, prompts []promptLine, o compareOption
 	}
 	results := done
 	meter := newMeter(stderr)
-	err = b.each(cmd.Context(), prompts[len(done):], func(r comparedJSON) error {
+	err = b.answerAll(cmd.Context(), prompts[len(done):], func(r comparedJSON) error {
 		results = append(results, r)
 		for _, w := range lines {
 			if err := writeLine(w, r); err != nil {
 				return err
 			}
 		}
-		meter.count("comparing", len(results), len(prompts), "prompts")
+		meter.showCount("comparing", len(results), len(prompts), "prompts")
 		return nil
 	})
 	meter.clear()
@@ -55,30 +55,31 @@ func (b *bench) report(cmd *cobra.Command, prompts []promptLine, o compareOption
 		return err
 	}
 	if err != nil && len(results) < len(prompts) {
-		_, _ = fmt.Fprintf(stderr, "interrupted after %d of %d prompts%s\n", len(results), len(prompts), onward(o))
+		_, _ = fmt.Fprintf(stderr, "interrupted after %d of %d prompts%s\n", len(results), len(prompts), resumeHint(o))
 	}
 	if err != nil && len(results) == 0 {
 		return err
 	}
-	return errors.Join(err, b.summarize(cmd, results, o, f))
+	return errors.Join(err, b.printSummary(cmd, results, o, f))
 }
 
-// onward says how to go on after an interruption.
-func onward(o compareOptions) string {
+// resumeHint says how to go on after an interruption, if that is possible.
+func resumeHint(o compareOptions) string {
 	if o.out != "" && !o.json {
 		return ": the same command goes on from there"
 	}
 	return ""
 }
 
-// summarize prints the table, or everything as one object, to f if there is one.
-func (b *bench) summarize(cmd *cobra.Command, results []comparedJSON, o compareOptions, f *os.File) error {
-	table := b.table(results)
+// printSummary prints the table or, with --json, everything as one object, to f if it
+// is not nil.
+func (b *comparison) printSummary(cmd *cobra.Command, results []comparedJSON, o compareOptions, f *os.File) error {
+	table := b.summarizeResults(results)
 	switch {
 	case o.json:
 		w := cmd.OutOrStdout()
 		if f != nil {
-			if err := emptied(f); err != nil {
+			if err := emptyFile(f); err != nil {
 				return err
 			}
 			w = f
@@ -93,8 +94,8 @@ func (b *bench) summarize(cmd *cobra.Command, results []comparedJSON, o compareO
 	return printTable(cmd.OutOrStdout(), table, b.reference >= 0)
 }
 
-// emptied takes away what a file has; pipes and devices have nothing.
-func emptied(f *os.File) error {
+// emptyFile truncates a regular file; it leaves pipes and devices alone.
+func emptyFile(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return err
@@ -102,9 +103,9 @@ func emptied(f *os.File) error {
 	return f.Truncate(0)
 }
 
-// each answers prompts, several at a time so that the engines have enough
-// rows, and gives the results in order.
-func (b *bench) each(ctx context.Context, prompts []promptLine, give func(comparedJSON) error) error {
+// answerAll answers the prompts, several at a time so that the engines have enough
+// rows, and passes the results to give in the order of the prompts.
+func (b *comparison) answerAll(ctx context.Context, prompts []promptLine, give func(comparedJSON) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	type outcome struct {
@@ -123,14 +124,14 @@ func (b *bench) each(ctx context.Context, prompts []promptLine, give func(compar
 				return
 			}
 			go func() {
-				all, err := b.answer(ctx, p.question)
+				all, err := b.answerPrompt(ctx, p.question)
 				one <- outcome{all, err}
 			}()
 		}
 	}()
 	var failed error
 	n := 0
-	for one := range results { // to the end, so that nothing runs on
+	for one := range results { // to the end, so that no goroutine is left
 		o := <-one
 		if failed == nil && o.err != nil {
 			failed = o.err
@@ -138,7 +139,7 @@ func (b *bench) each(ctx context.Context, prompts []promptLine, give func(compar
 				failed = fmt.Errorf("the prompt of line %d: %w", prompts[n].line, o.err)
 			}
 		} else if failed == nil {
-			failed = give(b.result(prompts[n], o.all))
+			failed = give(b.makeResult(prompts[n], o.all))
 		}
 		if n++; failed != nil {
 			cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// cutFile takes bytes off a file's end, as a crash does: "cut FILE BYTES".
+// cutFile removes bytes from the end of a file, as a crash does: "cut FILE BYTES".
 func cutFile(ts *testscript.TestScript, _ bool, args []string) {
 	n, err := strconv.ParseInt(args[1], 10, 64)
 	ts.Check(err)
@@ -19,8 +19,8 @@ func cutFile(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), info.Size()-n))
 }
 
-// sameAnswers says that two files of results have the same answers, how long
-// they took aside: "same-answers FILE FILE".
+// sameAnswers checks that two files of results have the same answers, apart from the
+// times: "same-answers FILE FILE".
 func sameAnswers(ts *testscript.TestScript, _ bool, args []string) {
 	if a, b := untimed(ts, args[0]), untimed(ts, args[1]); !reflect.DeepEqual(a, b) {
 		ts.Fatalf("%v\nand\n%v", a, b)

@@ -9,21 +9,21 @@ import (
 	"text/tabwriter"
 )
 
-// A summaryJSON is what a run says of one variant. docs/compare.md documents it.
+// A summaryJSON sums up the answers of one variant. docs/compare.md documents it.
 type summaryJSON struct {
 	Variant    string   `json:"variant"`
 	Answers    int      `json:"answers"`
 	Tokens     int      `json:"tokens"` // generated
 	Rate       float64  `json:"tokens_per_second"`
 	First      float64  `json:"first_token_seconds"`              // mean
-	Same       int      `json:"same_as_first"`                    // answers that differ nowhere from the first variant's
+	Same       int      `json:"same_as_first"`                    // answers that equal the first variant's
 	Difference *float64 `json:"first_difference_token,omitempty"` // median of the others
-	Byte       *float64 `json:"first_difference_byte,omitempty"`  // likewise, where it is not known in tokens
+	Byte       *float64 `json:"first_difference_byte,omitempty"`  // likewise, where the tokenizers differ
 	Perplexity *float64 `json:"perplexity,omitempty"`             // of all tokens together
 }
 
-// table sums up results.
-func (b *bench) table(results []comparedJSON) []summaryJSON {
+// summarizeResults sums up results, variant by variant.
+func (b *comparison) summarizeResults(results []comparedJSON) []summaryJSON {
 	var table []summaryJSON
 	for i, c := range b.contestants {
 		s := summaryJSON{Variant: c.spec.Name}
@@ -83,7 +83,7 @@ func printTable(w io.Writer, table []summaryJSON, judged bool) error {
 	return t.Flush()
 }
 
-// tableCells are a summary for people, below the names of the columns.
+// tableCells returns a summary for people; the first row names the columns.
 func tableCells(table []summaryJSON, judged bool) [][]string {
 	heads := []string{"VARIANT", "ANSWERS", "TOKENS", "TOK/S EACH", "FIRST TOKEN", "DIFFERS AT", "SAME"}
 	if judged {

@@ -11,19 +11,19 @@ import (
 	"rookery/infer/scripted"
 )
 
-// Where models have different tokenizers, the table says the byte from which
-// on answers differ.
+// Where models have different tokenizers, the table shows the byte where answers begin
+// to differ.
 func TestTableOfDifferences(t *testing.T) {
-	b := &bench{contestants: []contestant{{spec: variantSpec{Name: "one"}}, {spec: variantSpec{Name: "two"}}, {spec: variantSpec{Name: "three"}}}}
+	b := &comparison{contestants: []contestant{{spec: variantSpec{Name: "one"}}, {spec: variantSpec{Name: "two"}}, {spec: variantSpec{Name: "three"}}}}
 	var results []comparedJSON
 	for n := range 3 {
-		results = append(results, comparedJSON{Answers: []comparedAnswers{
+		results = append(results, comparedJSON{Answers: []comparedAnswer{
 			{Variant: "one"},
 			{Variant: "two", Difference: &differenceJSON{Token: n + 1, Byte: 10 * n}},
 			{Variant: "three", Difference: &differenceJSON{Token: -1, Byte: 7 + n}},
 		}})
 	}
-	cells := tableCells(b.table(results), false)
+	cells := tableCells(b.summarizeResults(results), false)
 	for i, want := range []string{"DIFFERS AT", "-", "token 2", "byte 8"} {
 		if got := cells[i][5]; got != want {
 			t.Errorf("row %d says %q, want %q", i, got, want)
@@ -49,14 +49,14 @@ func TestRowsAtOnce(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	b := &bench{reference: -1, samples: 2, rows: rows}
-	b.add(contestant{variantSpec{Name: "own"}, chat.Variant{Name: "own"}, workspace})
+	b := &comparison{reference: -1, samples: 2, rows: rows}
+	b.addContestant(contestant{variantSpec{Name: "own"}, chat.Variant{Name: "own"}, workspace})
 	prompts, err := readPrompts(strings.NewReader(strings.Repeat("hello\n", 30)), "prompts")
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := 0
-	err = b.each(t.Context(), prompts, func(r comparedJSON) error {
+	err = b.answerAll(t.Context(), prompts, func(r comparedJSON) error {
 		if line++; r.Line != line || len(r.Answers) != 2 {
 			t.Errorf("line %d has %d answers, want those of line %d", r.Line, len(r.Answers), line)
 		}
@@ -66,7 +66,7 @@ func TestRowsAtOnce(t *testing.T) {
 		t.Errorf("%d lines, and %d rows at once of %d (%v)", line, most.Load(), rows, err)
 	}
 	o := compareOptions{rows: 2}
-	if n := o.slots([]variantSpec{{}, {Mix: "own=1,a=0.5,b=1"}}); n < 3 {
+	if n := o.slotCount([]variantSpec{{}, {Mix: "own=1,a=0.5,b=1"}}); n < 3 {
 		t.Errorf("%d slots for a mix of three states", n)
 	}
 }

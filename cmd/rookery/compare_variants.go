@@ -19,7 +19,7 @@ import (
 	"rookery/infer/sampler"
 )
 
-// maxVariants bounds how many variants one run compares.
+// maxVariants limits the variants of one comparison.
 const maxVariants = 64
 
 // A variantSpec is a variant as a person writes it.
@@ -142,7 +142,7 @@ func readVariants(path string) ([]variantSpec, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if len(data) > most {
-		return nil, fmt.Errorf("%s is longer than %s: that is no file of variants", path, bytesText(most))
+		return nil, fmt.Errorf("%s is longer than %s, too long for a file of variants", path, bytesText(most))
 	}
 	var tables []map[string]any
 	if strings.EqualFold(filepath.Ext(path), ".json") {
@@ -173,7 +173,7 @@ func readVariants(path string) ([]variantSpec, error) {
 	return list, nil
 }
 
-// checkVariants says what is wrong with the variants of a run together.
+// checkVariants checks the variants of a comparison together.
 func checkVariants(list []variantSpec) error {
 	if len(list) == 0 || len(list) > maxVariants {
 		return fmt.Errorf("compare 1 to %d variants, not %d: name each with --variant \"name: key=value, ...\"", maxVariants, len(list))

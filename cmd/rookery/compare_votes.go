@@ -16,16 +16,16 @@ import (
 	"rookery/chat/turn"
 )
 
-// votesCommand shows and exports what was voted in blind comparisons.
+// votesCommand shows and exports the votes of blind comparisons.
 func (a *app) votesCommand() *cobra.Command {
 	var asCSV, asJSONL, asJSON bool
 	cmd := &cobra.Command{
 		Use: "votes", Short: "Show which variants people preferred",
-		Args: onlyOne(usageArgs(cobra.NoArgs), "csv", "jsonl", "json"),
+		Args: onlyOneFlag(usageArgs(cobra.NoArgs), "csv", "jsonl", "json"),
 		Long: "Show the table of wins from the votes of the compare view, or with --csv or --jsonl all votes.\n\n" +
 			"WON is the share of votes with Wilson's 95 % interval.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			votes, err := a.votes(cmd)
+			votes, err := a.loadVotes(cmd)
 			if err != nil {
 				return err
 			}
@@ -36,19 +36,19 @@ func (a *app) votesCommand() *cobra.Command {
 			case asJSONL:
 				return votesJSONL(w, votes)
 			case asJSON:
-				return printJSON(w, standings(votes))
+				return printJSON(w, newStandings(votes))
 			}
 			return printWins(w, compare.CountWins(votes))
 		},
 	}
-	cmd.Flags().BoolVar(&asCSV, "csv", false, "all votes as CSV")
-	cmd.Flags().BoolVar(&asJSONL, "jsonl", false, "all votes as JSON, one a line")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "the table as JSON")
+	cmd.Flags().BoolVar(&asCSV, "csv", false, "print all votes as CSV")
+	cmd.Flags().BoolVar(&asJSONL, "jsonl", false, "print all votes as JSON, one a line")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the table as JSON")
 	return cmd
 }
 
-func (a *app) votes(cmd *cobra.Command) ([]turn.Vote, error) {
-	c, err := a.config()
+func (a *app) loadVotes(cmd *cobra.Command) ([]turn.Vote, error) {
+	c, err := a.loadConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ type standingJSON struct {
 	Won     [3]float64      `json:"won"` // share, low, high
 }
 
-func standings(votes []turn.Vote) []standingJSON {
+func newStandings(votes []turn.Vote) []standingJSON {
 	list := []standingJSON{}
 	for _, s := range compare.CountWins(votes).Standings {
 		list = append(list, standingJSON{
@@ -141,12 +141,12 @@ func printWins(w io.Writer, table compare.WinTable) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "VARIANT\tWINS\tTIES\tLOSSES\tWON")
 	for _, s := range table.Standings {
-		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, percents(s.Rate))
+		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, formatInterval(s.Rate))
 	}
 	return t.Flush()
 }
 
-func percents(i compare.Interval) string {
+func formatInterval(i compare.Interval) string {
 	const percent = 100
 	return fmt.Sprintf("%.0f %% (%.0f to %.0f)", percent*i.Estimate, percent*i.Low, percent*i.High)
 }

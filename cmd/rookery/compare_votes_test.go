@@ -11,7 +11,7 @@ import (
 	"rookery/chat/turn"
 )
 
-// Exports have every vote, and descriptions that hold anything at all.
+// Exports have every vote, and escape whatever a description holds.
 func TestVotesExport(t *testing.T) {
 	at := time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 	votes := []turn.Vote{
@@ -45,7 +45,7 @@ func TestVotesExport(t *testing.T) {
 	if err := printWins(&out, compare.CountWins(votes)); err != nil || !strings.Contains(out.String(), "m, temperature 0") || !strings.Contains(out.String(), " % (") {
 		t.Errorf("%s: %v", &out, err)
 	}
-	if s := standings(votes); len(s) != 4 || s[0].Votes != 2 || !(s[0].Won[1] < s[0].Won[0] && s[0].Won[0] < s[0].Won[2]) {
+	if s := newStandings(votes); len(s) != 4 || s[0].Votes != 2 || !(s[0].Won[1] < s[0].Won[0] && s[0].Won[0] < s[0].Won[2]) {
 		t.Errorf("%+v", s)
 	}
 }

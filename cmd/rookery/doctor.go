@@ -25,13 +25,13 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Check processor, GPU, terminal, config and data",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.doctor(cmd.OutOrStdout())
+			return a.printFacts(cmd.OutOrStdout())
 		},
 	}
 }
 
-// doctor prints the facts. What is wrong is one of them, not an error.
-func (a *app) doctor(out io.Writer) error {
+// printFacts prints what doctor finds. A problem is one of the facts, not an error.
+func (a *app) printFacts(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // reported by Flush
@@ -46,7 +46,7 @@ func (a *app) doctor(out io.Writer) error {
 	return w.Flush()
 }
 
-// describeGPU says which GPUs there are, or why none can be used.
+// describeGPU lists the GPUs, or says why none can be used.
 func describeGPU(row func(name, format string, args ...any)) {
 	l, err := native.Open()
 	if err != nil {
@@ -84,12 +84,12 @@ func (a *app) describeConfig(row func(name, format string, args ...any)) config.
 	if path == "" {
 		path = config.DefaultPath()
 	}
-	c, err := a.config()
+	c, err := a.loadConfig()
 	switch _, serr := os.Stat(path); {
 	case err != nil:
 		row("configuration", "%s: %v", path, err)
 	case errors.Is(serr, os.ErrNotExist):
-		row("configuration", "%s (not there: defaults)", path)
+		row("configuration", "%s (not there: the defaults apply)", path)
 	default:
 		row("configuration", "%s", path)
 	}

@@ -13,8 +13,8 @@ import (
 	"rookery/sessions"
 )
 
-// readStore opens what is stored beside a chat that may be running; where
-// nothing is yet, an empty store.
+// readStore opens the store for reading; a chat may be running. If nothing is stored
+// yet, it returns an empty store.
 func readStore(ctx context.Context, c config.Config) (turn.Store, error) {
 	s, err := sessions.OpenReadOnly(ctx, c.Storage.DataDir)
 	switch {
@@ -26,8 +26,8 @@ func readStore(ctx context.Context, c config.Config) (turn.Store, error) {
 	return s, nil
 }
 
-// readLibrary opens the library of states to read it. Where nothing is stored
-// yet it has those that come with the program.
+// readLibrary opens the library of states for reading. If nothing is stored yet, it
+// has the states that come with the program.
 func readLibrary(ctx context.Context, c config.Config, use func(*library.Library) error) error {
 	store, err := readStore(ctx, c)
 	if err != nil {
@@ -36,7 +36,7 @@ func readLibrary(ctx context.Context, c config.Config, use func(*library.Library
 	return exitWith(exitStore, errors.Join(use(library.New(store, demo.States)), store.Close()))
 }
 
-// writeLibrary opens the library of states to change it.
+// writeLibrary opens the library of states for writing.
 func writeLibrary(ctx context.Context, c config.Config, use func(*library.Library) error) error {
 	s, err := sessions.Open(ctx, c.Storage.DataDir)
 	if err != nil {

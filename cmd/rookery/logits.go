@@ -16,16 +16,16 @@ func (a *app) logitsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logits",
 		Short: "Print the logits after given tokens, as JSON",
-		Long: "Feed tokens, or a text, to the model from the zero state and print the logits after the last one as JSON:\n" +
-			"{\"model\", \"tokens\", \"logits\"}. For anyone who ports a model.",
+		Long: "Feed tokens, or a text, to the model from the zero state and print the logits after the last token as JSON:\n" +
+			"{\"model\", \"tokens\", \"logits\"}. This helps to port a model.",
 		Example: "rookery logits --model model.pth --tokens 24281,59,4571 | jq '.logits[:5]'",
 		Args:    usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.logits(cmd, tokens, text, adapter)
+			return a.printLogits(cmd, tokens, text, adapter)
 		},
 	}
 	a.modelFlags(cmd.Flags())
-	adapter.add(cmd.Flags(), true)
+	adapter.addTo(cmd.Flags(), true)
 	cmd.Flags().StringVar(&tokens, "tokens", "", "token ids, separated by commas")
 	cmd.Flags().StringVar(&text, "text", "", "text to encode instead of tokens")
 	return cmd
@@ -38,11 +38,11 @@ type logitsJSON struct {
 	Logits []float32 `json:"logits"`
 }
 
-func (a *app) logits(cmd *cobra.Command, list, text string, adapter adapterFlags) error {
+func (a *app) printLogits(cmd *cobra.Command, list, text string, adapter adapterFlags) error {
 	if (list == "") == (text == "") {
 		return exitWith(exitUsage, errors.New("give either --tokens or --text"))
 	}
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (a *app) logits(cmd *cobra.Command, list, text string, adapter adapterFlags
 	}
 	ids = e.Model().Tokenizer.Encode(ids, text)
 	out := logitsJSON{Model: e.Model().Name, Tokens: ids}
-	if out.Logits, err = adapter.logits(cmd.Context(), c, e, ids); err == nil {
+	if out.Logits, err = adapter.computeLogits(cmd.Context(), c, e, ids); err == nil {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(out)
 	}
 	return errors.Join(err, e.Close())

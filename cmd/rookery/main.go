@@ -48,14 +48,14 @@ func exitWith(code int, err error) error {
 }
 
 func main() {
-	os.Exit(run(os.Args[1:]))
+	os.Exit(runArgs(os.Args[1:]))
 }
 
-// run executes the command line and returns the exit code.
-func run(args []string) int {
+// runArgs runs the command line and returns the exit code.
+func runArgs(args []string) int {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
-		signals = append(signals, syscall.SIGHUP) // the terminal is gone: what runs is still to be saved
+		signals = append(signals, syscall.SIGHUP) // the terminal is gone, but what runs must be saved
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
@@ -75,7 +75,7 @@ func printError(w io.Writer, _ fang.Styles, err error) {
 func exitCode(err error) int {
 	var e *exitError
 	switch {
-	case err == nil, errors.Is(err, syscall.EPIPE): // the reader has gone: nothing is wrong with us
+	case err == nil, errors.Is(err, syscall.EPIPE): // the reader of a pipe has gone, which is no error
 		return 0
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
@@ -92,10 +92,10 @@ func newRoot() *cobra.Command {
 		Use:   "rookery",
 		Short: "Chat with RWKV models in the terminal",
 		Long: "Chat with RWKV language models on your own machine.\n\n" +
-			"Without a command it opens the chat, with the conversations that were open last time.",
+			"Without a command, rookery opens the chat with the conversations that were open last time.",
 		Example: "rookery\nrookery --model rwkv7-g1-0.4b.pth\necho 'Tell me a story.' | rookery run",
 		Args:    usageArgs(cobra.NoArgs),
-		RunE:    a.chat,
+		RunE:    a.runChat,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitWith(exitUsage, err) })
 	a.globalFlags(root.PersistentFlags())
@@ -111,8 +111,8 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// onlyOne refuses flags that say different things about the same.
-func onlyOne(check cobra.PositionalArgs, flags ...string) cobra.PositionalArgs {
+// onlyOneFlag allows only one of the flags.
+func onlyOneFlag(check cobra.PositionalArgs, flags ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		var given []string
 		for _, name := range flags {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// patience is how long work may take before a meter says so.
-const patience = 300 * time.Millisecond
+// meterDelay is how long work takes before a meter shows it.
+const meterDelay = 300 * time.Millisecond
 
 // A meter shows the progress of long work on one line of a terminal. On
 // anything but a terminal it shows nothing.
@@ -27,22 +27,22 @@ func newMeter(w io.Writer) *meter {
 	return &meter{w: w, started: time.Now()}
 }
 
-func isatty(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
+func isTerminalFile(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// show draws what is done of a total, at most ten times a second.
+// show draws the progress in percent of a total, at most ten times a second.
 func (m *meter) show(what string, done, total int64, unit string) {
 	now := time.Now()
-	if m.w == nil || now.Sub(m.started) < patience || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
+	if m.w == nil || now.Sub(m.started) < meterDelay || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
 		return
 	}
 	m.shown = now
 	_, _ = fmt.Fprintf(m.w, "\r\x1b[K%s: %d %% of %d M %s", what, done*100/total, total/1e6, unit)
 }
 
-// count is show for numbers that are written in full.
-func (m *meter) count(what string, done, total int, unit string) {
+// showCount draws the progress in whole numbers, at most ten times a second.
+func (m *meter) showCount(what string, done, total int, unit string) {
 	now := time.Now()
-	if m.w == nil || now.Sub(m.started) < patience || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
+	if m.w == nil || now.Sub(m.started) < meterDelay || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
 		return
 	}
 	m.shown = now
@@ -56,8 +56,8 @@ func (m *meter) clear() {
 	}
 }
 
-// note writes lines that stay, to w.
-func (m *meter) note(w io.Writer) func(line string) {
+// noteTo returns a function that writes lines to w; they stay on the terminal.
+func (m *meter) noteTo(w io.Writer) func(line string) {
 	return func(line string) {
 		m.clear()
 		_, _ = fmt.Fprintf(w, "rookery: %s\n", line)

@@ -19,13 +19,13 @@ import (
 // A mixFlag is the mix of states that --mix names.
 type mixFlag struct{ text string }
 
-func (f *mixFlag) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.text, "mix", "", "draw tokens from several states: own=1,state=weight,... (own is the conversation's)")
+func (f *mixFlag) addTo(fs *pflag.FlagSet) {
+	fs.StringVar(&f.text, "mix", "", "draw every token from several states: own=1,state=weight,... (own is this chat)")
 }
 
-// parse reads the mix with the states of the library; without the flag it is
-// the zero Mix.
-func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix turn.Mix, err error) {
+// parseMix reads the mix and finds its states in the library. Without the flag it
+// returns the zero Mix.
+func (f *mixFlag) parseMix(ctx context.Context, c config.Config) (mix turn.Mix, err error) {
 	if f.text == "" {
 		return turn.Mix{}, nil
 	}
@@ -40,8 +40,9 @@ func (f *mixFlag) parse(ctx context.Context, c config.Config) (mix turn.Mix, err
 	return mix, err
 }
 
-// voices are the further states of a mix for a model, nil for the zero Mix.
-func voices(ctx context.Context, c config.Config, m *infer.Model, mix turn.Mix, adapter string) (v []infer.Member, err error) {
+// loadMembers loads the members of a mix besides this chat, for a model. It returns nil
+// for the zero Mix.
+func loadMembers(ctx context.Context, c config.Config, m *infer.Model, mix turn.Mix, adapter string) (v []infer.Member, err error) {
 	if !mix.Active() {
 		return nil, nil
 	}
@@ -56,8 +57,9 @@ func voices(ctx context.Context, c config.Config, m *infer.Model, mix turn.Mix, 
 	return v, err
 }
 
-// begin gives the first conversation the mix; a new one if there is none.
-func (f *mixFlag) begin(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
+// setMix gives the mix to the first conversation of a workspace. If first is nil and
+// there is a mix, it opens a new conversation.
+func (f *mixFlag) setMix(ctx context.Context, workspace *chat.Workspace, first *chat.Dialogue) (*chat.Dialogue, error) {
 	if f.text == "" {
 		return first, nil
 	}
@@ -71,8 +73,8 @@ func (f *mixFlag) begin(ctx context.Context, workspace *chat.Workspace, first *c
 	return first, first.SetMix(mix)
 }
 
-// number is how many states a bench mixes that were not named, 0 if they were.
-func (f *mixFlag) number() int {
+// stateCount returns the number of states if --mix gives one, and 0 if it names them.
+func (f *mixFlag) stateCount() int {
 	n, err := strconv.Atoi(f.text)
 	if err != nil || n < 1 {
 		return 0
@@ -80,15 +82,15 @@ func (f *mixFlag) number() int {
 	return n
 }
 
-// slots is how many states the mix has, the own run among them.
-func (f *mixFlag) slots() int {
+// slotCount returns the number of states in the mix, that of the chat included.
+func (f *mixFlag) slotCount() int {
 	if f.text == "" {
 		return 0
 	}
-	return max(f.number(), 2+strings.Count(f.text, ","))
+	return max(f.stateCount(), 2+strings.Count(f.text, ","))
 }
 
-// benchMix measures what a mix costs beside the own run alone.
+// benchMix measures one state alone, and then the mix.
 func (r *report) benchMix(ctx context.Context, s subject, c config.Config, o benchOptions, plan measure.Plan) error {
 	if o.mix.text == "" {
 		return nil
@@ -97,19 +99,19 @@ func (r *report) benchMix(ctx context.Context, s subject, c config.Config, o ben
 	if model == nil {
 		model = measure.Model(s.name, s.shape)
 	}
-	own, states := float32(1), make([]infer.Member, max(0, o.mix.number()-1))
+	own, states := float32(1), make([]infer.Member, max(0, o.mix.stateCount()-1))
 	for i := range states {
 		states[i] = infer.Member{Name: strconv.Itoa(i), Weight: 1}
 	}
-	if o.mix.number() == 0 {
+	if o.mix.stateCount() == 0 {
 		if s.model == nil {
-			return exitWith(exitUsage, fmt.Errorf("--mix with --shape takes a number of states: random weights have none of the library's"))
+			return exitWith(exitUsage, fmt.Errorf("--mix with --shape takes a number of states: random weights have no library of states"))
 		}
-		mix, err := o.mix.parse(ctx, c)
+		mix, err := o.mix.parseMix(ctx, c)
 		if err != nil {
 			return err
 		}
-		if states, err = voices(ctx, c, model, mix, ""); err != nil {
+		if states, err = loadMembers(ctx, c, model, mix, ""); err != nil {
 			return err
 		}
 		own = mix.Weights()[0]

@@ -13,16 +13,16 @@ import (
 	"rookery/ui"
 )
 
-// modelFiles are the models that the chat can be opened with: the embedded one,
-// and the files beside the one in use, in the folder of models of the data
-// directory, and in the working directory. A file that cannot be read may be a
-// model, and says why.
+// modelFiles lists the models that the chat can open: the embedded one, and the files
+// beside the one in use, in the directory models of the data directory, and in the
+// working directory. The list includes files that cannot be read, with the reason,
+// because they may be models.
 func modelFiles(c config.Config, cpu bool) ([]ui.ModelFile, error) {
 	dirs := []string{filepath.Join(c.Storage.DataDir, "models"), "."}
 	if c.Model.Path != "" {
 		dirs = slices.Insert(dirs, 0, filepath.Dir(c.Model.Path))
 	}
-	found, err := load.Find(distinct(dirs))
+	found, err := load.Find(distinctDirs(dirs))
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func modelFiles(c config.Config, cpu bool) ([]ui.ModelFile, error) {
 	return list, nil
 }
 
-// notAModel says that a file has none of a model's layers: an adapter, a state,
+// notAModel reports that a file has no embedding, so it is an adapter, a state or
 // something else.
 func notAModel(m load.Found) bool {
 	f, err := checkpoint.Open(m.Path)
@@ -47,14 +47,14 @@ func notAModel(m load.Found) bool {
 	return f.Close() != nil || !ok
 }
 
-// onProcessor says that the workspace's model runs there, and not on a GPU with
-// memory of its own.
-func onProcessor(workspace *chat.Workspace) bool {
+// runsOnCPU reports whether the workspace's model runs on the CPU, and not on a GPU
+// with memory of its own.
+func runsOnCPU(workspace *chat.Workspace) bool {
 	return strings.HasPrefix(workspace.Engine().Stats().Backend, "cpu")
 }
 
-// modelFile says what a model is and what it needs; on a processor against what
-// there is.
+// modelFile says what a model is and how much memory it needs; on a CPU also how much
+// is free.
 func modelFile(m load.Found, current, cpu bool) ui.ModelFile {
 	out := ui.ModelFile{Path: m.Path, Name: m.Name, Current: current}
 	if m.Err != nil {
@@ -75,8 +75,8 @@ func modelFile(m load.Found, current, cpu bool) ui.ModelFile {
 	return out
 }
 
-// distinct leaves out folders that are named twice.
-func distinct(dirs []string) []string {
+// distinctDirs removes directories that are named twice.
+func distinctDirs(dirs []string) []string {
 	var out []string
 	for _, d := range dirs {
 		if !slices.ContainsFunc(out, func(o string) bool { return samePath(o, d) }) {

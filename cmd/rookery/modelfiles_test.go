@@ -9,8 +9,8 @@ import (
 	"rookery/config"
 )
 
-// TestBrokenModelFilesAreListed: a file that cannot be read may be a model and
-// says why it is none; an adapter that can be read is no model.
+// TestBrokenModelFilesAreListed checks that the list has files that cannot be read,
+// each with the reason, and leaves out an adapter that can be read.
 func TestBrokenModelFilesAreListed(t *testing.T) {
 	adapter, err := os.ReadFile("../../infer/cpu/testdata/adapters/lora.pth")
 	if err != nil {

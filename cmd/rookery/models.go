@@ -1,11 +1,11 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -59,11 +59,17 @@ type modelJSON struct {
 	HeadSize    int          `json:"head_size"`
 	FFN         int          `json:"ffn"`
 	Vocab       int          `json:"vocab"`
-	RanksWAVG   [4]int       `json:"ranks_w_a_v_g"`
+	Ranks       []rankJSON   `json:"ranks,omitempty"`
 	Parameters  int64        `json:"parameters"`
 	StateBytes  int64        `json:"state_bytes"`
 	OwnVocab    bool         `json:"carries_vocabulary"`
 	Tensors     []tensorJSON `json:"tensors,omitempty"`
+}
+
+// A rankJSON is the inner size of low-rank matrices of the model.
+type rankJSON struct {
+	Name string `json:"name"`
+	Rank int    `json:"rank"`
 }
 
 type tensorJSON struct {
@@ -78,12 +84,15 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		File: f.Path(), Format: f.Format(), Bytes: f.Size(), Fingerprint: f.Fingerprint(),
 		Version: shape.Version.String(), Runs: err == nil, Layers: shape.Layers, Embed: shape.Embed, Heads: shape.Heads,
 		HeadSize: shape.HeadSize, FFN: shape.FFN, Vocab: shape.Vocab,
-		RanksWAVG: [4]int{shape.RankW, shape.RankA, shape.RankV, shape.RankG}, OwnVocab: f.Vocab() != nil,
+		OwnVocab: f.Vocab() != nil,
+	}
+	for i, name := range shape.RankNames() {
+		m.Ranks = append(m.Ranks, rankJSON{name, shape.Ranks[i]})
 	}
 	if err != nil {
 		m.Why = err.Error()
 	} else {
-		m.Parameters, m.StateBytes = shape.Params(), int64(4*shape.StateLen())
+		m.Parameters, m.StateBytes = shape.Params(), shape.StateBytes()
 	}
 	if tensors {
 		for _, name := range f.Names() {
@@ -95,9 +104,7 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		}
 	}
 	if asJSON {
-		out := json.NewEncoder(w)
-		out.SetIndent("", "  ")
-		return out.Encode(m)
+		return printJSON(w, m)
 	}
 	return m.write(w)
 }
@@ -115,7 +122,11 @@ func (m modelJSON) write(out io.Writer) error {
 		row("runs", "yes")
 		row("parameters", "%.1f M", float64(m.Parameters)/1e6)
 		row("shape", "%d layers, width %d, %d heads of %d, FFN %d, vocabulary %d", m.Layers, m.Embed, m.Heads, m.HeadSize, m.FFN, m.Vocab)
-		row("ranks", "w %d, a %d, v %d, g %d", m.RanksWAVG[0], m.RanksWAVG[1], m.RanksWAVG[2], m.RanksWAVG[3])
+		var ranks []string
+		for _, r := range m.Ranks {
+			ranks = append(ranks, fmt.Sprintf("%s %d", r.Name, r.Rank))
+		}
+		row("ranks", "%s", strings.Join(ranks, ", "))
 		row("state", "%s a conversation", bytesText(m.StateBytes))
 	} else {
 		row("runs", "no: %s", m.Why)
@@ -137,19 +148,19 @@ func convertCommand() *cobra.Command {
 		Use:   "convert FILE",
 		Short: "Write a model as int8 safetensors",
 		Long: "Write a model with its matrices in int8 (blocks of 32 with an fp16 scale) and the rest exact, as one\n" +
-			".safetensors file that may carry its vocabulary. This is how the embedded model was made.",
+			".safetensors file, which may include its vocabulary. The embedded model was made this way.",
 		Args: usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return convert(cmd, args[0], output, vocab, embedding)
+			return convertModel(cmd, args[0], output, vocab, embedding)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
-	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to carry")
-	cmd.Flags().BoolVar(&embedding, "embedding", false, "int8 for the embedding too, which saves space and no time")
+	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to include")
+	cmd.Flags().BoolVar(&embedding, "embedding", false, "write the embedding in int8 too; this saves space and no time")
 	return cmd
 }
 
-func convert(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
+func convertModel(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
 	if output == "" {
 		return exitWith(exitUsage, errors.New("name the file to write: --output FILE"))
 	}
@@ -164,12 +175,13 @@ func convert(cmd *cobra.Command, input, output, vocabPath string, embedding bool
 	if err != nil {
 		return exitWith(exitModel, err)
 	}
-	if _, err := rwkv.Detect(f); err != nil {
+	shape, err := rwkv.Detect(f)
+	if err != nil {
 		return errors.Join(exitWith(exitModel, fmt.Errorf("%s: %w", input, err)), f.Close())
 	}
 	meter := newMeter(cmd.ErrOrStderr())
 	err = checkpoint.Quantize(cmd.Context(), f, output, checkpoint.Conversion{
-		Vocab: vocab, Embedding: embedding,
+		Vocab: vocab, Tensors: shape.Matrices(embedding),
 		Progress: func(done, total int64) { meter.show("converting", done, total, "bytes") },
 	})
 	meter.clear()

@@ -12,13 +12,13 @@ import (
 	"rookery/infer/demo"
 )
 
-// useAdapters lets a workspace read adapters for its model; those of the embedded
-// model come with it.
+// useAdapters lets a workspace open adapters for its model.
 func useAdapters(workspace *chat.Workspace) {
 	workspace.UseAdapters(adaptersOf(workspace.Engine().Model()))
 }
 
-// adaptersOf says how adapters of a model are read, and which come with it.
+// adaptersOf returns what opens adapters for a model, and the names of those that come
+// with the model.
 func adaptersOf(m *infer.Model) (open library.AdapterOpener, own []string) {
 	if m.Path == "" {
 		for _, a := range demo.Adapters {
@@ -30,8 +30,8 @@ func adaptersOf(m *infer.Model) (open library.AdapterOpener, own []string) {
 	}, own
 }
 
-// openAdapter reads an adapter for a model: of a file, or with an empty path
-// one of the embedded model's own.
+// openAdapter reads an adapter for a model from a file or, if path is empty, one that
+// comes with the embedded model.
 func openAdapter(m *infer.Model, path, name string, o adapter.Options) (a *adapter.Adapter, err error) {
 	if path == "" {
 		return demo.OpenAdapter(name, o)
@@ -44,7 +44,7 @@ func openAdapter(m *infer.Model, path, name string, o adapter.Options) (a *adapt
 	return adapter.Open(path, m.Shape, adapter.BaseOf(weights), o)
 }
 
-// openWeights opens the file of a model once more: some adapters depend on it.
+// openWeights opens the file of a model once more, because some adapters depend on it.
 func openWeights(m *infer.Model) (*checkpoint.File, error) {
 	if m.Path == "" {
 		return demo.Open()

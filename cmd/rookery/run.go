@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,14 +19,14 @@ import (
 	"rookery/infer/sampler"
 )
 
-// maxPrompt bounds what is read from standard input.
+// maxPrompt limits what is read from standard input, in bytes.
 const maxPrompt = 256 << 20
 
-// A runOptions is what `run` has of its own.
+// runOptions are the flags of `run` alone.
 type runOptions struct {
 	raw, json bool
 	stops     []string
-	state     string // name of the state to begin from
+	state     string // name of the base state
 	adapter   adapterFlags
 	mix       mixFlag
 }
@@ -37,16 +36,16 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [prompt]",
 		Short: "Answer one prompt, for pipes",
-		Long: "Answer one prompt on standard output. The prompt comes from the arguments, from standard input, or both:\n" +
+		Long: "Print the answer to one prompt. The prompt comes from the arguments, from standard input, or from both: the\n" +
 			"arguments first, then a blank line, then the input.",
 		Example: "rookery run 'Tell me a story about a brave cat.'\ngit diff | rookery run 'Summarise this:' -m model.pth\nrookery run --raw 'Once upon a time' --seed 7 -n 100",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.run(cmd, args, o)
+			return a.answerPrompt(cmd, args, o)
 		},
 	}
 	cmd.Flags().StringVar(&o.state, "state", "", "state of the library that the answer begins from")
-	o.adapter.add(cmd.Flags(), true)
-	o.mix.add(cmd.Flags())
+	o.adapter.addTo(cmd.Flags(), true)
+	o.mix.addTo(cmd.Flags())
 	a.modelFlags(cmd.Flags())
 	a.chatFlags(cmd.Flags())
 	a.samplingFlags(cmd.Flags())
@@ -56,8 +55,8 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
-	c, err := a.config()
+func (a *app) answerPrompt(cmd *cobra.Command, args []string, o runOptions) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
 			return err
 		}
 	}
-	mix, err := o.mix.parse(cmd.Context(), c)
+	mix, err := o.mix.parseMix(cmd.Context(), c)
 	if err != nil {
 		return err
 	}
@@ -79,11 +78,11 @@ func (a *app) run(cmd *cobra.Command, args []string, o runOptions) error {
 	if err != nil {
 		return err
 	}
-	err = answer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, mix, o)
+	err = generateAnswer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, mix, o)
 	return errors.Join(err, e.Close())
 }
 
-// readPrompt joins the arguments and standard input, unless that is a terminal.
+// readPrompt joins the arguments and standard input; it does not read from a terminal.
 func readPrompt(in io.Reader, args []string) (string, error) {
 	prompt := strings.Join(args, " ")
 	if !isTerminal(in) {
@@ -105,16 +104,16 @@ func readPrompt(in io.Reader, args []string) (string, error) {
 	return prompt, nil
 }
 
-// answer generates and prints one answer.
-func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *turn.State, mix turn.Mix, o runOptions) error {
-	d, err := defaults(c, e.Model())
+// generateAnswer generates and prints one answer.
+func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, prompt string, from *turn.State, mix turn.Mix, o runOptions) error {
+	d, err := chatDefaults(c, e.Model())
 	if err != nil {
 		return err
 	}
 	if o.stops != nil {
 		d.Stops = o.stops
 	}
-	req, header, err := ask(e.Model(), d, from, prompt, o.raw)
+	req, header, err := buildRequest(e.Model(), d, from, prompt, o.raw)
 	if err != nil {
 		return err
 	}
@@ -122,10 +121,10 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 		req.Stops = c.Chat.Stops
 	}
 	if _, given := c.Sampling["seed"]; !given {
-		req.Sampling.Seed = rand.Uint64() >> 11 // exact in JSON's numbers
+		req.Sampling.Seed = rand.Uint64() >> 11 // JSON numbers hold 53 bits exactly
 	}
 	req.Label = "run"
-	if req.Adapter, err = o.adapter.load(ctx, c, e); err != nil {
+	if req.Adapter, err = o.adapter.loadAdapter(ctx, c, e); err != nil {
 		return err
 	}
 	if from != nil {
@@ -133,7 +132,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 			return exitWith(exitUsage, fmt.Errorf("--state: %w", err))
 		}
 	}
-	if req.Members, err = voices(ctx, c, e.Model(), mix, req.Adapter); err != nil {
+	if req.Members, err = loadMembers(ctx, c, e.Model(), mix, req.Adapter); err != nil {
 		return err
 	}
 	req.Weight = mix.Weights()[0]
@@ -145,7 +144,7 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 	if err := out.write(header); err != nil {
 		return err
 	}
-	if err := follow(ctx, s, out); err != nil {
+	if err := printStream(ctx, s, out); err != nil {
 		return err
 	}
 	end := s.Ending()
@@ -153,16 +152,17 @@ func answer(ctx context.Context, w io.Writer, e *infer.Engine, c config.Config, 
 		return end.Err
 	}
 	if o.json {
-		return printAnswer(w, e.Model(), req.Sampling, out.text.String(), end)
+		return printAnswerJSON(w, e.Model(), req.Sampling, out.text.String(), end)
 	}
-	if err := out.finish(); err != nil {
+	if err := out.endLine(); err != nil {
 		return err
 	}
 	return context.Cause(ctx)
 }
 
-// ask makes the request, from the zero state or from one of the library.
-func ask(m *infer.Model, d chat.Defaults, from *turn.State, text string, raw bool) (infer.Request, string, error) {
+// buildRequest makes the request, from the zero state or from a state of the library,
+// and the header that the output begins with.
+func buildRequest(m *infer.Model, d chat.Defaults, from *turn.State, text string, raw bool) (infer.Request, string, error) {
 	req, header, err := d.Request(m, prompt.QuestionOf(text), from)
 	if !raw || err != nil {
 		return req, header, err
@@ -175,9 +175,9 @@ func ask(m *infer.Model, d chat.Defaults, from *turn.State, text string, raw boo
 	return req, "", err
 }
 
-// follow prints text as it comes until the answer has ended. When ctx ends,
-// the answer is stopped.
-func follow(ctx context.Context, s *infer.Stream, out *printer) error {
+// printStream prints the text as it comes, until the answer has ended. It stops the
+// answer when ctx ends.
+func printStream(ctx context.Context, s *infer.Stream, out *printer) error {
 	cancelled := ctx.Done()
 	for {
 		select {
@@ -198,8 +198,8 @@ func follow(ctx context.Context, s *infer.Stream, out *printer) error {
 	}
 }
 
-// A printer writes an answer as it comes. It drops the blank that a chat
-// answer begins with, and ends the output with one newline.
+// A printer writes an answer as it comes. With trim it drops blanks at the beginning.
+// The caller ends the output with endLine.
 type printer struct {
 	w           io.Writer
 	quiet, trim bool
@@ -218,7 +218,8 @@ func (p *printer) write(text string) error {
 	return err
 }
 
-func (p *printer) finish() error {
+// endLine ends the output with a newline, unless it has one.
+func (p *printer) endLine() error {
 	if strings.HasSuffix(p.text.String(), "\n") {
 		return nil
 	}
@@ -244,12 +245,9 @@ type usageJSON struct {
 	FirstSeconds float64 `json:"first_token_seconds"`
 }
 
-func printAnswer(w io.Writer, m *infer.Model, p sampler.Params, text string, end infer.Ending) error {
-	out := json.NewEncoder(w)
-	out.SetIndent("", "  ")
-	out.SetEscapeHTML(false)
+func printAnswerJSON(w io.Writer, m *infer.Model, p sampler.Params, text string, end infer.Ending) error {
 	u := end.Usage
-	return out.Encode(answerJSON{
+	return printJSON(w, answerJSON{
 		Model: m.Name, Text: text, Tokens: end.Tokens, Reason: end.Reason.String(),
 		Sampling: p,
 		Usage:    usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},

@@ -20,8 +20,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"rookery": main})
 }
 
-// TestScripts runs the command line as a shell would. Scripts that need a GPU
-// use a library without one, $FAKE_GPU, where it can be built: see [fakegpu].
+// TestScripts runs the command line as a shell does. Scripts that need a GPU use a
+// library that needs none, $FAKE_GPU, where it can be built: the condition [fakegpu].
 func TestScripts(t *testing.T) {
 	fake := ""
 	if _, err := exec.LookPath("gcc"); err == nil && native.Supported {
@@ -54,7 +54,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// unpackAdapter writes an adapter of the embedded model as its trainer wrote
+// unpackAdapter writes an adapter of the embedded model to a file, as its trainer wrote
 // it: "adapter pirate FILE".
 func unpackAdapter(ts *testscript.TestScript, _ bool, args []string) {
 	packed, err := os.Open(filepath.Join("../../infer/demo/adapters", args[0]+".pth.gz"))

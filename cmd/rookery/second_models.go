@@ -10,17 +10,17 @@ import (
 	"rookery/infer/load"
 )
 
-// guestSlots are enough for the variants of a comparison, each with a mix of
-// two states; those that need more wait for each other.
-const guestSlots = 2 * chat.MaxCompare
+// secondModelSlots are enough for all variants of a comparison, each with a mix of two
+// states. Variants that need more wait for each other.
+const secondModelSlots = 2 * chat.MaxCompare
 
-// second models loads other models for comparisons, as the configuration says of the
-// chat's own.
+// secondModels returns what loads other models for comparisons, with the configured
+// settings of the chat's own model.
 func secondModels(c config.Config) chat.ModelOpener {
 	return func(ctx context.Context, path string, progress func(done, total int64)) (chat.Opened, error) {
 		own := c
 		own.Model = config.Model{Path: path}
-		own.Engine.Slots = guestSlots
+		own.Engine.Slots = secondModelSlots
 		m, backend, err := load.Open(ctx, modelSpec(own, nil), func(p load.Progress) { progress(p.Done, p.Total) })
 		if err != nil {
 			return chat.Opened{}, err

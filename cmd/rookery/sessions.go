@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -18,7 +16,7 @@ import (
 func (a *app) sessionsCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "sessions", Short: "Manage the stored conversations", Args: usageArgs(cobra.NoArgs)}
 	cmd.AddCommand(a.listCommand(), a.searchCommand(), a.exportCommand(), a.importCommand())
-	cmd.AddCommand(a.shelfCommands()...)
+	cmd.AddCommand(a.listingCommands()...)
 	cmd.AddCommand(a.compactCommand())
 	cmd.AddCommand(
 		&cobra.Command{Use: "check", Short: "Read everything and report what is damaged", Args: usageArgs(cobra.NoArgs), RunE: a.checkSessions},
@@ -26,9 +24,9 @@ func (a *app) sessionsCommand() *cobra.Command {
 	return cmd
 }
 
-// reading opens the store beside a chat that may be running.
-func (a *app) reading(ctx context.Context, use func(*sessions.Store) error) error {
-	c, err := a.config()
+// readSessions opens the store for reading; a chat may be running.
+func (a *app) readSessions(ctx context.Context, use func(*sessions.Store) error) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -50,7 +48,7 @@ func parseID(text string) (turn.ID, error) {
 	return turn.ID(id), nil
 }
 
-// parseIDs reads the numbers of conversations.
+// parseIDs parses the numbers of conversations.
 func parseIDs(args []string) ([]turn.ID, error) {
 	ids := make([]turn.ID, len(args))
 	for i, arg := range args {
@@ -62,9 +60,9 @@ func parseIDs(args []string) ([]turn.ID, error) {
 	return ids, nil
 }
 
-// writing opens the store, which no chat may have open at the same time.
-func (a *app) writing(ctx context.Context, use func(*sessions.Store) error) error {
-	c, err := a.config()
+// writeSessions opens the store for writing; no chat may be running.
+func (a *app) writeSessions(ctx context.Context, use func(*sessions.Store) error) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -75,16 +73,8 @@ func (a *app) writing(ctx context.Context, use func(*sessions.Store) error) erro
 	return exitWith(exitStore, errors.Join(use(s), s.Close()))
 }
 
-// writeJSON writes a value for programs.
-func writeJSON(w io.Writer, v any) error {
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	return out.Encode(v)
-}
-
 func (a *app) checkSessions(cmd *cobra.Command, _ []string) error {
-	return a.reading(cmd.Context(), func(s *sessions.Store) error {
+	return a.readSessions(cmd.Context(), func(s *sessions.Store) error {
 		size, err := s.Size(cmd.Context())
 		if err != nil {
 			return err

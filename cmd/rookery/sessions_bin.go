@@ -14,26 +14,26 @@ import (
 	"rookery/sessions"
 )
 
-// shelfCommands change where conversations are listed.
-func (a *app) shelfCommands() []*cobra.Command {
+// listingCommands returns the commands that pin, archive, rename and delete conversations.
+func (a *app) listingCommands() []*cobra.Command {
 	var unpin, unarchive, now bool
-	pin := a.alterCommand("pin ID...", "List conversations before the others", func(c *turn.Conversation) { c.Pinned = !unpin })
+	pin := a.changeCommand("pin ID...", "List conversations before the others", func(c *turn.Conversation) { c.Pinned = !unpin })
 	pin.Flags().BoolVar(&unpin, "off", false, "unpin them")
-	archive := a.alterCommand("archive ID...", "Take conversations out of the list", func(c *turn.Conversation) { c.Archived = !unarchive })
+	archive := a.changeCommand("archive ID...", "Move conversations to the archive", func(c *turn.Conversation) { c.Archived = !unarchive })
 	archive.Flags().BoolVar(&unarchive, "off", false, "move them back to the list")
-	restore := a.alterCommand("restore ID...", "Take conversations out of the bin", func(c *turn.Conversation) { c.Deleted = time.Time{} })
+	restore := a.changeCommand("restore ID...", "Restore conversations from the bin", func(c *turn.Conversation) { c.Deleted = time.Time{} })
 
-	remove := a.alterCommand("rm ID...", "Move conversations to the bin for 30 days", func(c *turn.Conversation) {
+	remove := a.changeCommand("rm ID...", "Move conversations to the bin for 30 days", func(c *turn.Conversation) {
 		if c.Deleted.IsZero() {
 			c.Deleted = time.Now()
 		}
 	})
-	throw := remove.RunE
+	moveToBin := remove.RunE
 	remove.RunE = func(cmd *cobra.Command, args []string) error {
 		if now {
 			return a.deleteSessions(cmd, args)
 		}
-		return throw(cmd, args)
+		return moveToBin(cmd, args)
 	}
 	remove.Flags().BoolVar(&now, "now", false, "delete them for good instead")
 
@@ -44,27 +44,29 @@ func (a *app) shelfCommands() []*cobra.Command {
 			if title == "" {
 				return exitWith(exitUsage, errors.New("a title needs at least one character"))
 			}
-			return a.alter(cmd.Context(), args[:1], func(c *turn.Conversation) { c.Title, c.Named = title, true })
+			return a.changeConversations(cmd.Context(), args[:1], func(c *turn.Conversation) { c.Title, c.Named = title, true })
 		},
 	}
 	empty := &cobra.Command{Use: "empty", Short: "Delete everything in the bin for good", Args: usageArgs(cobra.NoArgs), RunE: a.emptyBin}
 	return []*cobra.Command{remove, restore, empty, pin, archive, rename}
 }
 
-func (a *app) alterCommand(use, short string, change func(*turn.Conversation)) *cobra.Command {
+func (a *app) changeCommand(use, short string, change func(*turn.Conversation)) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Args: usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.alter(cmd.Context(), args, change) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeConversations(cmd.Context(), args, change)
+		},
 	}
 }
 
-// alter changes conversations: all of them, or none if one is not stored.
-func (a *app) alter(ctx context.Context, args []string, change func(*turn.Conversation)) error {
+// changeConversations changes all conversations or, if one is not stored, none.
+func (a *app) changeConversations(ctx context.Context, args []string, change func(*turn.Conversation)) error {
 	ids, err := parseIDs(args)
 	if err != nil {
 		return err
 	}
-	return a.writing(ctx, func(s *sessions.Store) error {
+	return a.writeSessions(ctx, func(s *sessions.Store) error {
 		list, err := s.Conversations(ctx)
 		if err != nil {
 			return err
@@ -87,13 +89,13 @@ func (a *app) alter(ctx context.Context, args []string, change func(*turn.Conver
 	})
 }
 
-// deleteSessions deletes for good.
+// deleteSessions deletes conversations for good.
 func (a *app) deleteSessions(cmd *cobra.Command, args []string) error {
 	ids, err := parseIDs(args)
 	if err != nil {
 		return err
 	}
-	return a.writing(cmd.Context(), func(s *sessions.Store) error {
+	return a.writeSessions(cmd.Context(), func(s *sessions.Store) error {
 		for _, id := range ids {
 			if err := s.Delete(cmd.Context(), id); err != nil {
 				return err
@@ -104,7 +106,7 @@ func (a *app) deleteSessions(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) emptyBin(cmd *cobra.Command, _ []string) error {
-	return a.writing(cmd.Context(), func(s *sessions.Store) error {
+	return a.writeSessions(cmd.Context(), func(s *sessions.Store) error {
 		list, err := s.Conversations(cmd.Context())
 		if err != nil {
 			return err
@@ -119,13 +121,13 @@ func (a *app) emptyBin(cmd *cobra.Command, _ []string) error {
 			}
 			n++
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s deleted\n", counted(n, "conversation"))
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s deleted\n", countText(n, "conversation"))
 		return err
 	})
 }
 
-// counted is a number with what is counted.
-func counted(n int, what string) string {
+// countText returns a number and the noun in its form.
+func countText(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -14,11 +14,11 @@ func (a *app) compactCommand() *cobra.Command {
 		Short: "Thin states and shrink the database",
 		Args:  usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := a.config()
+			c, err := a.loadConfig()
 			if err != nil {
 				return err
 			}
-			return a.writing(cmd.Context(), func(s *sessions.Store) error {
+			return a.writeSessions(cmd.Context(), func(s *sessions.Store) error {
 				s.SetRetention(retention(c))
 				done, err := s.Compact(cmd.Context())
 				if err != nil {

@@ -18,31 +18,31 @@ import (
 	"rookery/sessions"
 )
 
-// An export is what is written, and where.
-type export struct {
+// exportOptions say what is written, and where.
+type exportOptions struct {
 	format, output string
 	tree, states   bool
 }
 
 func (a *app) exportCommand() *cobra.Command {
-	var e export
+	var e exportOptions
 	cmd := &cobra.Command{
 		Use:   "export ID...|all",
 		Short: "Write conversations as markdown, JSON or a bundle",
 		Long: "Write a conversation as markdown or JSON, or conversations with all their versions as a bundle.\n" +
 			"The ending of the output file chooses the format: .md, .json or " + transfer.BundleExt + ".",
 		Args: usageArgs(cobra.MinimumNArgs(1)),
-		RunE: func(cmd *cobra.Command, args []string) error { return a.export(cmd, args, e) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.exportSessions(cmd, args, e) },
 	}
-	cmd.Flags().StringVarP(&e.format, "format", "f", "", "markdown, json or bundle (default: by the output's ending, or markdown)")
+	cmd.Flags().StringVarP(&e.format, "format", "f", "", "format: markdown, json or bundle (default by the ending of the file, or markdown)")
 	cmd.Flags().StringVarP(&e.output, "output", "o", "", "file to write (default standard output)")
-	cmd.Flags().BoolVar(&e.tree, "tree", false, "write all versions in JSON, not only the visible line (a bundle always has them)")
-	cmd.Flags().BoolVar(&e.states, "states", false, "include the saved states in the bundle, so that nothing is read again elsewhere")
+	cmd.Flags().BoolVar(&e.tree, "tree", false, "write all versions in JSON, not only the visible line; a bundle always has them")
+	cmd.Flags().BoolVar(&e.states, "states", false, "include the stored states in the bundle, so that nothing is read again elsewhere")
 	return cmd
 }
 
-// choose settles the format, or says what does not go together.
-func (e export) choose(args []string) (transfer.Format, error) {
+// chooseFormat returns the format, or an error if the flags contradict each other.
+func (e exportOptions) chooseFormat(args []string) (transfer.Format, error) {
 	f := transfer.Format(e.format)
 	switch {
 	case f == "" && strings.EqualFold(filepath.Ext(e.output), transfer.BundleExt), f == "" && e.states:
@@ -56,21 +56,21 @@ func (e export) choose(args []string) (transfer.Format, error) {
 	case f != transfer.Markdown && f != transfer.JSON && f != transfer.Bundle:
 		return f, fmt.Errorf("--format is %q; it must be markdown, json or bundle", e.format)
 	case f != transfer.Bundle && e.states:
-		return f, errors.New("--states are written into a bundle only: give -o a name that ends in " + transfer.BundleExt)
+		return f, errors.New("--states needs a bundle: give -o a name that ends in " + transfer.BundleExt)
 	case f == transfer.Markdown && e.tree:
-		return f, errors.New("--tree is for JSON and bundles; markdown has the visible line alone")
+		return f, errors.New("--tree needs JSON or a bundle; markdown has only the visible line")
 	case f != transfer.Bundle && (len(args) > 1 || args[0] == "all"):
-		return f, errors.New("several conversations go into a bundle: give -o a name that ends in " + transfer.BundleExt)
+		return f, errors.New("several conversations need a bundle: give -o a name that ends in " + transfer.BundleExt)
 	case f == transfer.Bundle && e.output == "" && isTerminal(os.Stdout):
-		return f, errors.New("a bundle is no text for a terminal: give -o a name that ends in " + transfer.BundleExt)
+		return f, errors.New("a bundle cannot go to a terminal: give -o a name that ends in " + transfer.BundleExt)
 	case f == transfer.JSON && e.tree:
 		f = transfer.WholeTree
 	}
 	return f, nil
 }
 
-func (a *app) export(cmd *cobra.Command, args []string, e export) error {
-	f, err := e.choose(args)
+func (a *app) exportSessions(cmd *cobra.Command, args []string, e exportOptions) error {
+	f, err := e.chooseFormat(args)
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
@@ -80,7 +80,7 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 			return err
 		}
 	}
-	return a.reading(cmd.Context(), func(s *sessions.Store) error {
+	return a.readSessions(cmd.Context(), func(s *sessions.Store) error {
 		write := func(w io.Writer) error { return writeOne(cmd.Context(), w, s, ids, f) }
 		if f == transfer.Bundle {
 			write = func(w io.Writer) error { return writeBundle(cmd.Context(), w, s, ids, e.states) }
@@ -92,9 +92,9 @@ func (a *app) export(cmd *cobra.Command, args []string, e export) error {
 	})
 }
 
-// writeOne writes the one conversation that text formats hold.
+// writeOne writes one conversation as markdown or JSON.
 func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, f transfer.Format) error {
-	c, turns, _, err := s.Load(ctx, ids[0])
+	c, turns, err := s.Load(ctx, ids[0])
 	if err != nil {
 		return err
 	}
@@ -104,8 +104,8 @@ func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID
 	return transfer.Export(w, f, c, turns)
 }
 
-// writeBundle writes some conversations; all that are not in the bin if none
-// are named.
+// writeBundle writes the named conversations or, if ids is nil, all that are not in the
+// bin.
 func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, states bool) error {
 	if ids == nil {
 		list, err := s.Conversations(ctx)
@@ -134,8 +134,8 @@ func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn
 	return b.Close()
 }
 
-// writeNew writes a file that does not exist yet; what could not be written
-// whole is removed.
+// writeNew writes a file that must not exist yet. It removes the file if it cannot
+// write all of it.
 func writeNew(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, os.ErrExist) {

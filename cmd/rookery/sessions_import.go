@@ -14,8 +14,8 @@ import (
 	"rookery/sessions"
 )
 
-// arrived is an imported conversation as --json gives it.
-type arrived struct {
+// importedJSON is an imported conversation as --json gives it.
+type importedJSON struct {
 	ID     string           `json:"id,omitempty"`
 	Title  string           `json:"title"`
 	Turns  int              `json:"turns"`
@@ -30,18 +30,18 @@ func (a *app) importCommand() *cobra.Command {
 		Use:   "import FILE...",
 		Short: "Read conversations from files",
 		Long: "Read conversations from bundles, JSON exports, and files in the forms of ShareGPT and OpenAI.\n" +
-			"All of them are stored, or none. Nothing that is stored is changed: another version of a\n" +
-			"conversation gets a number of its own, and one that is there already is left out.",
+			"The command stores all of them, or none, and changes nothing that is stored: it gives another version\n" +
+			"of a conversation a number of its own, and leaves out one that is stored already.",
 		Args: usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.importFiles(cmd, args, dry, asJSON) },
 	}
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "say what would come and store nothing")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be stored, and store nothing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
 func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (err error) {
-	paths, err := globbed(args)
+	paths, err := expandPatterns(args)
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
@@ -54,7 +54,7 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 		defer func() { _ = f.Close() }() // it was only read
 		info, err := f.Stat()
 		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is no file")
+			err = errors.New("it is not a regular file")
 		}
 		if err == nil {
 			err = p.Read(f, info.Size())
@@ -66,18 +66,18 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 	if dry {
 		return a.planImport(cmd, &p, asJSON)
 	}
-	return a.writing(cmd.Context(), func(s *sessions.Store) error {
+	return a.writeSessions(cmd.Context(), func(s *sessions.Store) error {
 		arrivals, err := p.Commit(cmd.Context(), s)
 		if err != nil {
 			return err
 		}
-		return tell(cmd.OutOrStdout(), arrivals, false, asJSON)
+		return printImports(cmd.OutOrStdout(), arrivals, false, asJSON)
 	})
 }
 
-// planImport says what an import would do, beside a chat that may be running.
+// planImport shows what an import would do; a chat may be running.
 func (a *app) planImport(cmd *cobra.Command, p *transfer.Import, asJSON bool) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -89,11 +89,12 @@ func (a *app) planImport(cmd *cobra.Command, p *transfer.Import, asJSON bool) er
 	if err = errors.Join(err, store.Close()); err != nil {
 		return exitWith(exitStore, err)
 	}
-	return tell(cmd.OutOrStdout(), arrivals, true, asJSON)
+	return printImports(cmd.OutOrStdout(), arrivals, true, asJSON)
 }
 
-// globbed are the files that patterns name; the shell may have done it already.
-func globbed(args []string) ([]string, error) {
+// expandPatterns returns the files that the arguments name. It expands patterns that
+// the shell has not expanded.
+func expandPatterns(args []string) ([]string, error) {
 	var paths []string
 	for _, arg := range args {
 		if _, err := os.Stat(arg); err == nil {
@@ -102,7 +103,7 @@ func globbed(args []string) ([]string, error) {
 		}
 		matches, err := filepath.Glob(arg)
 		if err != nil {
-			return nil, fmt.Errorf("%q is no pattern of files: %w", arg, err)
+			return nil, fmt.Errorf("%q is not a pattern of files: %w", arg, err)
 		}
 		if len(matches) == 0 {
 			return nil, fmt.Errorf("there is no file %s", arg)
@@ -112,24 +113,24 @@ func globbed(args []string) ([]string, error) {
 	return slices.Compact(paths), nil
 }
 
-// tell says what became of every conversation.
-func tell(w io.Writer, arrivals []transfer.Result, dry, asJSON bool) error {
-	all := make([]arrived, len(arrivals))
+// printImports prints what became of every conversation.
+func printImports(w io.Writer, arrivals []transfer.Result, dry, asJSON bool) error {
+	all := make([]importedJSON, len(arrivals))
 	count := map[transfer.Outcome]int{}
 	for i, a := range arrivals {
-		all[i] = arrived{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Outcome, Note: a.Note}
+		all[i] = importedJSON{Title: a.Title, Turns: a.Turns, States: a.States, Fate: a.Outcome, Note: a.Note}
 		if a.ID != 0 {
 			all[i].ID = a.ID.String()
 		}
 		count[a.Outcome]++
 	}
 	if asJSON {
-		return writeJSON(w, all)
+		return printJSON(w, all)
 	}
 	for _, a := range all {
 		line := fmt.Sprintf("%-8s%s", a.Fate, oneLine(a.Title))
 		if a.Fate != transfer.OutcomeRefused {
-			line += fmt.Sprintf(" (%s, %s)", a.ID, counted(a.Turns, "turn"))
+			line += fmt.Sprintf(" (%s, %s)", a.ID, countText(a.Turns, "turn"))
 		}
 		if a.Note != "" {
 			line += ": " + a.Note
@@ -143,6 +144,6 @@ func tell(w io.Writer, arrivals []transfer.Result, dry, asJSON bool) error {
 		done = "would be stored"
 	}
 	_, err := fmt.Fprintf(w, "%s %s; %d there already, %d refused\n",
-		counted(count[transfer.OutcomeNew]+count[transfer.OutcomeCopy], "conversation"), done, count[transfer.OutcomePresent], count[transfer.OutcomeRefused])
+		countText(count[transfer.OutcomeNew]+count[transfer.OutcomeCopy], "conversation"), done, count[transfer.OutcomePresent], count[transfer.OutcomeRefused])
 	return err
 }

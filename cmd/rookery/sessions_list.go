@@ -16,14 +16,14 @@ import (
 	"rookery/sessions"
 )
 
-// listed is a conversation as --json gives it.
-type listed struct {
+// conversationJSON is a conversation as --json gives it.
+type conversationJSON struct {
 	ID       string     `json:"id"`
 	Title    string     `json:"title"`
 	Named    bool       `json:"named"`
 	Pinned   bool       `json:"pinned"`
 	Archived bool       `json:"archived"`
-	Deleted  *time.Time `json:"deleted,omitempty"` // when it was put into the bin
+	Deleted  *time.Time `json:"deleted,omitempty"` // when it was moved to the bin
 	Created  time.Time  `json:"created"`
 	Updated  time.Time  `json:"updated"`
 	Turns    int        `json:"turns"`
@@ -36,9 +36,9 @@ func (a *app) listCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List the conversations, pinned ones first",
-		Args:  onlyOne(usageArgs(cobra.NoArgs), "archive", "bin", "all"),
+		Args:  onlyOneFlag(usageArgs(cobra.NoArgs), "archive", "bin", "all"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.reading(cmd.Context(), func(s *sessions.Store) error {
+			return a.readSessions(cmd.Context(), func(s *sessions.Store) error {
 				list, err := s.Conversations(cmd.Context())
 				if err != nil {
 					return err
@@ -47,7 +47,7 @@ func (a *app) listCommand() *cobra.Command {
 					inBin := !c.Deleted.IsZero()
 					return !all && (inBin != bin || !inBin && c.Archived != archive)
 				})
-				slices.SortStableFunc(list, func(a, b turn.Conversation) int { return onOff(b.Pinned) - onOff(a.Pinned) })
+				slices.SortStableFunc(list, func(a, b turn.Conversation) int { return boolToInt(b.Pinned) - boolToInt(a.Pinned) })
 				costs, err := s.Costs(cmd.Context())
 				if err != nil {
 					return err
@@ -58,12 +58,12 @@ func (a *app) listCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&archive, "archive", false, "list the archive")
 	cmd.Flags().BoolVar(&bin, "bin", false, "list the bin")
-	cmd.Flags().BoolVar(&all, "all", false, "list all conversations, archive and bin too")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	cmd.Flags().BoolVar(&all, "all", false, "list all conversations, also those in the archive and the bin")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
-func onOff(on bool) int {
+func boolToInt(on bool) int {
 	if on {
 		return 1
 	}
@@ -72,9 +72,9 @@ func onOff(on bool) int {
 
 func writeList(out io.Writer, list []turn.Conversation, costs map[turn.ID]turn.Cost, asJSON bool) error {
 	if asJSON {
-		all := make([]listed, len(list))
+		all := make([]conversationJSON, len(list))
 		for i, c := range list {
-			all[i] = listed{
+			all[i] = conversationJSON{
 				ID: c.ID.String(), Title: c.Title, Named: c.Named, Pinned: c.Pinned, Archived: c.Archived,
 				Created: c.Created.UTC(), Updated: c.Updated.UTC(),
 				Turns: costs[c.ID].Turns, Bytes: costs[c.ID].Bytes(), States: costs[c.ID].SnapshotBytes,
@@ -83,19 +83,19 @@ func writeList(out io.Writer, list []turn.Conversation, costs map[turn.ID]turn.C
 				all[i].Deleted = &c.Deleted
 			}
 		}
-		return writeJSON(out, all)
+		return printJSON(out, all)
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, c := range list {
-		if _, err := fmt.Fprintf(w, "%d\t%s\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), bytesText(costs[c.ID].Bytes()), oneLine(c.Title), standing(c)); err != nil {
+		if _, err := fmt.Fprintf(w, "%d\t%s\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), bytesText(costs[c.ID].Bytes()), oneLine(c.Title), conversationMarks(c)); err != nil {
 			return err
 		}
 	}
 	return w.Flush()
 }
 
-// standing says what is special about a conversation.
-func standing(c turn.Conversation) string {
+// conversationMarks returns whether a conversation is pinned, archived or in the bin.
+func conversationMarks(c turn.Conversation) string {
 	var marks []string
 	if c.Pinned {
 		marks = append(marks, "pinned")
@@ -112,11 +112,11 @@ func standing(c turn.Conversation) string {
 	return "  (" + strings.Join(marks, ", ") + ")"
 }
 
-// oneLine makes a text safe for a line of the terminal.
+// oneLine puts a text on one line and removes control sequences.
 func oneLine(text string) string { return ansi.Strip(strings.Join(strings.Fields(text), " ")) }
 
-// hit is what a search found, as --json gives it.
-type hit struct {
+// hitJSON is what a search found, as --json gives it.
+type hitJSON struct {
 	Conversation string    `json:"conversation"`
 	Title        string    `json:"title"`
 	Turn         string    `json:"turn,omitempty"` // "" for a title
@@ -135,7 +135,7 @@ func (a *app) searchCommand() *cobra.Command {
 		Args:  usageArgs(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			query, found := strings.Join(args, " "), 0
-			err := a.reading(cmd.Context(), func(s *sessions.Store) error {
+			err := a.readSessions(cmd.Context(), func(s *sessions.Store) error {
 				hits, err := searchSessions(cmd.Context(), s, query, limit)
 				if err != nil {
 					return err
@@ -149,12 +149,12 @@ func (a *app) searchCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "how many to show at most")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "a JSON array")
+	cmd.Flags().IntVarP(&limit, "limit", "n", 20, "most hits to show")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
 }
 
-func searchSessions(ctx context.Context, s *sessions.Store, query string, limit int) ([]hit, error) {
+func searchSessions(ctx context.Context, s *sessions.Store, query string, limit int) ([]hitJSON, error) {
 	found, err := s.Search(ctx, query, limit)
 	if err != nil {
 		return nil, err
@@ -167,9 +167,9 @@ func searchSessions(ctx context.Context, s *sessions.Store, query string, limit 
 	for _, c := range list {
 		title[c.ID] = c.Title
 	}
-	hits := make([]hit, len(found))
+	hits := make([]hitJSON, len(found))
 	for i, f := range found {
-		hits[i] = hit{
+		hits[i] = hitJSON{
 			Conversation: f.Conversation.String(), Title: title[f.Conversation],
 			Snippet: f.Snippet, Marks: f.Marks, When: f.When.UTC(),
 		}
@@ -180,9 +180,9 @@ func searchSessions(ctx context.Context, s *sessions.Store, query string, limit 
 	return hits, nil
 }
 
-func writeHits(w io.Writer, hits []hit, asJSON bool) error {
+func writeHits(w io.Writer, hits []hitJSON, asJSON bool) error {
 	if asJSON {
-		return writeJSON(w, hits)
+		return printJSON(w, hits)
 	}
 	for _, h := range hits {
 		line := fmt.Sprintf("%s  %s  %s", h.Conversation, h.When.Local().Format(time.DateOnly), oneLine(h.Title))

@@ -25,8 +25,8 @@ import (
 func (a *app) statesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "states", Short: "Manage the states that conversations begin from", Args: usageArgs(cobra.NoArgs),
-		Long: "The library of states. A state is what a model remembers: baked from a text, tuned by training,\n" +
-			"or kept after a turn of a conversation. A conversation that begins from one has read all of it.",
+		Long: "Manage the library of states. A state is what a model remembers: baked from a text, tuned by training, or\n" +
+			"saved after a turn of a conversation. A conversation that begins from a state has read all of it.",
 		Example: "rookery states bake book.txt --name book\nrookery chat --state book\nrookery run --state demo-sad 'Tell me a story.'",
 	}
 	var asJSON bool
@@ -61,7 +61,7 @@ type stateJSON struct {
 	BuiltIn  bool      `json:"built_in"`
 }
 
-func jsonOf(s turn.State) stateJSON {
+func newStateJSON(s turn.State) stateJSON {
 	return stateJSON{
 		ID: int64(s.ID), Name: s.Name, Kind: string(s.Kind), Source: s.Source, Model: s.ModelName, Adapter: s.AdapterName,
 		Layers: s.Shape.Layers, Embed: s.Shape.Embed, Heads: s.Shape.Heads, HeadSize: s.Shape.HeadSize,
@@ -78,7 +78,7 @@ func printJSON(w io.Writer, v any) error {
 }
 
 func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
 		if asJSON {
 			out := make([]stateJSON, len(list))
 			for i, s := range list {
-				out[i] = jsonOf(s)
+				out[i] = newStateJSON(s)
 			}
 			return printJSON(cmd.OutOrStdout(), out)
 		}
@@ -104,7 +104,7 @@ func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
 	})
 }
 
-// stateModel names the model of a state.
+// stateModel returns the name of a state's model, and of its adapter.
 func stateModel(s turn.State) string {
 	switch {
 	case s.ModelName != "" && s.AdapterName != "":
@@ -120,23 +120,23 @@ func (a *app) bakeCommand() *cobra.Command {
 	var system, asJSON bool
 	cmd := &cobra.Command{
 		Use: "bake [FILE]", Short: "Read a text and save the state after it", Args: usageArgs(cobra.MaximumNArgs(1)),
-		Long: "Read a text file, or standard input, from the zero state and keep the state after it under a name.\n" +
+		Long: "Read a text file, or standard input, from the zero state and save the state after it under a name.\n" +
 			"A conversation that begins from it has read the text, at no cost.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.bake(cmd, args, name, system, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.bakeState(cmd, args, name, system, asJSON) },
 	}
 	a.modelFlags(cmd.Flags())
 	cmd.Flags().StringVar(&name, "name", "", "name of the state (default that of the file)")
-	cmd.Flags().BoolVar(&system, "system", false, "the text is a system prompt")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was made as JSON")
+	cmd.Flags().BoolVar(&system, "system", false, "read the text as a system prompt")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the new state as JSON")
 	return cmd
 }
 
-func (a *app) bake(cmd *cobra.Command, args []string, name string, system, asJSON bool) error {
-	c, err := a.config()
+func (a *app) bakeState(cmd *cobra.Command, args []string, name string, system, asJSON bool) error {
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
-	r, err := recipe(cmd.InOrStdin(), args, name)
+	r, err := readRecipe(cmd.InOrStdin(), args, name)
 	if err != nil {
 		return err
 	}
@@ -149,22 +149,22 @@ func (a *app) bake(cmd *cobra.Command, args []string, name string, system, asJSO
 		started := time.Now()
 		meter := newMeter(cmd.ErrOrStderr())
 		s, err := l.Bake(cmd.Context(), e, r, func(p infer.Progress) {
-			meter.count("reading", p.Read, p.ToRead, "tokens")
+			meter.showCount("reading", p.Read, p.ToRead, "tokens")
 		})
 		meter.clear()
 		if err := errors.Join(err, e.Close()); err != nil {
 			return err
 		}
 		if asJSON {
-			return printJSON(cmd.OutOrStdout(), jsonOf(s))
+			return printJSON(cmd.OutOrStdout(), newStateJSON(s))
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d tokens in %.1f s, %s\n", s.Name, s.Read, time.Since(started).Seconds(), bytesText(s.Bytes))
 		return err
 	})
 }
 
-// recipe reads the text to bake from a file or from standard input.
-func recipe(in io.Reader, args []string, name string) (library.Recipe, error) {
+// readRecipe reads the text to bake, from a file or from standard input.
+func readRecipe(in io.Reader, args []string, name string) (library.Recipe, error) {
 	r := library.Recipe{Name: name, Source: "standard input"}
 	if len(args) > 0 && args[0] != "-" {
 		f, err := os.Open(args[0])
@@ -185,7 +185,7 @@ func recipe(in io.Reader, args []string, name string) (library.Recipe, error) {
 	return r, err
 }
 
-// readText reads a text within bounds.
+// readText reads a text of at most maxPrompt bytes.
 func readText(in io.Reader) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
 	if err != nil {
@@ -202,16 +202,16 @@ func (a *app) importStateCommand() *cobra.Command {
 	var transpose, anyModel, withoutOffset, asJSON bool
 	cmd := &cobra.Command{
 		Use: "import FILE", Short: "Add a state from a file to the library", Args: usageArgs(cobra.ExactArgs(1)),
-		Long: "Add a state from a file to the library: a tuned state of the public trainers (blocks.N.att.time_state as .pth or .safetensors,\n" +
-			"alone or merged into a model), or one that `rookery states export` wrote.\n\n" +
-			"It is kept for the model of --model, the embedded one if not given, which it must fit.",
+		Long: "Add a state from a file to the library: a tuned state of the public trainers (blocks.N.att.time_state in .pth or\n" +
+			".safetensors, alone or merged into a model), or one that `rookery states export` wrote.\n\n" +
+			"The state must fit the model of --model (by default the embedded one), and belongs to that model.",
 	}
 	a.modelFlags(cmd.Flags())
 	cmd.Flags().StringVar(&name, "name", "", "name of the state (default that of the file)")
-	cmd.Flags().BoolVar(&transpose, "transpose", false, "the file has [key, value] matrices; most have [value, key] (default: found from the kind of file)")
-	cmd.Flags().BoolVar(&withoutOffset, "without-offset", false, "ignore time_offset; the file can be used as an adapter as well (--adapter)")
-	cmd.Flags().BoolVar(&anyModel, "any-model", false, "accept it for every model of the same shape")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print what was kept as JSON")
+	cmd.Flags().BoolVar(&transpose, "transpose", false, "read [key, value] matrices; most files have [value, key] (default by the kind of file)")
+	cmd.Flags().BoolVar(&withoutOffset, "without-offset", false, "ignore time_offset; use the file as an adapter as well (--adapter)")
+	cmd.Flags().BoolVar(&anyModel, "any-model", false, "add it for every model of the same shape")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the new state as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o := statefile.Options{WithoutOffset: withoutOffset}
 		if cmd.Flags().Changed("transpose") {
@@ -226,7 +226,7 @@ func (a *app) importStateCommand() *cobra.Command {
 }
 
 func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Options, anyModel, asJSON bool) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -242,7 +242,7 @@ func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Opt
 			return err
 		}
 		if asJSON {
-			return printJSON(cmd.OutOrStdout(), jsonOf(s))
+			return printJSON(cmd.OutOrStdout(), newStateJSON(s))
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %d layers of %d heads, for %s\n", s.Name, s.Kind, s.Shape.Layers, s.Shape.Heads, stateModel(s))
 		return err
@@ -250,7 +250,7 @@ func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Opt
 }
 
 func (a *app) renameState(cmd *cobra.Command, args []string) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (a *app) renameState(cmd *cobra.Command, args []string) error {
 }
 
 func (a *app) removeStates(cmd *cobra.Command, args []string) error {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return err
 	}
@@ -286,7 +286,8 @@ func removeStates(ctx context.Context, l *library.Library, names []string) error
 	return nil
 }
 
-// beginFrom opens a conversation that begins from a state, if one is named.
+// beginFrom opens a conversation that begins from the named state. It returns nil if
+// name is "".
 func beginFrom(ctx context.Context, workspace *chat.Workspace, name string) (*chat.Dialogue, error) {
 	if name == "" {
 		return nil, nil

@@ -18,8 +18,8 @@ func (a *app) exportStateCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "export NAME", Short: "Write a state to a file", Args: usageArgs(cobra.ExactArgs(1)),
-		Long: "Write a state to a file, in the form that its name ends with: .rkstate keeps everything and can be imported again;\n" +
-			".pth and .safetensors hold time_state in fp32, which is the state without the last token's shifts, for trainers\nand other programs.",
+		Long: "Write a state to a file. The ending of its name chooses the form: .rkstate keeps everything and can be imported\n" +
+			"again; .pth and .safetensors hold time_state in fp32, for trainers and other programs, without the token shifts.",
 		RunE: func(cmd *cobra.Command, args []string) error { return a.exportState(cmd, args[0], output) },
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write: .rkstate, .pth or .safetensors")
@@ -45,7 +45,7 @@ func (a *app) exportState(cmd *cobra.Command, name, output string) error {
 }
 
 func (a *app) namedState(ctx context.Context, name string) (*turn.State, error) {
-	c, err := a.config()
+	c, err := a.loadConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (a *app) inspectStateCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), inspectedOf(*s))
+				return printJSON(cmd.OutOrStdout(), newInspectedJSON(*s))
 			}
 			return printState(cmd.OutOrStdout(), *s)
 		},
@@ -83,8 +83,8 @@ type normsJSON struct {
 	Heads    []float64 `json:"heads"`
 }
 
-func inspectedOf(s turn.State) inspectedJSON {
-	out := inspectedJSON{stateJSON: jsonOf(s)}
+func newInspectedJSON(s turn.State) inspectedJSON {
+	out := inspectedJSON{stateJSON: newStateJSON(s)}
 	for _, n := range s.Shape.Norms(s.Snapshot.State) {
 		out.Norms = append(out.Norms, normsJSON(n))
 	}
@@ -121,7 +121,7 @@ func (a *app) distanceCommand() *cobra.Command {
 		Use: "distance NAME NAME", Short: "Measure how far two states are apart, by layer", Args: usageArgs(cobra.ExactArgs(2)),
 		Long: "Measure how far two states are apart, by layer: the norm of the difference of the WKV parts relative to\n" +
 			"the mean of their norms (0 for equal states, 2 for opposite ones), and the cosine of the angle between them.",
-		RunE: func(cmd *cobra.Command, args []string) error { return a.distance(cmd, args, asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return a.printDistance(cmd, args, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
@@ -136,7 +136,7 @@ type distanceJSON struct {
 
 func distanceOf(d rwkv.Distance) distanceJSON { return distanceJSON{L2: d.L2, Cosine: d.Cosine} }
 
-func (a *app) distance(cmd *cobra.Command, names []string, asJSON bool) error {
+func (a *app) printDistance(cmd *cobra.Command, names []string, asJSON bool) error {
 	one, err := a.namedState(cmd.Context(), names[0])
 	if err != nil {
 		return err

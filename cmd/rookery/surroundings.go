@@ -11,27 +11,27 @@ import (
 	"rookery/ui"
 )
 
-// surroundings reads what the monitor of the chat shows besides the engine. The
-// library of the GPUs is looked for when it is first asked.
+// surroundings returns a function that reads what the monitor shows besides the
+// engine. The first call looks for the library of the GPUs.
 func surroundings(ctx context.Context, workspace *chat.Workspace, store *sessions.Store) func() ui.Surroundings {
 	gpus := sync.OnceValue(func() *gauge.Gauge {
 		g, err := gauge.Open()
 		if err != nil {
-			return nil // there is none, or none that tells: the monitor shows the rest
+			return nil // no GPU, or none that reports: the monitor shows the rest
 		}
 		return g
 	})
 	return func() ui.Surroundings {
 		m := workspace.Memory()
 		s := ui.Surroundings{Warm: m.Bytes, WarmBudget: m.Budget, Unsaved: m.Unsaved, Disk: diskBytes(store.Path())}
-		if n, err := workspace.Adapters().Bytes(ctx); err == nil { // else the engine is closing
+		if n, err := workspace.Adapters().Bytes(ctx); err == nil { // otherwise the engine is closing
 			s.Adapters = n
 		}
 		if n, err := workspace.SecondModelBytes(ctx); err == nil {
 			s.Guests = n
 		}
 		if g := gpus(); g != nil {
-			if list, err := g.Read(); err == nil { // else a GPU is lost: the engine says so
+			if list, err := g.Read(); err == nil { // otherwise a GPU is lost, and the engine says so
 				s.GPUs = list
 			}
 		}
@@ -39,7 +39,7 @@ func surroundings(ctx context.Context, workspace *chat.Workspace, store *session
 	}
 }
 
-// diskBytes is what a database takes with its log.
+// diskBytes returns the size of a database with its log.
 func diskBytes(path string) int64 {
 	var sum int64
 	for _, name := range []string{path, path + "-wal"} {

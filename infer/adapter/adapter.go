@@ -8,43 +8,30 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// A Target is one of the products that adapters change.
-type Target uint8
+// A Target is a weight that adapters change, by its name in the model without
+// "blocks.N." and ".weight". A model's rwkv.Shape says which there are.
+type Target string
 
-// The targets; all but Head occur in every layer.
+// The targets that backends and readers name.
 const (
-	Receptance Target = iota
-	Key
-	Value
-	Output
-	FFNKey
-	FFNValue
-	Head
-	numTargets
+	Receptance Target = "att.receptance"
+	Key        Target = "att.key"
+	Value      Target = "att.value"
+	Output     Target = "att.output"
+	FFNKey     Target = "ffn.key"
+	FFNValue   Target = "ffn.value"
+	Head       Target = "head"
 )
 
-// LayerTargets is how many targets a layer has.
-const LayerTargets = int(Head)
-
-var targetNames = [numTargets]string{
-	"att.receptance", "att.key", "att.value", "att.output", "ffn.key", "ffn.value", "head",
-}
-
-// String is the name of the weight without "blocks.N." and ".weight".
-func (t Target) String() string { return targetNames[t] }
-
-// size is that of the target's weight, [out, in].
-func (t Target) size(s rwkv.Shape) (out, in int) {
-	switch t {
-	case FFNKey:
-		return s.FFN, s.Embed
-	case FFNValue:
-		return s.Embed, s.FFN
-	case Head:
-		return s.Vocab, s.Embed
-	default:
-		return s.Embed, s.Embed
+// LayerTargets are the targets in every layer of a model, in the order of its
+// tensors.
+func LayerTargets(s rwkv.Shape) []Target {
+	names, _ := s.Targets()
+	out := make([]Target, len(names))
+	for i, name := range names {
+		out[i] = Target(name)
 	}
+	return out
 }
 
 // A Form is how an adapter changes a product; see the package comment.
@@ -94,7 +81,7 @@ type Experts struct {
 
 // A Layer is what an adapter changes in one layer.
 type Layer struct {
-	Deltas  [LayerTargets]*Delta // nil: unchanged
+	Deltas  map[Target]*Delta // a target that is not in it is unchanged
 	Experts *Experts
 }
 
@@ -102,18 +89,18 @@ type Layer struct {
 type Adapter struct {
 	Name        string // the file's base name
 	Path        string
-	Fingerprint string // of the file and of everything that changes what it means
+	Fingerprint string // of the file and of the options that change its meaning
 	Shape       rwkv.Shape
 	Layers      []Layer
 	Head        *Delta
 	// Replaced are tensors that take the place of the model's, by canonical name.
 	Replaced map[string][]float32
-	// HasState says that the file also holds a tuned initial state, which is
-	// no part of the adapter.
+	// HasState says that the file also has a tuned initial state, which is not part
+	// of the adapter.
 	HasState bool
 }
 
-// Kinds says for people what the adapter is made of: "LoRA", "DiSHA, 24 tensors".
+// Kinds lists for people the forms of the adapter's changes: "LoRA", "DiSHA, 24 tensors".
 func (a *Adapter) Kinds() string {
 	var seen []string
 	for d := range a.deltas() {
@@ -143,7 +130,7 @@ func (a *Adapter) Rank() int {
 	return rank
 }
 
-// Scaled says whether the adapter has a scale: LoRA and DoRA do.
+// Scaled says whether the adapter has a scale, which LoRA and DoRA have.
 func (a *Adapter) Scaled() bool {
 	for d := range a.deltas() {
 		if d.Form == LoRA || d.Form == DoRA {
@@ -153,7 +140,7 @@ func (a *Adapter) Scaled() bool {
 	return false
 }
 
-// Scale is that of the first LoRA or DoRA with the strength in it, or 1.
+// Scale is that of the first LoRA or DoRA, times the strength, or 1.
 func (a *Adapter) Scale() float32 {
 	for d := range a.deltas() {
 		if d.Form == LoRA || d.Form == DoRA {
@@ -163,16 +150,16 @@ func (a *Adapter) Scale() float32 {
 	return 1
 }
 
-// Targets are the products that the adapter changes in any layer, by name.
+// Targets are the names of the weights that the adapter changes in any layer.
 func (a *Adapter) Targets() []string {
 	var names []string
-	for t := range Head {
+	for _, t := range LayerTargets(a.Shape) {
 		if slices.ContainsFunc(a.Layers, func(l Layer) bool { return l.Deltas[t] != nil }) {
-			names = append(names, t.String())
+			names = append(names, string(t))
 		}
 	}
 	if a.Head != nil {
-		names = append(names, Head.String())
+		names = append(names, string(Head))
 	}
 	return names
 }
@@ -194,8 +181,8 @@ func (a *Adapter) Bytes() int64 {
 	return n
 }
 
-// Touched is how many of the model's own weights the adapter changes, replaced
-// tensors aside: what a copy with the changes in it needs.
+// Touched is how many values the changed weights of the model have, without
+// replaced tensors: what a merged copy of them takes.
 func (a *Adapter) Touched() int64 {
 	n := int64(0)
 	count := func(d *Delta) {
@@ -223,9 +210,12 @@ func (a *Adapter) deltas() func(func(*Delta) bool) {
 			}
 			return true
 		}
+		targets := LayerTargets(a.Shape)
 		for _, l := range a.Layers {
-			if !each(l.Deltas[:]) {
-				return
+			for _, t := range targets {
+				if !each([]*Delta{l.Deltas[t]}) {
+					return
+				}
 			}
 			if l.Experts != nil && (!each(l.Experts.Key) || !each(l.Experts.Value)) {
 				return

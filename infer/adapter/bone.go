@@ -12,8 +12,8 @@ import (
 //	2-D [out, r]           blocks by output row, cut along the outputs
 //	3-D [in/r, r, r]       BAT
 //	3-D [out/r, r, r]      blocks by output row
-func (r *reader) bone(at slot, t *checkpoint.Tensor) (*Delta, error) {
-	out, in := at.target.size(r.shape)
+func (r *reader) bone(at product, t *checkpoint.Tensor) (*Delta, error) {
+	out, in := r.shape.TargetSize(string(at.target))
 	v, err := values(t)
 	if err != nil {
 		return nil, err

@@ -9,11 +9,11 @@ import (
 	"rookery/infer/checkpoint"
 )
 
-// doraEps keeps DoRA's gain finite; the trainer's own.
+// doraEps keeps DoRA's gain finite. The trainer has the same value.
 const doraEps = 1e-6
 
 // delta reads the change of one product.
-func (r *reader) delta(at slot, g *group) (*Delta, error) {
+func (r *reader) delta(at product, g *group) (*Delta, error) {
 	low := g[partLoraA] != nil || g[partLoraB] != nil || g[partLoraM] != nil
 	switch {
 	case low && g[partBone] != nil:
@@ -28,8 +28,8 @@ func (r *reader) delta(at slot, g *group) (*Delta, error) {
 }
 
 // lowRank reads LoRA, PiSSA and DoRA.
-func (r *reader) lowRank(at slot, g *group) (*Delta, error) {
-	out, in := at.target.size(r.shape)
+func (r *reader) lowRank(at product, g *group) (*Delta, error) {
+	out, in := r.shape.TargetSize(string(at.target))
 	rank, err := pairRank(at, g[partLoraA], g[partLoraB], "lora", out, in)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (r *reader) lowRank(at slot, g *group) (*Delta, error) {
 }
 
 // pairRank checks A [r, in] and B [out, r] and gives r.
-func pairRank(at slot, a, b *checkpoint.Tensor, name string, out, in int) (int, error) {
+func pairRank(at product, a, b *checkpoint.Tensor, name string, out, in int) (int, error) {
 	for _, side := range []struct {
 		t    *checkpoint.Tensor
 		name string
@@ -66,7 +66,7 @@ func pairRank(at slot, a, b *checkpoint.Tensor, name string, out, in int) (int, 
 			return 0, refuse(at.String()+"."+side.name, "it is missing and its other half is there", "the file is incomplete, download it again")
 		}
 	}
-	// The reader of files drops leading dimensions of 1.
+	// Package checkpoint drops leading dimensions of 1.
 	rank := a.Len() / in
 	switch {
 	case rank < 1 || a.Len() != rank*in || len(a.Shape) == 2 && a.Shape[1] != in:
@@ -90,8 +90,8 @@ func (r *reader) scale(rank int) (float32, error) {
 	return 0, &QuestionError{Path: r.path, Asked: "alpha", Problem: fmt.Sprintf("a LoRA file does not say its alpha (its rank is %d)", rank)}
 }
 
-// pissa makes B A - B0 A0 one product of twice the rank.
-func (r *reader) pissa(d *Delta, at slot, g *group) error {
+// pissa combines B A - B0 A0 into one product of twice the rank.
+func (r *reader) pissa(d *Delta, at product, g *group) error {
 	rank, err := pairRank(at, g[partInitA], g[partInitB], "init_lora", d.Out, d.In)
 	if err != nil {
 		return err
@@ -118,8 +118,8 @@ func (r *reader) pissa(d *Delta, at slot, g *group) error {
 	return nil
 }
 
-// dora computes the gain from the model's weights, whose columns it scales.
-func (r *reader) dora(d *Delta, at slot, m *checkpoint.Tensor) error {
+// dora computes the gain, which depends on the columns of the model's weight.
+func (r *reader) dora(d *Delta, at product, m *checkpoint.Tensor) error {
 	if m.Len() != d.In {
 		return refuse(m.Name, fmt.Sprintf("its shape is %v, and this product has %d inputs", m.Shape, d.In), "the adapter is of another model")
 	}
@@ -138,7 +138,8 @@ func (r *reader) dora(d *Delta, at slot, m *checkpoint.Tensor) error {
 	return nil
 }
 
-// columnNorms are those of W + s·B A, on all processors. Every sum has one order.
+// columnNorms are the column norms of W + s·B A, computed on all processors. Each
+// sum has a fixed order.
 func (d *Delta) columnNorms(base Base, weight string) ([]float64, error) {
 	const cols = 256 // of one task
 	norms := make([]float64, d.In)

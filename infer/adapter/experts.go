@@ -8,7 +8,7 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// maxExperts bounds what a file may claim.
+// maxExperts bounds the number of experts in a file.
 const maxExperts = 256
 
 // experts reads the mixtures of LoRA experts.
@@ -85,9 +85,9 @@ func (r *reader) mixture(layer int, router, info *checkpoint.Tensor) (*Experts, 
 	return e, nil
 }
 
-// expert reads one; those that are no LoRA are written by a trainer that
-// cannot run them either.
-func (r *reader) expert(at slot, g *group) (*Delta, error) {
+// expert reads one expert. The trainer also writes Bone experts, but has no formula
+// for them.
+func (r *reader) expert(at product, g *group) (*Delta, error) {
 	if g[partBone] != nil {
 		return nil, refuse(g[partBone].Name, "experts are LoRA; Bone experts have no defined meaning", "")
 	}

@@ -1,7 +1,7 @@
 package adapter
 
-// Merge changes the rows [first, first+len(w)/In) of a weight, row-major in w,
-// to what they are with the adapter. It is exact but for rounding in fp32.
+// Merge adds the change to rows [first, first+len(w)/In) of a weight, which are
+// row-major in w. It computes in fp32.
 func (d *Delta) Merge(w []float32, first int) {
 	row := make([]float32, d.In)
 	for o := range len(w) / d.In {

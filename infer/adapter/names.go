@@ -2,8 +2,11 @@ package adapter
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"rookery/infer/rwkv"
 )
 
 // A part is what a tensor of an adapter file is.
@@ -16,7 +19,7 @@ const (
 	partLoraM
 	partInitA
 	partInitB
-	partBone // .bone and .disha: what it is its shape says
+	partBone // .bone and .disha; the shape says which form it is
 	partRouter
 	partMoleInfo
 	partState
@@ -24,12 +27,13 @@ const (
 	partReplaced
 )
 
-// TimeOffset is what post-wkv tuning trains in every layer, beside a tuned
-// state: y ← y⊙(1+offset) before the heads' norm. No model has it.
+// TimeOffset is a tensor that post-wkv tuning (RWKV-LM-RLHF) trains in every layer
+// beside a tuned state: y ← y⊙(1+offset) before the norm of the heads. No model
+// has it.
 const TimeOffset = "att.time_offset"
 
-// A place says where a tensor belongs. Layer is -1 for the head, expert -1
-// where there are no experts.
+// A place says where a tensor belongs. layer is -1 for the head, expert is -1
+// without experts.
 type place struct {
 	part   part
 	layer  int
@@ -49,8 +53,9 @@ var (
 	expertName = regexp.MustCompile(`^ffn\.expert_(\d{1,3})\.(key|value)\.(\w+_expert_0)$`)
 )
 
-// locate reads a tensor's name. known says whether the model has a tensor.
-func locate(name string, known func(string) bool) place {
+// locate reads the name of a tensor in an adapter for a model of shape s. known
+// says whether the model has a tensor.
+func locate(name string, s rwkv.Shape, known func(string) bool) place {
 	at := place{layer: -1, expert: -1}
 	if known(name) {
 		at.part = partReplaced
@@ -89,10 +94,12 @@ func locate(name string, known func(string) bool) place {
 		return at
 	}
 	weight, suffix, ok := cutLast(name)
-	for t := range numTargets {
-		if ok && t.String() == weight && (at.layer >= 0) == (t != Head) {
-			at.target, at.part = t, suffixes[suffix]
-		}
+	targets, outside := s.Targets()
+	if at.layer < 0 {
+		targets = outside
+	}
+	if ok && slices.Contains(targets, weight) {
+		at.target, at.part = Target(weight), suffixes[suffix]
 	}
 	return at
 }

@@ -1,6 +1,7 @@
 package adapter
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,7 +15,7 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// A Base reads the model's weights, which DoRA depends on: values
+// A Base reads the model's weights, which DoRA depends on: it sets dst to values
 // [off, off+len(dst)) of a tensor in row-major order. It must be safe for
 // concurrent use.
 type Base func(name string, dst []float32, off int) error
@@ -30,9 +31,9 @@ func BaseOf(f *checkpoint.File) Base {
 	}
 }
 
-// Open reads an adapter for a model of shape s, whose weights are base. A
-// *QuestionError asks for what the file does not say; any other refusal names
-// the tensor.
+// Open reads an adapter for a model of shape s, whose weights are base. If the
+// file and the options leave something open, the error is a *QuestionError; any
+// other error names the file and the tensor.
 func Open(path string, s rwkv.Shape, base Base, o Options) (_ *Adapter, err error) {
 	o, err = o.withSidecar(path)
 	if err != nil {
@@ -46,13 +47,13 @@ func Open(path string, s rwkv.Shape, base Base, o Options) (_ *Adapter, err erro
 	return Read(f, s, base, o)
 }
 
-// Read is Open of a file that is open already, without its sidecar.
+// Read is Open for a file that is already open. It reads no sidecar.
 func Read(f *checkpoint.File, s rwkv.Shape, base Base, o Options) (_ *Adapter, err error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	path := f.Path()
-	r := reader{file: f, path: path, shape: s, base: base, options: o, groups: map[slot]*group{}}
+	r := reader{file: f, path: path, shape: s, base: base, options: o, groups: map[product]*group{}}
 	a, err := r.read()
 	for _, c := range r.closers {
 		err = errors.Join(err, c.Close())
@@ -64,35 +65,36 @@ func Read(f *checkpoint.File, s rwkv.Shape, base Base, o Options) (_ *Adapter, e
 	return a, err
 }
 
-// A slot is one product of the model, or of one expert.
-type slot struct {
+// A product is one weight of the model or of one expert that an adapter changes.
+// layer is -1 for the head, expert is -1 without experts.
+type product struct {
 	layer  int
 	target Target
 	expert int
 }
 
-func (s slot) String() string {
-	name := s.target.String()
-	if s.expert >= 0 {
-		name = fmt.Sprintf("ffn.expert_%d.%s", s.expert, strings.TrimPrefix(name, "ffn."))
+func (p product) String() string {
+	name := string(p.target)
+	if p.expert >= 0 {
+		name = fmt.Sprintf("ffn.expert_%d.%s", p.expert, strings.TrimPrefix(name, "ffn."))
 	}
-	if s.layer < 0 {
+	if p.layer < 0 {
 		return name
 	}
-	return rwkv.LayerName(s.layer, name)
+	return rwkv.LayerName(p.layer, name)
 }
 
 // A group is the tensors that change one product.
 type group [partBone + 1]*checkpoint.Tensor
 
-// A reader takes one file apart.
+// A reader sorts the tensors of one file into products.
 type reader struct {
 	file    *checkpoint.File
 	path    string
 	shape   rwkv.Shape
 	base    Base
 	options Options
-	groups  map[slot]*group
+	groups  map[product]*group
 	routers map[int]*checkpoint.Tensor
 	infos   map[int]*checkpoint.Tensor
 	closers []*checkpoint.File
@@ -111,7 +113,7 @@ func (r *reader) read() (*Adapter, error) {
 	if err := r.sortInit(); err != nil {
 		return nil, err
 	}
-	for _, at := range slices.SortedFunc(maps.Keys(r.groups), compareSlots) {
+	for _, at := range slices.SortedFunc(maps.Keys(r.groups), compareProducts) {
 		if at.expert >= 0 {
 			continue
 		}
@@ -122,7 +124,11 @@ func (r *reader) read() (*Adapter, error) {
 		if at.target == Head {
 			r.out.Head = d
 		} else {
-			r.out.Layers[at.layer].Deltas[at.target] = d
+			l := &r.out.Layers[at.layer]
+			if l.Deltas == nil {
+				l.Deltas = map[Target]*Delta{}
+			}
+			l.Deltas[at.target] = d
 		}
 	}
 	if err := r.experts(); err != nil {
@@ -131,16 +137,12 @@ func (r *reader) read() (*Adapter, error) {
 	return &r.out, r.complete()
 }
 
-func compareSlots(a, b slot) int {
-	for _, d := range []int{a.layer - b.layer, int(a.target) - int(b.target), a.expert - b.expert} {
-		if d != 0 {
-			return d
-		}
-	}
-	return 0
+func compareProducts(a, b product) int {
+	return cmp.Or(a.layer-b.layer, strings.Compare(string(a.target), string(b.target)), a.expert-b.expert)
 }
 
-// fingerprint is of the file and of the answers that change what it means.
+// fingerprint is a hash of the file's fingerprint and of the options that change
+// its meaning.
 func (r *reader) fingerprint() string {
 	o := r.options
 	text := fmt.Sprintf("%s alpha=%v scale=%v strength=%v blocks=%s init=%s", r.file.Fingerprint(), o.Alpha, o.Scale, o.strength(), o.Blocks, filepath.Base(o.Init))
@@ -148,7 +150,7 @@ func (r *reader) fingerprint() string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// sort puts every tensor where it belongs.
+// sort assigns every tensor to its product or to what it replaces.
 func (r *reader) sort() error {
 	known := map[string][]int{}
 	for name, spec := range r.shape.Tensors() {
@@ -157,7 +159,7 @@ func (r *reader) sort() error {
 	isKnown := func(name string) bool { return known[name] != nil }
 	for _, name := range r.file.Names() {
 		t, _ := r.file.Tensor(name)
-		at := locate(name, isKnown)
+		at := locate(name, r.shape, isKnown)
 		if at.layer >= r.shape.Layers {
 			return refuse(name, fmt.Sprintf("the model has %d layers", r.shape.Layers), "the adapter is of a larger model")
 		}
@@ -187,14 +189,14 @@ func (r *reader) sort() error {
 }
 
 func (r *reader) group(at place) *group {
-	key := slot{at.layer, at.target, at.expert}
+	key := product{at.layer, at.target, at.expert}
 	if r.groups[key] == nil {
 		r.groups[key] = new(group)
 	}
 	return r.groups[key]
 }
 
-// sortInit finds the values of a PiSSA adapter as training began.
+// sortInit reads the initial values of a PiSSA adapter.
 func (r *reader) sortInit() error {
 	if r.options.Init == "" {
 		return nil
@@ -206,7 +208,7 @@ func (r *reader) sortInit() error {
 	r.closers = append(r.closers, f)
 	found := 0
 	for _, name := range f.Names() {
-		at := locate(name, func(string) bool { return false })
+		at := locate(name, r.shape, func(string) bool { return false })
 		if at.part != partInitA && at.part != partInitB || at.layer >= r.shape.Layers {
 			continue
 		}
@@ -220,9 +222,9 @@ func (r *reader) sortInit() error {
 	return nil
 }
 
-// replace notes a tensor that takes the place of the model's.
+// replace keeps a tensor that takes the place of one of the model's.
 func (r *reader) replace(name string, t *checkpoint.Tensor, want []int) error {
-	if !slices.Equal(t.Shape, want) && t.Len() != product(want) {
+	if !slices.Equal(t.Shape, want) && t.Len() != sizeOf(want) {
 		return refuse(name, fmt.Sprintf("its shape is %v, the model's %v", t.Shape, want), "the adapter is of another model")
 	}
 	v, err := values(t)
@@ -230,7 +232,7 @@ func (r *reader) replace(name string, t *checkpoint.Tensor, want []int) error {
 	return err
 }
 
-// complete refuses an adapter that changes nothing, or nothing of some layers.
+// complete refuses an adapter that changes nothing, or nothing in some layers.
 func (r *reader) complete() error {
 	if r.out.Head == nil && len(r.groups) == 0 && len(r.out.Replaced) == 0 {
 		remedy := ""
@@ -244,7 +246,7 @@ func (r *reader) complete() error {
 	}
 	for i := range r.out.Layers {
 		l := &r.out.Layers[i]
-		if l.Experts == nil && l.Deltas == ([LayerTargets]*Delta{}) && !r.onlyHead() {
+		if l.Experts == nil && len(l.Deltas) == 0 && !r.onlyHead() {
 			return refuse(rwkv.LayerName(i, "*"), "nothing for this layer, and something for others",
 				"the file is cut short; if it was trained on part of the layers, give partial")
 		}
@@ -265,7 +267,7 @@ func refuse(tensor, problem, remedy string) error {
 	return &checkpoint.FormatError{Tensor: tensor, Problem: problem, Remedy: remedy}
 }
 
-func product(dims []int) int {
+func sizeOf(dims []int) int {
 	n := 1
 	for _, d := range dims {
 		n *= d
@@ -273,7 +275,7 @@ func product(dims []int) int {
 	return n
 }
 
-// values reads a tensor and refuses numbers that are none.
+// values reads a tensor and refuses NaN and infinities.
 func values(t *checkpoint.Tensor) ([]float32, error) {
 	v := make([]float32, t.Len())
 	if err := t.Float32(v, 0); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 var shape = rwkv.Shape{
-	Version: rwkv.V7, Layers: 2, Embed: 64, Heads: 1, HeadSize: 64, FFN: 96, Vocab: 40, RankW: 8, RankA: 8, RankV: 8, RankG: 8,
+	Version: rwkv.V7, Layers: 2, Embed: 64, Heads: 1, HeadSize: 64, FFN: 96, Vocab: 40, Ranks: rwkv.Ranks{8, 8, 8, 8},
 }
 
 // A tensors is what a test writes into a file: names and shapes. Values count up.
@@ -36,7 +36,7 @@ func write(t testing.TB, dir string, content tensors, value func(i int) float32)
 	t.Helper()
 	var entries []checkpoint.Entry
 	for name, dims := range content {
-		n := product(dims)
+		n := sizeOf(dims)
 		entries = append(entries, checkpoint.Entry{Name: name, Type: "F32", Shape: dims, Write: func(w io.Writer) error {
 			var raw []byte
 			for i := range n {

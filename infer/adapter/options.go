@@ -12,35 +12,36 @@ import (
 	"strings"
 )
 
-// Options say what adapter files do not. The zero value asks for what is needed.
+// Options say what adapter files do not. With the zero value, Open asks for what
+// it needs by a QuestionError.
 type Options struct {
-	// Alpha gives LoRA and DoRA the scale Alpha/rank, rank by rank; Scale, if
-	// not 0, is the scale itself and comes first. 0: the sidecar says.
+	// Alpha gives LoRA and DoRA the scale Alpha/rank for each product's rank. Scale,
+	// if not 0, is the scale itself and takes precedence. If both are 0, the sidecar
+	// says.
 	Alpha, Scale float32
-	// Strength multiplies the whole change: 0.5 is half an adapter, and 0
-	// stands for 1. It is not in the sidecar.
+	// Strength multiplies the whole change; 0 stands for 1. It is not in the sidecar.
 	Strength float32
-	// Blocks says which way the blocks of a Bone file lie where its shapes do
-	// not: BlocksColumn (BAT) or BlocksRow (the oldest Bone).
+	// Blocks says for square Bone blocks, whose shape does not tell, what they are:
+	// BlocksColumn (BAT) or BlocksRow (the oldest Bone).
 	Blocks string
-	// Init is the file with a PiSSA adapter's values as training began.
+	// Init is the path of the file with the initial values of a PiSSA adapter.
 	Init string
 	// Partial accepts a file that has nothing for some of the layers.
 	Partial bool
 }
 
-// What Options.Blocks can be.
+// The values of Options.Blocks.
 const (
 	BlocksColumn = "column" // a block for each piece of the inputs: BAT
 	BlocksRow    = "row"    // a block for each piece of the outputs: Bone before 2024-10
 )
 
-// A QuestionError is about what a file does not say and only a person can know.
+// A QuestionError asks for an option that neither the file nor the sidecar has.
 type QuestionError struct {
 	Path    string
 	Asked   string   // the option: "alpha" or "blocks"
 	Problem string   // "a LoRA file does not say its alpha"
-	Choices []string // "" as the only one: a number
+	Choices []string // the possible answers; a single "" stands for any number
 }
 
 func (e *QuestionError) Error() string {
@@ -51,13 +52,13 @@ func (e *QuestionError) Error() string {
 	return fmt.Sprintf("%s: %s; %s, or write it into %s", e.Path, e.Problem, with, filepath.Base(Sidecar(e.Path)))
 }
 
-// Sidecar is the file beside an adapter that answers what it does not say:
+// Sidecar is the name of the file beside an adapter that has the options in JSON:
 // {"alpha": 32, "scale": 2.0, "blocks": "column", "init": "file.pth"}.
 func Sidecar(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".json"
 }
 
-// maxSidecar bounds what is read of a sidecar.
+// maxSidecar bounds the size of a sidecar in bytes.
 const maxSidecar = 1 << 16
 
 // sidecar is the JSON form of Options.
@@ -68,7 +69,7 @@ type sidecar struct {
 	Init   string  `json:"init,omitempty"`
 }
 
-// withSidecar fills in what the options leave open from the adapter's sidecar.
+// withSidecar fills in the options that are not set from the adapter's sidecar.
 func (o Options) withSidecar(path string) (Options, error) {
 	side := Sidecar(path)
 	data, err := readSmall(side)

@@ -1,18 +1,10 @@
 package checkpoint
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"slices"
 	"sync"
-)
-
-// What Format returns.
-const (
-	formatPth         = "pth"
-	formatSafetensors = "safetensors"
-	formatWebRWKV     = "safetensors (web-rwkv)"
 )
 
 // A File is an open checkpoint.
@@ -30,7 +22,7 @@ type File struct {
 	fingerprint     string
 }
 
-// Open opens a .pth or .safetensors file, told apart by their first bytes.
+// Open opens a file of one of the formats, told apart by their first bytes.
 // The error is one line: file, tensor, what is wrong, what to do.
 func Open(path string) (*File, error) {
 	m, err := openImage(path, mapFile)
@@ -45,8 +37,8 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// FromBytes reads an image in memory as Open reads a file; name is for messages. The
-// bytes belong to the File until it is closed.
+// FromBytes is Open for the bytes of a file; name stands for the path. The caller must
+// not change the bytes until the File is closed.
 func FromBytes(name string, data []byte) (*File, error) {
 	f, err := read(memoryImage(data))
 	if err != nil {
@@ -62,15 +54,11 @@ func read(m *image) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	var f *File
-	switch {
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")):
-		f, err = openPth(m)
-	case looksLikeSafetensors(head):
-		f, err = openSafetensors(m)
-	default:
-		err = refuseForeign(head)
+	i := slices.IndexFunc(formats, func(f format) bool { return f.recognises(head) })
+	if i < 0 {
+		return nil, refuseForeign(head)
 	}
+	f, err := formats[i].open(m)
 	if err != nil {
 		return nil, err
 	}
@@ -80,34 +68,11 @@ func read(m *image) (*File, error) {
 	return f, nil
 }
 
-// refuseForeign names what the file is instead of a checkpoint.
-func refuseForeign(head []byte) error {
-	starts := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
-	page := bytes.ToLower(bytes.TrimSpace(head))
-	switch {
-	case len(head) == 0:
-		return refuse(downloadAgain, "the file is empty")
-	case starts("GGUF"):
-		return refuse(useRelease, "this is a GGUF file of llama.cpp, which is not read")
-	case starts("fmgg"), starts("lmgg"), starts("tjgg"):
-		return refuse(useRelease, "this is a ggml file of rwkv.cpp, which is not read")
-	case starts("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."), starts("\x80\x02"), starts("\x80\x04"):
-		return refuse("load it with torch and save it again", "this is a pickle from before torch 1.6, which is not read")
-	case starts("PK"):
-		return refuse(downloadAgain, "this is an empty or split zip file")
-	case starts("version https://git-lfs"):
-		return refuse("fetch the file itself with git lfs pull", "this is a Git LFS pointer, not the file")
-	case bytes.HasPrefix(page, []byte("<!doctype")), bytes.HasPrefix(page, []byte("<html")):
-		return refuse("download the file itself", "this is a web page, not weights")
-	}
-	return refuse("name a .pth or .safetensors file", "this is neither a torch nor a safetensors file")
-}
-
 func newFile(m *image, format string) *File {
 	return &File{image: m, length: m.length, format: format, byName: map[string]*Tensor{}}
 }
 
-// add appends a tensor whose place in the file was checked.
+// add appends a tensor, whose place in the file has been checked.
 func (f *File) add(t *Tensor) error {
 	if t.Name == "" || len(t.Name) > maxName || !printable(t.Name) {
 		return refuseTensor(t.Name, useRelease, "this is no name for a tensor")
@@ -123,13 +88,12 @@ func (f *File) add(t *Tensor) error {
 	return nil
 }
 
-// printable says whether a name is of visible ASCII characters, so that it can
-// be shown anywhere.
+// printable says whether a name consists of visible ASCII characters.
 func printable(name string) bool {
 	return !slices.ContainsFunc([]byte(name), func(b byte) bool { return b <= ' ' || b > '~' })
 }
 
-// Path is what Open was given.
+// Path is the path that the file was opened by.
 func (f *File) Path() string { return f.path }
 
 // Format is "pth", "safetensors" or "safetensors (web-rwkv)".
@@ -162,7 +126,7 @@ func (f *File) Dims(name string) ([]int, bool) {
 	return t.Shape, true
 }
 
-// Vocab is the vocabulary file (World text format) that a model carries, or nil.
+// Vocab is the vocabulary file (World text format) inside the model's file, or nil.
 func (f *File) Vocab() []byte { return f.vocab }
 
 // Metadata is the free text of a safetensors file, by key; it may be nil.

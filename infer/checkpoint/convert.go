@@ -8,32 +8,26 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 )
 
 // A Conversion says how Quantize writes a model.
 type Conversion struct {
-	// Vocab is a vocabulary file to carry along; nil carries what the model has.
+	// Vocab is a vocabulary file to put into the file; nil keeps the model's.
 	Vocab []byte
-	// Embedding quantises emb.weight too. It is read one row a token, so this
-	// saves space and no time.
-	Embedding bool
-	// Progress, if not nil, is called now and then with the bytes written and
+	// Tensors are the names of the tensors to quantise, as rwkv.Shape.Matrices
+	// lists them. The others keep their stored type, exactly; so do those whose
+	// rows are not whole blocks.
+	Tensors []string
+	// Progress, if not nil, is called from time to time with the bytes written and
 	// the bytes to write.
 	Progress func(done, total int64)
 }
 
-// quantizedSuffixes are the matrices that every token is multiplied by: nearly
-// all of a model's bytes. What else there is keeps its stored type, exactly.
-var quantizedSuffixes = []string{
-	".att.receptance.weight", ".att.key.weight", ".att.value.weight", ".att.output.weight",
-	".ffn.key.weight", ".ffn.value.weight",
-}
-
 // Quantize writes a model in our own int8 form: a .safetensors file that holds
 // each large matrix as int8 values and fp16 scales, one for each Q8Block values
-// along a row. The file appears at path when it is complete; an existing one is
-// not replaced.
+// along a row. The file appears at path when it is complete. Quantize does not
+// replace an existing file.
 func Quantize(ctx context.Context, f *File, path string, c Conversion) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: already exists; remove it or choose another name", path)
@@ -84,8 +78,8 @@ func (c Conversion) write(ctx context.Context, f *File, to io.Writer) error {
 	return buffered.Flush()
 }
 
-// entries lists what the converted file holds, the vocabulary last because its
-// odd length would leave what follows unaligned.
+// entries are the tensors of the converted file. The vocabulary is the last one,
+// because its odd length would leave the next tensor unaligned.
 func (c Conversion) entries(f *File) []Entry {
 	var out []Entry
 	for _, t := range f.order {
@@ -110,18 +104,7 @@ func (c Conversion) entries(f *File) []Entry {
 
 // quantizes says whether a tensor becomes int8.
 func (c Conversion) quantizes(t *Tensor) bool {
-	if len(t.Shape) != 2 || t.Shape[1] == 0 || t.Shape[1]%Q8Block != 0 {
-		return false
-	}
-	if t.Name == "head.weight" || c.Embedding && t.Name == "emb.weight" {
-		return true
-	}
-	for _, suffix := range quantizedSuffixes {
-		if strings.HasSuffix(t.Name, suffix) {
-			return true
-		}
-	}
-	return false
+	return len(t.Shape) == 2 && t.Shape[1] > 0 && t.Shape[1]%Q8Block == 0 && slices.Contains(c.Tensors, t.Name)
 }
 
 // pair makes the two entries of a Q8 tensor.
@@ -169,7 +152,7 @@ func (t *Tensor) copyScales(w io.Writer) error {
 	return err
 }
 
-// A progressWriter reports what it writes and stops when its context ends.
+// A progressWriter reports progress and fails when its context is done.
 type progressWriter struct {
 	ctx         context.Context
 	to          io.Writer

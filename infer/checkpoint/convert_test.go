@@ -51,6 +51,9 @@ func random(n int, scale float64) []float32 {
 	return out
 }
 
+// wideMatrices are the matrices of wideModel but its embedding.
+var wideMatrices = []string{"blocks.0.att.key.weight", "blocks.0.ffn.key.weight", "blocks.0.ffn.value.weight", "head.weight"}
+
 // wideModel has matrices whose rows are whole blocks, and others.
 func wideModel(t *testing.T) string {
 	return written(t, []Entry{
@@ -69,7 +72,7 @@ func TestQuantize(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.safetensors")
 	var done, total int64
 	vocab := []byte("1 'a' 1\n")
-	quantizeForTest(t, from, path, Conversion{Vocab: vocab, Progress: func(d, n int64) { done, total = d, n }})
+	quantizeForTest(t, from, path, Conversion{Vocab: vocab, Tensors: wideMatrices, Progress: func(d, n int64) { done, total = d, n }})
 	f := opened(t, path)
 	if !slices.Equal(f.Names(), from.Names()) {
 		t.Errorf("names %v", f.Names())
@@ -154,8 +157,8 @@ func TestQuantizeBlock(t *testing.T) {
 func TestQuantizeTwice(t *testing.T) {
 	dir := t.TempDir()
 	once, twice := filepath.Join(dir, "1.safetensors"), filepath.Join(dir, "2.safetensors")
-	quantizeForTest(t, opened(t, wideModel(t)), once, Conversion{Embedding: true, Vocab: []byte("odd")})
-	quantizeForTest(t, opened(t, once), twice, Conversion{})
+	quantizeForTest(t, opened(t, wideModel(t)), once, Conversion{Tensors: append(wideMatrices, "emb.weight"), Vocab: []byte("odd")})
+	quantizeForTest(t, opened(t, once), twice, Conversion{Tensors: wideMatrices})
 	a, errA := os.ReadFile(once)
 	b, errB := os.ReadFile(twice)
 	if err := errors.Join(errA, errB); err != nil {
@@ -170,7 +173,7 @@ func TestQuantizeTwice(t *testing.T) {
 func TestQuantizeFromWebRWKV(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "q.safetensors")
 	from := opened(t, "testdata/web-rwkv.safetensors")
-	quantizeForTest(t, from, path, Conversion{})
+	quantizeForTest(t, from, path, Conversion{Tensors: wideMatrices})
 	f := opened(t, path)
 	for _, name := range from.Names() {
 		if got, want := values(t, f, name), values(t, from, name); !slices.Equal(got, want) {
@@ -188,19 +191,19 @@ func TestQuantizeLeavesNothingBehind(t *testing.T) {
 	path := filepath.Join(dir, "q.safetensors")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := Quantize(ctx, f, path, Conversion{}); !errors.Is(err, context.Canceled) {
+	if err := Quantize(ctx, f, path, Conversion{Tensors: wideMatrices}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	nan := opened(t, written(t, []Entry{floats("head.weight", slices.Repeat([]float32{float32(math.NaN())}, 64), 2, 32)}, nil))
-	err := Quantize(context.Background(), nan, path, Conversion{})
+	err := Quantize(context.Background(), nan, path, Conversion{Tensors: wideMatrices})
 	if err == nil || !strings.Contains(err.Error(), "head.weight") || !strings.Contains(err.Error(), "NaN") {
 		t.Errorf("NaN: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	quantizeForTest(t, f, path, Conversion{})
-	if err := Quantize(context.Background(), f, path, Conversion{}); err == nil || !strings.Contains(err.Error(), "already exists") {
+	quantizeForTest(t, f, path, Conversion{Tensors: wideMatrices})
+	if err := Quantize(context.Background(), f, path, Conversion{Tensors: wideMatrices}); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("over an existing file: %v", err)
 	}
 }

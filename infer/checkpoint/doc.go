@@ -1,12 +1,12 @@
-// Package checkpoint reads and writes weights: torch .pth files, .safetensors
-// files as dumped or as web-rwkv converts them, and our own int8 form of the
-// latter, into tensors with the names and shapes of the released .pth files.
+// Package checkpoint reads weights from torch .pth files, .safetensors files and
+// those that web-rwkv converts, and reads and writes the program's own int8 form
+// of .safetensors. Tensors have the names and shapes of the released .pth files.
 //
-// Files are hostile until proven otherwise: sizes are bounded before anything
-// is allocated, the pickle inside a .pth file is decoded by a machine that can
-// only make dictionaries of tensors, and nothing is executed. What is refused
-// is refused in one line (FormatError): file, tensor, what is wrong, what to do.
+// A file can at worst be refused: sizes are bounded before memory is allocated,
+// the decoder of the pickle inside a .pth file makes nothing but dictionaries of
+// tensors, and nothing is executed. A refusal is a FormatError of one line: file,
+// tensor, what is wrong, what to do.
 //
-// A file is mapped where the system can do it, so that its size costs no heap;
-// its tensors are converted piece by piece when asked for.
+// Where the system can, a file is mapped, so its size takes no heap. Tensors are
+// converted piece by piece when their values are read.
 package checkpoint

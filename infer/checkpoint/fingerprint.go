@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// What of a large tensor goes into the fingerprint: this many pieces, spread
-// evenly, of this many values.
+// The part of a large tensor that goes into the fingerprint: this many pieces of
+// this many values, spread evenly.
 const (
 	samplePieces = 8
 	sampleValues = 256
 )
 
 // Fingerprint identifies the weights: a hash over names, types, shapes and
-// samples of every tensor's data. The container does not matter: the same
-// weights as .pth and .safetensors have the same fingerprint. It is empty when
-// the file cannot be read any more.
+// samples of every tensor's data. The same weights have the same fingerprint as
+// .pth and as .safetensors. It is empty if the file cannot be read any more.
 func (f *File) Fingerprint() string {
 	f.fingerprintOnce.Do(func() {
 		sorted := slices.Clone(f.order)

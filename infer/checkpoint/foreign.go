@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// refuseForeignNames recognises checkpoints of other programs by their tensor
-// names, before anyone complains of missing ones.
+// refuseForeignNames recognises checkpoints of other programs by their tensor names.
+// It comes before the search for missing tensors.
 func refuseForeignNames(f *File) error {
 	if len(f.order) == 0 {
 		return refuse(useRelease, "there are no tensors inside")

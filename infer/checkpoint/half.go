@@ -9,8 +9,8 @@ func fromHalf(h uint16) float32 {
 	if rest >= 0x7c00 { // infinity and NaN
 		return math.Float32frombits(sign | 0x7f800000 | rest<<13)
 	}
-	// Shifted into place the exponent is 112 too small; the product repairs
-	// it, for subnormals too, without rounding.
+	// The shifted exponent is 112 too small. Multiplying by 2^112 corrects it without
+	// rounding, for subnormals too.
 	magnitude := math.Float32frombits(rest<<13) * 0x1p112
 	return math.Float32frombits(sign | math.Float32bits(magnitude))
 }

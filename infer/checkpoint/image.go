@@ -8,9 +8,8 @@ import (
 	"os"
 )
 
-// An image is the bytes of a file: mapped, in memory, or read on demand where
-// the system has no mapping. A mapped file must not be shortened by another
-// program while it is open.
+// An image is the bytes of a file: mapped, in memory, or read on demand if the
+// system cannot map files. No program must shorten a mapped file while it is open.
 type image struct {
 	data   []byte   // all bytes; nil when they are read on demand
 	file   *os.File // set when data is nil
@@ -48,7 +47,7 @@ func openImage(path string, mapper func(*os.File, int64) ([]byte, func() error, 
 	return &image{file: f, length: length}, nil
 }
 
-// memoryImage is an image of bytes that the caller keeps.
+// memoryImage is an image of bytes in memory.
 func memoryImage(data []byte) *image { return &image{data: data, length: int64(len(data))} }
 
 // ReadAt makes an image an io.ReaderAt.

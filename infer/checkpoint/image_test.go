@@ -59,7 +59,7 @@ func unmapped(t *testing.T, path string) *File {
 
 func TestReadingOnDemandEqualsMapping(t *testing.T) {
 	quantised := filepath.Join(t.TempDir(), "q.safetensors")
-	quantizeForTest(t, opened(t, wideModel(t)), quantised, Conversion{Embedding: true})
+	quantizeForTest(t, opened(t, wideModel(t)), quantised, Conversion{Tensors: append(wideMatrices, "emb.weight")})
 	for _, path := range []string{"testdata/views.pth", "testdata/types.safetensors", "testdata/web-rwkv.safetensors", quantised} {
 		mapped, demand := opened(t, path), unmapped(t, path)
 		for _, name := range mapped.Names() {

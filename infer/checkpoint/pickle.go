@@ -17,8 +17,8 @@ const (
 
 // unpickle decodes the data.pkl of a torch file without executing anything: it
 // knows the opcodes and globals that weights need and refuses every other by
-// name. The result is made of int64, float64, bool, string, nil and the types
-// of pickle_objects.go. It may contain itself; nothing here follows it.
+// name. The result consists of int64, float64, bool, string, nil and the types
+// of pickle_objects.go. It may contain itself; no function here recurses into it.
 func unpickle(data []byte) (any, error) {
 	if len(data) > maxPickle {
 		return nil, fmt.Errorf("%d bytes of pickle, at most %d are read", len(data), maxPickle)
@@ -100,7 +100,7 @@ var refusedOpcodes = map[byte]string{
 	0x96: "BYTEARRAY8", 0x97: "NEXT_BUFFER", 0x98: "READONLY_BUFFER",
 }
 
-// execute carries out one opcode other than STOP.
+// execute executes one opcode other than STOP.
 func (m *machine) execute(op byte) error {
 	switch op {
 	case opProto, opFrame:
@@ -128,7 +128,7 @@ func (m *machine) execute(op byte) error {
 	return fmt.Errorf("0x%02x is no pickle opcode", op)
 }
 
-// header checks what frames the stream. Frames are not needed to decode it.
+// header checks the opcodes that frame the stream. Decoding does not need frames.
 func (m *machine) header(op byte) error {
 	if op == opProto {
 		version, err := m.byte()
@@ -157,7 +157,7 @@ func (m *machine) remember(op byte) error {
 	return nil
 }
 
-// recall pushes what the memo holds.
+// recall pushes a value of the memo.
 func (m *machine) recall(op byte) error {
 	key, err := m.memoKey(op == opLongBinGet)
 	if err != nil {
@@ -248,8 +248,8 @@ func (m *machine) number(op byte) error {
 	return nil
 }
 
-// numberBytes is how many bytes follow the opcode of a number; those of LONG1
-// say how many more do.
+// numberBytes is how many bytes follow the opcode of a number. The byte after LONG1
+// is the number of further bytes.
 func numberBytes(op byte) int {
 	switch op {
 	case opBinInt2:

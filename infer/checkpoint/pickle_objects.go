@@ -11,7 +11,7 @@ var (
 	errPickleEnds = errors.New("the pickle ends in the middle")
 )
 
-// What a pickle of weights is made of, besides numbers and strings.
+// The objects in a pickle of weights, besides numbers and strings.
 type (
 	pyTuple []any
 	pyList  struct{ items []any }
@@ -38,13 +38,13 @@ const (
 	globalRebuildParameter = pyGlobal("torch._utils _rebuild_parameter")
 )
 
-// storageTypes are the storage classes and what they hold.
+// storageTypes are the storage classes and the types of their values.
 var storageTypes = map[pyGlobal]DType{
 	"torch FloatStorage": F32, "torch HalfStorage": F16, "torch BFloat16Storage": BF16, "torch DoubleStorage": F64,
 	"torch ByteStorage": U8, "torch LongStorage": I64, "torch IntStorage": I32, "torch UntypedStorage": U8,
 }
 
-// tuple pushes a tuple of what is above the mark, or of the top 0 to 3 values.
+// tuple pushes a tuple of the values above the mark, or of the top 0 to 3 values.
 func (m *machine) tuple(op byte) error {
 	n := 0
 	switch op {
@@ -119,7 +119,7 @@ func fill(target any, items []any, pairs bool) error {
 	return errors.New("the pickle fills an object that is not such a container")
 }
 
-// object makes classes, functions, storages and what they are called with.
+// object executes the opcodes for classes, functions, storages and calls.
 func (m *machine) object(op byte) error {
 	switch op {
 	case opGlobal:
@@ -187,7 +187,7 @@ func (m *machine) global(name string) error {
 	return nil
 }
 
-// A refusedGlobal is a class or function that a file of weights has no need of.
+// A refusedGlobal is a class or function that a file of weights does not need.
 type refusedGlobal struct{ name string }
 
 func (e *refusedGlobal) Error() string {

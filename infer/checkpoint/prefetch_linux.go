@@ -6,9 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prefetch reads n bytes at off of a mapped file and maps their pages at once,
-// which is much faster than a fault for each few of them. Where the kernel is
-// too old for that (before 5.14), it is only asked to read ahead.
+// prefetch reads n bytes at off of a mapped file and maps all their pages, which is
+// much faster than page faults. A kernel before 5.14 can only be asked to read ahead.
 func (m *image) prefetch(off, n int64) {
 	if m.unmap == nil || off < 0 || n <= 0 || off > m.length-n {
 		return

@@ -2,5 +2,5 @@
 
 package checkpoint
 
-// prefetch leaves it to the system to read ahead.
+// prefetch does nothing here: the system reads ahead by itself.
 func (m *image) prefetch(_, _ int64) {}

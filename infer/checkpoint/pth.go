@@ -12,8 +12,8 @@ import (
 // have some 200 KB.
 const maxDirectory = 4 << 20
 
-// maxSharing bounds how often tensors may share storages: together they have
-// at most this many times the bytes of the file.
+// maxSharing bounds how much tensors may share storages: together they have at most
+// this many times the bytes of the file.
 const maxSharing = 4
 
 // openPth reads a torch zip file: a pickle that describes tensors, and the
@@ -85,7 +85,7 @@ func openArchive(m *image) (*archive, error) {
 	return a, nil
 }
 
-// A directoryGuard stops the zip library from reading an endless directory.
+// A directoryGuard bounds how much of the zip directory the zip library reads.
 type directoryGuard struct {
 	from io.ReaderAt
 	left int
@@ -137,7 +137,7 @@ func (a *archive) small(name string) (string, error) {
 	return strings.TrimSpace(string(b)), err
 }
 
-// weights turns the pickle's root into a File.
+// weights makes a File of the pickle's root.
 func (a *archive) weights(root any) (*File, error) {
 	d, err := weightDict(root)
 	if err != nil {
@@ -229,7 +229,7 @@ func (v pyTensor) fits(count int64) bool {
 	if count == 0 {
 		return true
 	}
-	left := v.storage.count - v.offset - 1 // how far the last value may be from the first
+	left := v.storage.count - v.offset - 1 // the largest distance of the last value from the first
 	for i, d := range v.shape {
 		if v.stride[i] < 0 {
 			return false

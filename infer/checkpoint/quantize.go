@@ -24,8 +24,8 @@ func quantizeBlock(dst []int8, src []float32) (scale uint16, err error) {
 		largest = max(largest, v, -v)
 	}
 	scale = toHalf(largest / 127)
-	// Subnormal scales are coarse. One that would cut off the largest value
-	// gives way to the next.
+	// Subnormal scales are coarse. If the largest value would not fit with this one,
+	// the next larger scale is used.
 	if largest > 127.5*fromHalf(scale) {
 		scale++
 	}
@@ -42,7 +42,7 @@ func quantizeBlock(dst []int8, src []float32) (scale uint16, err error) {
 	return scale, nil
 }
 
-// A quantizer writes a tensor as int8 values, and then the scales it kept.
+// A quantizer writes a tensor's int8 values and then their scales.
 type quantizer struct {
 	tensor *Tensor
 	scales []byte

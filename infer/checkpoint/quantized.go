@@ -17,8 +17,8 @@ const (
 	maxVocab        = 16 << 20
 )
 
-// joinQuantized makes one Q8 tensor of each pair of values and scales, takes
-// out the vocabulary, and refuses int8 values that have no scales.
+// joinQuantized makes one Q8 tensor of each pair of values and scales, moves the
+// vocabulary to File.Vocab, and refuses int8 values without scales.
 func (f *File) joinQuantized() error {
 	own := f.metadata[metadataFormat] == ownFormat
 	if v := f.metadata[metadataVersion]; own && v != ownVersion {

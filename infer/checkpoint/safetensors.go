@@ -18,7 +18,7 @@ const maxHeader = 16 << 20
 // the values of Q8 tensors.
 var safetensorsTypes = map[string]DType{"F32": F32, "F16": F16, "BF16": BF16, "F64": F64, "U8": U8, "I64": I64, "I32": I32, "I8": Q8}
 
-// A header entry as it is in the file.
+// A header entry as the file has it.
 type entry struct {
 	name    string
 	DType   string  `json:"dtype"`
@@ -26,8 +26,8 @@ type entry struct {
 	Offsets []int64 `json:"data_offsets"`
 }
 
-// openSafetensors reads a length, a JSON header of names, types, shapes and
-// places, and leaves the data where it is.
+// openSafetensors reads the length and the JSON header of names, types, shapes and
+// places. The data stay in the file.
 func openSafetensors(m *image) (*File, error) {
 	head, err := m.slice(0, 8, nil)
 	if err != nil {
@@ -64,8 +64,7 @@ func openSafetensors(m *image) (*File, error) {
 	return f, f.fromWebRWKV()
 }
 
-// parseHeader reads the JSON in its own order, which is what shows names that
-// occur twice.
+// parseHeader reads the JSON token by token, to find names that occur twice.
 func (f *File) parseHeader(header []byte) ([]entry, error) {
 	d := json.NewDecoder(bytes.NewReader(header))
 	entries, err := f.parseEntries(d)
@@ -83,7 +82,7 @@ func (f *File) parseHeader(header []byte) ([]entry, error) {
 }
 
 func (f *File) parseEntries(d *json.Decoder) ([]entry, error) {
-	if _, err := d.Token(); err != nil { // the brace was seen when the format was told
+	if _, err := d.Token(); err != nil { // the format check has seen the brace
 		return nil, err
 	}
 	var entries []entry

@@ -8,8 +8,7 @@ import (
 	"unsafe"
 )
 
-// A Tensor is a named array in a file. Its data stays in the file (mapped)
-// until asked for.
+// A Tensor is a named array in a file. Its data stay in the file until they are read.
 type Tensor struct {
 	Name  string // canonical: as in the released .pth files
 	DType DType
@@ -35,7 +34,7 @@ func (t *Tensor) Len() int {
 	return n
 }
 
-// StoredBytes is what the tensor's values occupy in the file, the scales of Q8 included.
+// StoredBytes is the size of the values in the file, with the scales of Q8.
 func (t *Tensor) StoredBytes() int64 {
 	n := int64(t.Len()) * int64(t.DType.size())
 	if t.DType == Q8 {
@@ -73,9 +72,9 @@ func (t *Tensor) Float32(dst []float32, off int) error {
 	return nil
 }
 
-// Raw gives the stored values of a tensor in row-major order, little-endian, as
-// a view of the file that must not be written to. ok is false where they do not
-// lie so in memory: for Q8, for transposed tensors, and where the file is not mapped.
+// Raw is a view of the stored values in the mapped file, little-endian and in
+// row-major order; the caller must not write to it. ok is false for Q8, for
+// transposed tensors and for a file that is not mapped.
 func (t *Tensor) Raw() (data []byte, ok bool) {
 	if t.DType == Q8 || t.stride != nil || t.image.data == nil {
 		return nil, false
@@ -84,9 +83,8 @@ func (t *Tensor) Raw() (data []byte, ok bool) {
 	return data, err == nil
 }
 
-// Prefetch lets the system read the tensor's part of a mapped file, so that it
-// is in memory when it is asked for. It returns when that is done, and has no
-// other effect. It is safe for concurrent use.
+// Prefetch reads the tensor's part of a mapped file into memory and returns when
+// that is done. It is safe for concurrent use.
 func (t *Tensor) Prefetch() {
 	n := int64(t.Len())
 	if t.stride != nil {
@@ -216,10 +214,10 @@ func (t *Tensor) dequantize(dst []float32, raw []byte, off int) error {
 	return nil
 }
 
-// Q8 gives the raw blocks of a Q8 tensor: values in row-major order and fp16
-// scales, one for each Q8Block values. They are views of the file where it is
-// in memory and must not be written to. ok is false for other types, and when
-// the file cannot be read.
+// Q8 are the raw blocks of a Q8 tensor: values in row-major order and fp16 scales,
+// one for each Q8Block values. If the file is in memory, they are views of it; the
+// caller must not write to them. ok is false for other types, and if the file cannot
+// be read.
 func (t *Tensor) Q8() (values []int8, scales []uint16, ok bool) {
 	if t.DType != Q8 {
 		return nil, nil, false

@@ -6,8 +6,8 @@ import (
 
 // fromWebRWKV gives the tensors of web-rwkv's converted files their canonical
 // names and shapes. Such files have lower-case names and hold the low-rank
-// matrices transposed, [out, in]; they are turned back when read. A file of
-// nothing but time_state cannot be told from a plain one and is left as it is.
+// matrices transposed, [out, in]; reading transposes them back. A file of nothing
+// but time_state looks like a plain one and is not changed.
 func (f *File) fromWebRWKV() error {
 	if !f.isWebRWKV() {
 		return nil
@@ -16,12 +16,12 @@ func (f *File) fromWebRWKV() error {
 	f.byName = make(map[string]*Tensor, len(f.order))
 	tensors := f.order
 	f.order = nil
-	v6 := slicesContainSuffix(tensors, ".att.time_mix_w1")
+	renamed := slicesContainSuffix(tensors, ".att.time_mix_w1")
 	for _, t := range tensors {
 		if webTransposed(t.Name) && len(t.Shape) >= 2 {
 			t.transposeLast()
 		}
-		t.Name = canonicalName(t.Name, v6)
+		t.Name = canonicalName(t.Name, renamed)
 		if err := f.add(t); err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (f *File) fromWebRWKV() error {
 }
 
 // isWebRWKV tells the converted form by what only it has: LoRA names with
-// numbers, the renamed low-rank mix of v6, or v7's decay matrix lying on its side.
+// numbers, a renamed low-rank mix, or a low-rank decay matrix that is transposed.
 func (f *File) isWebRWKV() bool {
 	if slicesContainSuffix(f.order, ".lora.0") || slicesContainSuffix(f.order, ".att.time_mix_w1") {
 		return true
@@ -54,11 +54,12 @@ func webTransposed(name string) bool {
 	return strings.HasSuffix(name, "lora.0")
 }
 
-// canonicalName undoes web-rwkv's renaming.
-func canonicalName(name string, v6 bool) string {
+// canonicalName undoes web-rwkv's renaming. renamed says that the file is of a
+// version whose mixes and bonus have other names in it.
+func canonicalName(name string, renamed bool) string {
 	name = strings.Replace(name, "lora.0", "lora_A", 1)
 	name = strings.Replace(name, "lora.1", "lora_B", 1)
-	if v6 {
+	if renamed {
 		name = strings.Replace(name, ".time_mix", ".time_maa", 1)
 		name = strings.Replace(name, ".time_first", ".time_faaaa", 1)
 	}

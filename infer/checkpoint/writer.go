@@ -26,8 +26,8 @@ var safetensorsSizes = map[string]int64{"F64": 8, "I64": 8, "F32": 4, "I32": 4, 
 // headerAlignment is where the data begin: at a multiple of it.
 const headerAlignment = 64
 
-// WriteSafetensors writes entries in their order. The result depends on
-// nothing but its arguments.
+// WriteSafetensors writes entries in their order. The same arguments give the same
+// bytes.
 func WriteSafetensors(w io.Writer, entries []Entry, metadata map[string]string) error {
 	header, sizes, err := encodeHeader(entries, metadata)
 	if err != nil {

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 
 	"rookery/infer"
@@ -9,13 +10,13 @@ import (
 
 var _ infer.AdapterBackend = (*Backend)(nil)
 
-// LoadAdapter takes an adapter in; see infer.AdapterBackend.
+// LoadAdapter is that of infer.AdapterBackend.
 func (b *Backend) LoadAdapter(a *adapter.Adapter, merged bool) (infer.AdapterID, error) {
 	v, err := newVariant(b.model, a, merged)
 	if err != nil {
 		return 0, err
 	}
-	if err := b.run.makeRoom(v); err != nil {
+	if err := b.run.reserveFor(v); err != nil {
 		return 0, fmt.Errorf("adapter %s: %w", a.Name, err)
 	}
 	b.lastAdapter++
@@ -24,7 +25,7 @@ func (b *Backend) LoadAdapter(a *adapter.Adapter, merged bool) (infer.AdapterID,
 	return v.id, nil
 }
 
-// DropAdapter gives its memory back. No row may name it any more.
+// DropAdapter frees the memory of an adapter that no row names any more.
 func (b *Backend) DropAdapter(id infer.AdapterID) error {
 	v := b.run.variants[id]
 	if v == nil || id == 0 {
@@ -34,7 +35,7 @@ func (b *Backend) DropAdapter(id infer.AdapterID) error {
 	return v.arena.Close()
 }
 
-// AdapterBytes is what a loaded adapter takes beside the weights.
+// AdapterBytes is the memory of a loaded adapter beside the weights.
 func (b *Backend) AdapterBytes(id infer.AdapterID) int64 {
 	if v := b.run.variants[id]; v != nil && v.arena != nil {
 		return v.arena.Used()
@@ -42,39 +43,26 @@ func (b *Backend) AdapterBytes(id infer.AdapterID) int64 {
 	return 0
 }
 
-// makeRoom sees to it that steps have room for a variant's ranks and experts.
-func (r *runner) makeRoom(v *variant) error {
-	most := 0
-	for _, l := range v.deltas {
-		if l.experts != nil {
-			most = max(most, len(l.experts.key))
-		}
-	}
-	rank := v.rank
-	if e := r.extra; e != nil {
-		if e.rank >= rank && (most == 0 || e.mole != nil && e.mole.most >= most) {
-			return nil
-		}
-		rank = max(rank, e.rank)
-		if e.mole != nil {
-			most = max(most, e.mole.most)
-		}
-	}
-	made, err := newExtra(r.model, max(rank, 1), r.act.last.Cap())
-	if err == nil && most > 0 {
-		err = made.addMole(r.model, most)
-	}
-	if err != nil {
+// reserveFor makes the batches that steps with a variant need.
+func (r *runner) reserveFor(v *variant) error {
+	if err := r.program.reserveFor(v); err != nil {
 		return err
 	}
-	if r.extra != nil {
-		err = r.extra.arena.Close()
+	if r.adapterBatches != nil && r.adapterBatches.rank >= v.rank {
+		return nil
 	}
-	r.extra = made
+	made, err := newAdapterBatches(r.model, max(v.rank, 1), r.act.last.Cap())
+	if err != nil {
+		return errors.Join(err, made.arena.Close())
+	}
+	if r.adapterBatches != nil {
+		err = r.adapterBatches.arena.Close()
+	}
+	r.adapterBatches = made
 	return err
 }
 
-// closeAdapters gives back the memory of all adapters.
+// closeAdapters frees the memory of all adapters.
 func (b *Backend) closeAdapters() error {
 	for id := range b.run.variants {
 		if id != 0 {
@@ -83,8 +71,8 @@ func (b *Backend) closeAdapters() error {
 			}
 		}
 	}
-	if b.run.extra != nil {
-		return b.run.extra.arena.Close()
+	if b.run.adapterBatches != nil {
+		return b.run.adapterBatches.arena.Close()
 	}
 	return nil
 }

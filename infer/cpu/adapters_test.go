@@ -260,14 +260,9 @@ func randomLoRA(s rwkv.Shape, rank int, seed uint64) *adapter.Adapter {
 		return v
 	}
 	for i := range a.Layers {
-		for t := range adapter.LayerTargets {
-			out, in := s.Embed, s.Embed
-			switch adapter.Target(t) {
-			case adapter.FFNKey:
-				out = s.FFN
-			case adapter.FFNValue:
-				in = s.FFN
-			}
+		a.Layers[i].Deltas = map[adapter.Target]*adapter.Delta{}
+		for _, t := range adapter.LayerTargets(s) {
+			out, in := s.TargetSize(string(t))
 			a.Layers[i].Deltas[t] = &adapter.Delta{
 				Form: adapter.LoRA, Out: out, In: in, Rank: rank, Scale: 2, Down: values(rank * in), Up: values(out * rank),
 			}

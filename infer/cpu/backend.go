@@ -11,9 +11,8 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// maxTokens is how many tokens of all rows together one step takes. More would
-// not read the weights noticeably less often for each token, and activations
-// would leave the caches.
+// maxTokens bounds the tokens of one step. With more, a weight is not read
+// noticeably less often for each token, and activations no longer fit the caches.
 const maxTokens = 512
 
 // A Backend runs one model on the processor. It implements infer.Backend.
@@ -30,9 +29,8 @@ type Backend struct {
 
 var _ infer.SideReader = (*Backend)(nil)
 
-// Load reads a model into memory. shape is what the file was recognised as.
-// The file may be closed afterwards. When ctx is done, Load gives up and
-// returns its cause.
+// Load reads a model into memory. shape is that of rwkv.Detect. The caller can
+// close the file afterwards. When ctx is done, Load stops and returns its cause.
 func Load(ctx context.Context, f *checkpoint.File, shape rwkv.Shape, o Options) (*Backend, error) {
 	typ, err := parseWeights(o.Weights, fileType(f))
 	if err != nil {
@@ -45,10 +43,9 @@ func Load(ctx context.Context, f *checkpoint.File, shape rwkv.Shape, o Options) 
 	return b, nil
 }
 
-// Synthetic makes a model of a shape with random weights, the same for the
-// same seed, for measuring speed and for tests. Its activations behave like
-// those of trained weights: they stay small, and 90 % of relu² are zero.
-// "auto" weights are fp32.
+// Synthetic makes a model with random weights, which depend on the seed alone, for
+// benchmarks and tests. Activations behave like those of trained weights: they
+// stay small, and 90 % of relu² are zero. "auto" weights are fp32.
 func Synthetic(ctx context.Context, shape rwkv.Shape, seed uint64, o Options) (*Backend, error) {
 	typ, err := parseWeights(o.Weights, kernel.F32)
 	if err != nil {
@@ -86,7 +83,7 @@ func load(ctx context.Context, src source, shape rwkv.Shape, typ kernel.Type, o 
 	if err != nil {
 		return nil, err
 	}
-	if err := l.run(ctx, threads, o.Progress); err != nil {
+	if err := l.convert(ctx, threads, o.Progress); err != nil {
 		return nil, err
 	}
 	weights := arena.Used()
@@ -103,13 +100,14 @@ func load(ctx context.Context, src source, shape rwkv.Shape, typ kernel.Type, o 
 	}, nil
 }
 
-// runnable says why a shape cannot be run here.
+// runnable says why a model of a shape cannot be run here, or nil.
 func runnable(s rwkv.Shape) error {
+	if err := checkVersion(s); err != nil {
+		return err
+	}
 	switch {
-	case s.Version != rwkv.V7:
-		return fmt.Errorf("only RWKV-7 runs on the CPU, and this model is not one")
 	case s.Layers < 1 || s.Vocab < 1 || s.Heads < 1 || s.HeadSize < 1 || s.Heads*s.HeadSize != s.Embed:
-		return fmt.Errorf("%d layers, %d heads of %d in a width of %d, vocabulary of %d: not a possible RWKV-7", s.Layers, s.Heads, s.HeadSize, s.Embed, s.Vocab)
+		return fmt.Errorf("%d layers, %d heads of %d in a width of %d, vocabulary of %d: not a possible model", s.Layers, s.Heads, s.HeadSize, s.Embed, s.Vocab)
 	case s.HeadSize%kernel.BlockSize != 0 || s.FFN%kernel.BlockSize != 0 || s.FFN < 1:
 		return fmt.Errorf("head size %d and FFN width %d must be multiples of %d", s.HeadSize, s.FFN, kernel.BlockSize)
 	}
@@ -123,16 +121,16 @@ func slotCount(n int) int {
 	return n
 }
 
-// fileType is the width of the large matrices of a file.
+// fileType is the type of the large matrices of a file.
 func fileType(f *checkpoint.File) kernel.Type {
 	t, ok := f.Tensor("blocks.0.ffn.key.weight")
 	if !ok {
-		return kernel.F32 // loading will say what is missing
+		return kernel.F32 // loading names the tensor that is missing
 	}
 	return typeOf(t.DType)
 }
 
-// pathNames are the names of kernel paths for people.
+// pathNames names the kernel paths for people.
 var pathNames = map[kernel.Path]string{
 	kernel.Go:         "plain Go",
 	kernel.AVX2:       "AVX2",
@@ -171,23 +169,23 @@ func (b *Backend) CopySlot(dst, src infer.Slot) error { return b.slots.copy(dst,
 // ZeroSlot makes a slot the zero state.
 func (b *Backend) ZeroSlot(s infer.Slot) error { return b.slots.zero(s) }
 
-// Memory is what the backend occupies besides adapters, which AdapterBytes has.
-// States and Scratch grow as slots and larger steps are used.
+// Memory is what the backend occupies without adapters (see AdapterBytes). States
+// grows with the slots that are used, Scratch with the size of steps.
 func (b *Backend) Memory() infer.Memory {
 	return infer.Memory{Weights: b.weightBytes, States: b.slots.bytes, Scratch: b.run.act.bytes()}
 }
 
-// StepBytes is how many bytes of weights the last step read from memory, each
-// once: without the embedding and without what met a zero after relu². With it
-// a rate can be compared with the memory's bandwidth.
+// StepBytes is how many bytes of weights the last step read from memory, without
+// the embedding and the weights that zeros after relu² spare. It tells what share
+// of the memory's bandwidth a rate comes to.
 func (b *Backend) StepBytes() int64 { return b.run.read }
 
-// Close ends the threads and gives the memory back. The backend must not be
-// used afterwards.
+// Close ends the threads and frees the memory. The backend must not be used
+// afterwards.
 func (b *Backend) Close() error {
 	b.pool.Close()
 	b.slots.states = nil
-	if err := errors.Join(b.closeAdapters(), b.arena.Close()); err != nil {
+	if err := errors.Join(b.closeAdapters(), b.run.program.close(), b.arena.Close()); err != nil {
 		return fmt.Errorf("close the CPU backend: %w", err)
 	}
 	return nil

@@ -9,10 +9,7 @@ import (
 )
 
 // The shape of the released 0.1B models.
-var shape01B = rwkv.Shape{
-	Version: rwkv.V7, Layers: 12, Embed: 768, Heads: 12, HeadSize: 64, FFN: 3072, Vocab: 65536,
-	RankW: 64, RankA: 64, RankV: 32, RankG: 128,
-}
+var shape01B = rwkv.Released()["0.1b"]
 
 // BenchmarkDecode steps rows by one token and computes the logits, without
 // sampling.

@@ -1,4 +1,4 @@
-// Package cpu runs RWKV-7 on the processor. It implements infer.Backend:
+// Package cpu runs RWKV models on the processor. It implements infer.Backend:
 // a pool of states in host memory, and a step that packs the tokens of all
 // rows into one activation matrix, so that every weight is read once for all
 // rows and all tokens together.
@@ -10,17 +10,23 @@
 // matrices are never int8, and the decay bias w0 is always fp32, because
 // decays close to 1 are what a model remembers with.
 //
-// A row's logits do not depend on the other rows of the step, on how its tokens
-// are cut into steps, or on the number of threads: every output is summed in
-// one fixed order. They are the same bit for bit on one instruction set.
+// Every output is summed in one fixed order. So on one instruction set a row's
+// logits are the same, bit for bit, whatever the other rows of the step, the cut
+// of its tokens into steps and the number of threads.
 //
 // # Zeros
 //
-// relu² leaves most of a feed-forward layer zero. Weights that meet only zeros
-// are not read, which changes no bit either. And in the last layer only the
-// tokens that something still depends on are computed.
+// relu² makes most of a feed-forward layer zero. Weights that are multiplied by
+// zeros alone are not read, which changes no bit of the result. In the last layer
+// only the tokens that logits or states still depend on are computed.
 //
-// The formulas are those of RWKV-7 "Goose" (x070). Linear weights are stored
-// [out, in]; low-rank matrices are stored [in, out] in files and transposed
-// while loading.
+// # Versions
+//
+// A model version is a file named for it, with parts of the same prefix, and a line
+// in the table of version.go. It has the layers' weights, the formulas of time mix
+// and channel mix, and their activations. The rest of the package is common:
+// loading, slots, batching, adapters, embedding and head.
+//
+// Linear weights are stored [out, in]. Low-rank matrices are [in, out] in files
+// and transposed while loading.
 package cpu

@@ -6,14 +6,14 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// An Estimate is what loading a model would take.
+// An Estimate is what loading a model takes.
 type Estimate struct {
-	Weights string // the width that Options.Weights comes to for the file
-	Bytes   int64  // of memory, before the first state
+	Weights string // the type that Options.Weights means for the file: "int8"
+	Bytes   int64  // of memory, without states
 }
 
-// EstimateLoad says how much memory a model will take with Options.Weights as
-// given, without loading it.
+// EstimateLoad says how much memory a model takes with Options.Weights, without
+// loading it.
 func EstimateLoad(f *checkpoint.File, shape rwkv.Shape, weights string) (Estimate, error) {
 	typ, err := parseWeights(weights, fileType(f))
 	if err != nil {
@@ -33,7 +33,7 @@ func EstimateLoad(f *checkpoint.File, shape rwkv.Shape, weights string) (Estimat
 // storedType is the type in which a tensor of the file is held.
 func storedType(f *checkpoint.File, name string, kind rwkv.Kind, large kernel.Type) kernel.Type {
 	switch kind {
-	case rwkv.Matrix:
+	case rwkv.Matrix, rwkv.Embedding:
 		return large
 	case rwkv.LowRank:
 		if t, ok := f.Tensor(name); ok {

@@ -62,7 +62,7 @@ func readJSON(t *testing.T, path string, into any) {
 func (g golden) shape() rwkv.Shape {
 	return rwkv.Shape{
 		Version: rwkv.V7, Layers: g.Layers, Embed: g.Embed, Heads: g.Embed / g.HeadSize, HeadSize: g.HeadSize,
-		FFN: g.FFN, Vocab: g.Vocab, RankW: g.Ranks[0], RankA: g.Ranks[1], RankV: g.Ranks[2], RankG: g.Ranks[3],
+		FFN: g.FFN, Vocab: g.Vocab, Ranks: rwkv.Ranks{g.Ranks[0], g.Ranks[1], g.Ranks[2], g.Ranks[3]},
 	}
 }
 

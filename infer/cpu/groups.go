@@ -5,14 +5,14 @@ import (
 	"rookery/infer/cpu/kernel"
 )
 
-// A group is the tokens of a step that are of one variant; they lie together.
+// A group is the tokens of a step that are of one variant. They are adjacent.
 type group struct {
 	*variant
 	first, last int
 }
 
-// regroup finds the groups of the batch, whose spans are sorted by variant.
-func (r *runner) regroup() {
+// groupSpans sets the groups of the batch, whose spans are sorted by variant.
+func (r *runner) groupSpans() {
 	r.groups = r.groups[:0]
 	for i := range r.spans {
 		s, n := &r.spans[i], len(r.groups)
@@ -24,69 +24,63 @@ func (r *runner) regroup() {
 	}
 }
 
-// layerOf is the current layer as a token's variant has it.
-func (r *runner) layerOf(token int) *layer {
-	return &r.spans[r.owner[token]].layers[r.layer]
-}
+// A pick is a matrix of a layer.
+type pick func(l layer) *kernel.Matrix
 
-// A pick finds a matrix in a layer.
-type pick func(l *layer) *kernel.Matrix
-
-// base asks for a product of the model's own weights. then follows it for all
-// tokens, at once or, where variants have weights of their own, when all are
-// there.
-func (r *runner) base(w pick, x, y *kernel.Batch, then func(lo, hi int)) {
+// queueProduct queues the product of the model's weight w with x for all tokens. then,
+// if not nil, runs on the columns of y when they are complete.
+func (r *runner) queueProduct(w pick, x, y *kernel.Batch, then func(lo, hi int)) {
 	q := &r.queue
-	if r.shared(w) {
-		q.products = append(q.products, kernel.Product{W: w(&r.groups[0].layers[r.layer]), X: x, Y: y, Then: then})
+	if r.haveSame(w) {
+		q.products = append(q.products, kernel.Product{W: w(r.groups[0].layers[r.layer]), X: x, Y: y, Then: then})
 		return
 	}
 	for _, g := range r.groups {
-		m := w(&g.layers[r.layer])
+		m := w(g.layers[r.layer])
 		q.products = append(q.products, kernel.Product{W: m, X: q.window(x, g.first, g.last, x.Cols()), Y: q.window(y, g.first, g.last, y.Cols())})
 	}
 	if then != nil {
-		q.later = append(q.later, follow{then, y.Cols()})
+		q.followUps = append(q.followUps, followUp{then, y.Cols()})
 	}
 }
 
-// shared says that all groups have the same matrix.
-func (r *runner) shared(w pick) bool {
-	first := w(&r.groups[0].layers[r.layer])
+// haveSame says whether all groups have the same matrix.
+func (r *runner) haveSame(w pick) bool {
+	first := w(r.groups[0].layers[r.layer])
 	for _, g := range r.groups[1:] {
-		if w(&g.layers[r.layer]) != first {
+		if w(g.layers[r.layer]) != first {
 			return false
 		}
 	}
 	return true
 }
 
-// down asks for the first halves of what adapters change in a product of x.
-func (r *runner) down(t adapter.Target, x *kernel.Batch) {
+// queueDown queues low = down·x for the adapters that change a product of x.
+func (r *runner) queueDown(t adapter.Target, x *kernel.Batch) {
 	if !r.adapted {
 		return
 	}
 	for _, g := range r.groups {
 		if d := g.at(r.layer, t); d != nil && d.down != nil {
-			r.queue.down(d, g.first, g.last, x, r.extra.low[t])
+			r.queue.addDown(d, g.first, g.last, x, r.adapterBatches.low[t])
 		}
 	}
 }
 
-// up asks for the second halves, which are added to y.
-func (r *runner) up(t adapter.Target, y *kernel.Batch) {
+// queueUp queues y += up·low for the adapters that change a product.
+func (r *runner) queueUp(t adapter.Target, y *kernel.Batch) {
 	if !r.adapted {
 		return
 	}
 	for _, g := range r.groups {
 		if d := g.at(r.layer, t); d != nil {
-			r.queue.up(d, g.first, g.last, r.extra.low[t], r.extra.wide[t], y)
+			r.queue.addUp(d, g.first, g.last, r.adapterBatches.low[t], r.adapterBatches.wide[t], y)
 		}
 	}
 }
 
-// changes says whether any group changes a product of the layer.
-func (r *runner) changes(targets ...adapter.Target) bool {
+// changesProduct says whether the adapter of any group changes one of the products.
+func (r *runner) changesProduct(targets ...adapter.Target) bool {
 	if !r.adapted {
 		return false
 	}
@@ -100,47 +94,47 @@ func (r *runner) changes(targets ...adapter.Target) bool {
 	return false
 }
 
-// multiply runs what was asked for.
-func (r *runner) multiply() {
+// runQueue runs the queued products and then their follow-ups.
+func (r *runner) runQueue() {
 	q := &r.queue
 	if len(q.products) > 0 {
 		r.pool.Multiply(q.products...)
 	}
-	for _, f := range q.later {
-		r.follow = f
-		r.pool.Run((f.cols+followCols-1)/followCols, r.regions.follow)
+	for _, f := range q.followUps {
+		r.followUp = f
+		r.pool.Run((f.cols+followCols-1)/followCols, r.regions.followUp)
 	}
 	q.reset()
 }
 
-// followCols is how many columns a thread takes of what follows a product.
+// followCols is how many columns of a follow-up a thread takes at a time.
 const followCols = 8 * kernel.PanelRows
 
-// A follow is what comes after a product that was cut into groups.
-type follow struct {
+// A followUp runs after a product that was queued group by group.
+type followUp struct {
 	then func(lo, hi int)
 	cols int
 }
 
-func (r *runner) runFollow(i int) {
-	r.follow.then(i*followCols, min((i+1)*followCols, r.follow.cols))
+func (r *runner) runFollowUp(i int) {
+	r.followUp.then(i*followCols, min((i+1)*followCols, r.followUp.cols))
 }
 
-// A queue is the products of one region. Its windows and sums are used again
-// in every step, so that a step allocates nothing.
+// A queue is the products of one parallel region. Its windows and sums are reused in
+// every step, so that a step allocates nothing.
 type queue struct {
-	path     kernel.Path
-	products []kernel.Product
-	later    []follow
-	windows  []*kernel.Batch
-	used     int // of windows
-	sums     []*sum
-	summing  int // of sums
+	path      kernel.Path
+	products  []kernel.Product
+	followUps []followUp
+	windows   []*kernel.Batch
+	used      int // of windows
+	sums      []*sum
+	summing   int // of sums
 }
 
 func (q *queue) reset() {
 	clear(q.products)
-	q.products, q.later, q.used, q.summing = q.products[:0], q.later[:0], 0, 0
+	q.products, q.followUps, q.used, q.summing = q.products[:0], q.followUps[:0], 0, 0
 }
 
 func (q *queue) window(b *kernel.Batch, first, last, cols int) *kernel.Batch {
@@ -151,13 +145,13 @@ func (q *queue) window(b *kernel.Batch, first, last, cols int) *kernel.Batch {
 	return b.Window(q.windows[q.used-1], first, last, cols)
 }
 
-func (q *queue) down(d *delta, first, last int, x, low *kernel.Batch) {
+func (q *queue) addDown(d *delta, first, last int, x, low *kernel.Batch) {
 	q.products = append(q.products, kernel.Product{
 		W: d.down, X: q.window(x, first, last, x.Cols()), Y: q.window(low, first, last, d.down.Rows()),
 	})
 }
 
-func (q *queue) up(d *delta, first, last int, low, wide, y *kernel.Batch) {
+func (q *queue) addUp(d *delta, first, last int, low, wide, y *kernel.Batch) {
 	if q.summing == len(q.sums) {
 		s := &sum{path: q.path}
 		s.then = s.add
@@ -171,7 +165,7 @@ func (q *queue) up(d *delta, first, last int, low, wide, y *kernel.Batch) {
 	})
 }
 
-// A sum adds rows of one batch to those of another.
+// A sum adds rows of one batch to those of another: dst += src.
 type sum struct {
 	path        kernel.Path
 	dst, src    *kernel.Batch

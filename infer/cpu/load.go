@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -10,18 +11,18 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// taskValues is about how many weights a worker converts at a time.
+// taskValues is about how many weights a thread converts at a time.
 const taskValues = 1 << 18
 
-// A loader builds a model from a source. Building it only reserves memory and
-// notes what there is to do; run then fills the matrices on all threads,
-// through one buffer for each of them.
+// A loader builds a model from a source. build reads the vectors, reserves the
+// matrices and lists the conversions; convert then fills the matrices on all
+// threads, each with one buffer.
 type loader struct {
 	src   source
 	arena *kernel.Arena
 	typ   kernel.Type
 	tasks []task
-	total int64 // weights in tasks
+	total int64 // weights of all tasks
 	err   error // the first error of building
 }
 
@@ -32,58 +33,40 @@ type task struct {
 	buf     int // values the buffer must hold
 }
 
-// build reserves a model of a shape.
+// build makes a model of a shape, whose matrices are still empty.
 func (l *loader) build(s rwkv.Shape) (*model, error) {
-	m := &model{
-		shape: s,
-		typ:   l.typ,
-		emb:   l.matrix("emb.weight", s.Vocab, s.Embed),
-		ln0:   l.norm("blocks.0.ln0", s.Embed),
-		lnOut: l.norm("ln_out", s.Embed),
-		head:  l.matrix("head.weight", s.Vocab, s.Embed),
+	m := &model{shape: s, typ: l.typ}
+	at := m.places()
+	for _, spec := range s.ModelTensors() {
+		l.tensor(at[spec.Name], spec.Name, spec, s)
 	}
 	for i := range s.Layers {
-		m.layers = append(m.layers, l.layer(s, i))
+		own := versions[s.Version].layer()
+		at := own.places()
+		for _, spec := range s.LayerTensors() {
+			if i > 0 || !spec.NotFirst {
+				l.tensor(at[spec.Name], rwkv.LayerName(i, spec.Name), spec, s)
+			}
+		}
+		m.layers = append(m.layers, own)
 	}
 	return m, l.err
 }
 
-func (l *loader) layer(s rwkv.Shape, i int) layer {
-	block := fmt.Sprintf("blocks.%d.", i)
-	att, ffn := block+"att.", block+"ffn."
-	c := s.Embed
-	out := layer{
-		ln1: l.norm(block+"ln1", c),
-		ln2: l.norm(block+"ln2", c),
-		att: timeMix{
-			mixR: l.vector(att+"x_r", c), mixW: l.vector(att+"x_w", c), mixK: l.vector(att+"x_k", c),
-			mixV: l.vector(att+"x_v", c), mixA: l.vector(att+"x_a", c), mixG: l.vector(att+"x_g", c),
-			receptance: l.matrix(att+"receptance.weight", c, c),
-			key:        l.matrix(att+"key.weight", c, c),
-			value:      l.matrix(att+"value.weight", c, c),
-			output:     l.matrix(att+"output.weight", c, c),
-			decay:      l.lowRank(att, "w", c, s.RankW),
-			rate:       l.lowRank(att, "a", c, s.RankA),
-			gate:       l.lowRank(att, "g", c, s.RankG),
-			kk:         l.vector(att+"k_k", c),
-			ka:         l.vector(att+"k_a", c),
-			rk:         l.vector(att+"r_k", c),
-			lnX:        l.norm(att+"ln_x", c),
-		},
-		ffn: channelMix{
-			mixK:  l.vector(ffn+"x_k", c),
-			key:   l.matrix(ffn+"key.weight", s.FFN, c),
-			value: l.matrix(ffn+"value.weight", c, s.FFN),
-		},
+// tensor reads or reserves one tensor and puts it in its place.
+func (l *loader) tensor(place any, name string, spec rwkv.TensorSpec, s rwkv.Shape) {
+	switch p := place.(type) {
+	case *[]float32:
+		*p = l.vector(name, spec.Len(s))
+	case **kernel.Matrix:
+		if sizes := spec.Sizes(s); spec.Kind == rwkv.LowRank {
+			*p = l.lowRank(name, sizes[0], sizes[1])
+		} else {
+			*p = l.matrix(name, sizes[0], sizes[1])
+		}
+	default:
+		l.err = cmp.Or(l.err, fmt.Errorf("tensor %s: the CPU has no place for it", name))
 	}
-	if i > 0 { // layer 0 makes the first value; what it may carry here is ignored
-		out.att.values = l.lowRank(att, "v", c, s.RankV)
-	}
-	return out
-}
-
-func (l *loader) norm(name string, n int) norm {
-	return norm{weight: l.vector(name+".weight", n), bias: l.vector(name+".bias", n)}
 }
 
 func (l *loader) vector(name string, n int) []float32 {
@@ -95,7 +78,7 @@ func (l *loader) vector(name string, n int) []float32 {
 	return v
 }
 
-// matrix reserves a large matrix [rows, cols] and plans its conversion.
+// matrix reserves a large matrix [rows, cols] and adds the tasks that fill it.
 func (l *loader) matrix(name string, rows, cols int) *kernel.Matrix {
 	t, m := l.reserve(name, l.typ, rows, cols, rows*cols)
 	if m == nil {
@@ -104,15 +87,15 @@ func (l *loader) matrix(name string, rows, cols int) *kernel.Matrix {
 	step := max(taskValues/cols/kernel.PanelRows, 1) * kernel.PanelRows
 	for lo := 0; lo < rows; lo += step {
 		hi := min(lo+step, rows)
-		l.plan(task{weights: (hi - lo) * cols, buf: cols, run: func(buf []float32) error {
+		l.addTask(task{weights: (hi - lo) * cols, buf: cols, run: func(buf []float32) error {
 			return copyRows(m, t, lo, hi, buf)
 		}})
 	}
 	return m
 }
 
-// copyRows fills rows [lo, hi) of m from a tensor of the same shape. Blocks of
-// an int8 file are taken as they are.
+// copyRows fills rows [lo, hi) of m from a tensor of the same shape. It copies the
+// blocks of an int8 file as they are.
 func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	cols := m.Cols()
 	if values, scales, ok := t.blocks(); ok && m.Type() == kernel.Q8 {
@@ -131,23 +114,10 @@ func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	return nil
 }
 
-// lowRank reserves a branch: x1 [C, R], x2 [R, C] and, but for the gate, the
-// bias x0 [C]. The rank is padded with zeros to whole blocks.
-func (l *loader) lowRank(att, x string, c, rank int) lowRank {
-	padded := (rank + kernel.BlockSize - 1) / kernel.BlockSize * kernel.BlockSize
-	out := lowRank{
-		down: l.transposed(att+x+"1", c, rank, padded, c),
-		up:   l.transposed(att+x+"2", rank, c, c, padded),
-	}
-	if x != "g" {
-		out.bias = l.vector(att+x+"0", c)
-	}
-	return out
-}
-
-// transposed reserves a matrix [rows, cols] and plans its conversion from a
-// tensor [in, out], which it holds transposed in its upper left corner.
-func (l *loader) transposed(name string, in, out, rows, cols int) *kernel.Matrix {
+// lowRank reserves the transposed matrix of a tensor [in, out], padded with zeros to
+// whole blocks, and adds the task that fills it.
+func (l *loader) lowRank(name string, in, out int) *kernel.Matrix {
+	rows, cols := padded(out), padded(in)
 	if l.err != nil {
 		return nil
 	}
@@ -160,7 +130,7 @@ func (l *loader) transposed(name string, in, out, rows, cols int) *kernel.Matrix
 	if m == nil {
 		return nil
 	}
-	l.plan(task{weights: in * out, buf: in*out + cols, run: func(buf []float32) error {
+	l.addTask(task{weights: in * out, buf: in*out + cols, run: func(buf []float32) error {
 		row, whole := buf[:cols], buf[cols:cols+in*out]
 		if err := t.read(whole, 0); err != nil {
 			return err
@@ -177,8 +147,11 @@ func (l *loader) transposed(name string, in, out, rows, cols int) *kernel.Matrix
 	return m
 }
 
-// reserve finds a tensor of n values and makes the matrix for it. The matrix
-// is nil after an error.
+// padded rounds a size up to whole blocks.
+func padded(n int) int { return (n + kernel.BlockSize - 1) / kernel.BlockSize * kernel.BlockSize }
+
+// reserve finds a tensor of n values and makes an empty matrix for it, which is nil
+// after an error.
 func (l *loader) reserve(name string, typ kernel.Type, rows, cols, n int) (tensor, *kernel.Matrix) {
 	if l.err != nil {
 		return tensor{}, nil
@@ -196,14 +169,14 @@ func (l *loader) reserve(name string, typ kernel.Type, rows, cols, n int) (tenso
 	return t, m
 }
 
-func (l *loader) plan(t task) {
+func (l *loader) addTask(t task) {
 	l.tasks = append(l.tasks, t)
 	l.total += int64(t.weights)
 }
 
-// run carries out the tasks on threads goroutines. It stops at the first error
-// and when ctx is done.
-func (l *loader) run(ctx context.Context, threads int, progress func(done, total int64)) error {
+// convert runs the tasks on a number of threads. It stops at the first error and
+// when ctx is done.
+func (l *loader) convert(ctx context.Context, threads int, progress func(done, total int64)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	queue := make(chan task)

@@ -95,8 +95,8 @@ func TestAutoIsExact(t *testing.T) {
 			}
 			sameWeights(t, f, "head.weight", b.model.head)
 			sameWeights(t, f, "emb.weight", b.model.emb)
-			sameWeights(t, f, "blocks.1.ffn.value.weight", b.model.layers[1].ffn.value)
-			if w := b.model.layers[1].att.decay.up.Type().String(); w != c.want {
+			sameWeights(t, f, "blocks.1.ffn.value.weight", v7Of(b.model.layers[1]).ffn.value)
+			if w := v7Of(b.model.layers[1]).att.decay.up.Type().String(); w != c.want {
 				t.Errorf("low-rank weights are %s, want %s", w, c.want)
 			}
 		})
@@ -109,7 +109,7 @@ func TestAutoIsExact(t *testing.T) {
 		exact := loadDemo(t, Options{Weights: "fp32"})
 		for _, pair := range [][2]*kernel.Matrix{
 			{b.model.head, exact.model.head},
-			{b.model.layers[3].att.key, exact.model.layers[3].att.key},
+			{v7Of(b.model.layers[3]).att.key, v7Of(exact.model.layers[3]).att.key},
 		} {
 			got, want := make([]float32, pair[0].Cols()), make([]float32, pair[0].Cols())
 			for r := range pair[0].Rows() {
@@ -120,7 +120,7 @@ func TestAutoIsExact(t *testing.T) {
 				}
 			}
 		}
-		if w := b.model.layers[0].att.gate.down.Type(); w == kernel.Q8 {
+		if w := v7Of(b.model.layers[0]).att.gate.down.Type(); w == kernel.Q8 {
 			t.Error("low-rank weights are int8")
 		}
 	})
@@ -184,8 +184,8 @@ func TestLoadRefuses(t *testing.T) {
 			return modelFile(t, small, "F32", "blocks.1.att.k_a")
 		}, nil, Options{}, "tensor blocks.1.att.k_a: missing"},
 		{"other size", whole, func(s *rwkv.Shape) { s.Vocab = 300 }, Options{}, "tensor emb.weight: 38528 values"},
-		{"other version", whole, func(s *rwkv.Shape) { s.Version = rwkv.V6 }, Options{}, "only RWKV-7"},
-		{"impossible heads", whole, func(s *rwkv.Shape) { s.Heads = 3 }, Options{}, "not a possible RWKV-7"},
+		{"other version", whole, func(s *rwkv.Shape) { s.Version = rwkv.V6 }, Options{}, "the CPU runs plain RWKV-7 (x070) only"},
+		{"impossible heads", whole, func(s *rwkv.Shape) { s.Heads = 3 }, Options{}, "not a possible model"},
 		{"odd head size", whole, func(s *rwkv.Shape) { s.Heads, s.HeadSize = 8, 16 }, Options{}, "multiples of 32"},
 		{"unknown width", whole, nil, Options{Weights: "int3"}, "use auto, fp32, fp16, bf16 or int8"},
 		{"unknown instruction set", whole, nil, Options{ISA: "mmx"}, "mmx"},

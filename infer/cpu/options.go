@@ -7,7 +7,7 @@ import (
 	"rookery/infer/cpu/kernel"
 )
 
-// Options say how a model is loaded and run. The zero value is right.
+// Options say how a model is loaded and run. The zero value has good defaults.
 type Options struct {
 	Threads int    // 0: one per processor
 	Weights string // "fp32", "fp16", "bf16", "int8", or "auto" (or empty): as the file has them
@@ -48,9 +48,9 @@ func typeOf(t checkpoint.DType) kernel.Type {
 	}
 }
 
-// lowRankType is the type of the low-rank matrices in a model whose large ones
-// have type t and whose file has them in type file. They are small and steer
-// decay and gates, so they are never int8.
+// lowRankType is the type of the low-rank matrices in a model whose large ones have
+// type t; file is their type in the file. They are small and control decay and
+// gates, so they are never int8.
 func lowRankType(t, file kernel.Type) kernel.Type {
 	switch {
 	case t != kernel.Q8:

@@ -7,20 +7,19 @@ import (
 	"rookery/infer/cpu/kernel"
 )
 
-// extra is what steps with adapters need besides: it is made with the first of
-// them and grows with their rank.
-type extra struct {
+// adapterBatches are the activations of adapters. They are made with the first
+// adapter, and anew for a larger rank.
+type adapterBatches struct {
 	arena *kernel.Arena
 	rank  int
-	low   [adapter.Head + 1]*kernel.Batch // [tokens, rank] between the halves of a change
-	wide  [adapter.Head + 1]*kernel.Batch // [tokens, out] of the second halves; several share one
-	xv    *kernel.Batch                   // the value's input as it is for the low-rank branch
-	mole  *moleBatches                    // nil until experts are loaded
+	low   map[adapter.Target]*kernel.Batch // [tokens, rank]: down·x
+	wide  map[adapter.Target]*kernel.Batch // [tokens, out]: up·low
 }
 
-// newExtra reserves memory; none of it is taken before it is used.
-func newExtra(m *model, rank, rows int) (*extra, error) {
-	e := &extra{arena: kernel.NewArena(), rank: rank}
+// newAdapterBatches reserves memory, which is not taken before it is used. rows is how
+// many rows can want logits.
+func newAdapterBatches(m *model, rank, rows int) (*adapterBatches, error) {
+	e := &adapterBatches{arena: kernel.NewArena(), rank: rank, low: map[adapter.Target]*kernel.Batch{}, wide: map[adapter.Target]*kernel.Batch{}}
 	var first error
 	batch := func(rows, cols int) *kernel.Batch {
 		b, err := kernel.NewBatch(e.arena, rows, cols, false)
@@ -29,28 +28,22 @@ func newExtra(m *model, rank, rows int) (*extra, error) {
 		}
 		return b
 	}
-	for t := range adapter.Head {
-		e.low[t] = batch(maxTokens, rank)
+	for _, t := range adapter.LayerTargets(m.shape) {
+		out, _ := m.shape.TargetSize(string(t))
+		e.low[t], e.wide[t] = batch(maxTokens, rank), batch(maxTokens, out)
 	}
-	e.low[adapter.Head] = batch(rows, rank)
-	for _, t := range []adapter.Target{adapter.Receptance, adapter.Key, adapter.Value} {
-		e.wide[t] = batch(maxTokens, m.shape.Embed)
-	}
-	e.wide[adapter.Output], e.wide[adapter.FFNValue] = e.wide[adapter.Receptance], e.wide[adapter.Receptance]
-	e.wide[adapter.FFNKey] = batch(maxTokens, m.shape.FFN)
-	e.wide[adapter.Head] = batch(rows, m.shape.Vocab)
-	e.xv = batch(maxTokens, m.shape.Embed)
+	e.low[adapter.Head], e.wide[adapter.Head] = batch(rows, rank), batch(rows, m.shape.Vocab)
 	return e, first
 }
 
-// A reshape is a product whose input some adapters change.
+// A reshape is the input of a product that some adapters change.
 type reshape struct {
 	target adapter.Target
 	x      *kernel.Batch
 }
 
-// reshapeInputs changes the inputs of products where adapters ask for it. It
-// is done in place: the product is the only one to read them.
+// reshapeInputs changes the inputs of products where adapters ask for it. It does so
+// in place, because no other product reads them.
 func (r *runner) reshapeInputs(inputs ...reshape) {
 	if !r.adapted {
 		return
@@ -66,7 +59,7 @@ func (r *runner) reshapeInputs(inputs ...reshape) {
 	}
 }
 
-// reshapeTokens is the body over a chunk of tokens.
+// reshapeTokens changes the inputs of a chunk of tokens.
 func (r *runner) reshapeTokens(chunk int) {
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
@@ -82,7 +75,7 @@ func (r *runner) reshapeTokens(chunk int) {
 					x[j] *= g
 				}
 			} else {
-				d.addBlocks(x, r.extra.low[in.target].Row(t), r.extra.wide[in.target].Row(t))
+				d.addBlocks(x, r.adapterBatches.low[in.target].Row(t), r.adapterBatches.wide[in.target].Row(t))
 			}
 			r.quantise(in.x, t)
 		}
@@ -109,7 +102,7 @@ func (d *delta) addBlocks(x, low, z []float32) {
 	}
 }
 
-// changesInput says whether any group changes the input of a product.
+// changesInput says whether the adapter of any group changes the input of a product.
 func (r *runner) changesInput(t adapter.Target) bool {
 	if !r.adapted {
 		return false

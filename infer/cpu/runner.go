@@ -1,43 +1,43 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 
 	"rookery/infer"
 	"rookery/infer/cpu/kernel"
 )
 
-// A runner takes steps: it owns the activations and knows the batch being
-// computed. Everything it needs is made once, closures included, so that a
-// step allocates nothing.
+// A runner computes steps. It owns the activations and holds the current batch.
+// All it needs is made once, closures included, so that a step allocates nothing.
 type runner struct {
 	model  *model
 	pool   *kernel.Pool
 	path   kernel.Path
-	sparse *kernel.Sparse // for the products of relu²
+	sparse *kernel.Sparse // for products whose input is mostly zero
 	slots  *slots
 	act    activations
 
-	tokens    []int32 // of all rows, packed; rows of one variant lie together
+	tokens    []int32 // of all rows; rows of one variant are adjacent
 	spans     []span  // the rows, by variant
 	groups    []group // the variants
-	owner     []int32 // for each token, its span
-	wanted    []int32 // spans whose logits are wanted
-	order     []int32 // rows by variant
-	seen      []bool  // by slot: occurs in this step
+	owner     []int32 // for each token the index of its span
+	wanted    []int32 // indices of the spans whose logits are wanted
+	order     []int32 // indices of the rows, sorted by variant
+	seen      []bool  // by slot: it occurs in this step
 	rows      []infer.Row
 	drawn     []infer.Drawn
-	layer     int              // being computed
-	read      int64            // bytes of weights read in this step
-	everyStep int64            // those of them that depend on nothing
-	headMixes []kernel.TimeMix // of that layer, for each group
+	layer     int     // the current one
+	read      int64   // bytes of weights read in this step
+	everyStep int64   // the part of read that is the same for every batch
+	program   program // the layers of the model's version
 
-	variants map[infer.AdapterID]*variant // 0 is the model itself
-	adapted  bool                         // a row of this step has an adapter
-	extra    *extra                       // nil until an adapter is loaded
-	queue    queue
-	follow   follow
-	reshapes []reshape
+	variants       map[infer.AdapterID]*variant // 0 is the base model
+	adapted        bool                         // any row of this step has an adapter
+	adapterBatches *adapterBatches              // nil until an adapter is loaded
+	queue          queue
+	followUp       followUp
+	reshapes       []reshape
 
 	regions regions
 }
@@ -53,31 +53,19 @@ type span struct {
 
 // regions are the bodies of parallel regions, made once.
 type regions struct {
-	embed, norm1, shiftAtt, heads, norm2, shiftFFN, lnOut, sample func(i int)
-	reshape, follow, route, square, gather, settle                func(i int)
-	tanh, sigmoid, relu2, residual                                func(lo, hi int)
+	embed, lnOut, sample, reshape, followUp func(i int)
 }
 
-// activations are the batches of a step, [tokens, ...]. Several names share
-// one batch where the second use comes after the last read of the first.
+// activations are the batches of a step that every version has.
 type activations struct {
-	x  *kernel.Batch // residual stream
+	x  *kernel.Batch // residual stream, [tokens, C]
 	xn *kernel.Batch // after ln1 or ln2; then output of a block, before it is added to x
-
-	// x after token shift with each mix
-	xr, xw, xk, xv, xa, xg *kernel.Batch
-
-	r, k, v, vFirst *kernel.Batch
-
-	decay, rate, values, gate *kernel.Batch // between the low-rank matrices
-
-	hidden *kernel.Batch // [tokens, F]
 
 	last   *kernel.Batch // [rows, C] after ln_out
 	logits *kernel.Batch // [rows, V]
 
-	// bytes of memory for each token and for each row with logits, and the
-	// most of them in one step so far: memory never touched is never taken
+	// Bytes of memory for each token and each row with logits, and the most of both
+	// in one step so far: memory that no step touches is never taken.
 	tokenBytes, rowBytes   int64
 	mostTokens, mostWanted int
 }
@@ -88,50 +76,28 @@ func newRunner(m *model, pool *kernel.Pool, arena *kernel.Arena, s *slots) (*run
 		variants: map[infer.AdapterID]*variant{0: {model: m}},
 	}
 	r.queue.path = r.path
-	if err := r.act.reserve(m, arena, min(len(s.states), maxTokens)); err != nil {
+	if err := r.reserve(arena, min(len(s.states), maxTokens)); err != nil {
 		return nil, fmt.Errorf("reserve memory for activations: %w", err)
 	}
-	r.regions = regions{
-		embed: r.embedTokens, norm1: r.normAtt, shiftAtt: r.shiftAtt, heads: r.runHead,
-		norm2: r.normFFN, shiftFFN: r.shiftFFN, lnOut: r.normOut, sample: r.sampleRow,
-		reshape: r.reshapeTokens, follow: r.runFollow, route: r.routeTokens, square: r.squareTokens,
-		gather: r.gatherTokens, settle: r.settleTokens,
-		tanh: r.tanhDecay, sigmoid: r.sigmoidGate, relu2: r.squareHidden, residual: r.addResidual,
-	}
+	r.regions = regions{embed: r.embedTokens, lnOut: r.normOut, sample: r.sampleRow, reshape: r.reshapeTokens, followUp: r.runFollowUp}
 	return r, nil
 }
 
 // reserve makes the batches. Memory that no step touches is never used.
-func (a *activations) reserve(m *model, arena *kernel.Arena, rows int) error {
-	s, start := m.shape, arena.Used()
-	quantised := m.typ == kernel.Q8
-	var first error
-	batch := func(n, cols int, quantised bool) *kernel.Batch {
-		b, err := kernel.NewBatch(arena, n, cols, quantised)
-		if err != nil && first == nil {
-			first = err
-		}
-		return b
+func (r *runner) reserve(arena *kernel.Arena, rows int) (err error) {
+	a, m, start := &r.act, r.model, arena.Used()
+	var errs [4]error
+	a.x, errs[0] = kernel.NewBatch(arena, maxTokens, m.shape.Embed, false)
+	a.xn, errs[1] = kernel.NewBatch(arena, maxTokens, m.shape.Embed, false)
+	if r.program, err = versions[m.shape.Version].program(r, arena); err != nil {
+		return err
 	}
-	wide := func(quantised bool) *kernel.Batch { return batch(maxTokens, s.Embed, quantised) }
-	rank := func(l lowRank) *kernel.Batch { return batch(maxTokens, l.down.Rows(), false) }
-
-	a.x, a.xn = wide(false), wide(false)
-	a.xr, a.xk, a.xv = wide(quantised), wide(quantised), wide(quantised)
-	a.xw, a.xa, a.xg = wide(false), wide(false), wide(false)
-	a.r, a.k, a.v, a.vFirst = wide(false), wide(false), wide(false), wide(false)
-	top := &m.layers[len(m.layers)-1].att
-	a.decay, a.rate, a.gate = rank(top.decay), rank(top.rate), rank(top.gate)
-	if top.values.down != nil {
-		a.values = rank(top.values)
-	}
-	a.hidden = batch(maxTokens, s.FFN, quantised)
 	before := arena.Used()
-	a.last = batch(rows, s.Embed, quantised)
-	a.logits = batch(rows, s.Vocab, false)
+	a.last, errs[2] = kernel.NewBatch(arena, rows, m.shape.Embed, m.typ == kernel.Q8)
+	a.logits, errs[3] = kernel.NewBatch(arena, rows, m.shape.Vocab, false)
 	a.rowBytes = (arena.Used() - before) / int64(rows)
 	a.tokenBytes = (before - start) / maxTokens
-	return first
+	return errors.Join(errs[:]...)
 }
 
 // bytes is the memory that steps have touched so far.
@@ -140,20 +106,15 @@ func (a *activations) bytes() int64 {
 }
 
 // resize sets the number of tokens of every batch of tokens.
-func (a *activations) resize(tokens int) {
-	a.mostTokens = max(a.mostTokens, tokens)
-	for _, b := range []*kernel.Batch{
-		a.x, a.xn, a.xr, a.xw, a.xk, a.xv, a.xa, a.xg, a.r, a.k, a.v, a.vFirst,
-		a.decay, a.rate, a.values, a.gate, a.hidden,
-	} {
-		if b != nil {
-			b.Resize(tokens)
-		}
-	}
+func (r *runner) resize(tokens int) {
+	r.act.mostTokens = max(r.act.mostTokens, tokens)
+	r.act.x.Resize(tokens)
+	r.act.xn.Resize(tokens)
+	r.program.resize(tokens)
 }
 
-// tokenChunk is how many tokens a thread takes at once where the work on one
-// is a few microseconds.
+// tokenChunk is how many tokens a thread takes at a time where one takes a few
+// microseconds.
 const tokenChunk = 4
 
 // eachToken runs body over chunks of the batch's tokens.
@@ -161,12 +122,12 @@ func (r *runner) eachToken(body func(chunk int)) {
 	r.pool.Run((len(r.tokens)+tokenChunk-1)/tokenChunk, body)
 }
 
-// chunk is the tokens of a chunk.
+// chunk is the range of tokens of chunk i.
 func (r *runner) chunk(i int) (lo, hi int) {
 	return i * tokenChunk, min((i+1)*tokenChunk, len(r.tokens))
 }
 
-// quantise makes the int8 form of a row, if int8 matrices will read it.
+// quantise makes the int8 form of a row if int8 matrices read it.
 func (r *runner) quantise(b *kernel.Batch, row int) {
 	if b.Quantised() {
 		r.path.Quantise(b, row, 0, b.Cols())

@@ -9,10 +9,9 @@ import (
 )
 
 // slots is a pool of recurrent states in host memory. A state is laid out as
-// rwkv.Shape says, but for the WKV state of each head, which is in the
-// kernels' layout; reading and writing converts, which moves values and
-// changes none. A state's memory is taken when it is first used; a slot
-// without memory is the zero state.
+// rwkv.Shape says, but for the matrices of its heads, which are in the kernels'
+// layout; reading and writing converts, which moves values and changes none. A slot gets memory when it is first
+// used; one without memory is the zero state.
 type slots struct {
 	shape  rwkv.Shape
 	states [][]float32
@@ -70,15 +69,21 @@ func (s *slots) write(slot infer.Slot, src []float32) error {
 	return nil
 }
 
-// convert copies a state between layouts.
+// convert copies a state between layouts; head does so for one head's matrix.
 func (s *slots) convert(dst, src []float32, head func(dst, src []float32, size int)) {
-	size := s.shape.HeadSize
-	for i := range s.shape.Layers {
-		to, from := s.layer(dst, i), s.layer(src, i)
-		copy(to.att, from.att)
-		copy(to.ffn, from.ffn)
-		for h := range s.shape.Heads {
-			head(to.head(h, size), from.head(h, size), size)
+	parts := s.shape.StateParts()
+	for range s.shape.Layers {
+		for _, p := range parts {
+			n := p.Len()
+			if len(p.Dims) == 3 { // [heads, size, size]
+				size := p.Dims[2]
+				for at := 0; at < n; at += size * size {
+					head(dst[at:at+size*size], src[at:at+size*size], size)
+				}
+			} else {
+				copy(dst[:n], src[:n])
+			}
+			dst, src = dst[n:], src[n:]
 		}
 	}
 }
@@ -104,21 +109,4 @@ func (s *slots) zero(slot infer.Slot) error {
 	}
 	clear(s.states[slot])
 	return nil
-}
-
-// A layerState is one layer's part of a state.
-type layerState struct {
-	att, ffn []float32 // [C] token shifts
-	wkv      []float32 // [H][N*N]
-}
-
-// layer cuts a state.
-func (s *slots) layer(state []float32, i int) layerState {
-	n, c := s.shape.LayerStateLen(), s.shape.Embed
-	l := state[i*n : (i+1)*n]
-	return layerState{att: l[:c], ffn: l[c : 2*c], wkv: l[2*c:]}
-}
-
-func (l layerState) head(h, size int) []float32 {
-	return l.wkv[h*size*size : (h+1)*size*size]
 }

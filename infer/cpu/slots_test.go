@@ -70,14 +70,14 @@ func TestCanonicalLayout(t *testing.T) {
 	m.emb.Row(want, 17)
 	path := b.pool.Path()
 	path.LayerNorm(want, want, m.ln0.weight, m.ln0.bias, normEps)
-	path.LayerNorm(want, want, m.layers[0].ln1.weight, m.layers[0].ln1.bias, normEps)
+	path.LayerNorm(want, want, v7Of(m.layers[0]).ln1.weight, v7Of(m.layers[0]).ln1.bias, normEps)
 	if !slices.Equal(state[:small.Embed], want) {
 		t.Error("the state does not start with the att shift of layer 0")
 	}
 
 	size := small.HeadSize
 	head := state[2*small.Embed:][:size*size] // [value][key] of layer 0, head 0
-	value := b.run.act.vFirst.Row(0)[:size]
+	value := b.run.program.(*v7).act.vFirst.Row(0)[:size]
 	for i := range size {
 		for j := range size {
 			a, b := head[i*size+j]*value[0], head[j]*value[i]

@@ -12,19 +12,19 @@ import (
 
 // Step feeds every row's tokens to its slot and draws for rows with a Sampler.
 func (b *Backend) Step(rows []infer.Row, drawn []infer.Drawn) error {
-	if err := b.run.admit(rows, drawn); err != nil {
+	if err := b.run.packBatch(rows, drawn); err != nil {
 		return fmt.Errorf("step of %d rows: %w", len(rows), err)
 	}
-	b.run.forward()
+	b.run.runForward()
 	return nil
 }
 
-// admit checks a batch and packs its tokens.
-func (r *runner) admit(rows []infer.Row, drawn []infer.Drawn) error {
+// packBatch checks the rows of a step and packs their tokens.
+func (r *runner) packBatch(rows []infer.Row, drawn []infer.Drawn) error {
 	if len(drawn) != len(rows) {
 		return fmt.Errorf("room for %d results", len(drawn))
 	}
-	if err := r.check(rows); err != nil {
+	if err := r.checkRows(rows); err != nil {
 		return err
 	}
 	r.rows, r.drawn = rows, drawn
@@ -43,11 +43,11 @@ func (r *runner) admit(rows []infer.Row, drawn []infer.Drawn) error {
 			r.wanted = append(r.wanted, int32(i))
 		}
 	}
-	r.regroup()
+	r.groupSpans()
 	return nil
 }
 
-// sortRows orders rows by adapter, so that the rows of each lie together.
+// sortRows sorts the rows by adapter, so that those of one adapter are adjacent.
 func (r *runner) sortRows(rows []infer.Row) {
 	r.order, r.adapted = r.order[:0], false
 	for i, row := range rows {
@@ -59,7 +59,7 @@ func (r *runner) sortRows(rows []infer.Row) {
 	}
 }
 
-func (r *runner) check(rows []infer.Row) error {
+func (r *runner) checkRows(rows []infer.Row) error {
 	vocab := r.model.shape.Vocab
 	clear(r.seen)
 	tokens := 0
@@ -93,27 +93,26 @@ func (r *runner) check(rows []infer.Row) error {
 	return nil
 }
 
-// forward takes the packed batch through the model.
-func (r *runner) forward() {
+// runForward computes the packed batch: embedding, layers and head.
+func (r *runner) runForward() {
 	r.read = 0
 	if len(r.tokens) == 0 {
 		return
 	}
 	r.read = r.everyStep
-	r.act.resize(len(r.tokens))
+	r.resize(len(r.tokens))
 	r.eachToken(r.regions.embed)
 	for r.layer = range r.model.layers {
-		r.timeMix()
-		r.channelMix()
+		r.program.runLayer()
 	}
-	r.head()
+	r.runHead()
 }
 
-// keepLast reduces the batch to what is still needed when the states of the
-// last layer are done: each row's last token and, for its token shift, the one
-// before. That one looks back at the wrong token from here on; nothing reads
-// what becomes of it.
-func (r *runner) keepLast() {
+// keepLast drops from the batch (the residual stream and y) the tokens that nothing
+// depends on once the time mix of the last layer has updated the states. It keeps the
+// last token of each row and the one before it, whose input the token shift reads. The
+// output of that one is wrong from here on, and not used.
+func (r *runner) keepLast(y *kernel.Batch) {
 	if len(r.tokens) == len(r.spans) {
 		return
 	}
@@ -123,16 +122,16 @@ func (r *runner) keepLast() {
 		first := n
 		for t := max(s.first, s.last-2); t < s.last; t++ {
 			copy(a.x.Row(n), a.x.Row(t))
-			copy(a.xr.Row(n), a.xr.Row(t))
-			r.quantise(a.xr, n)
+			copy(y.Row(n), y.Row(t))
+			r.quantise(y, n)
 			r.owner[n] = int32(i)
 			n++
 		}
 		s.first, s.last = first, n
 	}
 	r.tokens = r.tokens[:n]
-	a.resize(n)
-	r.regroup()
+	r.resize(n)
+	r.groupSpans()
 }
 
 // embedTokens looks up x = LN(emb[token]; ln0).
@@ -145,9 +144,9 @@ func (r *runner) embedTokens(chunk int) {
 	}
 }
 
-// head computes the logits after the last token of the rows that want them,
-// and draws.
-func (r *runner) head() {
+// runHead computes the logits after the last token of the rows that want them, and
+// draws.
+func (r *runner) runHead() {
 	n := len(r.wanted)
 	if n == 0 {
 		return
@@ -158,15 +157,15 @@ func (r *runner) head() {
 	r.read += r.model.head.Bytes()
 	r.pool.Run(n, r.regions.lnOut)
 	if r.adapted {
-		r.adaptedHead()
+		r.runAdaptedHead()
 	} else {
 		r.pool.Multiply(kernel.Product{W: r.model.head, X: r.act.last, Y: r.act.logits})
 	}
 	r.pool.Run(n, r.regions.sample)
 }
 
-// adaptedHead computes logits group by group.
-func (r *runner) adaptedHead() {
+// runAdaptedHead computes the logits group by group.
+func (r *runner) runAdaptedHead() {
 	a, q := &r.act, &r.queue
 	for first := 0; first < len(r.wanted); {
 		v, last := r.spans[r.wanted[first]].variant, first
@@ -174,13 +173,14 @@ func (r *runner) adaptedHead() {
 			last++
 		}
 		q.products = append(q.products, kernel.Product{W: v.model.head, X: q.window(a.last, first, last, a.last.Cols()), Y: q.window(a.logits, first, last, a.logits.Cols())})
-		r.headRows(v, first, last)
+		r.multiplyHead(v, first, last)
 		first = last
 	}
 }
 
-// headRows runs what was asked for and adds what the adapter changes.
-func (r *runner) headRows(v *variant, first, last int) {
+// multiplyHead runs the queued product of wanted rows first to last-1, with what the
+// adapter changes in it.
+func (r *runner) multiplyHead(v *variant, first, last int) {
 	a, q := &r.act, &r.queue
 	d, t := v.head, adapter.Head
 	if d.reshapes() {
@@ -191,18 +191,18 @@ func (r *runner) headRows(v *variant, first, last int) {
 					x[j] *= g
 				}
 			} else {
-				d.addBlocks(x, r.extra.low[t].Row(i), r.extra.wide[t].Row(i))
+				d.addBlocks(x, r.adapterBatches.low[t].Row(i), r.adapterBatches.wide[t].Row(i))
 			}
 			r.quantise(a.last, i)
 		}
 	}
 	if d != nil && d.down != nil {
-		q.down(d, first, last, a.last, r.extra.low[t])
+		q.addDown(d, first, last, a.last, r.adapterBatches.low[t])
 	}
-	r.multiply()
+	r.runQueue()
 	if d != nil {
-		q.up(d, first, last, r.extra.low[t], r.extra.wide[t], a.logits)
-		r.multiply()
+		q.addUp(d, first, last, r.adapterBatches.low[t], r.adapterBatches.wide[t], a.logits)
+		r.runQueue()
 	}
 }
 
@@ -213,7 +213,7 @@ func (r *runner) normOut(i int) {
 	r.quantise(r.act.last, i)
 }
 
-// sampleRow hands out one row's logits and draws from them.
+// sampleRow copies the logits of one row to its caller and draws from them.
 func (r *runner) sampleRow(i int) {
 	at := r.spans[r.wanted[i]].row
 	row, logits := &r.rows[at], r.act.logits.Row(i)

@@ -16,7 +16,7 @@ import (
 // no multiple of a block, a vocabulary that is no multiple of a panel.
 var small = rwkv.Shape{
 	Version: rwkv.V7, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 301,
-	RankW: 32, RankA: 24, RankV: 32, RankG: 64,
+	Ranks: rwkv.Ranks{32, 24, 32, 64},
 }
 
 // eachVariant runs a test on every path and in every weight type. Plain Go is

@@ -10,30 +10,30 @@ import (
 	"rookery/infer/cpu/kernel"
 )
 
-// A variant is the model as rows with one adapter see it. Whatever the adapter
-// leaves alone is the base model's own, memory and all.
+// A variant is the model with one adapter. It shares the memory of all weights that
+// the adapter leaves alone with the base model.
 type variant struct {
 	*model
 	id     infer.AdapterID
-	deltas []layerDeltas // by layer; nil without an adapter
+	deltas []layerDeltas // by layer; nil for the base model
 	head   *delta
-	arena  *kernel.Arena // of what is the adapter's
-	rank   int           // the widest, padded
+	arena  *kernel.Arena // of the adapter's matrices
+	rank   int           // the largest of any delta, padded to whole blocks
 	mole   bool          // it has experts
 }
 
 // layerDeltas are the changes of one layer.
 type layerDeltas struct {
-	of      [adapter.LayerTargets]*delta
+	of      map[adapter.Target]*delta
 	experts *experts
 }
 
-// A delta is the change of one product as the kernels run it:
+// A delta is the change of one product in the form that the kernels run:
 //
-//	x ← gain∘x, or x_b ← x_b + D_b x_b, which also makes low;
-//	low = down·x;  y = W x + up·low
+//	x ← gain∘x;  low = down·x;  y = W x + up·low          (LoRA, PiSSA, DoRA, DiSHA)
+//	z_b = D_b x_b;  x_b ← x_b + z_b;  low = Σ z_b;  y = W x + up·low      (BAT)
 //
-// Scales are in up. Ranks are padded with zeros to whole blocks.
+// up includes the scale. Ranks are padded with zeros to whole blocks.
 type delta struct {
 	down *kernel.Matrix // [rank, in]; nil where blocks make low
 	up   *kernel.Matrix // [out, rank]
@@ -43,10 +43,10 @@ type delta struct {
 	size   int
 }
 
-// reshapes says that the product's input is changed too.
+// reshapes says whether the delta changes the input of the product.
 func (d *delta) reshapes() bool { return d != nil && (d.gain != nil || d.blocks != nil) }
 
-// at is the change of a product in a layer, or nil.
+// at is the delta of a product in a layer, or nil.
 func (v *variant) at(layer int, t adapter.Target) *delta {
 	if v.deltas == nil {
 		return nil
@@ -60,76 +60,62 @@ type variantMaker struct {
 	err error
 }
 
-// newVariant prepares an adapter for the kernels; merged puts all it changes
-// into weights of its own.
+// newVariant prepares an adapter for the kernels. merged makes copies of all weights
+// that it changes, with the changes in them.
 func newVariant(base *model, a *adapter.Adapter, merged bool) (*variant, error) {
 	if a.Shape != base.shape {
 		return nil, fmt.Errorf("adapter %s is for a model of %d layers and %d channels, and this one has %d and %d",
 			a.Name, a.Shape.Layers, a.Shape.Embed, base.shape.Layers, base.shape.Embed)
 	}
 	own := *base
-	own.layers = append([]layer(nil), base.layers...)
+	own.layers = nil
+	for _, l := range base.layers {
+		own.layers = append(own.layers, l.clone())
+	}
 	m := variantMaker{v: &variant{model: &own, arena: kernel.NewArena(), deltas: make([]layerDeltas, len(own.layers))}}
 	m.replace(a.Replaced)
 	for i, l := range a.Layers {
-		for t, d := range l.Deltas {
-			m.layer(i, adapter.Target(t), d, merged)
+		m.v.deltas[i].of = map[adapter.Target]*delta{}
+		for _, t := range adapter.LayerTargets(base.shape) {
+			m.addDelta(i, t, l.Deltas[t], merged)
 		}
 		if l.Experts != nil {
-			m.experts(i, l.Experts)
+			m.addExperts(i, l.Experts)
 		}
 	}
-	m.headDelta(a.Head, merged)
+	m.addHeadDelta(a.Head, merged)
 	if m.err != nil {
 		return nil, errors.Join(fmt.Errorf("adapter %s: %w", a.Name, m.err), m.v.arena.Close())
 	}
 	return m.v, nil
 }
 
-// layer takes in the change of one product of a layer.
-func (m *variantMaker) layer(i int, t adapter.Target, d *adapter.Delta, merged bool) {
+// addDelta adds the change of one product of a layer.
+func (m *variantMaker) addDelta(i int, t adapter.Target, d *adapter.Delta, merged bool) {
 	switch {
 	case d == nil || m.err != nil:
 	case merged || d.Form == adapter.Bone:
-		// The oldest Bone costs as much as the product itself at run time.
-		place := m.v.layers[i].product(t)
-		*place = m.merge(*place, d)
+		// At run time the oldest Bone would cost as much as the product itself.
+		place := m.v.layers[i].places()[string(t)+".weight"].(**kernel.Matrix)
+		*place = m.newMerged(*place, d)
 	default:
-		m.v.deltas[i].of[t] = m.delta(d)
+		m.v.deltas[i].of[t] = m.newDelta(d)
 	}
 }
 
-func (m *variantMaker) headDelta(d *adapter.Delta, merged bool) {
+func (m *variantMaker) addHeadDelta(d *adapter.Delta, merged bool) {
 	switch {
 	case d == nil || m.err != nil:
 	case merged || d.Form == adapter.Bone:
-		m.v.model.head = m.merge(m.v.model.head, d)
+		m.v.model.head = m.newMerged(m.v.model.head, d)
 	default:
-		m.v.head = m.delta(d)
+		m.v.head = m.newDelta(d)
 	}
 }
 
-// product is where the layer has the weight of a target.
-func (l *layer) product(t adapter.Target) **kernel.Matrix {
-	switch t {
-	case adapter.Receptance:
-		return &l.att.receptance
-	case adapter.Key:
-		return &l.att.key
-	case adapter.Value:
-		return &l.att.value
-	case adapter.Output:
-		return &l.att.output
-	case adapter.FFNKey:
-		return &l.ffn.key
-	default:
-		return &l.ffn.value
-	}
-}
-
-// merge makes a weight of its own with the change in it.
-func (m *variantMaker) merge(w *kernel.Matrix, d *adapter.Delta) *kernel.Matrix {
-	own := m.matrix(w.Type(), w.Rows(), w.Cols())
+// newMerged makes a copy of a weight with the change in it.
+func (m *variantMaker) newMerged(w *kernel.Matrix, d *adapter.Delta) *kernel.Matrix {
+	own := m.newMatrix(w.Type(), w.Rows(), w.Cols())
 	if own == nil {
 		return w
 	}
@@ -142,29 +128,29 @@ func (m *variantMaker) merge(w *kernel.Matrix, d *adapter.Delta) *kernel.Matrix 
 	return own
 }
 
-// delta brings a change into the form that the kernels run.
-func (m *variantMaker) delta(d *adapter.Delta) *delta {
+// newDelta brings a change into the form that the kernels run.
+func (m *variantMaker) newDelta(d *adapter.Delta) *delta {
 	out := &delta{gain: d.Gain}
-	rank := (d.Rank + kernel.BlockSize - 1) / kernel.BlockSize * kernel.BlockSize
+	rank := padded(d.Rank)
 	m.v.rank = max(m.v.rank, rank)
 	switch d.Form {
 	case adapter.BAT:
 		out.blocks, out.size = d.Blocks, d.Rank
-		out.up = m.filled(d.Out, rank, func(row []float32, o int) { row[o%d.Rank] = 1 })
+		out.up = m.newFilled(d.Out, rank, func(row []float32, o int) { row[o%d.Rank] = 1 })
 	case adapter.DiSHA:
-		out.down = m.filled(rank, d.In, func(row []float32, i int) {
+		out.down = m.newFilled(rank, d.In, func(row []float32, i int) {
 			for j := i; j < d.In && i < d.Rank; j += d.Rank {
 				row[j] = 1
 			}
 		})
-		out.up = m.filled(d.Out, rank, func(row []float32, o int) { copy(row, d.Up[o*d.Rank:(o+1)*d.Rank]) })
+		out.up = m.newFilled(d.Out, rank, func(row []float32, o int) { copy(row, d.Up[o*d.Rank:(o+1)*d.Rank]) })
 	default:
-		out.down = m.filled(rank, d.In, func(row []float32, i int) {
+		out.down = m.newFilled(rank, d.In, func(row []float32, i int) {
 			if i < d.Rank {
 				copy(row, d.Down[i*d.In:(i+1)*d.In])
 			}
 		})
-		out.up = m.filled(d.Out, rank, func(row []float32, o int) {
+		out.up = m.newFilled(d.Out, rank, func(row []float32, o int) {
 			for i, v := range d.Up[o*d.Rank : (o+1)*d.Rank] {
 				row[i] = d.Scale * v
 			}
@@ -173,8 +159,9 @@ func (m *variantMaker) delta(d *adapter.Delta) *delta {
 	return out
 }
 
-// filled makes a matrix of the narrowest type that holds its values exactly.
-func (m *variantMaker) filled(rows, cols int, fill func(row []float32, i int)) *kernel.Matrix {
+// newFilled makes a matrix of the narrowest type that holds its values exactly. fill
+// sets row i.
+func (m *variantMaker) newFilled(rows, cols int, fill func(row []float32, i int)) *kernel.Matrix {
 	row := make([]float32, cols)
 	bf16, fp16 := true, true
 	for i := range rows {
@@ -192,7 +179,7 @@ func (m *variantMaker) filled(rows, cols int, fill func(row []float32, i int)) *
 	case fp16:
 		typ = kernel.F16
 	}
-	w := m.matrix(typ, rows, cols)
+	w := m.newMatrix(typ, rows, cols)
 	if w == nil {
 		return nil
 	}
@@ -204,7 +191,7 @@ func (m *variantMaker) filled(rows, cols int, fill func(row []float32, i int)) *
 	return w
 }
 
-func (m *variantMaker) matrix(t kernel.Type, rows, cols int) *kernel.Matrix {
+func (m *variantMaker) newMatrix(t kernel.Type, rows, cols int) *kernel.Matrix {
 	if m.err != nil {
 		return nil
 	}

@@ -16,21 +16,21 @@ import (
 //go:embed adapters/*.pth.gz
 var adapters embed.FS
 
-// An Adapter is one of the embedded model that comes with it.
+// An Adapter is an embedded adapter of the embedded model.
 type Adapter struct {
 	Name, About string
 	file        string
 	alpha       float32
 }
 
-// Adapters are those of the embedded model, always in the same order.
+// Adapters are the embedded adapters, always in the same order.
 var Adapters = []Adapter{
 	{"demo-pirate", "tells it like a pirate", "pirate", 32},
 	{"demo-excited", "with many exclamation marks", "excited", 0},
 }
 
-// OpenAdapter reads one by its name for the embedded model; only the strength
-// of o counts. A name that is none is fs.ErrNotExist.
+// OpenAdapter reads an embedded adapter by its name. It uses only Strength of o. For an
+// unknown name the error is fs.ErrNotExist.
 func OpenAdapter(name string, o adapter.Options) (*adapter.Adapter, error) {
 	for _, a := range Adapters {
 		if a.Name == name {

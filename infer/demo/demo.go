@@ -12,5 +12,5 @@ const Name = "rookery-demo"
 //go:embed rookery-demo.safetensors
 var weights []byte
 
-// Open reads the embedded model. Nothing is copied; Close it when done.
+// Open opens the embedded model without copying it. The caller closes it.
 func Open() (*checkpoint.File, error) { return checkpoint.FromBytes(Name, weights) }

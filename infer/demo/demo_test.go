@@ -35,7 +35,7 @@ func TestModel(t *testing.T) {
 	}
 	want := rwkv.Shape{
 		Version: rwkv.V7, Layers: 11, Embed: 256, Heads: 4, HeadSize: 64, FFN: 1024, Vocab: 4096,
-		RankW: 32, RankA: 32, RankV: 32, RankG: 64,
+		Ranks: rwkv.Ranks{32, 32, 32, 64},
 	}
 	if got != want {
 		t.Errorf("shape %+v, want %+v", got, want)

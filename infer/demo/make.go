@@ -36,10 +36,11 @@ func convert(weights, vocabulary, out string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = rwkv.Detect(f); err != nil {
+	shape, err := rwkv.Detect(f)
+	if err != nil {
 		err = fmt.Errorf("%s: %w", weights, err)
 	} else {
-		err = checkpoint.Quantize(context.Background(), f, out, checkpoint.Conversion{Vocab: vocab, Embedding: true})
+		err = checkpoint.Quantize(context.Background(), f, out, checkpoint.Conversion{Vocab: vocab, Tensors: shape.Matrices(true)})
 	}
 	return errors.Join(err, f.Close())
 }

@@ -14,7 +14,7 @@ import (
 //go:embed states/*.pth.gz
 var states embed.FS
 
-// tuned are the embedded states: what a person calls them, and their files.
+// tuned are the embedded states: their names and files.
 var tuned = []struct{ name, file string }{
 	{"demo-animals", "animals"},
 	{"demo-dialogue", "dialogue"},

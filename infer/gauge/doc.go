@@ -1,4 +1,4 @@
-// Package gauge reads how busy, full, hot and thirsty the GPUs of a machine are,
-// from the libraries that their makers bring for that: NVML of NVIDIA and ROCm
-// SMI of AMD. They are opened where they are found and are not needed otherwise.
+// Package gauge reads load, memory, power and temperature of GPUs through the
+// libraries of their makers: NVML of NVIDIA and ROCm SMI of AMD. The libraries are
+// opened if they are found; the program does not need them.
 package gauge

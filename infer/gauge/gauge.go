@@ -10,16 +10,17 @@ import (
 // ErrAbsent says that no library of a maker of GPUs was found.
 var ErrAbsent = errors.New("no management library of GPUs was found")
 
-// A Reading is a GPU at one moment. What it does not tell is zero.
+// A Reading is the state of a GPU at one moment. Values that it does not report are
+// zero.
 type Reading struct {
 	Name                    string
-	Load                    float64 // share of the last moments in which it worked, 0 to 1
+	Load                    float64 // share of the last sampling period in which it computed, 0 to 1
 	MemoryUsed, MemoryTotal int64   // bytes
 	Power, PowerLimit       float64 // watts
 	Temperature             int     // degrees Celsius
 }
 
-// maxDevices bounds what a library can claim to see.
+// maxDevices bounds the number of GPUs.
 const maxDevices = 64
 
 // A meter is the library of one maker, started.
@@ -35,8 +36,8 @@ type Gauge struct {
 	meter meter
 }
 
-// Open finds and starts a library. Where there is none, or no driver that it
-// works with, that is an error; where there is none at all, ErrAbsent.
+// Open finds and starts a library. The error is ErrAbsent if there is none; it is
+// another one if the library does not work with the driver.
 func Open() (*Gauge, error) {
 	if !supported {
 		return nil, fmt.Errorf("%w: this is a build without support for GPUs", ErrAbsent)
@@ -76,7 +77,7 @@ func (g *Gauge) Read() ([]Reading, error) {
 	return list, nil
 }
 
-// A library is one that can be looked for, under its names.
+// A library is a library of a maker, with the file names that it can have.
 type library struct {
 	names []string
 	start func(lib uintptr) (meter, error)
@@ -88,5 +89,5 @@ func text(buffer []byte) string {
 	return strings.ToValidUTF8(s, "?")
 }
 
-// share is a percentage as a share.
+// share converts a percentage to 0 to 1.
 func share(percent uint32) float64 { return float64(min(percent, 100)) / 100 }

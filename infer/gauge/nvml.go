@@ -59,7 +59,7 @@ func (m *nvmlMeter) count() (int, error) {
 	return int(min(n, maxDevices)), err
 }
 
-// read asks one by one: what a GPU does not support stays zero.
+// read reads the values one by one. Those that a GPU does not support stay zero.
 func (m *nvmlMeter) read(index int) (Reading, error) {
 	var r Reading
 	var device uintptr

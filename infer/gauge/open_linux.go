@@ -14,8 +14,8 @@ const supported = true
 // libraries are looked for in the system's places, where drivers put them.
 var libraries = []library{nvml, rocm}
 
-// open opens the library under the first of its names that there is. It stays
-// open: those of device makers do not bear being closed.
+// open opens the library under the first of its names that exists. It is never closed:
+// such libraries can crash when they are.
 func (l library) open() (meter, error) {
 	for _, name := range l.names {
 		lib, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
@@ -31,8 +31,8 @@ func (l library) open() (meter, error) {
 	return nil, ErrAbsent
 }
 
-// bind finds functions by name. Registering one that is not there panics, so
-// they are looked up before; those that are optional stay nil.
+// bind finds functions by name. It looks each one up first, because registering a
+// missing one panics. Optional functions stay nil.
 func bind(lib uintptr, needed, optional map[string]any) error {
 	for name, fn := range needed {
 		address, err := purego.Dlsym(lib, name)

@@ -50,7 +50,7 @@ func (m *rocmMeter) count() (int, error) {
 	return int(min(n, maxDevices)), err
 }
 
-// read asks one by one: what a GPU does not support stays zero.
+// read reads the values one by one. Those that a GPU does not support stay zero.
 func (m *rocmMeter) read(index int) (Reading, error) {
 	var r Reading
 	device := uint32(index)
@@ -79,8 +79,8 @@ func (m *rocmMeter) read(index int) (Reading, error) {
 	return r, nil
 }
 
-// watts is what the device draws, which newer ones tell of the whole socket
-// only, and what it may draw.
+// watts are the power that the device draws (newer ones report the socket's) and its
+// limit.
 func (m *rocmMeter) watts(device uint32) (power, limit float64) {
 	var microwatts uint64
 	if m.power != nil && m.power(device, 0, &microwatts) == 0 || m.socketPower != nil && m.socketPower(device, &microwatts) == 0 {

@@ -22,9 +22,9 @@ type loaded struct {
 	width   string
 }
 
-// choose loads on the backend that is asked for. Where that is left open it is
-// the GPU, and the CPU if the GPU cannot be used; a GPU's library that is there
-// and cannot be used is worth a note.
+// choose loads on the backend that Spec.Backend names. By default that is the GPU, or
+// the CPU if the GPU cannot be used; Spec.Note is told if the library for a GPU is
+// there and cannot be used.
 func (s Spec) choose(ctx context.Context, gpu, cpu func() (loaded, error)) (loaded, error) {
 	switch s.Backend {
 	case "cpu":
@@ -69,8 +69,8 @@ func (s Spec) loadFile(ctx context.Context, f *checkpoint.File, shape rwkv.Shape
 	})
 }
 
-// Synthetic makes a model of a shape with random weights, for measuring.
-// Model and Vocab of the Spec mean nothing here.
+// Synthetic makes a model of a shape with random weights, for benchmarks. It ignores
+// Model and Vocab of the Spec.
 func Synthetic(ctx context.Context, shape rwkv.Shape, spec Spec, progress func(Progress)) (infer.Backend, error) {
 	const seed = 1
 	out, err := spec.choose(ctx, func() (loaded, error) {
@@ -112,16 +112,15 @@ func (s Spec) onGPU(progress func(Progress), load func(*native.Library, native.O
 	return loaded{b, b.Precision()}, nil
 }
 
-// firstTuning is how long products are measured the first time that a shape is
-// loaded on a GPU, in seconds, and tunedFrom how many bytes of weights make it
-// worth the wait.
+// firstTuning is for how many seconds products are measured when a shape is loaded on
+// a GPU for the first time, and tunedFrom from how many bytes of weights on.
 const (
 	firstTuning = 8
 	tunedFrom   = 1 << 30
 )
 
-// tune finds the fastest products, once for each GPU and shape. Without it a
-// model runs too, only slower.
+// tune finds the fastest products, once for each GPU and shape. Without it a model
+// runs slower.
 func (s Spec) tune(b *native.Backend) {
 	if s.Untuned || b.Memory().Weights < tunedFrom || b.Tuned() {
 		return
@@ -131,7 +130,7 @@ func (s Spec) tune(b *native.Backend) {
 	}
 }
 
-// counting passes on progress; nil stays nil.
+// counting adapts a function of Progress; nil stays nil.
 func counting(progress func(Progress)) func(done, total int64) {
 	if progress == nil {
 		return nil
@@ -139,8 +138,8 @@ func counting(progress func(Progress)) func(done, total int64) {
 	return func(done, total int64) { progress(Progress{Done: done, Total: total}) }
 }
 
-// tuningDir is where what `rookery bench --tune` finds is kept, or empty where
-// the system has no place for such things.
+// tuningDir is the folder for the results of `rookery bench --tune`, or empty if the
+// system has no cache folder.
 func tuningDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

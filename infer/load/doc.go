@@ -1,4 +1,3 @@
-// Package load makes a running model of a name: it finds and opens the file,
-// or the model that the program carries, chooses the tokenizer and the
-// backend, and reports progress.
+// Package load loads a model by its path: it opens the file, or the embedded model,
+// chooses tokenizer and backend, and reports progress.
 package load

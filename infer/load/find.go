@@ -15,20 +15,20 @@ import (
 // A Found is a file that may be a model.
 type Found struct {
 	Path   string
-	Name   string // as a model would be called
+	Name   string // the name that the model would have
 	Size   int64
 	Format string     // as checkpoint.File.Format; empty if it cannot be read
 	Shape  rwkv.Shape // as far as it can be read
 	Err    error      // why it cannot be run, or nil
-	// Weights and Memory are the width that it would be loaded with on the CPU,
-	// and the bytes that this takes.
+	// Weights is the type that the CPU would load the weights with, and Memory is
+	// how many bytes that takes.
 	Weights string
 	Memory  int64
 }
 
 // Find lists the .pth and .safetensors files of directories, in the order of
 // the directories and then of names. Directories that do not exist have no
-// files. Only what describes a model is read of a file, not its weights.
+// files. Find does not read the weights.
 func Find(dirs []string) ([]Found, error) {
 	var found []Found
 	for _, dir := range dirs {
@@ -56,7 +56,7 @@ func isModelName(name string) bool {
 	return false
 }
 
-// inspect reads what one file is.
+// inspect describes one file.
 func inspect(path string) Found {
 	out := Found{Path: path, Name: modelName(path)}
 	if info, err := os.Stat(path); err == nil {
@@ -65,10 +65,10 @@ func inspect(path string) Found {
 	return out.read()
 }
 
-// Embedded is the embedded model as Find finds files.
+// Embedded describes the embedded model.
 func Embedded() Found { return Found{Name: modelName("")}.read() }
 
-// read completes what is found by what is in it.
+// read fills in what is in the file.
 func (out Found) read() Found {
 	f, err := openFile(out.Path)
 	if err != nil {

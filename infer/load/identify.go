@@ -8,8 +8,8 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// Identify says what a model is without loading its weights: name, shape,
-// tokenizer and the fingerprint of the weights, however they would be rounded.
+// Identify describes a model without loading its weights: name, shape, tokenizer and
+// the fingerprint of the weights as the file has them.
 func Identify(spec Spec) (*infer.Model, error) {
 	f, err := openFile(spec.Model)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// checkMemory refuses a model that would not fit, before anything is read.
-// available is 0 where it is not known.
+// checkMemory refuses a model that does not fit into the available bytes, before it is
+// loaded. 0 is not known.
 func checkMemory(f *checkpoint.File, shape rwkv.Shape, need cpu.Estimate, available int64) error {
 	if available == 0 || need.Bytes <= available {
 		return nil
@@ -29,8 +29,8 @@ func checkMemory(f *checkpoint.File, shape rwkv.Shape, need cpu.Estimate, availa
 
 func gigabytes(n int64) string { return fmt.Sprintf("%.1f GB", float64(n)/1e9) }
 
-// AvailableMemory is how many bytes programs can still have, or 0 where the
-// system does not say.
+// AvailableMemory is how many bytes of memory the system still has for programs, or 0
+// if it does not say.
 func AvailableMemory() int64 {
 	f, err := os.Open("/proc/meminfo")
 	if err != nil {

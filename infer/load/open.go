@@ -22,15 +22,15 @@ type Spec struct {
 	State   string // of the WKV state on a GPU: "fp32" (or empty) or "fp16"
 	Vocab   string // path of a vocabulary file; empty: choose
 	Slots   int    // sequences that can run at once; 0: the backend's default
-	// Note is told, in one line, why the CPU is used although the library for a
-	// GPU was found, or why it is slower than it could be. It may be nil.
+	// Note, if not nil, is called with one line that says why the CPU is used although
+	// the library for a GPU was found, or why a model runs slower than it could.
 	Note func(line string)
-	// Untuned leaves out measuring products when a shape is loaded on a GPU for
-	// the first time.
+	// Untuned skips measuring products when a shape is loaded on a GPU for the first
+	// time.
 	Untuned bool
 }
 
-// Progress is how far loading is.
+// Progress is how much of a model is loaded.
 type Progress struct {
 	Done, Total int64 // weights
 }
@@ -44,8 +44,8 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 		return nil, nil, err
 	}
 	defer func() {
-		// The weights are copied by now: failing to unmap the file matters only
-		// as part of another failure.
+		// The weights are copied by now, so a failure to unmap the file matters only
+		// beside another error.
 		if e := f.Close(); e != nil && err != nil {
 			err = fmt.Errorf("%w (and closing it: %w)", err, e)
 		}
@@ -66,8 +66,8 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 		Name:  modelName(spec.Model),
 		Path:  spec.Model,
 		Shape: shape,
-		// A state belongs to the weights as they were rounded: with others it
-		// would go on, but not bit for bit.
+		// With weights that are rounded to another type, a state would not go on bit
+		// for bit.
 		Fingerprint: f.Fingerprint() + "-" + out.width,
 		Tokenizer:   tok,
 	}

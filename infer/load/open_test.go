@@ -18,7 +18,7 @@ import (
 // tiny is the shape of the test models; vocabularies of 300 are nobody's.
 var tiny = rwkv.Shape{
 	Version: rwkv.V7, Layers: 2, Embed: 64, Heads: 1, HeadSize: 64, FFN: 64, Vocab: 300,
-	RankW: 32, RankA: 32, RankV: 32, RankG: 32,
+	Ranks: rwkv.Ranks{32, 32, 32, 32},
 }
 
 // writeModel writes a model of zeros.

@@ -15,9 +15,8 @@ import (
 // maxVocabBytes bounds a vocabulary file that is read; World's has 1.1 MB.
 const maxVocabBytes = 64 << 20
 
-// chooseTokenizer follows, in this order: the vocabulary file asked for, the
-// one that the model carries, the size of the vocabulary if it is a known one,
-// a vocabulary file beside the model.
+// chooseTokenizer uses, in this order: Spec.Vocab, the vocabulary in the model's file,
+// the known tokenizer for that number of rows, a vocabulary file beside the model.
 func chooseTokenizer(spec Spec, f *checkpoint.File, shape rwkv.Shape) (*tokenizer.Tokenizer, error) {
 	if spec.Vocab != "" {
 		return readVocab(spec.Vocab, shape)
@@ -61,8 +60,8 @@ func readVocab(path string, shape rwkv.Shape) (*tokenizer.Tokenizer, error) {
 	return t, fits(t, shape)
 }
 
-// fits refuses a vocabulary that is plainly another model's: with tokens that
-// this one has no rows for, or with tokens for less than a quarter of its rows.
+// fits refuses a vocabulary of another model: one with tokens that this model has no
+// rows for, or with tokens for less than a quarter of its rows.
 func fits(t *tokenizer.Tokenizer, shape rwkv.Shape) error {
 	switch {
 	case t.Size() > shape.Vocab:

@@ -10,10 +10,10 @@ import (
 	"rookery/infer/sampler"
 )
 
-// warmUp is how many steps precede each series; they are not counted.
+// warmUp is how many steps run before each series without being counted.
 const warmUp = 3
 
-// A Series is the outcome of repeated runs of one kind of step.
+// A Series is the result of repeated runs of one kind of step.
 type Series struct {
 	Rows   int       // sequences in each step
 	Tokens int       // tokens of each row in each step
@@ -25,24 +25,24 @@ type Series struct {
 	Bytes float64
 }
 
-// A counter is a backend that knows what its last step read.
+// A counter is a backend that reports how many bytes its last step read.
 type counter interface{ StepBytes() int64 }
 
-// Median is the middle rate.
+// Median is the median of the rates.
 func (s Series) Median() float64 { return s.Rates[len(s.Rates)/2] }
 
-// A Plan says what to repeat how often.
+// A Plan says how many runs to measure and how long they are.
 type Plan struct {
 	Runs int // series of steps
 	// Steps in each run; 0 chooses as many as take about Time.
 	Steps int
-	// Time is how long a run is to take; 0 means a second.
+	// Time is how long a run should take; 0 is a second.
 	Time time.Duration
-	// Adapter is what all rows are run with.
+	// Adapter is the adapter of all rows.
 	Adapter infer.AdapterID
 }
 
-// steps is how many steps a run has if one takes that long.
+// steps is how many steps a run has if one step takes that long.
 func (p Plan) steps(one time.Duration) int {
 	if p.Steps > 0 {
 		return p.Steps
@@ -54,7 +54,7 @@ func (p Plan) steps(one time.Duration) int {
 	return max(1, int(whole/max(one, time.Microsecond)))
 }
 
-// Decode times steps in which every row brings the token it drew last.
+// Decode measures steps in which every row reads the token that it drew last.
 func Decode(ctx context.Context, b infer.Backend, vocab, rows int, p Plan) (Series, error) {
 	batch, err := newBatch(b, vocab, rows, 1, p.Adapter)
 	if err != nil {
@@ -63,8 +63,8 @@ func Decode(ctx context.Context, b infer.Backend, vocab, rows int, p Plan) (Seri
 	return batch.series(ctx, p)
 }
 
-// Prefill times steps in which one row reads a prompt of n tokens, cut into as
-// many steps as the backend needs, and draws a token after the last.
+// Prefill measures reading a prompt of n tokens in one row, in as many steps as the
+// backend needs, and drawing a token after the last.
 func Prefill(ctx context.Context, b infer.Backend, vocab, n int, p Plan) (Series, error) {
 	batch, err := newBatch(b, vocab, 1, n, p.Adapter)
 	if err != nil {
@@ -76,7 +76,7 @@ func Prefill(ctx context.Context, b infer.Backend, vocab, n int, p Plan) (Series
 	return batch.series(ctx, p)
 }
 
-// A batch is rows that go on from step to step.
+// A batch is the rows of a series of steps.
 type batch struct {
 	b      infer.Backend
 	rows   []infer.Row

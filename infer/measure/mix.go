@@ -11,27 +11,27 @@ import (
 	"rookery/infer/tokenizer"
 )
 
-// Model is one for weights that have none, with the World tokenizer.
+// Model is an infer.Model for random weights, with the World tokenizer.
 func Model(name string, shape rwkv.Shape) *infer.Model {
 	return &infer.Model{Name: name, Shape: shape, Fingerprint: name, Tokenizer: tokenizer.World()}
 }
 
-// Mix times a conversation whose tokens are drawn from its own state, with a
-// weight, and from further ones; without those, from its own alone. The times
-// are of whole tokens as the engine makes them: the step with a row for each
-// state, combining, drawing, and what each state thinks of the token. Rows of
-// the series are those of a step, and its rates are of the conversation.
-func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voices []infer.Member, p Plan) (Series, error) {
+// Mix measures a conversation that draws from its own state, with the weight own, and
+// from members; without members, from its own state alone. The times are those of
+// whole tokens in the engine: the step with a row for each state, combining logits,
+// drawing, and the token's probability by each state. Series.Rows is the number of
+// rows of a step; the rates are those of the conversation.
+func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, members []infer.Member, p Plan) (Series, error) {
 	beats := &metronome{}
 	e := infer.NewEngine(m, beats.on(b), infer.Options{})
 	defer func() { _ = e.Close() }() // there is nothing to close
-	if len(voices) == 0 {
-		voices, own = []infer.Member{}, 1
+	if len(members) == 0 {
+		members, own = []infer.Member{}, 1
 	}
 	run := func(steps int) ([]time.Duration, error) {
 		beats.at = beats.at[:0]
 		s, err := e.Submit(infer.Request{
-			Tokens: []int32{1}, Members: voices, Weight: own, MaxTokens: steps + 1,
+			Tokens: []int32{1}, Members: members, Weight: own, MaxTokens: steps + 1,
 			Sampling: sampler.Params{Temperature: 1, TopP: 0.5, Presence: 0.4, Frequency: 0.4, Decay: 0.996, Seed: 1, Ban: []int32{0}},
 		})
 		if err != nil {
@@ -51,7 +51,7 @@ func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voic
 		return Series{}, err
 	}
 	p.Steps = p.steps(first[len(first)-1])
-	s := Series{Rows: 1 + len(voices), Tokens: 1}
+	s := Series{Rows: 1 + len(members), Tokens: 1}
 	var all []time.Duration
 	for range max(1, p.Runs) {
 		times, err := run(p.Steps)
@@ -71,10 +71,10 @@ func Mix(ctx context.Context, m *infer.Model, b infer.Backend, own float32, voic
 	return s, nil
 }
 
-// A metronome notes when steps of a backend begin, and leaves it to its owner.
+// A metronome notes when the steps of a backend begin. It does not close the backend.
 type metronome struct{ at []time.Time }
 
-// on is the backend with the metronome: a Mixer if it is one.
+// on is the backend with the metronome. It is a Mixer if the backend is one.
 func (m *metronome) on(b infer.Backend) infer.Backend {
 	if x, ok := b.(infer.Mixer); ok {
 		return tickingMixer{x, m}

@@ -56,8 +56,12 @@ func (b *Backend) runnable(a *adapter.Adapter, merged bool) error {
 	case slices.ContainsFunc(a.Layers, func(l adapter.Layer) bool { return l.Experts != nil }):
 		return errors.New("it has a mixture of experts, which a GPU does not run: " + onCPU)
 	}
+	targets := versions[b.shape.Version].targets
 	return eachDelta(a, func(layer int, t adapter.Target, d *adapter.Delta) error {
+		_, known := targets[t]
 		switch {
+		case !known:
+			return fmt.Errorf("it changes %s of layer %d, which a GPU does not run: %s", t, layer, onCPU)
 		case d.Form == adapter.Bone:
 			return fmt.Errorf("%s of layer %d is of the oldest form of Bone, which a GPU does not run: %s", t, layer, onCPU)
 		case d.Rank > rankMax:
@@ -70,11 +74,8 @@ func (b *Backend) runnable(a *adapter.Adapter, merged bool) error {
 // eachDelta goes through all changes of an adapter, up to the first error.
 func eachDelta(a *adapter.Adapter, do func(layer int, t adapter.Target, d *adapter.Delta) error) error {
 	for i, l := range a.Layers {
-		for t, d := range l.Deltas {
-			if d == nil {
-				continue
-			}
-			if err := do(i, adapter.Target(t), d); err != nil {
+		for _, t := range slices.Sorted(maps.Keys(l.Deltas)) {
+			if err := do(i, t, l.Deltas[t]); err != nil {
 				return err
 			}
 		}
@@ -86,13 +87,14 @@ func eachDelta(a *adapter.Adapter, do func(layer int, t adapter.Target, d *adapt
 }
 
 func (b *Backend) sendAdapter(id int32, a *adapter.Adapter) error {
+	targets := versions[b.shape.Version].targets
 	return eachDelta(a, func(layer int, t adapter.Target, d *adapter.Delta) error {
 		down, up := narrow(d)
 		var blocks []float32
 		if d.Form == adapter.BAT {
 			blocks = d.Blocks
 		}
-		s := b.api.setDelta(b.handle, id, int32(layer), int32(t), int32(d.Rank), unsafe.SliceData(down), unsafe.SliceData(up),
+		s := b.api.setDelta(b.handle, id, int32(layer), targets[t], int32(d.Rank), unsafe.SliceData(down), unsafe.SliceData(up),
 			unsafe.SliceData(d.Gain), unsafe.SliceData(blocks), int32(d.Rank))
 		runtime.KeepAlive(d)
 		return b.check(s, fmt.Sprintf("adapter %s, %s of layer %d", a.Name, t, layer))

@@ -34,7 +34,7 @@ func tiny(form adapter.Form, seed float32) *adapter.Adapter {
 	case adapter.DiSHA:
 	}
 	a := &adapter.Adapter{Name: form.String(), Shape: s, Layers: make([]adapter.Layer, s.Layers)}
-	a.Layers[s.Layers-1].Deltas[adapter.Output] = d
+	a.Layers[s.Layers-1].Deltas = map[adapter.Target]*adapter.Delta{adapter.Output: d}
 	return a
 }
 

@@ -1,4 +1,4 @@
-// Package native runs RWKV-7 on a GPU: it opens the library of our kernels, a
+// Package native runs RWKV models on a GPU: it opens the library of our kernels, a
 // shared library with the C interface of cuda/rookery.h, and implements
 // infer.Backend with it. It is reached without cgo, so that the program is
 // built by the Go tool alone; the price is a program that is linked

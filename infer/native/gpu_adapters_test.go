@@ -49,14 +49,9 @@ func randomAdapter(s rwkv.Shape, form adapter.Form, rank int, seed uint64) *adap
 	}
 	a := &adapter.Adapter{Name: form.String(), Shape: s, Layers: make([]adapter.Layer, s.Layers)}
 	for i := range a.Layers {
-		for t := range adapter.Head {
-			out, in := s.Embed, s.Embed
-			switch t {
-			case adapter.FFNKey:
-				out = s.FFN
-			case adapter.FFNValue:
-				in = s.FFN
-			}
+		a.Layers[i].Deltas = map[adapter.Target]*adapter.Delta{}
+		for _, t := range adapter.LayerTargets(s) {
+			out, in := s.TargetSize(string(t))
 			a.Layers[i].Deltas[t] = delta(out, in)
 		}
 	}
@@ -211,8 +206,8 @@ func TestGPUAdapterRate(t *testing.T) {
 	}
 	l := openGPU(t)
 	for name, s := range map[string]rwkv.Shape{
-		"0.1b": {Version: rwkv.V7, Layers: 12, Embed: 768, Heads: 12, HeadSize: 64, FFN: 3072, Vocab: 65536, RankW: 64, RankA: 64, RankV: 32, RankG: 128},
-		"1.5b": {Version: rwkv.V7, Layers: 24, Embed: 2048, Heads: 32, HeadSize: 64, FFN: 8192, Vocab: 65536, RankW: 96, RankA: 96, RankV: 64, RankG: 256},
+		"0.1b": {Version: rwkv.V7, Layers: 12, Embed: 768, Heads: 12, HeadSize: 64, FFN: 3072, Vocab: 65536, Ranks: rwkv.Ranks{64, 64, 32, 128}},
+		"1.5b": {Version: rwkv.V7, Layers: 24, Embed: 2048, Heads: 32, HeadSize: 64, FFN: 8192, Vocab: 65536, Ranks: rwkv.Ranks{96, 96, 64, 256}},
 	} {
 		b, err := l.Generate(t.Context(), s, cpu.SyntheticValues(s, 1), Options{Slots: 32})
 		if err != nil {

@@ -35,7 +35,7 @@ func TestGPUMemory(t *testing.T) {
 	before := free()
 	huge := rwkv.Shape{
 		Version: rwkv.V7, Layers: 400, Embed: 8192, Heads: 128, HeadSize: 64, FFN: 32768, Vocab: 65536,
-		RankW: 256, RankA: 256, RankV: 128, RankG: 512,
+		Ranks: rwkv.Ranks{256, 256, 128, 512},
 	}
 	_, err := l.Generate(t.Context(), huge, func(string, []float32, int) error { return errors.New("asked for weights") }, Options{})
 	var e *Error

@@ -29,12 +29,12 @@ func TestGPUMixesAsTheHost(t *testing.T) {
 			Mode: sampler.Mode(i % 3), Temperature: []float32{1, 0, 0.7}[i%3], TopP: []float32{1, 0.5, 0.95}[i/2%3], TopK: 50 * (i % 2),
 			Presence: 0.25 * float32(i%2), Frequency: 0.125, Decay: 0.99, Seed: uint64(i) << 30, Ban: []int32{0},
 		}
-		voices := min([]int{0, 1, 3, 0, 11, 2}[i%6], 39-len(rows))
-		if voices > 0 {
+		members := min([]int{0, 1, 3, 0, 11, 2}[i%6], 39-len(rows))
+		if members > 0 {
 			mixes = append(mixes, pair{len(rows), m.sampler(p)})
 		}
-		rows = append(rows, infer.Row{Slot: infer.Slot(len(rows)), Sampler: m.sampler(p), Top: i % 5, Members: voices})
-		for range voices {
+		rows = append(rows, infer.Row{Slot: infer.Slot(len(rows)), Sampler: m.sampler(p), Top: i % 5, Members: members})
+		for range members {
 			rows = append(rows, infer.Row{Slot: infer.Slot(len(rows))})
 		}
 	}

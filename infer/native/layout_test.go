@@ -42,14 +42,15 @@ func TestLayout(t *testing.T) {
 			expect("sizeof((("+c+" *)0)->"+snake(f.Name)+")", uint64(f.Type.Size()))
 		}
 	}
+	target := func(t adapter.Target) uint64 { return uint64(v7.targets[t]) }
 	for c, v := range map[string]uint64{
 		"RK_ABI_VERSION": abiVersion, "RK_OK": uint64(statusOK), "RK_ERR_ARGUMENT": uint64(statusArgument), "RK_ERR_MEMORY": uint64(statusMemory),
 		"RK_ERR_DEVICE": uint64(statusDevice), "RK_ERR_TENSOR": uint64(statusTensor), "RK_ERR_LIBRARY": uint64(statusLibrary),
 		"RK_F32": uint64(typeF32), "RK_F16": uint64(typeF16), "RK_BF16": uint64(typeBF16),
 		"RK_ROW_DRAW": uint64(rowDraw), "RK_ROW_OBSERVE": uint64(rowObserve), "RK_ROW_LOGITS": uint64(rowLogits),
 		"RK_RESULT_NAN": uint64(resultNaN), "RK_TOP_MAX": topMax, "RK_BANS_MAX": bansMax, "RK_MEMBERS_MAX": membersMax, "RK_RANK_MAX": rankMax,
-		"RK_RECEPTANCE": uint64(adapter.Receptance), "RK_KEY": uint64(adapter.Key), "RK_VALUE": uint64(adapter.Value), "RK_OUTPUT": uint64(adapter.Output),
-		"RK_FFN_KEY": uint64(adapter.FFNKey), "RK_FFN_VALUE": uint64(adapter.FFNValue), "RK_HEAD": uint64(adapter.Head),
+		"RK_RECEPTANCE": target(adapter.Receptance), "RK_KEY": target(adapter.Key), "RK_VALUE": target(adapter.Value), "RK_OUTPUT": target(adapter.Output),
+		"RK_FFN_KEY": target(adapter.FFNKey), "RK_FFN_VALUE": target(adapter.FFNValue), "RK_HEAD": target(adapter.Head),
 		"RK_MODE_RWKV": 0, "RK_MODE_PIP": 1, "RK_MODE_RAPID": 2,
 	} {
 		expect(c, v)

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -41,8 +43,8 @@ func (l *Library) Generate(ctx context.Context, shape rwkv.Shape, values func(na
 
 // load opens an engine and fills it.
 func (l *Library) load(ctx context.Context, tensors []tensor, shape rwkv.Shape, o Options) (b *Backend, err error) {
-	if shape.Version != rwkv.V7 {
-		return nil, fmt.Errorf("only RWKV-7 runs on a GPU, and this model is %v", shape.Version)
+	if err := shape.CheckRunnable("a GPU", slices.Sorted(maps.Keys(versions))); err != nil {
+		return nil, err
 	}
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func (l *Library) open(s rwkv.Shape, o Options) (*Backend, error) {
 	if o.Tuning != "" {
 		b.tuning = filepath.Join(o.Tuning, b.tuningName())
 	}
-	size, abi := o.limits(), abiShape(s)
+	size, abi := o.limits(), versions[s.Version].shape(s)
 	for more := true; more; {
 		b.handle, err = b.tryOpen(abi, size)
 		var e *Error
@@ -116,8 +118,9 @@ func (b *Backend) tryOpen(s shape, size limits) (e handle, err error) {
 // is kept in.
 func (b *Backend) tuningName() string {
 	s := b.shape
+	r := s.Ranks
 	name := fmt.Sprintf("%s-%dx%dx%dx%d-%d.%d.%d.%d-%s-%s.tuning", b.device.Name, s.Layers, s.Embed, s.FFN, s.Vocab,
-		s.RankW, s.RankA, s.RankV, s.RankG, typeNames[b.weights], typeNames[b.state])
+		r[0], r[1], r[2], r[3], typeNames[b.weights], typeNames[b.state])
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' || strings.ContainsRune(`/\:`, r) {
 			return '_'

@@ -20,7 +20,7 @@ import (
 // small is a shape of two layers, so that there is a value residual.
 var small = rwkv.Shape{
 	Version: rwkv.V7, Layers: 2, Embed: 64, Heads: 1, HeadSize: 64, FFN: 96, Vocab: 2048,
-	RankW: 8, RankA: 16, RankV: 24, RankG: 32,
+	Ranks: rwkv.Ranks{8, 16, 24, 32},
 }
 
 // checkTensors checks that the device was sent every tensor, as these types.
@@ -93,7 +93,7 @@ func TestLoadInt8(t *testing.T) {
 	dir := t.TempDir()
 	plain, path := filepath.Join(dir, "plain.safetensors"), filepath.Join(dir, "int8.safetensors")
 	writeModel(t, plain, small, "F32")
-	if err := checkpoint.Quantize(t.Context(), openModel(t, plain), path, checkpoint.Conversion{}); err != nil {
+	if err := checkpoint.Quantize(t.Context(), openModel(t, plain), path, checkpoint.Conversion{Tensors: small.Matrices(false)}); err != nil {
 		t.Fatal(err)
 	}
 	f := openModel(t, path)
@@ -252,7 +252,7 @@ func TestLoadRefuses(t *testing.T) {
 		fault []string
 		want  []string
 	}{
-		{"another version", older, nil, []string{path, "RWKV-7"}},
+		{"another version", older, nil, []string{path, "a GPU runs plain RWKV-7 (x070) only"}},
 		{"no such shape", odd, nil, []string{path, "3 heads"}},
 		{"a missing tensor", larger, nil, []string{path, "blocks.2.", "missing"}},
 		{"a value too large", small, []string{"FAKE_OVERFLOW", "blocks.1.ffn.key.weight"}, []string{path, "blocks.1.ffn.key.weight", "bf16"}},

@@ -1,10 +1,6 @@
 package native
 
-import (
-	"fmt"
-
-	"rookery/infer/rwkv"
-)
+import "fmt"
 
 // Options say how a model is loaded and run. The zero value is right, but for
 // TokenLimit and Exempt where the model's vocabulary has them.
@@ -83,12 +79,3 @@ func parseState(s string) (int32, error) {
 }
 
 var typeNames = map[int32]string{typeF32: "fp32", typeF16: "fp16", typeBF16: "bf16"}
-
-// abiShape is a model's shape for the library.
-func abiShape(s rwkv.Shape) shape {
-	return shape{
-		layers: int32(s.Layers), embed: int32(s.Embed), heads: int32(s.Heads), headSize: int32(s.HeadSize),
-		ffn: int32(s.FFN), vocab: int32(s.Vocab),
-		rankW: int32(s.RankW), rankA: int32(s.RankA), rankV: int32(s.RankV), rankG: int32(s.RankG),
-	}
-}

@@ -87,15 +87,15 @@ func (b *Backend) checkRows(rows []infer.Row, drawn []infer.Drawn) error {
 func (b *Backend) pack(rows []infer.Row) {
 	p := &b.step
 	p.rows, p.tokens, p.bans, p.top = p.rows[:0], p.tokens[:0], p.bans[:0], 0
-	voices := 0 // rows to come that are
+	members := 0 // rows to come that are
 	for i := range rows {
 		out := b.packRow(&rows[i])
-		if voices > 0 {
+		if members > 0 {
 			out.flags |= rowLogits
-			voices--
+			members--
 		}
 		if rows[i].Sampler != nil {
-			voices = rows[i].Members
+			members = rows[i].Members
 		}
 		p.rows = append(p.rows, out)
 		p.tokens = append(p.tokens, rows[i].Tokens...)

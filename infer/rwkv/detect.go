@@ -24,11 +24,11 @@ const (
 
 // Detect tells the version of a model by its tensors and reads its shape.
 //
-// An RWKV-7 model is checked completely: every tensor is there in the right
-// shape and no other is. For older versions and relatives the error is an
-// *UnsupportedError, and the Shape is filled as far as it can be read. For
-// adapters and states it is a *NotModelError, for a tensor that is missing or
-// does not fit a *TensorError.
+// A model of a version that can be run is checked completely: every tensor is
+// there in the right shape and no other is. For other versions and relatives
+// the error is an *UnsupportedError, and the Shape is filled as far as it can
+// be read. For adapters and states it is a *NotModelError, for a tensor that is
+// missing or does not fit a *TensorError.
 func Detect(src Source) (Shape, error) {
 	s := survey{src: src, suffixes: map[string]bool{}}
 	if err := s.read(); err != nil {
@@ -39,15 +39,15 @@ func Detect(src Source) (Shape, error) {
 	}
 	shape := s.shape(s.version())
 	if what := s.relative(); what != "" {
-		return shape, &UnsupportedError{Version: shape.Version, What: what}
+		return shape, &UnsupportedError{Version: shape.Version, What: what, Runs: Runnable()}
 	}
-	switch shape.Version {
-	case V7:
+	switch {
+	case shape.arch() != nil:
 		return shape, s.validate(shape)
-	case Unknown:
-		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name an RWKV-7 .pth or .safetensors file"}
+	case shape.Version == Unknown:
+		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name a .pth or .safetensors file of " + Names(Runnable())}
 	}
-	return shape, &UnsupportedError{Version: shape.Version, What: shape.Version.String()}
+	return shape, shape.CheckRunnable("", Runnable())
 }
 
 // A survey is what the names of a file's tensors tell.
@@ -132,9 +132,12 @@ func (s *survey) refuseOthers() error {
 
 // version follows the keys that each generation brought.
 func (s *survey) version() Version {
+	for _, v := range Runnable() {
+		if versions[v].arch.recognises(s) {
+			return v
+		}
+	}
 	switch {
-	case s.has("att.r_k") || s.has("att.w0"):
-		return V7
 	case s.hasPart(".att.time_maa_"):
 		return V6
 	case !s.has("att.time_decay") || !s.has("att.key.weight"):
@@ -176,8 +179,7 @@ func (s *survey) relative() string {
 	return ""
 }
 
-// shape reads what the tensors of layer 0 (the value residual: layer 1) say.
-// Sizes that cannot be read stay 0.
+// shape reads what the tensors say. Sizes that cannot be read stay 0.
 func (s *survey) shape(v Version) Shape {
 	out := Shape{Version: v, Layers: s.layers}
 	if d, ok := s.src.Dims("emb.weight"); ok && len(d) == 2 {
@@ -186,21 +188,26 @@ func (s *survey) shape(v Version) Shape {
 	if d := s.dims("ffn.key.weight"); len(d) == 2 {
 		out.FFN = d[0]
 	}
-	heads := map[Version]string{V7: "att.r_k", V6: "att.time_faaaa", V52: "att.time_decay"}
-	switch d := s.dims(heads[v]); {
-	case len(d) == 2:
-		out.Heads, out.HeadSize = d[0], d[1]
-	case len(d) == 1 && v == V7: // a single head, its leading 1 removed
-		out.Heads, out.HeadSize = 1, d[0]
-	}
-	if d := s.dims("att.time_decay"); (v == V50 || v == V51) && len(d) == 1 && d[0] > 0 {
-		out.Heads, out.HeadSize = d[0], out.Embed/d[0]
-	}
-	if v == V7 {
-		out.RankW, out.RankA, out.RankG = s.rank(0, "att.w1"), s.rank(0, "att.a1"), s.rank(0, "att.g1")
-		out.RankV = s.rank(1, "att.v1")
+	if a := out.arch(); a != nil {
+		a.complete(s, &out)
+	} else {
+		s.foreignHeads(&out)
 	}
 	return out
+}
+
+// foreignHeads reads the heads of a version that cannot be run.
+func (s *survey) foreignHeads(out *Shape) {
+	name := "att.time_decay"
+	if out.Version == V6 {
+		name = "att.time_faaaa"
+	}
+	switch d := s.dims(name); {
+	case len(d) == 2 && (out.Version == V52 || out.Version == V6):
+		out.Heads, out.HeadSize = d[0], d[1]
+	case len(d) == 1 && d[0] > 0 && (out.Version == V50 || out.Version == V51):
+		out.Heads, out.HeadSize = d[0], out.Embed/d[0]
+	}
 }
 
 // rank is the inner size of a low-rank matrix stored [in, rank].

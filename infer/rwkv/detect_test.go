@@ -30,7 +30,7 @@ func (s tensors) Dims(name string) ([]int, bool) {
 
 var small = rwkv.Shape{
 	Version: rwkv.V7, Layers: 3, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300,
-	RankW: 16, RankA: 8, RankV: 24, RankG: 32,
+	Ranks: rwkv.Ranks{16, 8, 24, 32},
 }
 
 // modelOf has the tensors of an RWKV-7 model.
@@ -48,7 +48,7 @@ func modelOf(s rwkv.Shape) tensors {
 func TestDetectV7(t *testing.T) {
 	oneHead, oneLayer := small, small
 	oneHead.Heads, oneHead.HeadSize = 1, 128
-	oneLayer.Layers, oneLayer.RankV = 1, 0
+	oneLayer.Layers, oneLayer.Ranks[2] = 1, 0
 	for name, shape := range map[string]rwkv.Shape{"small": small, "one head": oneHead, "one layer": oneLayer} {
 		got, err := rwkv.Detect(modelOf(shape))
 		if err != nil || got != shape {

@@ -5,11 +5,17 @@ import "fmt"
 // An UnsupportedError says that a model was recognised and cannot be run.
 type UnsupportedError struct {
 	Version Version
-	What    string // what was recognised: "RWKV-6 (x060)"
+	What    string    // what was recognised: "RWKV-6 (x060)"
+	Where   string    // where it was to run, "the CPU"; empty: nowhere does it
+	Runs    []Version // what can be run there
 }
 
 func (e *UnsupportedError) Error() string {
-	return e.What + ": this build runs plain RWKV-7 (x070) only"
+	where := "this build"
+	if e.Where != "" {
+		where = e.Where
+	}
+	return fmt.Sprintf("%s: %s runs plain %s only", e.What, where, Names(e.Runs))
 }
 
 // A NotModelError says that a file holds something other than a model.
@@ -22,10 +28,15 @@ func (e *NotModelError) Error() string { return "this is " + e.What + ", not a m
 
 // A TensorError says which tensor keeps a model from being usable, and why.
 type TensorError struct {
+	Version Version // what the model is taken for; Unknown before that is known
 	Tensor  string
 	Problem string
 }
 
 func (e *TensorError) Error() string {
-	return fmt.Sprintf("tensor %q: %s; the file is incomplete or not a plain RWKV-7 model", e.Tensor, e.Problem)
+	model := "RWKV"
+	if e.Version != Unknown {
+		model = versions[e.Version].name
+	}
+	return fmt.Sprintf("tensor %q: %s; the file is incomplete or not a plain %s model", e.Tensor, e.Problem, model)
 }

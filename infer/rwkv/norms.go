@@ -17,15 +17,20 @@ func (n Norms) WKV() float64 {
 	return math.Sqrt(sum)
 }
 
-// Norms are those of a canonical state, for each layer.
+// Norms are those of a canonical state, for each layer. A part that the version
+// does not have is 0.
 func (s Shape) Norms(state []float32) []Norms {
 	out := make([]Norms, s.Layers)
 	size := s.HeadSize * s.HeadSize
 	for i := range out {
-		att, ffn, wkv := s.AttShift(i), s.FFNShift(i), s.WKV(i)
-		out[i] = Norms{AttShift: norm(state[att:ffn]), FFNShift: norm(state[ffn:wkv]), Heads: make([]float64, s.Heads)}
+		part := func(name string) []float32 {
+			first, last := s.StatePart(i, name)
+			return state[first:last]
+		}
+		wkv := part(PartWKV)
+		out[i] = Norms{AttShift: norm(part(PartAttShift)), FFNShift: norm(part(PartFFNShift)), Heads: make([]float64, s.Heads)}
 		for h := range s.Heads {
-			out[i].Heads[h] = norm(state[wkv+h*size : wkv+(h+1)*size])
+			out[i].Heads[h] = norm(wkv[h*size : (h+1)*size])
 		}
 	}
 	return out
@@ -54,10 +59,9 @@ type Distance struct {
 func (s Shape) Distances(a, b []float32) (layers []Distance, all Distance) {
 	var total moments
 	layers = make([]Distance, s.Layers)
-	n := s.Heads * s.HeadSize * s.HeadSize
 	for i := range layers {
-		at := s.WKV(i)
-		m := momentsOf(a[at:at+n], b[at:at+n])
+		first, last := s.StatePart(i, PartWKV)
+		m := momentsOf(a[first:last], b[first:last])
 		layers[i] = m.distance()
 		total.aa, total.bb, total.ab, total.dd = total.aa+m.aa, total.bb+m.bb, total.ab+m.ab, total.dd+m.dd
 	}

@@ -6,11 +6,12 @@ import (
 )
 
 func TestNormsAndDistances(t *testing.T) {
-	s := Shape{Layers: 2, Embed: 4, Heads: 2, HeadSize: 2}
+	s := Shape{Version: V7, Layers: 2, Embed: 4, Heads: 2, HeadSize: 2}
+	at := func(layer int, name string) int { first, _ := s.StatePart(layer, name); return first }
 	a := make([]float32, s.StateLen())
-	a[s.AttShift(1)] = 3
-	a[s.AttShift(1)+1] = 4
-	a[s.FFNShift(1)+3] = 2
+	a[at(1, PartAttShift)] = 3
+	a[at(1, PartAttShift)+1] = 4
+	a[at(1, PartFFNShift)+3] = 2
 	a[s.WKV(1)+4] = 6 // head 1
 	a[s.WKV(1)+7] = 8
 	n := s.Norms(a)
@@ -21,7 +22,7 @@ func TestNormsAndDistances(t *testing.T) {
 	for i, v := range a {
 		b[i] = -3 * v
 	}
-	b[s.AttShift(0)] = 7 // shifts are not compared
+	b[at(0, PartAttShift)] = 7 // shifts are not compared
 	layers, all := s.Distances(a, b)
 	if layers[0] != (Distance{}) {
 		t.Errorf("layer 0: %+v", layers[0])

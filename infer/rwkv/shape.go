@@ -6,30 +6,20 @@ type Shape struct {
 	Layers   int
 	Embed    int // C
 	Heads    int // H
-	HeadSize int // N; H*N == C for RWKV-7
+	HeadSize int // N; H*N == C in all released models
 	FFN      int // F
 	Vocab    int // V, rows of emb and head
-	// ranks of the low-rank branches of RWKV-7
-	RankW, RankA, RankV, RankG int
+	// Ranks are the inner sizes of the low-rank matrices. RankNames names them.
+	Ranks Ranks
 }
 
-// StateLen is the number of float32 values in the canonical state:
-// for each layer the att shift [C], the ffn shift [C] and the WKV state
-// [H][N value rows][N key columns].
-func (s Shape) StateLen() int { return s.Layers * s.LayerStateLen() }
+// Ranks are the ranks of a model, in the order of its version's RankNames.
+type Ranks [4]int
 
-// LayerStateLen is StateLen for one layer.
-func (s Shape) LayerStateLen() int {
-	return 2*s.Embed + s.Heads*s.HeadSize*s.HeadSize
+// RankNames are the names of the ranks that the version has: "w", "a", "v", "g".
+func (s Shape) RankNames() []string {
+	if a := s.arch(); a != nil {
+		return a.ranks()
+	}
+	return nil
 }
-
-// AttShift is where in the canonical state the att shift of a layer begins; it
-// has Embed values.
-func (s Shape) AttShift(layer int) int { return layer * s.LayerStateLen() }
-
-// FFNShift is where the ffn shift of a layer begins; it has Embed values.
-func (s Shape) FFNShift(layer int) int { return s.AttShift(layer) + s.Embed }
-
-// WKV is where the WKV state of a layer begins: Heads matrices of HeadSize
-// value rows by HeadSize key columns.
-func (s Shape) WKV(layer int) int { return s.AttShift(layer) + 2*s.Embed }

@@ -10,18 +10,19 @@ import (
 func TestStateLayout(t *testing.T) {
 	next := 0
 	for layer := range small.Layers {
-		for _, part := range []struct {
-			name      string
-			at, count int
-		}{
-			{"att shift", small.AttShift(layer), small.Embed},
-			{"ffn shift", small.FFNShift(layer), small.Embed},
-			{"WKV", small.WKV(layer), small.Heads * small.HeadSize * small.HeadSize},
+		for name, size := range map[string]int{
+			rwkv.PartAttShift: small.Embed, rwkv.PartFFNShift: small.Embed, rwkv.PartWKV: small.Heads * small.HeadSize * small.HeadSize,
 		} {
-			if part.at != next {
-				t.Errorf("%s of layer %d begins at %d, want %d", part.name, layer, part.at, next)
+			if first, last := small.StatePart(layer, name); last-first != size {
+				t.Errorf("%s of layer %d is values %d to %d, want %d values", name, layer, first, last, size)
 			}
-			next += part.count
+		}
+		for _, part := range small.StateParts() {
+			first, last := small.StatePart(layer, part.Name)
+			if first != next {
+				t.Errorf("%s of layer %d begins at %d, want %d", part.Name, layer, first, next)
+			}
+			next = last
 		}
 	}
 	if got := small.StateLen(); got != next {
@@ -29,25 +30,31 @@ func TestStateLayout(t *testing.T) {
 	}
 }
 
-// The released models, by the sizes that their authors publish.
+// The released models have as many parameters as their authors publish.
 func TestReleasedSizes(t *testing.T) {
-	for _, c := range []struct {
-		layers, embed, w, a, v, g int
-		params                    int64
-		name                      string
-	}{
-		{12, 768, 64, 64, 32, 128, 191_034_624, "0.1B"},
-		{24, 1024, 64, 64, 32, 128, 450_767_872, "0.4B"},
-		{24, 2048, 96, 96, 64, 256, 1_527_404_544, "1.5B"},
-		{32, 2560, 96, 96, 64, 320, 2_947_735_040, "2.9B"},
-	} {
-		s := rwkv.Shape{
-			Version: rwkv.V7, Layers: c.layers, Embed: c.embed, Heads: c.embed / 64, HeadSize: 64, FFN: 4 * c.embed,
-			Vocab: 65536, RankW: c.w, RankA: c.a, RankV: c.v, RankG: c.g,
+	for name, want := range map[string]int64{"0.1b": 191_034_624, "0.4b": 450_767_872, "1.5b": 1_527_404_544, "2.9b": 2_947_735_040} {
+		if got := rwkv.Released()[name].Params(); got != want {
+			t.Errorf("%s: %d parameters, want %d", name, got, want)
 		}
-		if got := s.Params(); got != c.params {
-			t.Errorf("%s: %d parameters, want %d", c.name, got, c.params)
+	}
+}
+
+// Every version that can be run has its ID, and its tensors find their sizes.
+func TestRunnable(t *testing.T) {
+	for _, v := range rwkv.Runnable() {
+		if got, ok := rwkv.VersionOf(v.ID()); !ok || got != v {
+			t.Errorf("%v: the ID %q is that of %v", v, v.ID(), got)
 		}
+		if err := (rwkv.Shape{Version: v}).CheckRunnable("a place", rwkv.Runnable()); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, ok := rwkv.VersionOf("x060"); ok {
+		t.Error("x060 can be run")
+	}
+	err := rwkv.Shape{Version: rwkv.V6}.CheckRunnable("the toaster", []rwkv.Version{rwkv.V52, rwkv.V7})
+	if err == nil || err.Error() != "RWKV-6 (x060): the toaster runs plain RWKV-5.2 (x052) and RWKV-7 (x070) only" {
+		t.Error(err)
 	}
 }
 

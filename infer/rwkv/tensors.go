@@ -3,23 +3,21 @@ package rwkv
 import (
 	"fmt"
 	"iter"
+	"strings"
 )
 
 // A Dim is a size that the tensors of a model have in common.
 type Dim uint8
 
-// The dimensions, named as the fields of Shape.
+// The dimensions, named as the fields of Shape. DimRank and following are
+// Ranks[0] and following.
 const (
 	DimEmbed Dim = iota
 	DimHeads
 	DimHeadSize
 	DimFFN
 	DimVocab
-	DimRankW
-	DimRankA
-	DimRankV
-	DimRankG
-	numDims
+	DimRank
 )
 
 // A Kind says how a tensor is used, and so how it lies in memory.
@@ -27,9 +25,10 @@ type Kind uint8
 
 // The kinds.
 const (
-	Vector  Kind = iota // per channel, or per head and channel
-	Matrix              // y = W x, stored [out, in]
-	LowRank             // y = x W, stored [in, out]
+	Vector    Kind = iota // per channel, or per head and channel
+	Matrix                // y = W x, stored [out, in]; adapters can change it
+	LowRank               // y = x W, stored [in, out]
+	Embedding             // looked up by row, [vocabulary, channel]
 )
 
 // A TensorSpec is a tensor that a model has.
@@ -42,66 +41,32 @@ type TensorSpec struct {
 	NotFirst bool
 }
 
-// LayerTensors are the tensors of every layer of an RWKV-7 model, in the order
-// of the released files.
-var LayerTensors = []TensorSpec{
-	{Name: "ln1.weight", Dims: []Dim{DimEmbed}},
-	{Name: "ln1.bias", Dims: []Dim{DimEmbed}},
-	{Name: "ln2.weight", Dims: []Dim{DimEmbed}},
-	{Name: "ln2.bias", Dims: []Dim{DimEmbed}},
-	{Name: "att.x_r", Dims: []Dim{DimEmbed}},
-	{Name: "att.x_w", Dims: []Dim{DimEmbed}},
-	{Name: "att.x_k", Dims: []Dim{DimEmbed}},
-	{Name: "att.x_v", Dims: []Dim{DimEmbed}},
-	{Name: "att.x_a", Dims: []Dim{DimEmbed}},
-	{Name: "att.x_g", Dims: []Dim{DimEmbed}},
-	{Name: "att.w0", Dims: []Dim{DimEmbed}},
-	{Name: "att.w1", Kind: LowRank, Dims: []Dim{DimEmbed, DimRankW}},
-	{Name: "att.w2", Kind: LowRank, Dims: []Dim{DimRankW, DimEmbed}},
-	{Name: "att.a0", Dims: []Dim{DimEmbed}},
-	{Name: "att.a1", Kind: LowRank, Dims: []Dim{DimEmbed, DimRankA}},
-	{Name: "att.a2", Kind: LowRank, Dims: []Dim{DimRankA, DimEmbed}},
-	{Name: "att.v0", Dims: []Dim{DimEmbed}, NotFirst: true},
-	{Name: "att.v1", Kind: LowRank, Dims: []Dim{DimEmbed, DimRankV}, NotFirst: true},
-	{Name: "att.v2", Kind: LowRank, Dims: []Dim{DimRankV, DimEmbed}, NotFirst: true},
-	{Name: "att.g1", Kind: LowRank, Dims: []Dim{DimEmbed, DimRankG}},
-	{Name: "att.g2", Kind: LowRank, Dims: []Dim{DimRankG, DimEmbed}},
-	{Name: "att.k_k", Dims: []Dim{DimEmbed}},
-	{Name: "att.k_a", Dims: []Dim{DimEmbed}},
-	{Name: "att.r_k", Dims: []Dim{DimHeads, DimHeadSize}},
-	{Name: "att.receptance.weight", Kind: Matrix, Dims: []Dim{DimEmbed, DimEmbed}},
-	{Name: "att.key.weight", Kind: Matrix, Dims: []Dim{DimEmbed, DimEmbed}},
-	{Name: "att.value.weight", Kind: Matrix, Dims: []Dim{DimEmbed, DimEmbed}},
-	{Name: "att.output.weight", Kind: Matrix, Dims: []Dim{DimEmbed, DimEmbed}},
-	{Name: "att.ln_x.weight", Dims: []Dim{DimEmbed}},
-	{Name: "att.ln_x.bias", Dims: []Dim{DimEmbed}},
-	{Name: "ffn.x_k", Dims: []Dim{DimEmbed}},
-	{Name: "ffn.key.weight", Kind: Matrix, Dims: []Dim{DimFFN, DimEmbed}},
-	{Name: "ffn.value.weight", Kind: Matrix, Dims: []Dim{DimEmbed, DimFFN}},
+// ModelTensors are the tensors outside the layers.
+func (s Shape) ModelTensors() []TensorSpec {
+	if a := s.arch(); a != nil {
+		return a.modelTensors()
+	}
+	return nil
 }
 
-// ModelTensors are the tensors of an RWKV-7 model outside its layers. The
-// embedding is looked up by row, [vocabulary, channel].
-var ModelTensors = []TensorSpec{
-	{Name: "emb.weight", Kind: Matrix, Dims: []Dim{DimVocab, DimEmbed}},
-	{Name: "blocks.0.ln0.weight", Dims: []Dim{DimEmbed}},
-	{Name: "blocks.0.ln0.bias", Dims: []Dim{DimEmbed}},
-	{Name: "ln_out.weight", Dims: []Dim{DimEmbed}},
-	{Name: "ln_out.bias", Dims: []Dim{DimEmbed}},
-	{Name: "head.weight", Kind: Matrix, Dims: []Dim{DimVocab, DimEmbed}},
+// LayerTensors are the tensors of every layer, in the order of the released
+// files.
+func (s Shape) LayerTensors() []TensorSpec {
+	if a := s.arch(); a != nil {
+		return a.layerTensors()
+	}
+	return nil
 }
 
 // LayerName is the full name of a layer's tensor.
 func LayerName(layer int, name string) string { return fmt.Sprintf("blocks.%d.%s", layer, name) }
 
 // Dim is the size of one dimension.
-func (s Shape) Dim(d Dim) int { return s.dims()[d] }
-
-func (s Shape) dims() [numDims]int {
-	return [numDims]int{
-		DimEmbed: s.Embed, DimHeads: s.Heads, DimHeadSize: s.HeadSize, DimFFN: s.FFN, DimVocab: s.Vocab,
-		DimRankW: s.RankW, DimRankA: s.RankA, DimRankV: s.RankV, DimRankG: s.RankG,
+func (s Shape) Dim(d Dim) int {
+	if d >= DimRank {
+		return s.Ranks[d-DimRank]
 	}
+	return [DimRank]int{DimEmbed: s.Embed, DimHeads: s.Heads, DimHeadSize: s.HeadSize, DimFFN: s.FFN, DimVocab: s.Vocab}[d]
 }
 
 // Sizes are the dimensions of a tensor in a model of shape s.
@@ -113,17 +78,20 @@ func (t TensorSpec) Sizes(s Shape) []int {
 	return out
 }
 
+// Len is the number of a tensor's values in a model of shape s.
+func (t TensorSpec) Len(s Shape) int { return product(t.Sizes(s)) }
+
 // Tensors yields the full name and the specification of every tensor that a
 // model of shape s needs, those outside the layers first.
 func (s Shape) Tensors() iter.Seq2[string, TensorSpec] {
 	return func(yield func(string, TensorSpec) bool) {
-		for _, t := range ModelTensors {
+		for _, t := range s.ModelTensors() {
 			if !yield(t.Name, t) {
 				return
 			}
 		}
 		for layer := range s.Layers {
-			for _, t := range LayerTensors {
+			for _, t := range s.LayerTensors() {
 				if layer == 0 && t.NotFirst {
 					continue
 				}
@@ -135,15 +103,60 @@ func (s Shape) Tensors() iter.Seq2[string, TensorSpec] {
 	}
 }
 
-// Params is the number of weights of an RWKV-7 model.
+// Targets are the weights that adapters can change, of every layer and outside
+// the layers: their names without "blocks.N." and ".weight".
+func (s Shape) Targets() (layer, model []string) {
+	return targets(s.LayerTensors()), targets(s.ModelTensors())
+}
+
+func targets(of []TensorSpec) []string {
+	var out []string
+	for _, t := range of {
+		if t.Kind == Matrix {
+			out = append(out, strings.TrimSuffix(t.Name, ".weight"))
+		}
+	}
+	return out
+}
+
+// TargetSize is the size of a target's weight, or 0, 0 if the version has none.
+func (s Shape) TargetSize(target string) (out, in int) {
+	for _, tensors := range [][]TensorSpec{s.LayerTensors(), s.ModelTensors()} {
+		for _, t := range tensors {
+			if t.Kind == Matrix && t.Name == target+".weight" {
+				return s.Dim(t.Dims[0]), s.Dim(t.Dims[1])
+			}
+		}
+	}
+	return 0, 0
+}
+
+// Matrices are the full names of the large matrices, nearly all of a model's
+// bytes: those that every token is multiplied by and, if asked for, the
+// embedding, of which a token reads one row.
+func (s Shape) Matrices(embedding bool) []string {
+	var out []string
+	for name, t := range s.Tensors() {
+		if t.Kind == Matrix || embedding && t.Kind == Embedding {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Params is the number of weights of a model.
 func (s Shape) Params() int64 {
 	total := int64(0)
 	for _, t := range s.Tensors() {
-		n := int64(1)
-		for _, d := range t.Sizes(s) {
-			n *= int64(d)
-		}
-		total += n
+		total += int64(t.Len(s))
 	}
 	return total
+}
+
+func product(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
 }

@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// validate checks that an RWKV-7 model has exactly the tensors it needs.
+// validate checks that a model has exactly the tensors its version needs.
 func (s *survey) validate(shape Shape) error {
-	if err := s.checkSources(shape); err != nil {
-		return err
+	for _, from := range shape.arch().sources(shape) {
+		if err := s.checkSource(shape, from); err != nil {
+			return err
+		}
 	}
-	if err := checkBounds(shape); err != nil {
+	if err := checkHeads(shape); err != nil {
 		return err
 	}
 	known := map[string]bool{}
@@ -19,79 +21,55 @@ func (s *survey) validate(shape Shape) error {
 		want := spec.Sizes(shape)
 		got, ok := s.src.Dims(name)
 		if !ok {
-			return &TensorError{Tensor: name, Problem: "it is missing"}
+			return shape.refuse(name, "it is missing")
 		}
 		if !slices.Equal(got, want) && !slices.Equal(got, squeezed(want)) {
-			return &TensorError{Tensor: name, Problem: fmt.Sprintf("its shape is %v, the rest of the model needs %v", got, want)}
+			return shape.refuse(name, "its shape is %v, the rest of the model needs %v", got, want)
 		}
 	}
-	for _, spec := range LayerTensors {
+	for _, spec := range shape.LayerTensors() {
 		if spec.NotFirst {
 			known[LayerName(0, spec.Name)] = true
 		}
 	}
 	for _, name := range s.names {
 		if !known[name] {
-			return &TensorError{Tensor: name, Problem: "RWKV-7 has no such tensor"}
+			return shape.refuse(name, "%s has no such tensor", versions[shape.Version].name)
 		}
 	}
 	return nil
 }
 
-// checkSources checks the tensors that the sizes were read from, so that the
-// first complaint is about a cause and not about a consequence.
-func (s *survey) checkSources(shape Shape) error {
-	sources := []struct {
-		name string
-		size int
-	}{
-		{"emb.weight", shape.Embed},
-		{"blocks.0.att.r_k", shape.HeadSize},
-		{"blocks.0.ffn.key.weight", shape.FFN},
-		{"blocks.0.att.w1", shape.RankW},
-		{"blocks.0.att.a1", shape.RankA},
-		{"blocks.0.att.g1", shape.RankG},
-		{"blocks.1.att.v1", shape.RankV},
-	}
-	for _, source := range sources {
-		if source.size > 0 || source.name == "blocks.1.att.v1" && shape.Layers == 1 {
-			continue
-		}
-		if got, ok := s.src.Dims(source.name); ok {
-			return &TensorError{Tensor: source.name, Problem: fmt.Sprintf("its shape %v cannot be", got)}
-		}
-		return &TensorError{Tensor: source.name, Problem: "it is missing"}
+// checkSource checks a tensor that a size was read from. This comes before the
+// other tensors, so that the first complaint is about a cause and not about a
+// consequence. The limit keeps products of sizes from overflowing.
+func (s *survey) checkSource(shape Shape, from source) error {
+	size := shape.Dim(from.dim)
+	got, ok := s.src.Dims(from.tensor)
+	switch {
+	case !ok:
+		return shape.refuse(from.tensor, "it is missing")
+	case size < 1:
+		return shape.refuse(from.tensor, "its shape %v cannot be", got)
+	case size > from.most:
+		return shape.refuse(from.tensor, "%d %s, at most %d can be run", size, from.what, from.most)
 	}
 	return nil
 }
 
-// checkBounds keeps products of sizes small enough for what computes with them.
-func checkBounds(s Shape) error {
-	limits := []struct {
-		tensor, what string
-		got, most    int
-	}{
-		{"emb.weight", "channels", s.Embed, maxEmbed},
-		{"emb.weight", "vocabulary entries", s.Vocab, maxVocab},
-		{"blocks.0.att.r_k", "channels a head", s.HeadSize, maxHeadSize},
-		{"blocks.0.ffn.key.weight", "FFN channels", s.FFN, maxFFN},
-		{"blocks.0.att.w1", "ranks", s.RankW, maxEmbed},
-		{"blocks.0.att.a1", "ranks", s.RankA, maxEmbed},
-		{"blocks.0.att.g1", "ranks", s.RankG, maxEmbed},
-		{"blocks.1.att.v1", "ranks", s.RankV, maxEmbed},
-	}
-	for _, l := range limits {
-		if l.got > l.most {
-			return &TensorError{Tensor: l.tensor, Problem: fmt.Sprintf("%d %s, at most %d can be run", l.got, l.what, l.most)}
+// checkHeads checks that the heads of a version that has some are as wide as
+// the model.
+func checkHeads(s Shape) error {
+	for _, from := range s.arch().sources(s) {
+		if from.dim == DimHeadSize && (s.Heads > maxEmbed || s.Heads*s.HeadSize != s.Embed) {
+			return s.refuse(from.tensor, "%d heads of %d are not the %d channels of emb.weight", s.Heads, s.HeadSize, s.Embed)
 		}
 	}
-	if s.Vocab < 1 {
-		return &TensorError{Tensor: "emb.weight", Problem: "an empty vocabulary"}
-	}
-	if s.Heads > maxEmbed || s.Heads*s.HeadSize != s.Embed {
-		return &TensorError{Tensor: "blocks.0.att.r_k", Problem: fmt.Sprintf("%d heads of %d are not the %d channels of emb.weight", s.Heads, s.HeadSize, s.Embed)}
-	}
 	return nil
+}
+
+func (s Shape) refuse(tensor, format string, args ...any) error {
+	return &TensorError{Version: s.Version, Tensor: tensor, Problem: fmt.Sprintf(format, args...)}
 }
 
 // squeezed drops leading dimensions of 1, but not the last dimension.

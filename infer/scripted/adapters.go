@@ -15,8 +15,8 @@ import (
 // Adapters are the names that OpenAdapter knows.
 var Adapters = []string{"plume", "quill"}
 
-// OpenAdapter gives one of Adapters, at any strength, as a chat.AdapterOpener.
-// There is nothing in it but its name: see Adapted.
+// OpenAdapter opens one of Adapters, at any strength. The adapter has only a name: see
+// Adapted.
 func OpenAdapter(_ context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
 	if path != "" || !slices.Contains(Adapters, name) {
 		return nil, fmt.Errorf("no scripted adapter %s%s: %w", path, name, fs.ErrNotExist)
@@ -28,9 +28,8 @@ func OpenAdapter(_ context.Context, path, name string, o adapter.Options) (*adap
 	return &adapter.Adapter{Name: name, Fingerprint: mark}, nil
 }
 
-// Adapted is a fake that can use adapters. A token that is read with one leaves
-// another state than with another one, or with none, so that who mistakes one
-// for the other gets other logits from there on.
+// Adapted is a fake that can use adapters. The state after a token depends on the
+// adapter that read it, so a wrong adapter changes all logits from there on.
 type Adapted struct {
 	*Backend
 	last infer.AdapterID
@@ -48,7 +47,7 @@ func (b *Adapted) LoadAdapter(a *adapter.Adapter, _ bool) (infer.AdapterID, erro
 	defer b.enter()()
 	h := fnv.New64a()
 	h.Write([]byte(a.Fingerprint))
-	b.last++ // an ID that was dropped is nobody's again
+	b.last++ // the ID of a dropped adapter is not used again
 	b.salts[b.last] = h.Sum64()
 	return b.last, nil
 }

@@ -10,13 +10,13 @@ import (
 	"rookery/infer"
 )
 
-// Options say how the fake behaves. The zero value is 8 slots, 256 tokens a
-// step, nothing scripted and no waiting.
+// Options say how the fake behaves. The zero value has 8 slots, 256 tokens a step, no
+// answers and no delay.
 type Options struct {
 	Slots     int
 	MaxTokens int
 	Answers   []Answer
-	Cue       string // what a prompt ends with when an answer is due; "" is DefaultCue
+	Cue       string // the end of a prompt that an answer follows; "" is DefaultCue
 	// Before is called at the beginning of every step. It may sleep, wait for a
 	// channel, look at the rows, panic, or return the step's error.
 	Before func(rows []infer.Row) error
@@ -61,7 +61,7 @@ func New(m *infer.Model, o Options) *Backend {
 	}
 	for i := range b.slots {
 		b.slots[i] = make(state, m.Shape.StateLen())
-		b.garble(infer.Slot(i)) // whoever forgets to clear a slot shall notice
+		b.garble(infer.Slot(i)) // a caller that forgets to clear a slot gets wrong results
 	}
 	return b
 }
@@ -78,7 +78,8 @@ func (b *Backend) MaxTokens() int { return b.options.MaxTokens }
 // Closed says whether Close was called.
 func (b *Backend) Closed() bool { return b.closed.Load() }
 
-// enter notices calls that overlap or come after Close; its result leaves.
+// enter panics for a call that overlaps another or comes after Close. The caller calls
+// its result at the end.
 func (b *Backend) enter() (leave func()) {
 	if !b.busy.CompareAndSwap(false, true) {
 		panic("scripted: two calls at once")
@@ -118,7 +119,7 @@ func (b *Backend) Step(rows []infer.Row, drawn []infer.Drawn) error {
 	return nil
 }
 
-// check refuses what the engine must never ask for.
+// check refuses steps that the engine must never ask for.
 func (b *Backend) check(rows []infer.Row, drawn []infer.Drawn) error {
 	if len(rows) == 0 || len(rows) != len(drawn) {
 		return fmt.Errorf("scripted: %d rows and %d places for what they draw", len(rows), len(drawn))
@@ -186,7 +187,8 @@ func (b *Backend) row(r *infer.Row, d *infer.Drawn) error {
 	return nil
 }
 
-// certain is the logit of a scripted token: no penalty reaches the others.
+// certain is the logit of a scripted token, so high that penalties cannot change the
+// choice.
 const certain = 100
 
 // fillLogits computes the logits after the tokens that s has consumed.

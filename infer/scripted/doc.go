@@ -2,10 +2,9 @@
 // everything above it. It answers prompts with given texts, at a given pace,
 // and fails where it is told to.
 //
-// Its state is a real one: a function of the tokens consumed (of an Adapted one:
-// and of the adapters they were consumed with), and of nothing else. Without a
-// text to say, its logits are drawn from a hash of that state, so that a token
-// read twice, left out or read into the wrong slot changes everything that
-// follows. It checks what the engine owes a backend: no slot twice in a step,
-// no step beyond MaxTokens, no two calls at once.
+// Its state depends on the consumed tokens (with Adapted, also on the adapters that
+// read them) and on nothing else. Without a scripted answer, its logits are a hash of
+// that state, so a token that is read twice, left out or read into the wrong slot
+// changes everything after it. It checks what the engine promises a backend: no slot
+// occurs twice in a step, no step exceeds MaxTokens, no two calls overlap.
 package scripted

@@ -11,8 +11,8 @@ import (
 	"rookery/infer/tokenizer"
 )
 
-// words are the tokens of Model's vocabulary beyond the single bytes. Some hold
-// a part of a stop, some end or begin inside a character.
+// words are the tokens of Model's vocabulary beside the single bytes. Some contain a
+// part of a stop, some end or begin inside a character.
 var words = []string{
 	"\n\n", "\n\nUser", "\n\nUser:", "User", "Assistant", ":", " the", " and", " a",
 	"!\n", ".\n", ".\n\n", "。\n", "ab", "abc", "cd", "aa", "aab",
@@ -47,16 +47,16 @@ var vocabulary = sync.OnceValue(func() *tokenizer.Tokenizer {
 	return t
 })
 
-// ModelWith is a model with another vocabulary, as rookery's tests with World
-// need it. Rows are those of the head, at least as many as t has tokens.
+// ModelWith is a model with another vocabulary. rows is that of the head, at least as
+// many as t has tokens.
 func ModelWith(name string, t *tokenizer.Tokenizer, rows int) *infer.Model {
 	return &infer.Model{
 		Name:        name,
 		Fingerprint: "scripted:" + name,
 		Tokenizer:   t,
 		Shape: rwkv.Shape{
-			Version: rwkv.V7, Layers: 1, Embed: 32, Heads: 1, HeadSize: 32, FFN: 128, Vocab: rows,
-			RankW: 8, RankA: 8, RankV: 8, RankG: 8,
+			Version: rwkv.Newest(), Layers: 1, Embed: 32, Heads: 1, HeadSize: 32, FFN: 128, Vocab: rows,
+			Ranks: rwkv.Ranks{8, 8, 8, 8},
 		},
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"rookery/infer/tokenizer"
 )
 
-// A Then says what happens when the text of an Answer has been said.
+// A Then is what happens after the text of an Answer.
 type Then uint8
 
-// What can happen.
+// The values of Then.
 const (
 	End   Then = iota // token 0
 	NaN               // logits of NaN
@@ -17,7 +17,7 @@ const (
 	Fail              // the step returns an error
 )
 
-// An Answer is what the fake says to prompts that contain a text.
+// An Answer is the answer to prompts that contain a text.
 type Answer struct {
 	Prompt string // "" is in every prompt
 	Text   string
@@ -73,7 +73,7 @@ func (c *script) chosen(text string) int {
 	return best
 }
 
-// next is the token that a state's answer goes on with, or what happens in its place.
+// next is the next token of a state's answer, or what happens instead.
 func (c *script) next(s state) (id int32, then Then, ok bool) {
 	n, at := int(s[atAnswer]), int(s[atCursor])
 	if n == 0 || n > len(c.answers) {

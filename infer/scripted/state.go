@@ -1,7 +1,7 @@
 package scripted
 
-// A state is the canonical state of a model of ModelWith's shape, used as the
-// fake wants:
+// A state is the canonical state of a model of ModelWith's shape, with the fake's own
+// content:
 //
 //	[0:4]   a hash of all tokens consumed, 16 bits each
 //	[4]     the answer being given, counted from 1; 0 is none
@@ -44,7 +44,7 @@ func (s state) consume(id int32, salt uint64, text []byte, script *script) {
 		s[atCursor]++
 		return
 	}
-	if s[atCursor] > 0 { // it was led away from the answer
+	if s[atCursor] > 0 { // the token is not the answer's
 		s[atAnswer], s[atCursor] = 0, 0
 	}
 	if s.endsWith(script.cue) {

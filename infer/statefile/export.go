@@ -12,21 +12,20 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// A Format is a form that states are written in.
+// A Format is a file format for states.
 type Format string
 
 // The formats.
 const (
-	// Own keeps everything; only this program reads it.
+	// Own keeps the whole State. Only this program reads it.
 	Own Format = "rkstate"
-	// Safetensors and Pth hold time_state in fp32, as trainers and other
-	// programs read it: the WKV part alone. The token shifts, which are one
-	// token's worth, the tokens and the names are lost.
+	// Safetensors and Pth hold time_state in fp32, for trainers and other programs:
+	// the WKV part alone, without token shifts, tokens and names.
 	Safetensors Format = "safetensors"
 	Pth         Format = "pth"
 )
 
-// FormatOf tells the format by a file's name.
+// FormatOf is the format that the extension of a path names.
 func FormatOf(path string) (Format, error) {
 	for _, f := range []Format{Own, Safetensors, Pth} {
 		if end := "." + string(f); len(path) > len(end) && path[len(path)-len(end):] == end {
@@ -36,7 +35,8 @@ func FormatOf(path string) (Format, error) {
 	return "", errors.New("a state is written as .rkstate (everything), .safetensors or .pth (for trainers and other programs)")
 }
 
-// Lost says what a format does not keep of the state; empty if it keeps everything.
+// Lost says, for people, what a format does not keep of the state; it is empty if
+// nothing is lost.
 func (s *State) Lost(f Format) string {
 	if f == Own || s.Snapshot == nil {
 		return ""
@@ -52,7 +52,7 @@ func (s *State) Lost(f Format) string {
 	return ""
 }
 
-// Write writes the state.
+// Write writes the state in a format.
 func (s *State) Write(w io.Writer, f Format) error {
 	if s.Snapshot == nil || len(s.Snapshot.State) != s.Shape.StateLen() {
 		return fmt.Errorf("writing the state %q: it is not complete", s.Name)
@@ -72,7 +72,7 @@ func (s *State) Write(w io.Writer, f Format) error {
 	return fmt.Errorf("there is no format %q for states", f)
 }
 
-// entries are the layers' time_state as they are written.
+// entries are the time_state tensors of the layers.
 func (s *State) entries() []checkpoint.Entry {
 	all := make([]checkpoint.Entry, s.Shape.Layers)
 	for i := range all {
@@ -91,11 +91,9 @@ func (s *State) entries() []checkpoint.Entry {
 
 // wkv is the WKV part of a layer: [head, value, key].
 func (s *State) wkv(layer int) []float32 {
-	at := s.Shape.WKV(layer)
-	return s.Snapshot.State[at : at+wkvLen(s.Shape)]
+	first, last := s.Shape.StatePart(layer, rwkv.PartWKV)
+	return s.Snapshot.State[first:last]
 }
-
-func wkvLen(s rwkv.Shape) int { return s.Heads * s.HeadSize * s.HeadSize }
 
 func littleEndian(values []float32) []byte {
 	out := make([]byte, 0, 4*len(values))

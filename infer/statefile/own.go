@@ -14,7 +14,7 @@ import (
 	"rookery/infer/rwkv"
 )
 
-// The program's own form keeps everything, all numbers little endian:
+// The program's own format (.rkstate), all numbers little endian:
 //
 //	magic "RKST", version u16
 //	header      u32 length and JSON, see ownHeader
@@ -24,7 +24,7 @@ import (
 const (
 	ownMagic   = "RKST"
 	ownVersion = 1
-	ownWriter  = "rookery" // "writer" in the metadata of what is written as .safetensors
+	ownWriter  = "rookery" // "writer" in the metadata of .safetensors files that this program writes
 	maxHeader  = 1 << 20
 	// MaxName bounds a state's name in bytes.
 	MaxName = 200
@@ -46,20 +46,21 @@ type ownHeader struct {
 	Created     time.Time `json:"created"`
 }
 
-// An ownShape is rwkv.Shape in JSON.
+// An ownShape is the part of a rwkv.Shape that determines a state's layout, in JSON.
 type ownShape struct {
-	Layers   int `json:"layers"`
-	Embed    int `json:"embed"`
-	Heads    int `json:"heads"`
-	HeadSize int `json:"head_size"`
+	Version  string `json:"version"` // rwkv.Version.ID
+	Layers   int    `json:"layers"`
+	Embed    int    `json:"embed"`
+	Heads    int    `json:"heads"`
+	HeadSize int    `json:"head_size"`
 }
 
-// MarshalShape is what is kept of a state's shape, as JSON.
+// MarshalShape is the shape of a state as JSON.
 func MarshalShape(s rwkv.Shape) ([]byte, error) {
-	return json.Marshal(ownShape{s.Layers, s.Embed, s.Heads, s.HeadSize})
+	return json.Marshal(ownShapeOf(s))
 }
 
-// UnmarshalShape is its inverse. Sizes that cannot be are refused.
+// UnmarshalShape is the inverse of MarshalShape. It refuses impossible sizes.
 func UnmarshalShape(data []byte) (rwkv.Shape, error) {
 	var s ownShape
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -68,19 +69,27 @@ func UnmarshalShape(data []byte) (rwkv.Shape, error) {
 	return s.shape()
 }
 
+func ownShapeOf(s rwkv.Shape) ownShape {
+	return ownShape{s.Version.ID(), s.Layers, s.Embed, s.Heads, s.HeadSize}
+}
+
 func (s ownShape) shape() (rwkv.Shape, error) {
+	version, ok := rwkv.VersionOf(s.Version)
+	if !ok {
+		return rwkv.Shape{}, fmt.Errorf("a state of the version %q of RWKV: this program runs %s", s.Version, rwkv.Names(rwkv.Runnable()))
+	}
 	if s.Layers < 1 || s.Layers > maxLayers || s.Heads < 1 || s.Heads > maxHeads ||
 		s.HeadSize < 1 || s.HeadSize > maxHeadSize || s.Embed != s.Heads*s.HeadSize {
 		return rwkv.Shape{}, fmt.Errorf("the shape of a state cannot be %d layers of %d channels in %d heads of %d", s.Layers, s.Embed, s.Heads, s.HeadSize)
 	}
-	return rwkv.Shape{Version: rwkv.V7, Layers: s.Layers, Embed: s.Embed, Heads: s.Heads, HeadSize: s.HeadSize}, nil
+	return rwkv.Shape{Version: version, Layers: s.Layers, Embed: s.Embed, Heads: s.Heads, HeadSize: s.HeadSize}, nil
 }
 
-// AppendBinary appends the program's own form.
+// AppendBinary appends the state in the program's own format.
 func (s *State) AppendBinary(dst []byte) ([]byte, error) {
 	header, err := json.Marshal(ownHeader{
 		Key: s.Key, Name: s.Name, Kind: s.Kind, Source: s.Source, ModelName: s.ModelName, Model: s.Model, Adapter: s.Adapter, AdapterName: s.AdapterName,
-		Shape:   ownShape{s.Shape.Layers, s.Shape.Embed, s.Shape.Heads, s.Shape.HeadSize},
+		Shape:   ownShapeOf(s.Shape),
 		Created: s.Created.UTC(),
 	})
 	if err != nil {
@@ -104,12 +113,12 @@ func (s *State) AppendBinary(dst []byte) ([]byte, error) {
 	return binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[start:], castagnoli)), nil
 }
 
-// isOwn says whether a file begins as the program's own form does.
+// isOwn says whether a file with this beginning is of the program's own format.
 func isOwn(head []byte) bool { return strings.HasPrefix(string(head), ownMagic) }
 
-// UnmarshalBinary reads the program's own form. Damaged or foreign data is
-// refused and leaves s as it was; nothing is allocated beyond what the length
-// of data accounts for.
+// UnmarshalBinary reads the program's own format. It refuses damaged and foreign
+// data, which leaves s as it was. It allocates no more than the length of data
+// accounts for.
 func (s *State) UnmarshalBinary(data []byte) error {
 	const fixed = len(ownMagic) + 2
 	if len(data) < fixed+4+4+4 || !isOwn(data) {
@@ -149,7 +158,7 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// take parts a counted list of elements of some bytes from what follows it.
+// take splits data after a counted list, whose elements have size bytes.
 func take(data []byte, size uint64) (list, rest []byte, ok bool) {
 	if len(data) < 4 {
 		return nil, nil, false
@@ -184,8 +193,8 @@ func parseHeader(data []byte) (State, error) {
 	}, nil
 }
 
-// CleanName makes a name fit to be kept: one line of printable characters,
-// not longer than MaxName.
+// CleanName makes a name one line of printable characters. It refuses one that is
+// empty or longer than MaxName.
 func CleanName(name string) (string, error) {
 	name = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {

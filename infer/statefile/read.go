@@ -11,8 +11,8 @@ import (
 	"rookery/infer/checkpoint"
 )
 
-// maxFile bounds a file in the program's own form: it is read into memory.
-// The state of the largest released model has 65 MB.
+// maxFile bounds a file in the program's own format, which is read into memory. The
+// state of the largest released model has 65 MB.
 const maxFile = 1 << 30
 
 // Read reads a state from a file: one of the program's own, a tuned state as
@@ -31,8 +31,8 @@ func Read(path string, o Options) (*State, error) {
 	return s, errors.Join(err, f.Close())
 }
 
-// FromBytes reads a tuned state from an image in memory; name is for messages
-// and the state's name.
+// FromBytes reads a tuned state from the bytes of a file. name is the state's name
+// and stands for the file in errors.
 func FromBytes(name string, data []byte, o Options) (*State, error) {
 	f, err := checkpoint.FromBytes(name, data)
 	if err != nil {
@@ -42,7 +42,7 @@ func FromBytes(name string, data []byte, o Options) (*State, error) {
 	return s, errors.Join(err, f.Close())
 }
 
-// readOwn reads a file in the program's own form; nil, nil for any other.
+// readOwn reads a file in the program's own format; nil, nil for any other.
 func readOwn(path string) (*State, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -67,11 +67,11 @@ func readOwn(path string) (*State, error) {
 	return s, nil
 }
 
-// ownBytes is the whole file if it begins as one of ours.
+// ownBytes is the whole file if it is in the program's own format, or nil.
 func ownBytes(f *os.File) ([]byte, error) {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, err // what reads checkpoints says what is wrong with it
+		return nil, err // without an error, checkpoint.Open says what is wrong
 	}
 	head := make([]byte, len(ownMagic))
 	if n, _ := io.ReadFull(f, head); n < len(head) || !isOwn(head) {

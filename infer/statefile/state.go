@@ -19,40 +19,39 @@ const (
 	Saved Kind = "saved" // the state after a turn of a conversation
 )
 
-// A State is a state to begin from, with what is known of it. It is immutable
-// once made and may be shared.
+// A State is a base state for conversations, with its origin. It is immutable once
+// made and may be shared.
 type State struct {
-	// Key is the state's number in the library that it was written from, by
-	// which conversations find it; 0 if it comes from none.
+	// Key is the state's number in the library that it was exported from; 0 if it is
+	// from none. Conversations find it by that number.
 	Key       int64
 	Name      string
 	Kind      Kind
 	Source    string // the file or conversation it came from, for people
 	Model     string // infer.Model.Fingerprint; empty: any of the shape
 	ModelName string // empty if not known
-	// Adapter is the fingerprint of the adapter that the state was made with, and
-	// AdapterName its name; empty for none. What comes after it has the same.
+	// Adapter and AdapterName are the fingerprint and the name of the adapter that
+	// the state was made with; empty for none. A conversation from it uses the same.
 	Adapter, AdapterName string
-	// Shape has at least what a state's size follows from: layers, channels,
-	// heads and their size.
+	// Shape has at least what a state's layout follows from: version, layers,
+	// channels, heads and their size.
 	Shape   rwkv.Shape
-	Tokens  []int32 // what it has read since the zero state, or the base it began from
+	Tokens  []int32 // read since the zero state or its base state
 	Created time.Time
-	// Snapshot is nil where only what is known of the state was asked for.
+	// Snapshot has the state itself. It is nil in lists.
 	Snapshot *infer.Snapshot
 }
 
-// ShapeOf is what is kept of a model's shape with a state.
+// ShapeOf is the part of a model's shape that a State has.
 func ShapeOf(m *infer.Model) rwkv.Shape {
 	s := m.Shape
 	return rwkv.Shape{Version: s.Version, Layers: s.Layers, Embed: s.Embed, Heads: s.Heads, HeadSize: s.HeadSize}
 }
 
-// A MismatchError says that a state belongs to another model than the one
-// that runs.
+// A MismatchError says that a state is of another model than the one that runs.
 type MismatchError struct {
 	State   string // its name
-	Model   string // whose it is, for people
+	Model   string // the state's model, for people
 	Running string
 	Problem string // what differs
 }
@@ -61,12 +60,12 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the state %q is of %s, and %s is running: %s; start with the model it was made for", e.State, e.Model, e.Running, e.Problem)
 }
 
-// An AdapterError says that a state was made with an adapter, and what is to
-// go on from it has another one or none.
+// An AdapterError says that a state was made with another adapter than the one in
+// use.
 type AdapterError struct {
 	State   string // its name
-	Adapter string // whose it is, for people
-	Other   string // what there is instead; empty for none
+	Adapter string // the state's adapter, for people
+	Other   string // the adapter in use; empty for none
 }
 
 func (e *AdapterError) Error() string {
@@ -77,8 +76,8 @@ func (e *AdapterError) Error() string {
 	return fmt.Sprintf("the state %q was made with the adapter %s, and %s: use that adapter, or begin from another state", e.State, e.Adapter, other)
 }
 
-// CheckAdapter says why what uses an adapter, or none, cannot go on from the
-// state, or nil. With a state that no adapter had a part in any can.
+// CheckAdapter says why an adapter ("" is none) cannot go on from the state, or
+// nil. Any adapter can go on from a state that was made without one.
 func (s *State) CheckAdapter(fingerprint, name string) error {
 	if s.Adapter == "" || s.Adapter == fingerprint {
 		return nil
@@ -97,6 +96,8 @@ func (s *State) Check(m *infer.Model) error {
 	}
 	a, b := s.Shape, m.Shape
 	switch {
+	case a.Version != b.Version:
+		return problem("it is %v, not %v", a.Version, b.Version)
 	case a.Layers != b.Layers || a.Embed != b.Embed:
 		return problem("it has %d layers of %d channels, not %d of %d", a.Layers, a.Embed, b.Layers, b.Embed)
 	case a.Heads != b.Heads || a.HeadSize != b.HeadSize:
@@ -109,7 +110,7 @@ func (s *State) Check(m *infer.Model) error {
 	return nil
 }
 
-// of names the model that the state belongs to.
+// of names the state's model for people.
 func (s *State) of() string {
 	if s.ModelName != "" {
 		return s.ModelName
@@ -117,9 +118,9 @@ func (s *State) of() string {
 	return fmt.Sprintf("a model of %d layers and %d channels", s.Shape.Layers, s.Shape.Embed)
 }
 
-// Begin is the state as a conversation of a model begins from it: at position
-// 0, with nothing drawn. The same weights rounded to another width may go on
-// from it, because a beginning is exact whatever made it.
+// Begin is the snapshot that a conversation begins with: at position 0, with
+// nothing drawn. The model may have the same weights rounded to another type: the
+// conversation has no earlier tokens to be consistent with.
 func (s *State) Begin(m *infer.Model) (*infer.Snapshot, error) {
 	if err := s.Check(m); err != nil {
 		return nil, err

@@ -101,7 +101,7 @@ func checkValues(t *testing.T, s *State) {
 	}
 	for l := range 2 {
 		for i := range 2 * small.Embed {
-			if v := s.Snapshot.State[small.AttShift(l)+i]; v != 0 {
+			if v := s.Snapshot.State[l*small.LayerStateLen()+i]; v != 0 {
 				t.Fatalf("layer %d: shift %d is %g", l, i, v)
 			}
 		}

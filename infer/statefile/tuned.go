@@ -17,19 +17,19 @@ import (
 type Order uint8
 
 // The orders. The released trainers write [head, value, key]: RWKV-LM,
-// RWKV-PEFT and RWKV-LM-RLHF, for RWKV-6 and RWKV-7. RWKV-PEFT of the first
-// days of February 2025 with its FLA kernels wrote [head, key, value], and so
-// do files converted for web-rwkv (.st).
+// RWKV-PEFT and RWKV-LM-RLHF, for every version. With FLA kernels, RWKV-PEFT of the
+// first days of February 2025 wrote [head, key, value]. Files converted for
+// web-rwkv (.st) have that order too.
 const (
 	OrderAuto Order = iota // KeyValue for .st files that are not our own, else ValueKey
 	OrderValueKey
 	OrderKeyValue
 )
 
-// Options say how a file is to be read. The zero value is right for most.
+// Options say how to read a file. The zero value is right for most.
 type Options struct {
 	Order Order
-	// WithoutOffset takes the state of a file with a time_offset alone.
+	// WithoutOffset ignores the time_offset tensors of a file.
 	WithoutOffset bool
 }
 
@@ -55,8 +55,8 @@ func (e *TensorError) Error() string {
 	return fmt.Sprintf("%s: tensor %q: %s", e.Path, e.Tensor, e.Problem)
 }
 
-// readTuned takes the time_state of every layer out of an open checkpoint: a
-// file of nothing else, or a model that it was merged into.
+// readTuned reads the time_state of every layer from a file of nothing else, or from
+// a model that it was merged into.
 func readTuned(f *checkpoint.File, o Options) (*State, error) {
 	r := tunedReader{file: f, merged: isModel(f), withoutOffset: o.WithoutOffset}
 	if err := r.survey(); err != nil {
@@ -67,10 +67,9 @@ func readTuned(f *checkpoint.File, o Options) (*State, error) {
 		return nil, err
 	}
 	state := make([]float32, shape.StateLen())
-	n := shape.Heads * shape.HeadSize * shape.HeadSize
 	for i, t := range r.layers {
-		at := shape.WKV(i)
-		if err := r.read(t, state[at:at+n], shape, r.order(o)); err != nil {
+		first, last := shape.StatePart(i, rwkv.PartWKV)
+		if err := r.read(t, state[first:last], shape, r.order(o)); err != nil {
 			return nil, err
 		}
 	}
@@ -80,8 +79,8 @@ func readTuned(f *checkpoint.File, o Options) (*State, error) {
 	}, nil
 }
 
-// isModel says that a file holds the weights of a model, into which a state
-// may have been merged.
+// isModel says whether a file has the weights of a model, into which a state may
+// have been merged.
 func isModel(f *checkpoint.File) bool {
 	_, emb := f.Tensor("emb.weight")
 	_, key := f.Tensor("blocks.0.att.key.weight")
@@ -95,9 +94,8 @@ func nameOf(path string) string {
 }
 
 type tunedReader struct {
-	file   *checkpoint.File
-	merged bool
-	// withoutOffset leaves time_offset aside
+	file          *checkpoint.File
+	merged        bool
 	withoutOffset bool
 	layers        []*checkpoint.Tensor
 }
@@ -106,7 +104,8 @@ func (r *tunedReader) refuse(tensor, format string, args ...any) error {
 	return &TensorError{Path: r.file.Path(), Tensor: tensor, Problem: fmt.Sprintf(format, args...)}
 }
 
-// survey finds every layer's state and refuses what does not belong to one.
+// survey finds the state of every layer and refuses other tensors, unless the file
+// is a model.
 func (r *tunedReader) survey() error {
 	found := map[int]*checkpoint.Tensor{}
 	for _, name := range r.file.Names() {
@@ -151,9 +150,8 @@ func splitLayer(name string) (layer int, rest string, ok bool) {
 	return layer, rest, true
 }
 
-// checkOffset refuses a time_offset that would do anything: it scales what a
-// layer reads from its state, for as long as the conversation lasts, and is an
-// adapter's business.
+// checkOffset refuses a time_offset that is not zero. It scales what a layer reads
+// from its state at every token, which only an adapter can do.
 func (r *tunedReader) checkOffset(t *checkpoint.Tensor) error {
 	if !floating(t.DType) {
 		return r.refuse(t.Name, "its values are %s; only floating point is read", t.DType)
@@ -173,7 +171,7 @@ func (r *tunedReader) checkOffset(t *checkpoint.Tensor) error {
 	return nil
 }
 
-// shape is what the layers agree on.
+// shape is the one that all layers have.
 func (r *tunedReader) shape() (rwkv.Shape, error) {
 	var first rwkv.Shape
 	for i, t := range r.layers {
@@ -190,7 +188,7 @@ func (r *tunedReader) shape() (rwkv.Shape, error) {
 			return first, r.refuse(t.Name, "%d heads of %d cannot be", heads, size)
 		}
 		if i == 0 {
-			first = rwkv.Shape{Version: rwkv.V7, Layers: len(r.layers), Embed: heads * size, Heads: heads, HeadSize: size}
+			first = rwkv.TimeStateShape(len(r.layers), heads, size)
 		}
 		if heads != first.Heads || size != first.HeadSize {
 			return first, r.refuse(t.Name, "%d heads of %d, and layer 0 has %d of %d", heads, size, first.Heads, first.HeadSize)
@@ -206,8 +204,8 @@ func floating(d checkpoint.DType) bool {
 	return d == checkpoint.F32 || d == checkpoint.F16 || d == checkpoint.BF16 || d == checkpoint.F64
 }
 
-// order chooses how the matrices lie. Those of a model converted for web-rwkv
-// were turned when it was opened.
+// order is the order of the file's matrices. Package checkpoint has transposed those
+// of a model converted for web-rwkv already.
 func (r *tunedReader) order(o Options) Order {
 	switch {
 	case o.Order != OrderAuto:

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// An Assembler turns a stream of bytes into valid UTF-8 text, holding back a
-// character until all of it is there. However the stream is split, the pieces
-// join to the same text: that of string([]rune(stream)), in which every byte
-// that is part of no character is one U+FFFD. The zero value is ready.
+// An Assembler turns a stream of bytes into valid UTF-8 text. It holds back the
+// bytes of an incomplete character. However the stream is split, the joined text is
+// string([]rune(stream)), in which every byte that is part of no character is one
+// U+FFFD. The zero value is ready.
 type Assembler struct {
 	tail [utf8.UTFMax - 1]byte // the beginning of a character
 	n    int
@@ -37,9 +37,9 @@ func (a *Assembler) Push(p []byte) string {
 	return out.String()
 }
 
-// complete decodes the character that begins in the tail, and returns what it
-// leaves of p, which is not empty. Of a tail that is no character after all,
-// only the first byte is given up; the rest goes on.
+// complete decodes the character that begins in the tail and goes on in p, which is
+// not empty, and returns the rest of p. If the tail is no beginning of a character,
+// only its first byte becomes U+FFFD; the others stay.
 func (a *Assembler) complete(out *strings.Builder, p []byte) []byte {
 	var both [2 * utf8.UTFMax]byte
 	held := a.n
@@ -59,8 +59,7 @@ func (a *Assembler) complete(out *strings.Builder, p []byte) []byte {
 	return p
 }
 
-// Flush ends the stream: what is held back can become no character any more,
-// and each byte of it is one U+FFFD.
+// Flush ends the stream and returns one U+FFFD for each byte held back.
 func (a *Assembler) Flush() string {
 	s := strings.Repeat(string(utf8.RuneError), a.n)
 	a.n = 0
@@ -75,8 +74,8 @@ func (a *Assembler) Pending() []byte {
 	return append([]byte(nil), a.tail[:a.n]...)
 }
 
-// Restore continues as the Assembler whose Pending this is. Of other bytes,
-// it keeps the beginning of a character with which they end.
+// Restore continues as the Assembler whose Pending this is. Of any other bytes it
+// keeps the incomplete character at their end.
 func (a *Assembler) Restore(pending []byte) {
 	a.n = 0
 	for i := max(0, len(pending)-len(a.tail)); i < len(pending); i++ {

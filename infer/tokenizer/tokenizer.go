@@ -29,7 +29,8 @@ func NewBytes() *Tokenizer {
 	return t
 }
 
-// Encode appends the tokens of text to dst. It never fails: the vocabulary holds every byte.
+// Encode appends the tokens of text to dst. It cannot fail, because a vocabulary has
+// every single byte.
 func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 	units := t.trie.units
 	for i := 0; i < len(text); {
@@ -61,7 +62,8 @@ func (t *Tokenizer) Decode(dst []byte, ids []int32) []byte {
 	return dst
 }
 
-// Bytes are the bytes of a token; nil for ids without text, such as 0. The caller must not change them.
+// Bytes are the bytes of a token; nil for ids without text, such as 0. The caller must
+// not change them.
 func (t *Tokenizer) Bytes(id int32) []byte {
 	if id < 0 || int(id) >= t.Size() {
 		return nil

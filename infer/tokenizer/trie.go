@@ -2,9 +2,9 @@ package tokenizer
 
 import "errors"
 
-// A trie over token bytes, flattened into a double array. A node is the index
-// of a unit; its child for byte c, if there is one, is at base^c, and says in
-// its parent field whose child it is. One load per byte decides.
+// A trie over token bytes, as a double array. A node is the index of a unit. Its
+// child for byte c is the unit base^c, if the parent field of that unit is the node.
+// So a lookup loads one unit for each byte.
 //
 // Node 0 is the root. Its children are the units rootBase to rootBase+255: all
 // of them exist, because a vocabulary holds every single byte.
@@ -113,8 +113,8 @@ func branches(words []word, s span, lo int32, labels []byte, starts []int32) ([]
 	return labels, append(starts, s.hi)
 }
 
-// tries bounds the search for a place of a node with several children. The
-// gaps that it leaves are filled by nodes with one child, which fit anywhere.
+// tries bounds the search for the place of a node with several children. Nodes with
+// one child, which fit anywhere, fill the gaps that it leaves.
 const tries = 64
 
 // place finds a base whose units for all labels are free.

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// Bounds of what a vocabulary file may ask for.
+// Bounds of a vocabulary file.
 const (
 	maxFileBytes  = 64 << 20
 	maxTokenBytes = 1024 // World's longest has 128
@@ -21,8 +21,8 @@ const (
 //
 // for each token, with text ('...') or byte (b'...') literals and LF or CRLF;
 // and the JSON object {"ID": "text" or [bytes], ...} of web-rwkv and ai00. All
-// 256 single bytes must be there. An entry for id 0 is passed over: 0 ends a
-// text, whatever it is called. The name is for people.
+// 256 single bytes must be there. An entry for id 0 is ignored: 0 ends a
+// text and has no bytes. The name is for people.
 func Parse(name string, data []byte) (*Tokenizer, error) {
 	if len(data) > maxFileBytes {
 		return nil, fmt.Errorf("vocabulary %s: %d bytes are more than a vocabulary has (at most %d)", name, len(data), maxFileBytes)
@@ -42,7 +42,7 @@ func Parse(name string, data []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// A vocabulary is a Tokenizer in the making: tokens in the order of a file.
+// A vocabulary is the tokens of a file, in its order.
 type vocabulary struct {
 	name  string
 	text  []byte
@@ -61,7 +61,7 @@ func (v *vocabulary) add(id int32, token []byte) {
 	v.items = append(v.items, item{id, lo, uint32(len(v.text))})
 }
 
-// checkEntry refuses what no vocabulary has.
+// checkEntry refuses ids and tokens out of bounds.
 func checkEntry(id, length int) error {
 	switch {
 	case id < 0 || id >= maxTokens:
@@ -74,7 +74,7 @@ func checkEntry(id, length int) error {
 	return nil
 }
 
-// tokenizer checks the vocabulary as a whole and makes it usable.
+// tokenizer checks the vocabulary as a whole and makes a Tokenizer of it.
 func (v *vocabulary) tokenizer() (*Tokenizer, error) {
 	if len(v.items) == 0 {
 		return nil, errors.New("it has no tokens; is it a vocabulary file?")

@@ -14,8 +14,8 @@ var worldFile []byte
 // worldBytes is the size of the decompressed file.
 const worldBytes = 1_093_733
 
-// World is the vocabulary of the World models: 65,529 tokens. It is made on
-// the first call and shared.
+// World is the vocabulary of the World models: 65,529 tokens. The first call makes it;
+// later ones share it.
 func World() *Tokenizer { return world() }
 
 var world = sync.OnceValue(func() *Tokenizer {
@@ -52,8 +52,8 @@ const (
 	byteEntries  = 256     // models that read bytes
 )
 
-// ForVocab chooses a tokenizer for a model with n rows in its head, when the
-// model brings none of its own. Rows from the tokenizer's Size up have no text.
+// ForVocab chooses the tokenizer of a model that has none in its file, by the number
+// of rows of its head. Rows from the tokenizer's Size up have no text.
 func ForVocab(n int) (*Tokenizer, error) {
 	switch {
 	case n >= worldEntries && n <= worldMost:

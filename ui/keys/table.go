@@ -212,7 +212,7 @@ var programTable = []Action{
 	{ID: ListRename, Title: "Rename", Help: "rename the selected conversation", Category: Lists, Keys: []string{"f2"}, Contexts: List, Hidden: true},
 	{ID: ListPin, Title: "Pin", Help: "list the conversation first, or no longer", Category: Lists, Keys: []string{"alt+p"}, Contexts: List, Hidden: true},
 	{ID: ListArchive, Title: "Archive", Help: "move the conversation to the archive, or back", Category: Lists, Keys: []string{"alt+a"}, Contexts: List, Hidden: true},
-	{ID: ListView, Title: "Archive and bin", Help: "switch between list, archive and bin", Category: Lists, Keys: []string{"tab"}, Contexts: List, Hidden: true},
+	{ID: ListView, Title: "Archive and bin", Help: "switch list, archive and bin; complete a path", Category: Lists, Keys: []string{"tab"}, Contexts: List, Hidden: true},
 	{ID: ListInspect, Title: "Inspect", Help: "inspect the selected state", Category: Lists, Keys: []string{"alt+i"}, Contexts: List, Hidden: true},
 	{ID: ListNewline, Title: "New line", Help: "start a new line in a text of several lines", Category: Lists, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: List, Hidden: true},
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"charm.land/bubbles/v2/spinner"
+
 	"rookery/chat/turn"
 	"rookery/ui/graph"
 	"rookery/ui/keys"
@@ -75,8 +77,11 @@ func FormatAge(now, then time.Time) string {
 }
 
 // HintFor is the key of an action for a sentence, or its slash command.
-func HintFor(h Host, id keys.ID) string {
-	if key := h.Keymap().Hint(keys.Composer, id); key != "" {
+func HintFor(h Host, id keys.ID) string { return HintIn(h.Keymap(), id) }
+
+// HintIn is the key that a keymap has for an action, or the slash command.
+func HintIn(m keys.Map, id keys.ID) string {
+	if key := m.Hint(keys.Composer, id); key != "" {
 		return key
 	}
 	a, _ := keys.Find(id)
@@ -89,6 +94,15 @@ func BlockStyle(th theme.Theme) graph.Style {
 		return graph.Blocks
 	}
 	return graph.ASCII
+}
+
+// SpinnerPicture is the n-th picture of the spinner in a theme.
+func SpinnerPicture(th theme.Theme, n int) string {
+	pictures := spinner.MiniDot.Frames
+	if !th.Glyphs.Braille {
+		pictures = spinner.Line.Frames
+	}
+	return pictures[n%len(pictures)]
 }
 
 // ExpandHome puts the home directory in the place of a tilde at the beginning

@@ -61,9 +61,11 @@ func (c *Chooser) Fill(entries []Entry) {
 	}
 }
 
-// String and Len make the entries a source of the fuzzy search.
+// String is what the fuzzy search sees of an entry.
 func (c *Chooser) String(i int) string { return c.entries[i].Title + " " + c.entries[i].Detail }
-func (c *Chooser) Len() int            { return len(c.entries) }
+
+// Len is the number of entries.
+func (c *Chooser) Len() int { return len(c.entries) }
 
 func (c *Chooser) filter() {
 	c.asked, c.selected, c.top = c.query.Changes(), 0, 0

@@ -13,10 +13,13 @@ import (
 // A Feature is what a room adds to the program. A zero field adds nothing.
 type Feature struct {
 	// Actions are carried out on the screen, with the argument of a slash command.
+	// One that is a command too is what happens without an argument.
 	Actions map[keys.ID]func(h Host, arg string) tea.Cmd
 	// Commands concern one conversation and need no screen: the line mode has
-	// them too. An id among both is a command when it has an argument.
+	// them too.
 	Commands map[keys.ID]func(c Call) (said string, err error)
+	// Then shows on the screen what a command has done.
+	Then map[keys.ID]func(t Tab)
 	// Panels are shown and put away by actions. One that is among Actions too
 	// is left to that.
 	Panels map[keys.ID]Panel

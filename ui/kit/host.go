@@ -115,4 +115,7 @@ type Prompt interface {
 	// Fill replaces the text, Clear takes it away.
 	Fill(text string)
 	Clear()
+	// Change puts the text of a turn there, whatever its size: what is sent then
+	// takes its place.
+	Change(t turn.Turn)
 }

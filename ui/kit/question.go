@@ -74,10 +74,9 @@ func (q *Question) Resize(width, height int) {
 	q.input.SetWidth(InnerWidth(questionWidth, width) - 1) // the cursor may stand behind the text
 }
 
-// Draw returns the box.
-func (q *Question) Draw(th theme.Theme, m keys.Map) Box {
-	inner := InnerWidth(questionWidth, q.width)
-	var content []string
+// content is what the question is about and the text on a screen of some height,
+// and where the cursor is in it.
+func (q *Question) content(th theme.Theme, inner, height int) (content []string, x, y int) {
 	about, style := q.about, th.Muted
 	if q.wrong != "" {
 		about, style = q.wrong, th.Error
@@ -87,7 +86,7 @@ func (q *Question) Draw(th theme.Theme, m keys.Map) Box {
 			content = append(content, style.Render(line))
 		}
 	}
-	switch room := q.height - 4; {
+	switch room := height - 4; {
 	case q.wrong != "":
 		content = content[:min(len(content), max(0, room))]
 	case len(content) > max(0, room-2):
@@ -98,18 +97,30 @@ func (q *Question) Draw(th theme.Theme, m keys.Map) Box {
 	if q.multi {
 		rows = max(3, q.input.Rows())
 	}
-	rows = max(1, min(rows, q.height-3-head))
+	rows = max(1, min(rows, height-3-head))
 	q.input.Scroll(rows)
 	lines, x, y := q.input.Draw(rows)
 	content = append(content, lines...)
 	for len(content) < head+rows {
 		content = append(content, "")
 	}
-	hints := []string{m.Hint(keys.List, keys.ListAccept), q.verb, m.Hint(keys.List, keys.ListCancel), "close"}
+	return content, x, head + y
+}
+
+// hints are the keys of the question and what they do.
+func (q *Question) hints(m keys.Map) []string {
+	return []string{m.Hint(keys.List, keys.ListAccept), q.verb, m.Hint(keys.List, keys.ListCancel), "close"}
+}
+
+// Draw returns the box.
+func (q *Question) Draw(th theme.Theme, m keys.Map) Box {
+	inner := InnerWidth(questionWidth, q.width)
+	content, x, y := q.content(th, inner, q.height)
+	hints := q.hints(m)
 	if q.multi {
 		hints = append(hints, m.Hint(keys.List, keys.ListNewline), "new line")
 	}
-	return Frame(th, q.title, content, HintLine(th, inner-2, hints...), inner, q.width, q.height).WithCursor(x, head+y)
+	return Frame(th, q.title, content, HintLine(th, inner-2, hints...), inner, q.width, q.height).WithCursor(x, y)
 }
 
 // A Confirmation asks before something that cannot be undone.
@@ -155,12 +166,14 @@ func Refuse(h Host, err error) bool {
 	if len(dialogs) == 0 {
 		return false
 	}
-	q, ok := dialogs[len(dialogs)-1].(*Question)
+	q, ok := dialogs[len(dialogs)-1].(interface{ refuse(why string) })
 	if ok {
-		q.wrong = OneLine(err.Error())
+		q.refuse(OneLine(err.Error()))
 	}
 	return ok
 }
+
+func (q *Question) refuse(why string) { q.wrong = why }
 
 // HoldsWork says that a click beside the question does not close it.
 func (q *Question) HoldsWork() bool { return true }

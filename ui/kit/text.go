@@ -2,6 +2,7 @@ package kit
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -140,7 +141,34 @@ func FormatRate(r float64) string {
 	return fmt.Sprintf("%.1f", r)
 }
 
-// normalizePaste makes the line ends of a terminal's paste plain ones.
+// NormalizeLineEnds makes the line ends of a terminal's paste plain ones.
 func NormalizeLineEnds(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+}
+
+// JoinFitting joins parts on one line; those that do not fit are left out from
+// the end.
+func JoinFitting(parts []string, width int) string {
+	line := parts[0]
+	for _, p := range parts[1:] {
+		if p == "" {
+			continue
+		}
+		if next := line + " · " + p; ansi.StringWidth(next) <= width {
+			line = next
+		}
+	}
+	return Fit(line, width)
+}
+
+// ParseNumber reads the argument of a command; without one it is otherwise.
+func ParseNumber(arg string, otherwise int) (int, error) {
+	if arg == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(arg)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number", arg)
+	}
+	return n, nil
 }

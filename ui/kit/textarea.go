@@ -155,7 +155,7 @@ var deletions = map[keys.ID]func(a *TextArea) position{
 	keys.DeleteToStart: (*TextArea).lineStart, keys.DeleteToEnd: (*TextArea).lineEnd,
 }
 
-// edits reports whether an action is one of text editing.
+// IsEdit reports whether an action is one of text editing.
 func IsEdit(id keys.ID) bool { return motions[id] != nil || deletions[id] != nil }
 
 // Edit carries out an editing action; it reports false for any other.

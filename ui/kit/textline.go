@@ -121,9 +121,11 @@ func (l *TextLine) at(row, cell int) int {
 // RowCount is how many rows the line is broken into.
 func (l *TextLine) RowCount() int { return len(l.rows) }
 
-// RowStart and rowEnd are where a row begins and ends, in bytes.
+// RowStart is the byte at which a row begins.
 func (l *TextLine) RowStart(row int) int { return l.offset(l.rows[row]) }
-func (l *TextLine) RowEnd(row int) int   { return l.offset(l.end(row)) }
+
+// RowEnd is the byte at which a row ends.
+func (l *TextLine) RowEnd(row int) int { return l.offset(l.end(row)) }
 
 // KeepRows cuts off what is behind the first n rows.
 func (l *TextLine) KeepRows(n int) {

@@ -35,14 +35,13 @@ func export(h kit.Host, arg string) tea.Cmd {
 	e := NewExport(arg, h.Tab().Title())
 	if arg == "" {
 		about := "A file that ends in .md or .json, or in " + transfer.BundleExt + " for a bundle with all versions."
-		h.OpenDialog(kit.NewQuestion(h.Theme(), "Export the conversation", about, "write", e.Path, false, func(h kit.Host, text string) tea.Cmd {
+		return kit.AskPath(h, "Export the conversation", about, "write", e.Path, func(h kit.Host, text string) tea.Cmd {
 			h.CloseDialog()
 			if text = strings.TrimSpace(text); text == "" {
 				return nil
 			}
 			return export(h, text)
-		}))
-		return nil
+		})
 	}
 	ctx, w := h.Context(), h.Workspace()
 	return kit.Await(func() (string, error) {

@@ -20,14 +20,13 @@ import (
 func (l *library) importFiles(h kit.Host, pattern string) tea.Cmd {
 	if pattern == "" {
 		about := "A bundle, a JSON export, or a ShareGPT or OpenAI file; * stands for any characters."
-		h.OpenDialog(kit.NewQuestion(h.Theme(), "Import conversations", about, "import", "", false, func(h kit.Host, text string) tea.Cmd {
+		return kit.AskPath(h, "Import conversations", about, "import", "", func(h kit.Host, text string) tea.Cmd {
 			h.CloseDialog()
 			if text = strings.TrimSpace(text); text == "" {
 				return nil
 			}
 			return l.importFiles(h, text)
-		}))
-		return nil
+		})
 	}
 	ctx, w := h.Context(), h.Workspace()
 	return kit.Await(func() ([]transfer.Result, error) { return Import(ctx, w, pattern) }, l.imported)

@@ -54,17 +54,7 @@ func (f *flow) reset() {
 	f.text, f.runs, f.marks, f.cells = f.text[:0], f.runs[:0], f.marks[:0], f.cells[:0]
 }
 
-// add appends text that stands at src in the source, or nowhere if src < 0.
-func (f *flow) add(s []byte, p pen, src int) {
-	if len(s) == 0 {
-		return
-	}
-	f.marks = append(f.marks, mark{len(f.text), src})
-	f.text = append(f.text, s...)
-	f.ink(p)
-}
-
-// addString is add for text that is not in the source.
+// addString appends text that is not in the source.
 func (f *flow) addString(s string, p pen) {
 	if s == "" {
 		return

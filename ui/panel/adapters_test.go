@@ -14,11 +14,12 @@ import (
 // the conversation uses at half strength.
 func testAdapters(t *testing.T) *Adapters {
 	t.Helper()
-	shape := rwkv.Shape{Version: rwkv.V7, Layers: 2, Embed: 64, FFN: 256, Vocab: 1000, RankW: 8, RankA: 8, RankV: 8, RankG: 8}
+	shape := rwkv.Shape{Version: rwkv.V7, Layers: 2, Embed: 64, FFN: 256, Vocab: 1000, Ranks: rwkv.Ranks{8, 8, 8, 8}}
 	a := turn.Adapter{Name: "poet", Path: "/models/poet.pth", Fingerprint: "half", Options: adapter.Options{Alpha: 32, Strength: 0.5}}
 	read := &adapter.Adapter{Name: "poet", Fingerprint: "half", Shape: shape, Layers: make([]adapter.Layer, 2)}
 	for i := range read.Layers {
-		for at := range adapter.LayerTargets {
+		read.Layers[i].Deltas = map[adapter.Target]*adapter.Delta{}
+		for _, at := range adapter.LayerTargets(shape) {
 			read.Layers[i].Deltas[at] = &adapter.Delta{Form: adapter.LoRA, Out: 64, In: 64, Rank: 16, Scale: 1}
 		}
 	}

@@ -26,10 +26,9 @@ func bakePath(h kit.Host, path string) tea.Cmd {
 
 func askBakeFile(h kit.Host) tea.Cmd {
 	about := "Its text is read from the beginning. Conversations that begin from the state have read all of it."
-	h.OpenDialog(kit.NewQuestion(h.Theme(), "Bake a text file", about, "read it", "", false, func(h kit.Host, path string) tea.Cmd {
+	return kit.AskPath(h, "Bake a text file", about, "read it", "", func(h kit.Host, path string) tea.Cmd {
 		return bakePath(h, strings.TrimSpace(path))
-	}))
-	return nil
+	})
 }
 
 func askBakeSystem(h kit.Host) tea.Cmd {
@@ -47,14 +46,13 @@ func askBakeSystem(h kit.Host) tea.Cmd {
 
 func askImport(h kit.Host) tea.Cmd {
 	about := "A .pth or .safetensors file with time_state, or an .rkstate file."
-	h.OpenDialog(kit.NewQuestion(h.Theme(), "Import a state", about, "import", "", false, func(h kit.Host, path string) tea.Cmd {
+	return kit.AskPath(h, "Import a state", about, "import", "", func(h kit.Host, path string) tea.Cmd {
 		model := h.Workspace().Engine().Model()
 		return change(h, func(ctx context.Context, l *library.Library) (string, error) {
 			s, err := l.Import(ctx, kit.ExpandHome(strings.TrimSpace(path)), "", statefile.Options{}, model)
 			return "imported “" + kit.OneLine(s.Name) + "”", err
 		})
-	}))
-	return nil
+	})
 }
 
 func askKeep(h kit.Host) tea.Cmd {

@@ -1,6 +1,7 @@
-// Package kernel is the arithmetic of the CPU backend: packed weight
-// matrices, products of activations with them, the RWKV-7 recurrence, the
-// vector functions of a block, and the worker pool that runs them.
+// Package kernel is the arithmetic of the CPU backend: packed weight matrices,
+// products of activations with them, the vector functions of a block, and the
+// worker pool that runs them. The recurrence of a model version is in files named
+// for the version.
 //
 // # Paths
 //

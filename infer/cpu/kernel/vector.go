@@ -27,7 +27,7 @@ func (p Path) GroupNorm(dst, x, weight, bias []float32, groups int, eps float32)
 	}
 }
 
-// Shift sets dst = x + (prev-x)·mix: the token shift of RWKV-6 and 7. dst may
+// Shift sets dst = x + (prev-x)·mix: the token shift. dst may
 // be x or prev.
 func (p Path) Shift(dst, x, prev, mix []float32) {
 	sameLen("token shift", len(x), len(dst), len(prev), len(mix))
