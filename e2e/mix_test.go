@@ -17,7 +17,7 @@ func TestMixer(t *testing.T) {
 	x.see("Add a state to the mix", "demo-animals", "demo-sad")
 	x.typed("sad")
 	x.keys("Enter")
-	x.see("own run", "1.00", "67%", "2 rows a step", "mix own=1,demo-sad=0.5")
+	x.see("this chat", "1.00", "67%", "2 rows a step", "mix own=1,demo-sad=0.5")
 	x.keys("Down", "Right", "S-Right")
 	x.see("0.75")
 	x.keys("m")
@@ -28,7 +28,7 @@ func TestMixer(t *testing.T) {
 	x.see("100%")
 	x.keys("Down", "0")
 	x.see("they must add up to more than 0")
-	x.typed("\x1b[<0;76;4M") // the left button goes down on the fader, and up
+	x.typed("\x1b[<0;76;4M") // the left button goes down on the slider, and up
 	x.typed("\x1b[<0;76;4m")
 	x.see("demo-sad=1.75")
 	x.keys("w")
@@ -40,7 +40,7 @@ func TestMixer(t *testing.T) {
 	x.gone("2 rows a step")
 
 	x.say("Tell me a story.", 1)
-	strip := regexp.MustCompile(`(?m)^demo-sad [▁▂▃▄▅▆█]{20,}`)
+	strip := regexp.MustCompile(`(?m)^demo-sad +[▁▂▃▄▅▆█]{20,}`)
 	x.until("showing the heat strip", func(screen string) bool { return strip.MatchString(screen) })
 	x.see("tokens · reached its longest length · mix own=0") // the rest fits if there are few tokens a second
 	x.keys("M-J")
@@ -48,7 +48,7 @@ func TestMixer(t *testing.T) {
 	x.keys("Home", "Right")
 	x.see("2/30")
 	x.keys("M-J")
-	x.gone("demo-sad ▄")
+	x.gone("demo-sad  ▄")
 	x.typed("/mix own=1,demo-sad=-0.25,demo-animals=0.5")
 	x.keys("Enter", "F5") // it waits for the mix
 	x.see("version 2 of 2")
@@ -71,7 +71,7 @@ func TestMixer(t *testing.T) {
 	x.see("── mix own=0,demo-sad=1.75")
 	x.typed("/mix off")
 	x.keys("Enter")
-	x.see("no mix: the conversation's own run alone")
+	x.see("no mix: this chat alone")
 	x.gone("── mix own")
 	x.typed("/mix demo-happy=1")
 	x.keys("Enter")

@@ -2,7 +2,6 @@ package ui
 
 import (
 	"errors"
-	"maps"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -23,9 +22,9 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 		return nil
 	case t.opening() && needsConversation(id):
 		return m.fail(errOpening)
-	case t.mixing > 0 && usesMix(id):
-		t.held = func() tea.Cmd { return run(arg) }
-		return m.say("waiting for the mix, which is still being read")
+	case t.holds > 0 && beginsAnswer(id):
+		t.held = func(kit.Host) tea.Cmd { return run(arg) }
+		return m.say("waiting for " + t.heldFor + ", which is still being read")
 	}
 	return run(arg)
 }
@@ -43,12 +42,21 @@ func needsConversation(id keys.ID) bool {
 	return false
 }
 
+// beginsAnswer says that an action begins answers.
+func beginsAnswer(id keys.ID) bool {
+	switch id {
+	case keys.Retry, keys.Continue, keys.Best, keys.EditLast, keys.Compare, keys.Reread:
+		return true
+	}
+	return false
+}
+
 // table says what every action does. Editing and list actions are missing:
 // they are carried out where the text or the list is.
 func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
-		keys.System: m.system, keys.Think: m.think,
+		keys.System:  m.system,
 		keys.Suspend: func(string) tea.Cmd { return tea.Suspend },
 
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
@@ -61,17 +69,11 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.MoveTabDown: m.on(func() { m.moveTab(1) }),
 		keys.Tab9:        m.on(func() { m.goTo(len(m.tabs) - 1) }),
 
-		keys.SamplingPanel: func(string) tea.Cmd { return m.togglePanel(samplingPanel) },
-		keys.MonitorPanel:  func(string) tea.Cmd { return m.togglePanel(monitorPanel) },
-		keys.FocusPanel:    m.focusPanel, keys.ClosePanel: m.on(m.closePanel), keys.Preset: m.preset,
-		keys.SavePreset: m.askPresetName, keys.SaveDefault: m.saveDefault,
+		keys.FocusPanel: m.focusPanel, keys.ClosePanel: m.on(m.closePanel),
 
 		keys.Palette: m.openPalette, keys.Help: m.openHelp, keys.Mouse: m.toggleMouse,
 		keys.Redraw: func(string) tea.Cmd { return tea.ClearScreen }, keys.Interrupt: m.interrupt, keys.Quit: m.leave,
 	}
-	maps.Copy(table, m.mixTable())
-	maps.Copy(table, m.adaptersTable())
-	maps.Copy(table, m.modelsTable())
 	for id, run := range transcript.Actions() {
 		table[id] = func(arg string) tea.Cmd { return run(m.tab().transcript, m, arg) }
 	}
@@ -82,6 +84,9 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		}
 	}
 	for _, f := range m.features {
+		for id := range f.Panels {
+			table[id] = func(string) tea.Cmd { return m.TogglePanel(id) }
+		}
 		for id, run := range f.Commands {
 			if _, own := table[id]; !own {
 				table[id] = func(arg string) tea.Cmd { return m.call(id, arg, run, f.Then[id]) }
@@ -101,9 +106,6 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		table[id] = m.on(func() { m.goTo(i) })
 	}
 	table[keys.Continue] = m.goOn(table[keys.Continue])
-	for _, id := range keys.Parameters() {
-		table[id] = func(arg string) tea.Cmd { return m.command(id, arg) }
-	}
 	return table
 }
 
@@ -124,6 +126,9 @@ func (m *Model) command(id keys.ID, arg string) tea.Cmd {
 // call gives a command of a room to the conversation, and shows what it has done.
 func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error), then func(kit.Tab)) tea.Cmd {
 	t := m.tab()
+	if t.Dialogue() == nil {
+		return m.fail(errOpening)
+	}
 	said, err := run(kit.Call{ID: id, Arg: arg, Dialogue: t.Dialogue(), Turn: t.transcript.Target(), Model: m.model, Presets: m.presets()})
 	if err == nil && then != nil {
 		then(t)
@@ -150,8 +155,8 @@ func (m *Model) send(string) tea.Cmd {
 	if isCommand {
 		return m.slash(name, arg)
 	}
-	if t.mixing > 0 {
-		return m.fail(errMixing)
+	if t.holds > 0 {
+		return m.fail(errors.New(t.heldFor + " is still being read: send it again"))
 	}
 	var err error
 	switch {

@@ -3,12 +3,9 @@ package ui
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"rookery/chat/prompt"
-	"rookery/chat/turn"
 	"rookery/infer"
-	"rookery/infer/sampler"
 	"rookery/ui/compare"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
@@ -28,70 +25,6 @@ func command(d dialogue, model *infer.Model, own []prompt.Preset, id keys.ID, ar
 			return "", err
 		}
 		return fmt.Sprintf("%d answers to the prompt", n), d.Best(n)
-	case keys.Think:
-		return setThink(d, model, arg)
-	case keys.Preset:
-		return setPreset(d, prompt.Presets(model, own...), arg)
-	}
-	if f, ok := keys.Parameter(id); ok {
-		return setParameter(d, f, arg)
 	}
 	return "", errNoCommand
-}
-
-// aboutThinking says what the modes do.
-var aboutThinking = map[turn.ThinkMode]string{
-	turn.ThinkOff:     "nothing is added to the prompt",
-	turn.ThinkFast:    "an empty thought: the answer comes at once",
-	turn.ThinkFree:    "the model thinks as long as it likes",
-	turn.ThinkShort:   "a short thought",
-	turn.ThinkLong:    "a long thought",
-	turn.ThinkChinese: "a thought in Chinese",
-}
-
-// errNoThinking says why there is nothing to choose.
-func errNoThinking(model *infer.Model) error {
-	return fmt.Errorf("%s was not trained to think; the G1 models were", model.Name)
-}
-
-func setThink(d dialogue, model *infer.Model, arg string) (string, error) {
-	modes := prompt.ThinkModes(model)
-	var names []string
-	for _, mode := range modes {
-		if strings.EqualFold(arg, string(mode)) {
-			return "thinking: " + arg + ", from the next turn on", d.SetThink(mode)
-		}
-		names = append(names, string(mode))
-	}
-	if len(modes) == 1 {
-		return "", errNoThinking(model)
-	}
-	return "", fmt.Errorf("%q is not a thinking mode of %s: choose %s", arg, model.Name, strings.Join(names, ", "))
-}
-
-func setPreset(d dialogue, presets []prompt.Preset, name string) (string, error) {
-	var names []string
-	for _, p := range presets {
-		if strings.EqualFold(p.Name, name) {
-			sampling := p.Sampling
-			sampling.Seed = d.View().Conversation.Sampling.Seed
-			return "preset " + p.Name + ", from the next token on", d.SetSampling(sampling, p.Name)
-		}
-		names = append(names, p.Name)
-	}
-	return "", fmt.Errorf("%q is not a preset: choose %s", name, strings.Join(names, ", "))
-}
-
-// setParameter changes one sampling parameter.
-func setParameter(d dialogue, f *sampler.Field, arg string) (string, error) {
-	p := d.View().Conversation.Sampling
-	if err := f.Parse(&p, arg); err != nil {
-		a, _ := keys.Find(keys.ID(f.Name))
-		return "", fmt.Errorf("%w: write %s", err, a.Usage())
-	}
-	when := "from the next token on"
-	if f.Kind() == sampler.Stream {
-		when = "from the next answer on"
-	}
-	return f.Name + " " + arg + ", " + when, d.SetSampling(p, "")
 }

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"rookery/chat/prompt"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 )
@@ -36,7 +35,7 @@ func (m *Model) openHelp(string) tea.Cmd {
 		about = append(about, "Conversations are kept in "+m.dataDir)
 	}
 	about = append(about, "Every key can be changed in the [keys] table of the configuration.")
-	m.OpenDialog(&helpSheet{th: m.th, keymap: m.keymap, about: about, from: m.helpFrom()})
+	m.OpenDialog(&helpSheet{th: m.th, keymap: m.keymap, about: about, panels: m.titled(), from: m.helpFrom()})
 	return nil
 }
 
@@ -53,40 +52,6 @@ func (m *Model) system(arg string) tea.Cmd {
 		h.CloseDialog()
 		return kit.Report(h, "", t.d.SetSystem(strings.TrimSpace(text)))
 	}))
-	return nil
-}
-
-func (m *Model) think(arg string) tea.Cmd {
-	if arg != "" {
-		return m.command(keys.Think, arg)
-	}
-	var entries []kit.Entry
-	modes := prompt.ThinkModes(m.model)
-	if len(modes) == 1 {
-		return m.fail(errNoThinking(m.model))
-	}
-	for _, mode := range modes {
-		entries = append(entries, kit.Entry{
-			Title: string(mode), Detail: aboutThinking[mode], Choose: kit.Run(keys.Think, string(mode)),
-			Current: m.tab().view.Conversation.Think == mode,
-		})
-	}
-	m.OpenDialog(kit.NewChooser(m.th, "Thinking mode, from the next turn on", "choose", "", entries))
-	return nil
-}
-
-func (m *Model) preset(arg string) tea.Cmd {
-	if arg != "" {
-		return m.command(keys.Preset, arg)
-	}
-	var entries []kit.Entry
-	for _, p := range m.presets() {
-		entries = append(entries, kit.Entry{
-			Title: p.Name, Detail: p.About, Choose: kit.Run(keys.Preset, p.Name),
-			Current: m.tab().view.Conversation.Preset == p.Name,
-		})
-	}
-	m.OpenDialog(kit.NewChooser(m.th, "Sampling preset, from the next token on", "choose", "This model has no presets.", entries))
 	return nil
 }
 

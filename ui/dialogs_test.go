@@ -117,13 +117,3 @@ func TestSystemPrompt(t *testing.T) {
 	b.press("alt+s", "ctrl+u", "ctrl+u", "ctrl+u", "ctrl+u", "enter")
 	b.did(`system ""`)
 }
-
-func TestThinkingModeAndPreset(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
-	b.press("alt+t", "down", "down", "enter")
-	b.did("think free")
-	b.press("alt+a")
-	b.typeText("greedy")
-	b.press("enter")
-	b.did(`sampling 0 1 0 "greedy"`)
-}

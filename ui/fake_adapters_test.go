@@ -51,26 +51,6 @@ func (k *fakeAdapters) TakeAdapter(_ context.Context, name string, o adapter.Opt
 	return turn.Adapter{Name: name, Fingerprint: "print of " + name, Options: o}, k.did("find %s alpha %v blocks %q strength %v", name, o.Alpha, o.Blocks, o.Strength)
 }
 
-func (k *fakeAdapters) Strengthen(_ context.Context, a turn.Adapter, strength float32) (turn.Adapter, error) {
-	a.Options.Strength = strength
-	a.Fingerprint = fmt.Sprintf("print of %s", a.Title())
-	return a, k.did("strength of %s %v", a.Name, strength)
-}
-
-func (k *fakeAdapters) TidyAdapters(context.Context, turn.Adapter) error { return nil }
-
-func (k *fakeAdapters) DropAdapter(_ context.Context, fingerprint string) error {
-	return k.did("drop %s", fingerprint)
-}
-
-func (k *fakeAdapters) ForgetAdapter(_ context.Context, a turn.Adapter) error {
-	return k.did("forget %s", a.Name)
-}
-
-func (k *fakeAdapters) MergeAdapter(_ context.Context, a turn.Adapter, merged bool) (turn.Adapter, error) {
-	return a, k.did("merge %s %v", a.Name, merged)
-}
-
 func (d *fakeDialogue) SetAdapter(a turn.Adapter) error {
 	d.v.Conversation.Adapter, d.v.Adapter = a.Fingerprint, ""
 	if a.Name != "" {

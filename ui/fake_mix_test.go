@@ -3,16 +3,16 @@ package ui
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/infer/scripted"
 )
 
-// fakeMixes are saved mixes in memory.
+// fakeMixes are states and mixes in memory.
 type fakeMixes struct {
-	saved []turn.NamedMix
-	mix   turn.Mix // what ParseMix gives
+	mix turn.Mix // what ParseMix gives
 }
 
 func (k *fakeMixes) ParseMix(_ context.Context, text string) (turn.Mix, error) {
@@ -25,32 +25,18 @@ func (k *fakeMixes) ParseMix(_ context.Context, text string) (turn.Mix, error) {
 	return k.mix, nil
 }
 
-func (k *fakeMixes) Mixes(context.Context) ([]turn.NamedMix, error) { return k.saved, nil }
-
-func (k *fakeMixes) FindMix(_ context.Context, name string) (turn.Mix, error) {
-	for _, m := range k.saved {
-		if m.Name == name {
-			return m.Mix, nil
-		}
-	}
-	return turn.Mix{}, fmt.Errorf("there is no saved mix %q", name)
-}
-
-func (k *fakeMixes) SaveMix(ctx context.Context, name string, m turn.Mix) (turn.NamedMix, error) {
-	_ = k.DeleteMix(ctx, name)
-	k.saved = append(k.saved, turn.NamedMix{Name: name, Mix: m})
-	return k.saved[len(k.saved)-1], nil
-}
-
-func (k *fakeMixes) DeleteMix(_ context.Context, name string) error {
-	k.saved = slices.DeleteFunc(k.saved, func(m turn.NamedMix) bool { return m.Name == name })
-	return nil
-}
-
 func (d *fakeDialogue) SetMix(m turn.Mix) error {
 	d.v.Conversation.Mix = m
 	d.v.Version++
 	return d.did("mix %s", m)
 }
 
-func (d *fakeDialogue) Drawn(id turn.ID) []infer.Token { return d.drawn[id] }
+func (d *fakeDialogue) RecentDistribution() *chat.Distribution { return nil }
+
+// NextDistribution of the fake: token 101 is the likeliest.
+func (d *fakeDialogue) NextDistribution(context.Context) (*chat.Distribution, error) {
+	m := scripted.Model()
+	logits := make([]float32, m.Shape.Vocab)
+	logits[101] = 12
+	return chat.NewDistribution(m, &infer.Distribution{Logits: logits, Token: -1}, nil), nil
+}

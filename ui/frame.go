@@ -98,7 +98,6 @@ func (m *Model) look() tea.Cmd {
 			t.transcript.Sync(t.shown())
 		}
 	}
-	m.syncPanel()
 	cmds := []tea.Cmd{cmd, m.reach(), m.awaited()}
 	for _, f := range m.features {
 		if f.Look != nil {
@@ -143,9 +142,6 @@ func (m *Model) animate() tea.Cmd {
 	m.frames.beat++
 	m.tab().transcript.Animate(m.spin())
 	m.measure()
-	if m.frames.beat%8 == 0 {
-		return tea.Batch(m.tick(), m.listAdapters())
-	}
 	return m.tick()
 }
 
@@ -182,8 +178,11 @@ func (m *Model) measure() {
 	if s := m.monitor.stats; s.Steps != steps || s.Rows > 0 { // a request may be seen before its first step
 		m.monitor.busy = now
 	}
-	m.panel.add(m.monitor.stats, now)
-	m.notePaces(now)
+	for _, f := range m.features {
+		if f.Measure != nil {
+			f.Measure(m, m.monitor.stats)
+		}
+	}
 }
 
 // monitor is the strip's memory of the engine.

@@ -6,7 +6,6 @@ import (
 
 	"rookery/ui/keys"
 	"rookery/ui/kit"
-	"rookery/ui/panel"
 	"rookery/ui/theme"
 )
 
@@ -16,6 +15,7 @@ type helpSheet struct {
 	th            theme.Theme
 	keymap        keys.Map
 	about         []string // version and places
+	panels        []titled // and the strip
 	from          string   // the part that it opens at: see helpFrom
 	lines         []string // for the width told
 	top           int
@@ -23,6 +23,12 @@ type helpSheet struct {
 }
 
 const helpWidth = 84
+
+// titled is what has keys of its own.
+type titled interface {
+	Title() string
+	Keys() [][2]string
+}
 
 func (h *helpSheet) Press(id keys.ID, text string) kit.Action {
 	switch {
@@ -52,7 +58,7 @@ func (h *helpSheet) rows() int                 { return max(1, h.height-4) }
 
 func (h *helpSheet) Resize(width, height int) {
 	h.width, h.height = width, height
-	lines, parts := helpLines(h.th, h.keymap, h.about, kit.InnerWidth(helpWidth, width))
+	lines, parts := helpLines(h.th, h.keymap, h.about, h.panels, kit.InnerWidth(helpWidth, width))
 	if h.lines == nil {
 		h.top = parts[h.from]
 	}
@@ -70,8 +76,8 @@ func (m *Model) helpFrom() string {
 		return ""
 	}
 	switch {
-	case m.heat.focused:
-		return panelPart("Heat strip")
+	case m.strip.Focused():
+		return panelPart(m.strip.Title())
 	case m.focus == keys.Panel && m.panel.open():
 		return panelPart(m.panel.current().Title())
 	}
@@ -90,7 +96,7 @@ func (h *helpSheet) Draw(th theme.Theme, m keys.Map) kit.Box {
 
 // helpLines is the sheet: keys on the left, what they do, and the command. parts
 // are the lines where categories, actions and the keys of panels begin.
-func helpLines(th theme.Theme, m keys.Map, about []string, width int) (lines []string, parts map[string]int) {
+func helpLines(th theme.Theme, m keys.Map, about []string, panels []titled, width int) (lines []string, parts map[string]int) {
 	parts = map[string]int{}
 	for _, line := range about {
 		lines = append(lines, th.Muted.Render(kit.Fit(line, width)))
@@ -125,9 +131,9 @@ func helpLines(th theme.Theme, m keys.Map, about []string, width int) (lines []s
 		if category != keys.Program {
 			continue
 		}
-		for _, s := range panel.Help {
-			head(panelPart(s.Title))
-			for _, k := range s.Keys {
+		for _, p := range panels {
+			head(panelPart(p.Title()))
+			for _, k := range p.Keys() {
 				row(k[0], k[1])
 			}
 		}

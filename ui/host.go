@@ -15,6 +15,7 @@ import (
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/library"
+	"rookery/ui/panel"
 	"rookery/ui/states"
 	"rookery/ui/theme"
 	"rookery/ui/tree"
@@ -34,6 +35,19 @@ func (m *Model) Model() *infer.Model { return m.model }
 
 // Presets are the model's and the person's own.
 func (m *Model) Presets() []prompt.Preset { return m.presets() }
+
+func (m *Model) presets() []prompt.Preset { return prompt.Presets(m.model, m.settings.Presets...) }
+
+// AddPreset makes a preset of the person known.
+func (m *Model) AddPreset(p prompt.Preset) {
+	m.settings.Presets = addPreset(m.settings.Presets, p)
+}
+
+// addPreset puts a preset into a list, in the place of one of its name.
+func addPreset(list []prompt.Preset, p prompt.Preset) []prompt.Preset {
+	others := slices.DeleteFunc(slices.Clone(list), func(q prompt.Preset) bool { return q.Name == p.Name })
+	return append(others, p)
+}
 
 // Now is the time.
 func (m *Model) Now() time.Time { return m.clock() }
@@ -160,6 +174,7 @@ func features(o Options) []kit.Feature {
 	return []kit.Feature{
 		states.Feature(),
 		library.Feature(),
+		panel.Feature(panel.Options{Surroundings: o.Surroundings, SaveSampling: o.SaveSampling, Models: o.Models, Reopen: o.Reopen}),
 		tree.Feature(),
 		compare.Feature(o.Models),
 	}

@@ -79,7 +79,8 @@ func (m *Model) pasteText(text string) tea.Cmd {
 
 // setFocus moves the keyboard.
 func (m *Model) setFocus(c keys.Context) {
-	m.focus, m.heat.focused = c, false
+	m.focus = c
+	m.strip.Blur()
 	t := m.tab().transcript
 	switch c {
 	case keys.Transcript:

@@ -23,7 +23,6 @@ type Model struct {
 	model     *infer.Model // what the engine runs; nil if unknown
 	reload    <-chan Settings
 	settings  Settings
-	saver     saver // of sampling parameters; may be nil
 	version   string
 	dataDir   string
 	options   Options
@@ -44,12 +43,8 @@ type Model struct {
 	focus         keys.Context // Composer, Transcript or Panel
 	dialogs       []kit.Dialog
 	panel         sidePanel
-	adapting      adapterJob
-	heat          heat
-	distribution  distribution
+	strip         kit.Strip
 	history       *composer.History
-	surroundings  surroundings
-	paces         paces
 
 	notice  notice
 	notices int // counts them
@@ -76,7 +71,7 @@ func New(ctx context.Context, o Options) *Model {
 func newModel(ctx context.Context, k workspace, o Options) *Model {
 	ctx, quit := context.WithCancel(ctx)
 	m := &Model{
-		ctx: ctx, quit: quit, workspace: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, saver: o.SaveSampling, version: o.Version, dataDir: o.DataDir, options: o,
+		ctx: ctx, quit: quit, workspace: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll, history: &composer.History{},
 	}
@@ -84,9 +79,8 @@ func newModel(ctx context.Context, k workspace, o Options) *Model {
 		m.clipboard = o.Clipboard
 	}
 	m.features = features(o)
+	m.addPanels()
 	m.actions = m.table()
-	m.surroundings.read = o.Surroundings
-	m.panel = newSidePanel(defaultTheme(m.dark), m.model)
 	if err := m.applySettings(o.Settings); err != nil {
 		m.notice = notice{text: err.Error(), failed: true}
 	}
@@ -136,35 +130,14 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = m.animate()
 	case settingsMsg:
 		cmd = m.onSettings(Settings(msg))
-	case modelsMsg:
-		cmd = m.onModels(msg)
-	case modelMsg:
-		cmd = m.onModel(msg)
-	case adaptersMsg:
-		m.onAdapters(msg)
-	case adapterMsg:
-		cmd = m.onAdapter(msg)
-	case mixMsg:
-		cmd = m.onMix(msg)
-	case mixStatesMsg:
-		cmd = m.onMixStates(msg)
-	case mixesMsg:
-		cmd = m.onMixes(msg)
-	case nameTakenMsg:
-		cmd = m.onNameTaken(msg)
-	case surroundingsMsg:
-		m.onSurroundings(msg)
-	case distributionMsg:
-		m.onOutlook(msg)
-	case presetSavedMsg:
-		cmd = m.onPresetSaved(msg)
 	case kit.Action:
 		cmd = msg(m)
 	case noticeMsg:
 		cmd = m.onNotice(msg)
 	}
+	look := m.lookPanel()
 	m.arrange()
-	return m, tea.Batch(cmd, m.tab().transcript.Render(), m.lookAhead(), m.readSurroundings())
+	return m, tea.Batch(cmd, look, m.tab().transcript.Render())
 }
 
 // tab is the active one. There is always one.

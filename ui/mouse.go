@@ -6,7 +6,6 @@ import (
 
 	"rookery/ui/keys"
 	"rookery/ui/kit"
-	"rookery/ui/panel"
 )
 
 const wheelLines = 3
@@ -29,7 +28,7 @@ func (m *Model) onMouse(msg tea.MouseMsg) tea.Cmd {
 		return m.onClick(mouse, x, y)
 	case tea.MouseMotionMsg:
 		if p, x, y := m.pointed(mouse); p != nil && !t.Dragging() {
-			return m.panelAsks(p.Drag(x, y))
+			return m.carry(p.Drag(x, y))
 		}
 		t.Drag(x, y)
 	case tea.MouseReleaseMsg:
@@ -43,24 +42,19 @@ func (m *Model) onMouse(msg tea.MouseMsg) tea.Cmd {
 
 // onWheel scrolls what is under the pointer.
 func (m *Model) onWheel(mouse tea.Mouse) {
-	by := wheelLines
+	by := 1
 	switch mouse.Button {
 	case tea.MouseWheelDown:
 	case tea.MouseWheelUp:
-		by = -wheelLines
+		by = -1
 	default:
 		return
 	}
-	if !m.panel.open() || !m.place.panel.has(mouse.X, mouse.Y) {
-		m.tab().transcript.ScrollBy(by)
+	if m.panel.open() && m.place.panel.has(mouse.X, mouse.Y) {
+		m.panel.current().Wheel(by)
 		return
 	}
-	switch p := m.panel.current().(type) {
-	case *panel.Monitor:
-		p.Wheel(by)
-	case interface{ Wheel(by int) }:
-		p.Wheel(by / wheelLines)
-	}
+	m.tab().transcript.ScrollBy(by * wheelLines)
 }
 
 // onClick is a button going down.
@@ -74,12 +68,12 @@ func (m *Model) onClick(mouse tea.Mouse, x, y int) tea.Cmd {
 	case m.panel.open() && m.place.panel.has(mouse.X, mouse.Y):
 		m.setFocus(keys.Panel)
 		if p, x, y := m.pointed(mouse); p != nil {
-			return m.panelAsks(p.Press(x, y))
+			return m.carry(p.Press(x, y))
 		}
 	case m.place.text.has(mouse.X, mouse.Y):
 		t.Press(x, y)
 	case mouse.Y >= m.place.heat && mouse.Y < m.place.rule:
-		m.clickHeat(mouse.X)
+		return m.carry(m.strip.Press(mouse.X, m.width))
 	case mouse.Y >= m.place.composer && mouse.Y < m.place.hints:
 		m.setFocus(keys.Composer)
 	}

@@ -65,11 +65,11 @@ type Options struct {
 	Out io.Writer // standard output if nil
 }
 
-// A ModelFile is a model that can be chosen.
-type ModelFile = kit.ModelFile
-
 // Surroundings are what is around the engine: memory, disk and GPUs.
 type Surroundings = panel.Surroundings
+
+// A ModelFile is a model that can be chosen.
+type ModelFile = kit.ModelFile
 
 // Validate says what is wrong with settings, or nil.
 func (s Settings) Validate() error {

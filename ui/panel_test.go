@@ -10,27 +10,6 @@ import (
 	"rookery/ui/keys"
 )
 
-func TestSamplingPanelTakesEffectAtOnce(t *testing.T) {
-	b := newBench(t, three(), Settings{}, 140, 40)
-	b.press("ctrl+s")
-	b.sees("Sampling")
-	if b.m.focus != keys.Panel {
-		t.Fatal("the sampling panel does not have the keyboard")
-	}
-	b.press("down")
-	b.press("right")
-	calls := b.m.tab().d.(*fakeDialogue).calls
-	if len(calls) != 1 || !strings.HasPrefix(calls[0], "sampling 1.") {
-		t.Fatalf("asked %q", calls)
-	}
-	b.press("ctrl+t")
-	b.sees("Sampling")
-	b.press("ctrl+s")
-	b.seesNot("Sampling")
-	b.typeText("x")
-	b.sees("› x")
-}
-
 func TestPanelKeysAndFocus(t *testing.T) {
 	b := newBench(t, three(), Settings{}, 140, 40)
 	b.press("f4")
@@ -95,7 +74,7 @@ func TestAnOpenMonitorTicksUnlessUnfocused(t *testing.T) {
 // Help over a panel opens at the panel's own keys, which are not in the table.
 func TestHelpOverPanels(t *testing.T) {
 	for key, want := range map[string]string{"f3": "Sampling", "f4": "Monitor", "f9": "Mixer", "f10": "Adapters"} {
-		b := newBench(t, mixed(), Settings{}, 80, 24)
+		b := newBench(t, three(), Settings{}, 80, 24)
 		b.press(key)
 		if key == "f4" { // it leaves the keyboard with the prompt
 			b.press("alt+o")
@@ -109,24 +88,16 @@ func TestHelpOverPanels(t *testing.T) {
 	}
 }
 
-// The wheel goes through the lines of every panel.
+// The wheel goes through the lines of a panel.
 func TestWheelOverPanels(t *testing.T) {
-	for _, c := range []struct {
-		key, before, after string
-		k                  *fakeDesk
-	}{
-		{"f9", "› own run", "› demo-sad", mixed()},
-		{"f10", "›* none", "›  demo-pirate", withAdapters(talk())},
-	} {
-		b := newBench(t, c.k, Settings{Mouse: true}, 80, 24)
-		b.press(c.key)
-		p := b.m.place.panel
-		for range 2 {
-			b.send(tea.MouseWheelMsg{X: p.x + 5, Y: p.y + 5, Button: tea.MouseWheelUp})
-		}
-		b.sees(c.before)
-		b.send(tea.MouseWheelMsg{X: p.x + 5, Y: p.y + 5, Button: tea.MouseWheelDown})
-		b.sees(c.after)
-		b.check()
+	b := newBench(t, three(), Settings{Mouse: true}, 80, 24)
+	b.press("f3")
+	p := b.m.place.panel
+	for range 2 {
+		b.send(tea.MouseWheelMsg{X: p.x + 5, Y: p.y + 5, Button: tea.MouseWheelUp})
 	}
+	b.sees("› preset")
+	b.send(tea.MouseWheelMsg{X: p.x + 5, Y: p.y + 5, Button: tea.MouseWheelDown})
+	b.sees("› temperature")
+	b.check()
 }

@@ -29,7 +29,6 @@ type plain struct {
 	workspace workspace
 	model     *infer.Model
 	own       []prompt.Preset // of sampling
-	saver     saver
 	out       io.Writer
 	wrote     error // the first error of out
 
@@ -62,7 +61,7 @@ func runPlain(ctx context.Context, k workspace, o Options) error {
 	if out == nil {
 		out = os.Stdout
 	}
-	p := &plain{ctx: ctx, options: o, workspace: k, model: modelOf(k), own: o.Settings.Presets, saver: o.SaveSampling, out: out}
+	p := &plain{ctx: ctx, options: o, workspace: k, model: modelOf(k), own: o.Settings.Presets, out: out}
 	open, active, err := k.Restore(ctx)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/ui/kit"
+	"rookery/ui/panel"
 )
 
 // adapter says which adapters there are, or uses the one of a name or a file,
@@ -32,7 +33,7 @@ func (p *plain) adapter(arg string) error {
 	if err := p.d.SetAdapter(a); err != nil {
 		return err
 	}
-	p.say(saidAdapter(a) + ".")
+	p.say(panel.AboutAdapter(a) + ".")
 	return nil
 }
 

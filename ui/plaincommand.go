@@ -7,6 +7,7 @@ import (
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/library"
+	"rookery/ui/panel"
 )
 
 // command runs a slash command of the line interface.
@@ -53,7 +54,7 @@ func (p *plain) command(name, arg string) error {
 	case keys.States, keys.Bake, keys.KeepState, keys.Drift:
 		return p.library(a.ID, arg)
 	case keys.Models:
-		return p.models(p.ctx, arg)
+		return p.models(arg)
 	case keys.Adapters:
 		return p.adapter(arg)
 	case keys.Mix, keys.MixPresets, keys.SaveMix:
@@ -177,7 +178,7 @@ func (p *plain) choices(id keys.ID) {
 	c := p.d.View().Conversation
 	if id == keys.Think {
 		for _, mode := range prompt.ThinkModes(p.model) {
-			p.say(string(mode) + ": " + aboutThinking[mode] + "." + chosen(mode == c.Think))
+			p.say(string(mode) + ": " + panel.AboutThinking[mode] + "." + chosen(mode == c.Think))
 		}
 		return
 	}

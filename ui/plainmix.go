@@ -8,6 +8,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/panel"
 )
 
 // mixes runs the commands about mixes.
@@ -24,7 +25,7 @@ func (p *plain) mixes(id keys.ID, arg string) error {
 	if arg == "" {
 		return p.listMixes()
 	}
-	mix, err := p.workspace.FindMix(p.ctx, arg)
+	mix, err := p.options.Workspace.FindMix(p.ctx, arg)
 	if err != nil {
 		return err
 	}
@@ -34,11 +35,11 @@ func (p *plain) mixes(id keys.ID, arg string) error {
 // mix uses the mix that was written, or says which one is in use.
 func (p *plain) mix(text string) error {
 	if text == "" {
-		p.say(capital(saidMix(p.d.View().Conversation.Mix)) + ".")
-		p.say("/mix and state=weight,state=weight mixes states of /states; own is the conversation's own run; /mix off ends it.")
+		p.say(capital(panel.AboutMix(p.d.View().Conversation.Mix)) + ".")
+		p.say("/mix and state=weight,state=weight mixes states of /states; own is this chat; /mix off ends it.")
 		return nil
 	}
-	mix, err := p.workspace.ParseMix(p.ctx, text)
+	mix, err := p.options.Workspace.ParseMix(p.ctx, text)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (p *plain) useMix(mix turn.Mix) error {
 		return err
 	}
 	v := p.d.View()
-	text := saidMix(mix)
+	text := panel.AboutMix(mix)
 	if n := v.Rereads(); n > 0 {
 		text += "; the next answer reads " + tokenCount(n) + " again"
 	}
@@ -59,7 +60,7 @@ func (p *plain) useMix(mix turn.Mix) error {
 }
 
 func (p *plain) listMixes() error {
-	list, err := p.workspace.Mixes(p.ctx)
+	list, err := p.options.Workspace.Mixes(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -74,11 +75,11 @@ func (p *plain) listMixes() error {
 
 // saveMix keeps the mix of the conversation and says what it replaces.
 func (p *plain) saveMix(name string) error {
-	list, err := p.workspace.Mixes(p.ctx)
+	list, err := p.options.Workspace.Mixes(p.ctx)
 	if err != nil {
 		return err
 	}
-	saved, err := p.workspace.SaveMix(p.ctx, name, p.d.View().Conversation.Mix)
+	saved, err := p.options.Workspace.SaveMix(p.ctx, name, p.d.View().Conversation.Mix)
 	if err != nil {
 		return err
 	}

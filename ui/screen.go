@@ -30,7 +30,7 @@ type layout struct {
 	rule     int
 	composer int // first row
 	rows     int // of the composer
-	heat     int // first row of the heat strip of a mix, if it has any
+	heat     int // first row of the strip of a room, if it has any
 	hints    int // first row of the hints or the notice
 	strip    int // -1: none
 }
@@ -60,8 +60,8 @@ func (m *Model) arrange() {
 	l.hints = bottom - len(m.hintLines())
 	l.composer = l.hints - l.rows
 	l.rule = l.composer - 1
-	m.heat.sync(m.tab())
-	l.heat = l.rule - m.heat.rows(m.width, m.height)
+	m.strip.Look(m)
+	l.heat = l.rule - m.strip.Rows(m.width, m.height)
 	l.text = rect{0, 1, m.width, max(1, l.heat-1)}
 	l.panel = l.text
 	if width, beside := panelWidth(m.width); m.panel.open() && beside {
@@ -109,7 +109,7 @@ func (m *Model) draw() (lines []string, x, y int) {
 	lines = make([]string, 0, m.height)
 	lines = append(lines, drawTabs(m.tabs, m.active, m.th, m.spin(), m.width).line)
 	lines = append(lines, m.drawText(l)...)
-	lines = append(lines, m.drawHeat()...)
+	lines = append(lines, m.strip.Draw(m.th, m.width, m.height)...)
 	lines = append(lines, m.drawRule())
 	written, cx, cy := m.tab().composer.Draw(m.focus == keys.Composer)
 	lines = append(lines, written...)
@@ -158,16 +158,8 @@ func (m *Model) drawText(l layout) []string {
 
 // drawPanel is the panel with the key that closes it.
 func (m *Model) drawPanel() []string {
-	id := keys.SamplingPanel
-	switch m.panel.kind {
-	case monitorPanel:
-		id = keys.MonitorPanel
-	case mixerPanel:
-		id = keys.Mix
-	case adaptersPanel:
-		id = keys.Adapters
-	}
-	return m.panel.draw(m.th, m.focus == keys.Panel && !m.heat.focused, kit.HintLine(m.th, 20, m.keymap.Hint(keys.Composer, id), "closes"))
+	hint := kit.HintLine(m.th, 20, m.keymap.Hint(keys.Composer, m.panel.id), "closes")
+	return m.panel.draw(m.th, m.focus == keys.Panel && !m.strip.Focused(), hint)
 }
 
 // drawEmpty greets, or says that something is on its way.

@@ -117,7 +117,7 @@ var screens = []struct {
 		b.press("ctrl+f")
 		b.typeText("ROOK")
 	}},
-	{"sampling panel", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("ctrl+s", "down", "right") }},
+	{"sampling panel", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("ctrl+s", "down") }},
 	{"error", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {
 		b.k.open[0].v.Err = errors.New("writing the turn to /home/you/rookery.db: no space left on device; free some and send again")
 		b.k.open[0].v.Version++

@@ -68,7 +68,6 @@ func (m *Model) applySettings(s Settings) error {
 	case "light":
 		m.dark = false
 	}
-	m.panel.sampling.SetPresets(m.presets())
 	m.applyTheme()
 	return err
 }
@@ -92,7 +91,9 @@ func (m *Model) applyTheme() {
 		th = th.WithGlyphs(theme.ASCIIGlyphs())
 	}
 	m.th = th
-	m.panel.setTheme(th)
+	for _, p := range m.panel.all {
+		p.SetTheme(th)
+	}
 	for _, t := range m.tabs {
 		t.composer.SetTheme(th)
 		t.transcript.SetLooks(th, m.keymap)

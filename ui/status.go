@@ -135,8 +135,8 @@ func (m *Model) drawHints() string {
 	if len(m.dialogs) > 0 {
 		return "" // the dialog has its own
 	}
-	if m.heat.focused { // keys of its own, which are in no table
-		pairs = []string{map[bool]string{true: "←→", false: "left/right"}[m.th.Glyphs.Braille], "token", "esc", "back to the prompt"}
+	if m.strip.Focused() { // keys of its own, which are in no table
+		pairs = m.strip.Hints(m.th, m.keymap)
 	}
 	for _, h := range m.nextKeys() {
 		var names []string
@@ -165,8 +165,7 @@ func (m *Model) nextKeys() []nextKey {
 	edited, editing := t.composer.Edited()
 	_, matches := t.transcript.Found()
 	switch {
-	case m.heat.focused:
-		first = []nextKey{next("hide", keys.Heat)}
+	case m.strip.Focused():
 	case m.focus == keys.Panel:
 		first = []nextKey{next("close the panel", keys.ClosePanel), next("back to the prompt", keys.FocusPanel)}
 	case m.focus == keys.Transcript && matches > 0:

@@ -20,10 +20,11 @@ type tab struct {
 	composer   *composer.Composer
 	transcript *transcript.Transcript
 	unread     bool
-	goal       *goal          // nil: none
-	mixing     int            // mixes that are being read for it
-	held       func() tea.Cmd // begins an answer when they are there; nil: nothing waits
-	preview    *int           // how many turns of the line are shown behind the head; nil: as it is
+	goal       *goal      // nil: none
+	holds      int        // that keep answers from beginning
+	heldFor    string     // what is being read
+	held       kit.Action // begins an answer when it is there; nil: nothing waits
+	preview    *int       // how many turns of the line are shown behind the head; nil: as it is
 }
 
 func (t *tab) title() string {
@@ -167,4 +168,19 @@ func (t *tab) shown() chat.View {
 	}
 	v.Turns, v.Ahead = line[:*t.preview], line[*t.preview:]
 	return v
+}
+
+// Hold keeps back what begins answers until Release.
+func (t *tab) Hold(what string) { t.holds, t.heldFor = t.holds+1, what }
+
+// Release returns what was kept back and may begin now.
+func (t *tab) Release(err error) (begin kit.Action) {
+	t.holds--
+	switch {
+	case err != nil:
+		t.held = nil
+	case t.holds == 0:
+		begin, t.held = t.held, nil
+	}
+	return begin
 }

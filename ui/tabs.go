@@ -70,7 +70,6 @@ func (m *Model) goTo(i int) {
 	if m.focus == keys.Transcript {
 		m.setFocus(keys.Composer)
 	}
-	m.syncPanel()
 	m.saveLayout()
 }
 

@@ -9,6 +9,7 @@ import (
 	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/infer/adapter"
 	"rookery/infer/sampler"
 )
 
@@ -35,7 +36,8 @@ type workspace interface {
 	Import(ctx context.Context, r io.ReaderAt, size int64) ([]transfer.Result, error)
 	Delete(ctx context.Context, id turn.ID) error
 	AddHistory(prompt string)
-	mixWorkspace
+	States(ctx context.Context) ([]turn.State, error)
+	ParseMix(ctx context.Context, text string) (turn.Mix, error)
 	compareWorkspace
 	adapterWorkspace
 }
@@ -54,13 +56,20 @@ type dialogue interface {
 	SendBest(text string, n int) error
 	ChooseAlternatives(keep []turn.ID, drop bool) error
 	compareDialogue
-	mixDialogue
-	outlookDialogue
-	adapterDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m turn.ThinkMode) error
+	SetMix(m turn.Mix) error
+	SetAdapter(a turn.Adapter) error
+	RecentDistribution() *chat.Distribution
+	NextDistribution(ctx context.Context) (*chat.Distribution, error)
 	SetTitle(title string) error
+}
+
+// An adapterWorkspace knows the adapters.
+type adapterWorkspace interface {
+	Adapters(ctx context.Context) ([]turn.RegisteredAdapter, error)
+	TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error)
 }
 
 // chatWorkspace gives chat.Workspace the shape of workspace.
@@ -118,6 +127,18 @@ func (k chatWorkspace) SaveLayout(open []dialogue, active int) {
 	k.Workspace.SaveLayout(all, active)
 }
 
+func (k chatWorkspace) States(ctx context.Context) ([]turn.State, error) {
+	return k.Library().List(ctx)
+}
+
+func (k chatWorkspace) Adapters(ctx context.Context) ([]turn.RegisteredAdapter, error) {
+	return k.Workspace.Adapters().List(ctx)
+}
+
+func (k chatWorkspace) TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error) {
+	return k.Workspace.Adapters().Find(ctx, name, o)
+}
+
 // model is what the workspace's engine runs, or nil.
 func modelOf(k workspace) *infer.Model {
 	if e := k.Engine(); e != nil {
@@ -142,6 +163,12 @@ func (opening) SetSystem(string) error                   { return errOpening }
 func (opening) SetSampling(sampler.Params, string) error { return errOpening }
 func (opening) SetThink(turn.ThinkMode) error            { return errOpening }
 func (opening) SetTitle(string) error                    { return errOpening }
+func (opening) SetMix(turn.Mix) error                    { return errOpening }
+func (opening) SetAdapter(turn.Adapter) error            { return errOpening }
+func (opening) RecentDistribution() *chat.Distribution   { return nil }
+func (opening) NextDistribution(context.Context) (*chat.Distribution, error) {
+	return nil, errOpening
+}
 func (opening) EditTurn(turn.ID, string) error           { return errOpening }
 func (opening) EditAnswer(turn.ID, string, bool) error   { return errOpening }
 func (opening) Best(int) error                           { return errOpening }

@@ -166,3 +166,16 @@ func TestCompletion(t *testing.T) {
 		term.Sees("there is no turn to go on from") // /retry ran
 	})
 }
+
+func TestAWrongCommandIsKeptToBePutRight(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		term := open(t)
+		term.Enter("/temperature abc")
+		term.Sees("› /temperature abc")
+		term.Sees("is not a number")
+		term.Press("backspace", "backspace", "backspace")
+		term.Enter("0.7")
+		term.SeesNot("is not a number")
+		term.Sees("temp 0.7")
+	})
+}

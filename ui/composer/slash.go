@@ -23,6 +23,6 @@ func ParseCommand(prompt string) (name, arg, text string, isCommand bool) {
 // path.
 func isCommandName(word string) bool {
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-'
 	})
 }

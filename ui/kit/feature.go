@@ -20,6 +20,13 @@ type Feature struct {
 	Commands map[keys.ID]func(c Call) (said string, err error)
 	// Then shows on the screen what a command has done.
 	Then map[keys.ID]func(t Tab)
+	// Panels are shown and put away by actions. One that is among Actions too
+	// is left to that.
+	Panels map[keys.ID]Panel
+	// Strip is drawn above the prompt; at most one room has one.
+	Strip Strip
+	// Measure is given the engine's figures, a few times a second.
+	Measure func(h Host, s infer.Stats)
 	// Look is called after each look at the dialogues.
 	Look func(h Host) tea.Cmd
 }

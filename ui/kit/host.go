@@ -26,6 +26,8 @@ type Host interface {
 	Model() *infer.Model
 	// Presets are those of the model and the person's own.
 	Presets() []prompt.Preset
+	// AddPreset makes a preset of the person known, in place of one of its name.
+	AddPreset(p prompt.Preset)
 	Now() time.Time
 	// After carries an action out later.
 	After(d time.Duration, a Action) tea.Cmd
@@ -100,6 +102,11 @@ type Tab interface {
 	// Preview shows the line as if the conversation went on after its first n
 	// turns; a negative n shows it as it is.
 	Preview(n int)
+	// Hold keeps back what begins answers here until Release: what they need is
+	// still being read. Release returns what was kept back and may begin now, or
+	// nil; after an error nothing may.
+	Hold(what string)
+	Release(err error) Action
 }
 
 // A Prompt is where the prompt of a tab is written.

@@ -3,12 +3,14 @@ package panel
 import (
 	"math"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -24,43 +26,21 @@ type Adapters struct {
 	inUse    string                     // fingerprint of the conversation's; "" is none
 	name     string                     // what people call that
 	of       turn.ID                    // the conversation
-	// faders are strengths that were chosen for adapters, by key. chosen is the
+	// strengths were chosen for adapters, by key. chosen is the
 	// key of the one asked for last: at strength 0 the conversation has none,
 	// and a new strength is not in the list at once.
-	faders  map[string]float32
-	chosen  string
-	wanted  string // key of the adapter whose line is gone to next
-	at      int    // the chosen line; 0 is "none"
-	dragged bool
+	strengths map[string]float32
+	chosen    string
+	wanted    string // key of the adapter whose line is gone to next
+	at        int    // the chosen line; 0 is "none"
+	dragged   bool
+	job       adapterJob
+	listing   bool // the list is being read
+	listed    time.Time
+	use       func(a turn.Adapter, strength float32) kit.Action // asks for an adapter
 }
 
-// What the panel asks for.
-type (
-	// UseAdapter asks for an adapter at a strength that is not 0, or for none.
-	UseAdapter struct {
-		Adapter  turn.Adapter
-		Strength float32
-	}
-	// LoadAdapter asks for the file of another one.
-	LoadAdapter struct{}
-	// DropAdapter asks to give the memory of an adapter back, at all strengths.
-	DropAdapter struct{ Family []turn.RegisteredAdapter }
-	// ForgetAdapter asks to take one out of the list.
-	ForgetAdapter struct{ Adapter turn.Adapter }
-	// MergeAdapter asks to give one weights of its own, or to take them away.
-	MergeAdapter struct {
-		Adapter turn.Adapter
-		Merged  bool
-	}
-)
-
-func (UseAdapter) action()    {}
-func (LoadAdapter) action()   {}
-func (DropAdapter) action()   {}
-func (ForgetAdapter) action() {}
-func (MergeAdapter) action()  {}
-
-// The strengths that the fader reaches, and its steps.
+// The strengths that the slider reaches, and its steps.
 const (
 	strongest    = 2
 	strengthStep = 0.1
@@ -69,7 +49,9 @@ const (
 
 // NewAdapters returns a panel that has not been told anything yet.
 func NewAdapters(th theme.Theme) *Adapters {
-	return &Adapters{frame: frame{th: th}, faders: map[string]float32{}}
+	p := &Adapters{frame: frame{th: th}, strengths: map[string]float32{}}
+	p.use = p.useAdapter
+	return p
 }
 
 // Title is the panel's name.
@@ -101,20 +83,14 @@ func (p *Adapters) Set(list []turn.RegisteredAdapter, err error, weights int64) 
 // GoTo chooses the line of an adapter when it is in the list that is set next.
 func (p *Adapters) GoTo(a turn.Adapter) { p.wanted = keyOf(a) }
 
-// SetDoing tells what is being done; empty is nothing.
-func (p *Adapters) SetDoing(what string) { p.doing = what }
-
 // SetUse tells which adapter the conversation uses.
 func (p *Adapters) SetUse(conversation turn.ID, fingerprint, name string) {
 	if p.of != conversation {
 		p.of, p.chosen = conversation, ""
-		clear(p.faders)
+		clear(p.strengths)
 	}
 	p.inUse, p.name = fingerprint, name
 }
-
-// ChooseNone tells that the person wants no adapter, and not one at strength 0.
-func (p *Adapters) ChooseNone() { p.chosen = "" }
 
 // keyOf is the same for an adapter at all strengths.
 func keyOf(a turn.Adapter) string { return a.Path + "\n" + a.Name + "\n" + a.Options.Blocks }
@@ -148,9 +124,9 @@ func (p *Adapters) used(f []turn.RegisteredAdapter) bool {
 	})
 }
 
-// strength is where the fader of a family stands.
+// strength is where the slider of a family stands.
 func (p *Adapters) strength(f []turn.RegisteredAdapter) float32 {
-	if k, ok := p.faders[keyOf(f[0].Adapter)]; ok {
+	if k, ok := p.strengths[keyOf(f[0].Adapter)]; ok {
 		return k
 	}
 	if a, ok := p.using(f); ok {
@@ -169,8 +145,21 @@ func loaded(f []turn.RegisteredAdapter) (all []infer.LoadedAdapter) {
 	return all
 }
 
-// HandleKey moves, chooses, and moves the fader.
-func (p *Adapters) HandleKey(k tea.KeyPressMsg) (Action, bool) {
+// Keys are the panel's own keys.
+func (p *Adapters) Keys() [][2]string {
+	return [][2]string{
+		{"up  down", "choose an adapter"},
+		{"enter", "use it in this conversation, from the next token on"},
+		{"left  right", "its strength in steps of 0.1; with shift of 0.5"},
+		{"0  1", "strength 0; full strength"},
+		{"m", "merge it into weights of its own, or put it beside the model's again"},
+		{"d  x", "take it out of memory; out of the list"},
+		{"a", "load a file"},
+	}
+}
+
+// HandleKey moves, chooses, and moves the slider.
+func (p *Adapters) HandleKey(k tea.KeyPressMsg) (kit.Action, bool) {
 	switch k.String() {
 	case "up", "k", "shift+tab":
 		p.at = max(0, p.at-1)
@@ -197,9 +186,9 @@ func (p *Adapters) HandleKey(k tea.KeyPressMsg) (Action, bool) {
 	case "enter", "space":
 		return p.choose(), true
 	case "a", "o":
-		return LoadAdapter{}, true
+		return p.askFile, true
 	case "esc", "q":
-		return Close{}, true
+		return closePanel, true
 	default:
 		return p.change(k.String())
 	}
@@ -207,7 +196,7 @@ func (p *Adapters) HandleKey(k tea.KeyPressMsg) (Action, bool) {
 }
 
 // change is a key that changes the adapter on the chosen line.
-func (p *Adapters) change(key string) (Action, bool) {
+func (p *Adapters) change(key string) (kit.Action, bool) {
 	f := p.family()
 	switch {
 	case key != "d" && key != "x" && key != "delete" && key != "m":
@@ -215,44 +204,44 @@ func (p *Adapters) change(key string) (Action, bool) {
 	case f == nil:
 		return nil, true
 	case key == "d":
-		return DropAdapter{f}, true
+		return p.drop(f), true
 	case key == "m":
 		a := f[0]
 		if used, ok := p.using(f); ok {
 			a = used
 		}
-		return MergeAdapter{a.Adapter, !a.Merged}, true
+		return p.merge(a.Adapter, !a.Merged), true
 	}
-	return ForgetAdapter{f[0].Adapter}, true
+	return p.askForget(f[0].Adapter), true
 }
 
 // choose uses what is on the chosen line.
-func (p *Adapters) choose() Action {
+func (p *Adapters) choose() kit.Action {
 	f := p.family()
 	if f == nil {
 		p.chosen = ""
-		return UseAdapter{}
+		return p.use(turn.Adapter{}, 0)
 	}
-	return p.use(f, p.strength(f))
+	return p.useFamily(f, p.strength(f))
 }
 
-// use asks for a family at a strength; 0 is as if there were none.
-func (p *Adapters) use(f []turn.RegisteredAdapter, strength float32) Action {
+// useFamily asks for a family at a strength; 0 is as if there were none.
+func (p *Adapters) useFamily(f []turn.RegisteredAdapter, strength float32) kit.Action {
 	p.chosen = keyOf(f[0].Adapter)
 	if strength == 0 {
-		return UseAdapter{}
+		return p.use(turn.Adapter{}, 0)
 	}
 	for _, a := range f {
 		if a.Strength() == strength {
-			return UseAdapter{a.Adapter, strength}
+			return p.use(a.Adapter, strength)
 		}
 	}
-	return UseAdapter{f[0].Adapter, strength}
+	return p.use(f[0].Adapter, strength)
 }
 
-// turn moves the fader of the chosen line. That of the conversation's adapter
+// turn moves the slider of the chosen line. That of the conversation's adapter
 // is heard at once, another one when it is chosen.
-func (p *Adapters) turn(by float32) Action {
+func (p *Adapters) turn(by float32) kit.Action {
 	f := p.family()
 	if f == nil {
 		return nil
@@ -260,24 +249,24 @@ func (p *Adapters) turn(by float32) Action {
 	return p.setStrength(f, p.strength(f)+by)
 }
 
-func (p *Adapters) setStrength(f []turn.RegisteredAdapter, to float32) Action {
+func (p *Adapters) setStrength(f []turn.RegisteredAdapter, to float32) kit.Action {
 	to = min(max(float32(math.Round(float64(to)*20)/20), 0), strongest)
 	was, used := p.strength(f), p.used(f)
 	if to == was {
 		return nil
 	}
-	p.faders[keyOf(f[0].Adapter)] = to
+	p.strengths[keyOf(f[0].Adapter)] = to
 	if !used {
 		return nil
 	}
-	return p.use(f, to)
+	return p.useFamily(f, to)
 }
 
 // Wheel goes to another line.
 func (p *Adapters) Wheel(by int) { p.at = min(max(p.at+by, 0), len(p.families)) }
 
-// Press takes the line under the pointer, and its fader.
-func (p *Adapters) Press(x, y int) Action {
+// Press takes the line under the pointer, and its slider.
+func (p *Adapters) Press(x, y int) kit.Action {
 	from, n := p.window()
 	p.dragged = false
 	if y < 0 || y >= n {
@@ -294,8 +283,8 @@ func (p *Adapters) Press(x, y int) Action {
 	return p.choose()
 }
 
-// Drag moves the fader that was pressed.
-func (p *Adapters) Drag(x, _ int) Action {
+// Drag moves the slider that was pressed.
+func (p *Adapters) Drag(x, _ int) kit.Action {
 	f := p.family()
 	if !p.dragged || f == nil {
 		return nil
@@ -304,5 +293,5 @@ func (p *Adapters) Drag(x, _ int) Action {
 	return p.setStrength(f, strongest*float32(x-at)/float32(max(1, width-1)))
 }
 
-// Release lets the fader go.
+// Release lets the slider go.
 func (p *Adapters) Release() { p.dragged = false }

@@ -11,7 +11,7 @@ import (
 	"rookery/ui/graph"
 )
 
-// A line of the panel is a mark, the name, the strength and its fader.
+// A line of the panel is a mark, the name, the strength and its slider.
 const (
 	strengthWidth = 5
 	strengthBar   = 10
@@ -45,7 +45,7 @@ func (p *Adapters) window() (from, n int) {
 	return min(max(0, p.at-n/2), all-n), n
 }
 
-// barPlace is where faders are; a width of 0 is none.
+// barPlace is where sliders are; a width of 0 is none.
 func (p *Adapters) barPlace() (x, width int) {
 	if p.width < 34 || !p.drawsGraphs() {
 		return p.width, 0

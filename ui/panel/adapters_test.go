@@ -7,6 +7,7 @@ import (
 	"rookery/infer"
 	"rookery/infer/adapter"
 	"rookery/infer/rwkv"
+	"rookery/ui/kit"
 )
 
 // testAdapters knows one that comes with the model and one of a file, which
@@ -35,26 +36,32 @@ func testAdapters(t *testing.T) *Adapters {
 func TestAdaptersByMouse(t *testing.T) {
 	p := testAdapters(t)
 	p.SetSize(60, 20)
+	type wish struct {
+		name     string
+		strength float32
+	}
+	var last wish
+	p.use = func(a turn.Adapter, strength float32) kit.Action {
+		last = wish{a.Name, strength}
+		return toPrompt
+	}
+	asks := func(a kit.Action, want wish) {
+		t.Helper()
+		if a == nil || last != want {
+			t.Errorf("asks for %+v, want %+v", last, want)
+		}
+	}
 	x, width := p.barPlace()
-	got, ok := p.Press(x+width-1, 2).(UseAdapter)
-	if !ok || got.Strength != strongest || got.Adapter.Name != "poet" {
-		t.Errorf("the end of the fader asks for %+v", got)
-	}
-	if got, ok = p.Drag(x, 2).(UseAdapter); !ok || got.Adapter.Name != "" {
-		t.Errorf("its beginning asks for %+v", got)
-	}
+	asks(p.Press(x+width-1, 2), wish{"poet", strongest})
+	asks(p.Drag(x, 2), wish{})
 	p.SetUse(7, "", "")
-	if got, ok = p.Drag(x+1, 2).(UseAdapter); !ok || got.Adapter.Name != "poet" {
-		t.Errorf("back from there it asks for %+v", got)
+	if p.Drag(x+1, 2) == nil || last.name != "poet" || last.strength == 0 {
+		t.Errorf("back from there it asks for %+v", last)
 	}
 	p.Release()
 	if p.Drag(x+3, 2) != nil {
-		t.Error("the fader moves after it was let go")
+		t.Error("the slider moves after it was let go")
 	}
-	if got, ok = p.Press(2, 0).(UseAdapter); !ok || got.Adapter.Name != "" {
-		t.Errorf("the first line asks for %+v", got)
-	}
-	if got, ok = p.Press(2, 1).(UseAdapter); !ok || got.Adapter.Name != "demo-pirate" || got.Strength != 1 {
-		t.Errorf("the second line asks for %+v", got)
-	}
+	asks(p.Press(2, 0), wish{})
+	asks(p.Press(2, 1), wish{"demo-pirate", 1})
 }

@@ -1,8 +1,7 @@
-// Package panel has the panels beside the messages: the sampling parameters
-// and the monitor, and the monitor's one-line form for the bottom of the
-// screen.
+// Package panel has the panels beside the messages (sampling, monitor, mixer,
+// adapters), the heat strip above the prompt, the monitor's one-line form for
+// the bottom of the screen, and the commands that belong to them.
 //
-// A panel only shows and asks. What a key should change is returned as an
-// Action for the program to carry out, and shows once the program has told
-// the panel the new values.
+// What a key should change is returned as an action for the program to carry
+// out. It shows once the panel has looked at the conversation again.
 package panel

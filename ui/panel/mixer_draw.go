@@ -11,16 +11,16 @@ import (
 	"rookery/chat/turn"
 )
 
-// A fader's line is a mark, the name, the weight, the share and the bar.
+// The line of a slider is a mark, the name, the weight, the share and the bar.
 const (
-	faderValue = 7
-	faderShare = 6
-	faderMin   = 6 // narrowest bar
+	weightWidth = 7
+	shareWidth  = 6
+	leastSlider = 6 // narrowest bar
 	// The bar reaches from scaleLow to scaleHigh, with a mark at zero.
 	scaleLow, scaleHigh = -1.0, 2.0
 )
 
-// Draw shows a line for each fader, and below what the mix costs and the keys.
+// Draw shows a line for each slider, and below what the mix costs and the keys.
 func (m *Mixer) Draw() string {
 	help := m.help()
 	if room := m.height - 2; len(help) > room {
@@ -30,7 +30,7 @@ func (m *Mixer) Draw() string {
 	if m.mix.Active() {
 		from, n := m.window(m.height - len(help))
 		for i := from; i < from+n; i++ {
-			rows = append(rows, m.drawFader(i))
+			rows = append(rows, m.drawMember(i))
 		}
 		m.mark(rows, from)
 	} else {
@@ -47,14 +47,14 @@ func (m *Mixer) Draw() string {
 	return m.fill(append(rows, help...))
 }
 
-// window is the faders that a number of lines shows.
+// window is the sliders that a number of lines shows.
 func (m *Mixer) window(room int) (from, n int) {
 	all := m.last() + 1
 	n = min(all, max(0, room))
 	return min(max(0, m.at-n/2), all-n), n
 }
 
-// mark says where there are more faders.
+// mark says where there are more sliders.
 func (m *Mixer) mark(rows []string, from int) {
 	put := func(i int, glyph string) {
 		if from+i != m.at {
@@ -69,8 +69,8 @@ func (m *Mixer) mark(rows []string, from int) {
 	}
 }
 
-// faderAt is the fader on a line of the panel.
-func (m *Mixer) faderAt(y int) (int, bool) {
+// sliderAt is the slider on a line of the panel.
+func (m *Mixer) sliderAt(y int) (int, bool) {
 	if !m.mix.Active() {
 		return 0, false
 	}
@@ -82,15 +82,15 @@ func (m *Mixer) faderAt(y int) (int, bool) {
 func (m *Mixer) nameWidth() int {
 	longest := 0
 	for i, f := range m.mix.Members() {
-		longest = max(longest, ansi.StringWidth(faderName(i, f)))
+		longest = max(longest, ansi.StringWidth(memberName(i, f)))
 	}
-	return min(longest, max(6, m.width-2-2-faderValue-faderShare-12))
+	return min(longest, max(6, m.width-2-2-weightWidth-shareWidth-12))
 }
 
 // barPlace is where bars are; a width of 0 is none.
 func (m *Mixer) barPlace() (x, width int) {
-	x = 2 + m.nameWidth() + 3 + faderValue + faderShare + 1
-	if width = m.width - x; width < faderMin || !m.drawsGraphs() {
+	x = 2 + m.nameWidth() + 3 + weightWidth + shareWidth + 1
+	if width = m.width - x; width < leastSlider || !m.drawsGraphs() {
 		return x, 0
 	}
 	return x, width
@@ -104,22 +104,22 @@ func (m *Mixer) weightAt(x int) float32 {
 	return rounded(min(max(v, scaleLow), scaleHigh))
 }
 
-// faderName is what a fader is called.
-func faderName(i int, f turn.MixMember) string {
+// memberName is what a slider is called.
+func memberName(i int, f turn.MixMember) string {
 	if i == 0 {
-		return "own run"
+		return "this chat"
 	}
 	return clean(f.Name)
 }
 
-func (m *Mixer) drawFader(i int) string {
+func (m *Mixer) drawMember(i int) string {
 	f := m.mix.Members()[i]
-	name := fit(faderName(i, f), m.nameWidth(), m.th.Glyphs.Ellipsis)
+	name := fit(memberName(i, f), m.nameWidth(), m.th.Glyphs.Ellipsis)
 	value := weightText(f.Weight)
 	if i == m.at && m.typing {
 		value = m.typed + "_"
 	}
-	line := name + " " + silenced(f) + " " + atRight(value, faderValue) + atRight(m.share(i), faderShare)
+	line := name + " " + silenced(f) + " " + atRight(value, weightWidth) + atRight(m.share(i), shareWidth)
 	if i == m.at {
 		line = m.th.Selected.Render(m.th.Glyphs.Cursor + " " + line)
 	} else {
@@ -136,7 +136,7 @@ func atRight(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-ansi.StringWidth(s))) + s
 }
 
-// silenced is the letter of a fader that is muted or solo.
+// silenced is the letter of a slider that is muted or solo.
 func silenced(f turn.MixMember) string {
 	switch {
 	case f.Mute:
@@ -153,7 +153,7 @@ func weightText(w float32) string {
 	return strconv.FormatFloat(v, 'f', max(2, decimals(v)), 64)
 }
 
-// share is how much of the combined logits a fader has.
+// share is how much of the combined logits a slider has.
 func (m *Mixer) share(i int) string {
 	weights, sum := m.mix.Weights(), float32(0)
 	for _, w := range weights {

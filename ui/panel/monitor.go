@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/infer"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -19,8 +20,12 @@ type Monitor struct {
 	top     int // first line shown, where not all fit
 	heap    func() int64
 	around  Surroundings
-	state   int64    // bytes of the state of a slot, in full width; 0: not known
-	paces   []Pace   // of the conversation in sight
+	state   int64               // bytes of the state of a slot, in full width; 0: not known
+	paces   []Pace              // of the conversation in sight
+	noted   paces               // of all answers
+	read    func() Surroundings // blocks; may be nil
+	reading bool                // a command is at work
+	readAt  time.Time
 	drawn   []string // all lines, until something changes; nil if it has
 }
 
@@ -31,9 +36,6 @@ var spans = []time.Duration{30 * time.Second, time.Minute, 2 * time.Minute, 5 * 
 func NewMonitor(th theme.Theme) *Monitor {
 	return &Monitor{frame: frame{th: th}, span: 1, heap: goHeap}
 }
-
-// SetStateBytes tells how many bytes a state takes in full width.
-func (m *Monitor) SetStateBytes(n int64) { m.state = n }
 
 // goHeap is the memory of the Go heap in use, in bytes. Reading it does not
 // stop the program.
@@ -72,8 +74,16 @@ func (m *Monitor) Push(now time.Time, s infer.Stats) {
 	m.history.push(sample{at: now, stats: s, heap: m.heap(), requests: requests})
 }
 
+// Keys are the monitor's own keys.
+func (m *Monitor) Keys() [][2]string {
+	return [][2]string{
+		{"left  right", "show less time, more time"},
+		{"up  down", "scroll"},
+	}
+}
+
 // HandleKey changes the time shown and scrolls.
-func (m *Monitor) HandleKey(k tea.KeyPressMsg) (Action, bool) {
+func (m *Monitor) HandleKey(k tea.KeyPressMsg) (kit.Action, bool) {
 	switch k.String() {
 	case "+", "=", "right", "l":
 		m.setSpan(m.span + 1)
@@ -92,7 +102,7 @@ func (m *Monitor) HandleKey(k tea.KeyPressMsg) (Action, bool) {
 	case "end", "G":
 		m.scrollTo(len(m.lines()))
 	case "esc", "q":
-		return Close{}, true
+		return closePanel, true
 	default:
 		return nil, false
 	}
@@ -104,8 +114,11 @@ func (m *Monitor) setSpan(i int) {
 	m.drawn = nil
 }
 
-// Wheel scrolls by lines, down if positive.
-func (m *Monitor) Wheel(lines int) { m.scrollTo(m.top + lines) }
+// Wheel scrolls.
+func (m *Monitor) Wheel(by int) {
+	const lines = 3
+	m.scrollTo(m.top + lines*by)
+}
 
 // scrollTo keeps the last line at the bottom edge or below it.
 func (m *Monitor) scrollTo(top int) {

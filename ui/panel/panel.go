@@ -3,72 +3,32 @@ package panel
 import (
 	"strings"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/infer/sampler"
 	"rookery/ui/graph"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
-// A Panel is a rectangle with a mind of its own.
-type Panel interface {
-	Title() string
-	SetTheme(theme.Theme)
-	// SetSize sets the size of what Draw returns, in cells.
-	SetSize(width, height int)
-	// Draw returns as many lines as the panel is high, each exactly as wide as
-	// the panel. It changes nothing.
-	Draw() string
-	// HandleKey says what a key asks for, if anything, and whether the panel
-	// has use for the key at all.
-	HandleKey(tea.KeyPressMsg) (Action, bool)
-}
-
-// An Action is what a panel asks the program to do.
-type Action interface{ action() }
-
-// SetSampling asks to sample with these parameters from the next token on.
-type SetSampling struct {
-	Params sampler.Params
-	Preset string // the name of the preset that they are, or empty
-}
-
-// Close asks to put the panel away.
-type Close struct{}
-
-func (SetSampling) action() {}
-func (Close) action()       {}
-
-// A Pointer is a panel that the mouse can change. Places are cells of what
-// Draw returns.
-type Pointer interface {
-	// Press is the left button going down.
-	Press(x, y int) Action
-	// Drag is the pointer moving while it is down.
-	Drag(x, y int) Action
-	// Release is the button going up.
-	Release()
-}
-
-// A Typist is a panel that numbers are typed into.
-type Typist interface {
-	// StopTyping forgets what was typed and what was wrong with it: the panel is
-	// put away.
-	StopTyping()
-}
-
-// The panels keep the contract.
+// The panels and what the mouse and typing can change of them.
 var (
-	_ Panel   = (*Sampling)(nil)
-	_ Panel   = (*Monitor)(nil)
-	_ Panel   = (*Mixer)(nil)
-	_ Pointer = (*Mixer)(nil)
-	_ Typist  = (*Mixer)(nil)
-	_ Typist  = (*Sampling)(nil)
-	_ Pointer = (*Sampling)(nil)
-	_ Panel   = (*Adapters)(nil)
-	_ Pointer = (*Adapters)(nil)
+	_ kit.Panel   = (*Monitor)(nil)
+	_ kit.Watcher = (*Monitor)(nil)
+	_ interface {
+		kit.Panel
+		kit.Pointer
+		kit.Typist
+	} = (*Mixer)(nil)
+	_ interface {
+		kit.Panel
+		kit.Pointer
+		kit.Typist
+	} = (*Sampling)(nil)
+	_ interface {
+		kit.Panel
+		kit.Pointer
+	} = (*Adapters)(nil)
+	_ kit.Strip = (*heat)(nil)
 )
 
 // A frame is what all panels have: a size and a theme.

@@ -16,6 +16,7 @@ import (
 	"rookery/infer"
 	"rookery/infer/gauge"
 	"rookery/infer/sampler"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -36,7 +37,8 @@ var presets = []prompt.Preset{
 
 func testSampling(t testing.TB) *Sampling {
 	t.Helper()
-	s := NewSampling(testTheme(t), presets, func(id int32) string { return fmt.Sprintf("tok\x1b%d", id) })
+	s := NewSampling(testTheme(t))
+	s.presets, s.tokenName = presets, func(id int32) string { return fmt.Sprintf("tok\x1b%d", id) }
 	p := presets[0].Sampling
 	p.Ban = []int32{5, 77}
 	s.Set(p, "chat")
@@ -116,7 +118,7 @@ var sizes = [][2]int{{80, 24}, {120, 40}, {40, 12}, {42, 30}}
 func TestGoldens(t *testing.T) {
 	ascii := testTheme(t).WithGlyphs(theme.ASCIIGlyphs())
 	spoken := testTheme(t).WithGlyphs(theme.SpokenGlyphs())
-	for name, p := range map[string]Panel{"sampling": testSampling(t), "monitor": testMonitor(t, 90), "mixer": testMixer(t), "adapters": testAdapters(t)} {
+	for name, p := range map[string]kit.Panel{"sampling": testSampling(t), "monitor": testMonitor(t, 90), "mixer": testMixer(t), "adapters": testAdapters(t)} {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
 			draw := func(title string, th theme.Theme, width, height int, look func(string) string) {
@@ -137,8 +139,8 @@ func TestGoldens(t *testing.T) {
 
 // A panel is exactly as large as it was told to be, whatever it shows.
 func TestDrawFits(t *testing.T) {
-	panels := map[string]Panel{
-		"sampling": testSampling(t), "bare sampling": NewSampling(testTheme(t), nil, nil),
+	panels := map[string]kit.Panel{
+		"sampling": testSampling(t), "bare sampling": NewSampling(testTheme(t)),
 		"monitor": testMonitor(t, 20), "new monitor": NewMonitor(testTheme(t)), "one sample": testMonitor(t, 1),
 		"mixer": testMixer(t), "no mix": NewMixer(testTheme(t)),
 		"adapters": testAdapters(t), "no adapters": NewAdapters(testTheme(t)),

@@ -8,6 +8,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/prompt"
 	"rookery/infer/sampler"
+	"rookery/ui/kit"
 	"rookery/ui/theme"
 )
 
@@ -25,6 +26,8 @@ type Sampling struct {
 	prospect   Prospect
 	running    bool // prospect is of a running answer
 	candidates []chat.Candidate
+	outlook    outlook
+	set        func(p sampler.Params, preset string) kit.Action // asks for parameters
 
 	at       int  // the chosen row
 	dragging bool // of the bar of that row
@@ -42,10 +45,9 @@ type Prospect interface {
 // mostCandidates is how many candidates are shown at most.
 const mostCandidates = 24
 
-// NewSampling returns a panel for the presets of a model. TokenName gives the
-// text of a token; it may be nil.
-func NewSampling(th theme.Theme, presets []prompt.Preset, tokenName func(int32) string) *Sampling {
-	s := &Sampling{frame: frame{th: th}, presets: presets, tokenName: tokenName}
+// NewSampling returns a panel that has not looked at anything yet.
+func NewSampling(th theme.Theme) *Sampling {
+	s := &Sampling{frame: frame{th: th}, set: setSampling}
 	s.rows = []parameter{s.presetRow()}
 	for _, f := range sampler.Fields {
 		s.rows = append(s.rows, fieldRow(f))
@@ -69,11 +71,12 @@ func (s *Sampling) Set(p sampler.Params, preset string) {
 	}
 }
 
-// SetPresets tells the panel the presets of another model.
-func (s *Sampling) SetPresets(presets []prompt.Preset) { s.presets = presets }
-
-// SetLastSeed tells the panel the seed of the latest answer, for keeping it.
-func (s *Sampling) SetLastSeed(seed uint64) { s.lastSeed = seed }
+// setSampling draws with parameters from the next token on.
+func setSampling(p sampler.Params, preset string) kit.Action {
+	return func(h kit.Host) tea.Cmd {
+		return change(h, func(d *chat.Dialogue) error { return d.SetSampling(p, preset) })
+	}
+}
 
 // SetProspect tells the panel what the next token would be chosen from or, of a
 // running answer, what its latest was; nil is nothing.
@@ -90,8 +93,20 @@ func (s *Sampling) consider() {
 	}
 }
 
+// Keys are the panel's own keys.
+func (s *Sampling) Keys() [][2]string {
+	return [][2]string{
+		{"up  down", "choose a parameter"},
+		{"left  right", "change it; with shift in large steps"},
+		{"0-9", "type a value; enter takes it, esc does not"},
+		{"enter", "type the value, or go on to the next; keep the seed of the latest answer"},
+		{"delete", "a fresh seed; no banned tokens"},
+		{"r", "all parameters as the preset has them"},
+	}
+}
+
 // HandleKey moves between rows, changes values and takes typed numbers.
-func (s *Sampling) HandleKey(k tea.KeyPressMsg) (Action, bool) {
+func (s *Sampling) HandleKey(k tea.KeyPressMsg) (kit.Action, bool) {
 	if s.typing {
 		return s.typeKey(k)
 	}
@@ -119,7 +134,7 @@ func (s *Sampling) HandleKey(k tea.KeyPressMsg) (Action, bool) {
 	case "r":
 		return s.reset(), true
 	case "esc", "q":
-		return Close{}, true
+		return closePanel, true
 	default:
 		return nil, s.startTyping(k.Text)
 	}
@@ -127,7 +142,7 @@ func (s *Sampling) HandleKey(k tea.KeyPressMsg) (Action, bool) {
 }
 
 // typeKey is a key while a number is typed.
-func (s *Sampling) typeKey(k tea.KeyPressMsg) (Action, bool) {
+func (s *Sampling) typeKey(k tea.KeyPressMsg) (kit.Action, bool) {
 	switch k.String() {
 	case "enter", "tab":
 		return s.endTyping(), true
@@ -170,7 +185,7 @@ func (s *Sampling) startTyping(text string) bool {
 // StopTyping forgets what was typed, and what was wrong with it.
 func (s *Sampling) StopTyping() { s.typing, s.wrong = false, "" }
 
-func (s *Sampling) endTyping() Action {
+func (s *Sampling) endTyping() kit.Action {
 	p := s.current()
 	if err := s.rows[s.at].parse(&p, s.typed); err != nil {
 		s.wrong = err.Error()
@@ -189,7 +204,7 @@ func (s *Sampling) current() sampler.Params {
 	return p
 }
 
-func (s *Sampling) step(n int, coarse bool) Action {
+func (s *Sampling) step(n int, coarse bool) kit.Action {
 	row := s.rows[s.at]
 	if row.step == nil {
 		return nil
@@ -200,7 +215,7 @@ func (s *Sampling) step(n int, coarse bool) Action {
 }
 
 // enter edits the value as text where there is one, and steps elsewhere.
-func (s *Sampling) enter() Action {
+func (s *Sampling) enter() kit.Action {
 	row := s.rows[s.at]
 	switch {
 	case row.is(sampler.Stream):
@@ -213,7 +228,7 @@ func (s *Sampling) enter() Action {
 }
 
 // clear empties what can be empty: the seed and the list of banned tokens.
-func (s *Sampling) clear() Action {
+func (s *Sampling) clear() kit.Action {
 	p := s.current()
 	switch row := s.rows[s.at]; {
 	case row.is(sampler.Stream):
@@ -227,7 +242,7 @@ func (s *Sampling) clear() Action {
 }
 
 // reset goes back to the preset last in use, or to the first one.
-func (s *Sampling) reset() Action {
+func (s *Sampling) reset() kit.Action {
 	if len(s.presets) == 0 {
 		return nil
 	}
@@ -244,14 +259,14 @@ func (s *Sampling) usePreset(p *sampler.Params, i int) {
 
 // ask asks for parameters, under the name of the preset that they are: the
 // last one in use if several are the same.
-func (s *Sampling) ask(p sampler.Params) Action {
+func (s *Sampling) ask(p sampler.Params) kit.Action {
 	name := ""
 	for _, q := range s.presets {
 		if sampler.SameRecipe(p, q.Sampling) && (name == "" || q.Name == s.base) {
 			name = q.Name
 		}
 	}
-	return SetSampling{Params: p, Preset: name}
+	return s.set(p, name)
 }
 
 func (s *Sampling) presetIndex(name string) int {
@@ -260,7 +275,7 @@ func (s *Sampling) presetIndex(name string) int {
 
 // toggleSeed switches between a fresh seed for every answer and that of the
 // latest one.
-func (s *Sampling) toggleSeed() Action {
+func (s *Sampling) toggleSeed() kit.Action {
 	p := s.current()
 	switch {
 	case p.Seed != 0:

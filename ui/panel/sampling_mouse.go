@@ -1,11 +1,13 @@
 package panel
 
+import "rookery/ui/kit"
+
 // barAt is the column at which the bars of the parameters begin.
 const barAt = 2 + nameWidth + 1 + valueWidth + 1
 
 // Press chooses the row under the pointer. On a bar it sets the value; a second
 // time on a row without a bar it does what enter does.
-func (s *Sampling) Press(x, y int) Action {
+func (s *Sampling) Press(x, y int) kit.Action {
 	i, ok := s.rowAt(x, y)
 	if !ok {
 		return nil
@@ -24,7 +26,7 @@ func (s *Sampling) Press(x, y int) Action {
 }
 
 // Drag sets the value of the bar on which the button went down.
-func (s *Sampling) Drag(x, _ int) Action {
+func (s *Sampling) Drag(x, _ int) kit.Action {
 	if !s.dragging {
 		return nil
 	}

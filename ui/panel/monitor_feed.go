@@ -1,4 +1,4 @@
-package ui
+package panel
 
 import (
 	"time"
@@ -7,39 +7,46 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/turn"
-	"rookery/ui/panel"
+	"rookery/infer"
+	"rookery/ui/kit"
 )
 
-// What the monitor shows besides the engine's own figures. Nothing of this is
-// read while the panel is closed.
+// What is fed to the monitor: the engine's figures and the pace of answers all
+// the time, what is around the engine while it is open.
 
-// aroundEvery is how often GPUs, memory and disk are looked at.
-const aroundEvery = time.Second
+// surroundingsEvery is how often GPUs, memory and disk are looked at.
+const surroundingsEvery = time.Second
 
-// An surroundings reads what is around the engine, in the background.
-type surroundings struct {
-	read   func() panel.Surroundings // may be nil; blocks
-	asked  bool                      // a command is at work
-	looked time.Time
-}
+// Watches says that the monitor changes by itself.
+func (m *Monitor) Watches() bool { return true }
 
-// surroundingsMsg brings what was read.
-type surroundingsMsg struct{ s panel.Surroundings }
-
-// readSurroundings reads the surroundings once a second while the monitor is open.
-func (m *Model) readSurroundings() tea.Cmd {
-	a, now := &m.surroundings, m.clock()
-	if a.read == nil || m.panel.kind != monitorPanel || a.asked || now.Sub(a.looked) < aroundEvery {
+// Look reads what is around the engine, once a second.
+func (m *Monitor) Look(h kit.Host) tea.Cmd {
+	if m.read == nil || m.reading || h.Now().Sub(m.readAt) < surroundingsEvery {
 		return nil
 	}
-	a.asked, a.looked = true, now
-	read := a.read
-	return func() tea.Msg { return surroundingsMsg{read()} }
+	m.reading, m.readAt = true, h.Now()
+	return kit.Await(func() (Surroundings, error) { return m.read(), nil }, func(_ kit.Host, s Surroundings, _ error) tea.Cmd {
+		m.reading = false
+		m.SetSurroundings(s)
+		return nil
+	})
 }
 
-func (m *Model) onSurroundings(msg surroundingsMsg) {
-	m.surroundings.asked = false
-	m.panel.monitor.SetSurroundings(msg.s)
+// measure takes the engine's figures, and how far the running answers are.
+func (m *Monitor) measure(h kit.Host, s infer.Stats) {
+	if model := h.Model(); model != nil {
+		const float = 4
+		m.state = float * int64(model.Shape.StateLen())
+	}
+	now := h.Now()
+	m.Push(now, s)
+	for _, t := range h.Tabs() {
+		if live := t.View().Live; live != nil {
+			m.noted.note(live, now)
+		}
+	}
+	m.SetPaces(m.noted.of(h.Tab().View()))
 }
 
 // The bounds of what is remembered of the pace of answers.
@@ -53,7 +60,7 @@ const (
 // program ran; places are relative to the answer's beginning.
 type paces struct {
 	order []turn.ID // the answer begun last at the end
-	parts map[turn.ID][]panel.Pace
+	parts map[turn.ID][]Pace
 	since map[turn.ID]paceMark // of running answers
 }
 
@@ -67,7 +74,7 @@ type paceMark struct {
 func (p *paces) note(live *chat.Live, now time.Time) {
 	id, n := live.Turn.ID, live.Progress.Generated
 	if p.parts == nil {
-		p.parts, p.since = map[turn.ID][]panel.Pace{}, map[turn.ID]paceMark{}
+		p.parts, p.since = map[turn.ID][]Pace{}, map[turn.ID]paceMark{}
 	}
 	mark, known := p.since[id]
 	if !known || n < mark.generated { // it begins, or goes on
@@ -84,7 +91,7 @@ func (p *paces) note(live *chat.Live, now time.Time) {
 	}
 	if mark.generated > 0 { // before the first token the prompt was read
 		from := len(live.Turn.Tokens)
-		p.parts[id] = append(p.parts[id], panel.Pace{From: from + mark.generated, To: from + n, PerToken: took / time.Duration(n-mark.generated)})
+		p.parts[id] = append(p.parts[id], Pace{From: from + mark.generated, To: from + n, PerToken: took / time.Duration(n-mark.generated)})
 	}
 	p.since[id] = paceMark{now, n}
 }
@@ -104,19 +111,19 @@ func (p *paces) begin(id turn.ID) {
 
 // of is what the tokens of a conversation have cost: as it was noted or, of
 // answers of other times, by what their turns say.
-func (p *paces) of(v chat.View) []panel.Pace {
-	var all []panel.Pace
+func (p *paces) of(v chat.View) []Pace {
+	var all []Pace
 	at := 0
 	add := func(id turn.ID) bool {
 		for _, part := range p.parts[id] {
-			all = append(all, panel.Pace{From: at + part.From, To: at + part.To, PerToken: part.PerToken})
+			all = append(all, Pace{From: at + part.From, To: at + part.To, PerToken: part.PerToken})
 		}
 		return len(p.parts[id]) > 0
 	}
 	for _, t := range v.Turns {
 		u := t.Usage
 		if t.Role == turn.RoleAssistant && !add(t.ID) && u.Generated > 1 && u.DecodeTime > 0 {
-			all = append(all, panel.Pace{From: at, To: at + u.Generated, PerToken: u.DecodeTime / time.Duration(u.Generated)})
+			all = append(all, Pace{From: at, To: at + u.Generated, PerToken: u.DecodeTime / time.Duration(u.Generated)})
 		}
 		at += len(t.Tokens)
 	}
@@ -124,17 +131,4 @@ func (p *paces) of(v chat.View) []panel.Pace {
 		add(v.Live.Turn.ID)
 	}
 	return all
-}
-
-// notePaces takes down how far the running answers are, and shows the monitor
-// those of the conversation in sight.
-func (m *Model) notePaces(now time.Time) {
-	for _, t := range m.tabs {
-		if t.view.Live != nil {
-			m.paces.note(t.view.Live, now)
-		}
-	}
-	if m.panel.kind == monitorPanel {
-		m.panel.monitor.SetPaces(m.paces.of(m.tab().view))
-	}
 }

@@ -1,4 +1,4 @@
-package ui
+package panel
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"rookery/chat/prompt"
 	"rookery/infer"
 	"rookery/ui/kit"
 	"rookery/ui/theme"
@@ -42,9 +41,9 @@ func level(push float32) int {
 }
 
 // columns are the width of the names, and how many tokens are seen.
-func (h *heat) columns(width int) (gutter, cells int) {
+func (s *heat) columns(width int) (gutter, cells int) {
 	const longest = 16
-	for _, n := range h.names {
+	for _, n := range s.names {
 		gutter = max(gutter, min(longest, ansi.StringWidth(n)))
 	}
 	gutter = min(gutter, width/3) + 1
@@ -52,42 +51,42 @@ func (h *heat) columns(width int) (gutter, cells int) {
 }
 
 // first is the first token in sight of so many.
-func (h *heat) first(cells int) int {
-	newest := max(0, len(h.tokens)-cells)
-	if h.at >= 0 && h.at < newest {
-		return max(0, h.at-cells/2)
+func (s *heat) first(cells int) int {
+	newest := max(0, len(s.tokens)-cells)
+	if s.at >= 0 && s.at < newest {
+		return max(0, s.at-cells/2)
 	}
 	return newest
 }
 
-// draw returns the strip in as many lines as rows says.
-func (h *heat) draw(th theme.Theme, width, height int, text func(int32) string) []string {
-	if h.rows(width, height) == 0 {
+// Draw returns the strip in as many lines as Rows says.
+func (s *heat) Draw(th theme.Theme, width, height int) []string {
+	if s.Rows(width, height) == 0 {
 		return nil
 	}
-	gutter, cells := h.columns(width)
-	first := h.first(cells)
-	seen := h.tokens[first:min(len(h.tokens), first+cells)]
+	gutter, cells := s.columns(width)
+	first := s.first(cells)
+	seen := s.tokens[first:min(len(s.tokens), first+cells)]
 	var lines []string
 	label := func(name string) string { return kit.Pad(kit.Fit(name, gutter-1), gutter) }
 	detail, letters := "", false
-	if h.focused {
-		detail = h.detail(th, text, true)
-		if letters = h.named() > width || ansi.StringWidth(detail) > width; letters {
-			detail = h.detail(th, text, false)
+	if s.focused {
+		detail = s.detail(th, true)
+		if letters = s.named() > width || ansi.StringWidth(detail) > width; letters {
+			detail = s.detail(th, false)
 		}
 	}
-	if h.each(width, height) {
-		for k, name := range h.names {
+	if s.each(width, height) {
+		for k, name := range s.names {
 			if letters { // say whose they are
 				name = letter(k) + " " + name
 			}
-			lines = append(lines, th.Muted.Render(label(name))+h.line(seen, first, func(t infer.Token) string { return h.pushed(th, t, k) }, th))
+			lines = append(lines, th.Muted.Render(label(name))+s.line(seen, first, func(t infer.Token) string { return s.pushed(th, t, k) }, th))
 		}
 	} else {
-		lines = append(lines, th.Muted.Render(label("pushed"))+h.line(seen, first, func(t infer.Token) string { return h.winner(th, t) }, th))
+		lines = append(lines, th.Muted.Render(label("pushed"))+s.line(seen, first, func(t infer.Token) string { return s.winner(th, t) }, th))
 	}
-	if h.focused {
+	if s.focused {
 		lines = append(lines, kit.Fit(detail, width))
 	}
 	return lines
@@ -95,20 +94,20 @@ func (h *heat) draw(th theme.Theme, width, height int, text func(int32) string) 
 
 // named is about the width of the longest figures with the states' names, so
 // that names do not come and go from one token to the next.
-func (h *heat) named() int {
-	w := len(`1000/1000 "token"  mix 0.67%`)
-	for _, name := range h.names {
+func (s *heat) named() int {
+	w := len(`100/100 "token"  mix 0.67%`)
+	for _, name := range s.names {
 		w += len("  A  0.67% (-2.00)") + ansi.StringWidth(name)
 	}
 	return w
 }
 
 // line is one cell for each token, the selected one marked.
-func (h *heat) line(seen []infer.Token, first int, cell func(infer.Token) string, th theme.Theme) string {
+func (s *heat) line(seen []infer.Token, first int, cell func(infer.Token) string, th theme.Theme) string {
 	var b strings.Builder
 	for i, t := range seen {
 		c := cell(t)
-		if h.focused && first+i == h.at {
+		if s.focused && first+i == s.at {
 			c = th.Selected.Render(ansi.Strip(c))
 		}
 		b.WriteString(c)
@@ -117,8 +116,8 @@ func (h *heat) line(seen []infer.Token, first int, cell func(infer.Token) string
 }
 
 // pushed is the cell of a token in the row of a state.
-func (h *heat) pushed(th theme.Theme, t infer.Token, k int) string {
-	if len(t.MemberLogprobs) != len(h.names) {
+func (s *heat) pushed(th theme.Theme, t infer.Token, k int) string {
+	if len(t.MemberLogprobs) != len(s.names) {
 		return " " // it was drawn from another mix, or from none
 	}
 	n := level(t.MemberLogprobs[k] - t.LogProb)
@@ -134,8 +133,8 @@ func (h *heat) pushed(th theme.Theme, t infer.Token, k int) string {
 
 // winner is the cell of a token in the one row for all states: the letter of
 // the state that found it likeliest.
-func (h *heat) winner(th theme.Theme, t infer.Token) string {
-	if len(t.MemberLogprobs) != len(h.names) {
+func (s *heat) winner(th theme.Theme, t infer.Token) string {
+	if len(t.MemberLogprobs) != len(s.names) {
 		return " "
 	}
 	k := slices.Index(t.MemberLogprobs, slices.Max(t.MemberLogprobs))
@@ -143,7 +142,7 @@ func (h *heat) winner(th theme.Theme, t infer.Token) string {
 	return inks[max(0, k)%len(inks)].Render(letter(max(0, k)))
 }
 
-// letter stands for a state of the mix: o is the own run.
+// letter stands for a state of the mix: o is this chat.
 func letter(k int) string {
 	const letters = "oABCDEFGHIJKLMNPQRSTUVWXYZ"
 	return letters[k%len(letters) : k%len(letters)+1]
@@ -151,13 +150,13 @@ func letter(k int) string {
 
 // detail is the selected token and its figures, with the states' names or with
 // their letters alone.
-func (h *heat) detail(th theme.Theme, text func(int32) string, names bool) string {
-	t := h.tokens[min(max(h.at, 0), len(h.tokens)-1)]
-	line := th.Muted.Render(fmt.Sprintf("%s/%s ", kit.FormatCount(h.at+1), kit.FormatCount(len(h.tokens)))) + `"` + text(t.ID) + `"` + "  mix " + likely(t.LogProb)
-	if len(t.MemberLogprobs) != len(h.names) {
+func (s *heat) detail(th theme.Theme, names bool) string {
+	t := s.tokens[min(max(s.at, 0), len(s.tokens)-1)]
+	line := th.Muted.Render(fmt.Sprintf("%s/%s ", kit.FormatCount(s.at+1), kit.FormatCount(len(s.tokens)))) + `"` + s.tokenText(t.ID) + `"` + "  mix " + likely(t.LogProb)
+	if len(t.MemberLogprobs) != len(s.names) {
 		return line + th.Muted.Render("  drawn from other states")
 	}
-	for k, name := range h.names {
+	for k, name := range s.names {
 		line += "  " + letter(k) + " "
 		if names {
 			line += name + " "
@@ -187,12 +186,10 @@ func likely(logProb float32) string {
 	return fmt.Sprintf("%.0f%%", 100*p)
 }
 
-// drawHeat is the strip as it is on the screen.
-func (m *Model) drawHeat() []string {
-	return m.heat.draw(m.th, m.width, m.height, func(id int32) string {
-		if m.model == nil || m.model.Tokenizer == nil {
-			return fmt.Sprint(id)
-		}
-		return prompt.TokenText(m.model.Tokenizer.Bytes(id))
-	})
+// tokenText is a token in one line.
+func (s *heat) tokenText(id int32) string {
+	if s.text == nil {
+		return fmt.Sprint(id)
+	}
+	return s.text(id)
 }
