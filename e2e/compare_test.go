@@ -97,7 +97,7 @@ func TestBlindCompareAndVotes(t *testing.T) {
 		t.Errorf("the file of votes: %v:\n%s", err, data)
 	}
 	x.keys("Escape")
-	x.gone("95% interval")
+	x.gone("1 vote exported")
 	x.keys("Escape")
 	x.see(composerHint, "of 4")
 	x.keys("C-q")
