@@ -114,9 +114,7 @@ class Engine:
         return results, candidates
 
     def step(self, rows):
-        packed = self.pack(rows)
-        self.submit(*packed)
-        return self.wait(len(rows), int(packed[0]["top"].sum()))
+        return self.run(*self.pack(rows))
 
     def logits(self, row):
         out = np.zeros(self.shape["vocab"], np.float32)
