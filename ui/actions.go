@@ -117,12 +117,6 @@ func (m *Model) on(do func()) func(string) tea.Cmd {
 	}
 }
 
-// command runs what concerns the dialogue alone.
-func (m *Model) command(id keys.ID, arg string) tea.Cmd {
-	said, err := command(m.tab().d, m.model, m.settings.Presets, id, arg)
-	return tea.Batch(m.report(said, err), m.look(), m.tick())
-}
-
 // call gives a command of a room to the conversation, and shows what it has done.
 func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error), then func(kit.Tab)) tea.Cmd {
 	t := m.tab()

@@ -11,6 +11,7 @@ import (
 	"rookery/chat/compare"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/infer/statefile"
 )
 
 // fakeVotes are votes, and models to compare with.
@@ -91,3 +92,15 @@ func (d *fakeDialogue) rows(ended bool, left ...string) {
 }
 
 func (k *fakeVotes) Votes(context.Context) ([]turn.Vote, error) { return k.votes, nil }
+
+// compareDesks is a workspace with a conversation, states and adapters.
+func compareDesks() *fakeDesk {
+	k := &fakeDesk{open: []*fakeDialogue{lecture(1)}}
+	for i, name := range []string{"animals", "dialogue", "sad"} {
+		k.states = append(k.states, turn.State{ID: turn.ID(i + 1), State: statefile.State{Name: name, ModelName: "test"}})
+	}
+	for _, name := range []string{"pirate", "broken"} {
+		k.rack = append(k.rack, turn.RegisteredAdapter{Adapter: turn.Adapter{Name: name}})
+	}
+	return k
+}

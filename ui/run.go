@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"os"
 
+	"rookery/chat"
+	"rookery/ui/plain"
+
 	tea "charm.land/bubbletea/v2"
 )
 
@@ -17,7 +20,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	if o.Settings.Plain() {
-		return runPlain(ctx, chatWorkspace{o.Workspace, o.First}, o)
+		return runPlain(ctx, o)
 	}
 	m := newModel(ctx, chatWorkspace{o.Workspace, o.First}, o)
 	defer m.quit()
@@ -41,4 +44,19 @@ func Run(ctx context.Context, o Options) error {
 		return nil
 	}
 	return fmt.Errorf("running the terminal interface: %w", err)
+}
+
+// runPlain runs the line mode on the conversation that was shown last.
+func runPlain(ctx context.Context, o Options) error {
+	open, active, err := restoreTabs(ctx, o.Workspace, o.First)
+	if err != nil {
+		return err
+	}
+	if active < 0 || active >= len(open) {
+		open, active = []*chat.Dialogue{o.Workspace.New()}, 0
+	}
+	return plain.Run(ctx, plain.Options{
+		Workspace: o.Workspace, Dialogue: open[active], Features: features(o), Presets: o.Settings.Presets, Version: o.Version,
+		Models: o.Models, Surroundings: o.Surroundings, SaveSampling: o.SaveSampling, In: o.In, Out: o.Out,
+	})
 }

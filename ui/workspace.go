@@ -38,7 +38,6 @@ type workspace interface {
 	AddHistory(prompt string)
 	States(ctx context.Context) ([]turn.State, error)
 	ParseMix(ctx context.Context, text string) (turn.Mix, error)
-	compareWorkspace
 	adapterWorkspace
 }
 
@@ -55,7 +54,6 @@ type dialogue interface {
 	Best(n int) error
 	SendBest(text string, n int) error
 	ChooseAlternatives(keep []turn.ID, drop bool) error
-	compareDialogue
 	SetSystem(text string) error
 	SetSampling(p sampler.Params, preset string) error
 	SetThink(m turn.ThinkMode) error
@@ -79,20 +77,26 @@ type chatWorkspace struct {
 }
 
 func (k chatWorkspace) Restore(ctx context.Context) ([]dialogue, int, error) {
-	open, active, err := k.Workspace.Restore(ctx)
-	if k.first != nil {
-		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil {
-			k.Workspace.CloseDialogue(open[0]) // it was opened for want of another one
-			open = nil
-		}
-		active = len(open)
-		open = append(open, k.first)
-	}
+	open, active, err := restoreTabs(ctx, k.Workspace, k.first)
 	all := make([]dialogue, len(open))
 	for i, d := range open {
 		all[i] = d
 	}
 	return all, active, err
+}
+
+// restoreTabs opens what was open and shows first, which may be nil, beside it.
+func restoreTabs(ctx context.Context, w *chat.Workspace, first *chat.Dialogue) (open []*chat.Dialogue, active int, err error) {
+	open, active, err = w.Restore(ctx)
+	if first != nil {
+		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil {
+			w.CloseDialogue(open[0]) // it was opened for want of another one
+			open = nil
+		}
+		active = len(open)
+		open = append(open, first)
+	}
+	return open, active, err
 }
 
 func (k chatWorkspace) Fork(d dialogue, id turn.ID, n int) ([]dialogue, error) {

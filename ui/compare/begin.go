@@ -32,7 +32,7 @@ func (s *setup) begin(agreed bool) kit.Action {
 		drafts, w := slices.Clone(s.drafts), h.Workspace()
 		load := func() ([]chat.Variant, error) {
 			defer cancel()
-			return Prepare(ctx, workspaceLoader{w}, drafts, func(said string) { s.loading.Store(&said) })
+			return Prepare(ctx, w, drafts, func(said string) { s.loading.Store(&said) })
 		}
 		return tea.Batch(kit.Await(load, s.compare), h.After(progressEvery, s.showProgress))
 	}

@@ -6,31 +6,17 @@ import (
 	"fmt"
 
 	"rookery/chat"
-	"rookery/chat/turn"
 	"rookery/infer/adapter"
 	"rookery/ui/kit"
 )
 
-// A Loader loads what variants need. Its methods block.
-type Loader interface {
-	LoadSecondModel(ctx context.Context, path string, progress func(done, total int64)) (*chat.SecondModel, error)
-	TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error)
-}
-
-// workspaceLoader is the loader of a workspace.
-type workspaceLoader struct{ *chat.Workspace }
-
-func (l workspaceLoader) TakeAdapter(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error) {
-	return l.Adapters().Find(ctx, name, o)
-}
-
 // Prepare makes variants of drafts: it loads their models, which the caller
 // releases, and finds their adapters. After an error nothing is held. It blocks.
-func Prepare(ctx context.Context, l Loader, drafts []Draft, say func(string)) ([]chat.Variant, error) {
+func Prepare(ctx context.Context, w *chat.Workspace, drafts []Draft, say func(string)) ([]chat.Variant, error) {
 	asked := nameDrafts(drafts)
-	err := loadModels(ctx, l, drafts, asked, say)
+	err := loadModels(ctx, w, drafts, asked, say)
 	if err == nil {
-		err = loadAdapters(ctx, l, asked)
+		err = loadAdapters(ctx, w, asked)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -43,13 +29,13 @@ func Prepare(ctx context.Context, l Loader, drafts []Draft, say func(string)) ([
 
 // loadAdapters finds the adapters that are known by name alone, each for the
 // model of its variant.
-func loadAdapters(ctx context.Context, l Loader, asked []chat.Variant) error {
+func loadAdapters(ctx context.Context, w *chat.Workspace, asked []chat.Variant) error {
 	for i := range asked {
 		a := &asked[i].Adapter
 		if a.Name == "" || a.Fingerprint != "" {
 			continue
 		}
-		find := l.TakeAdapter
+		find := w.Adapters().Find
 		if second := asked[i].Model; second != nil {
 			find = second.Adapters().Find
 		}
@@ -64,14 +50,14 @@ func loadAdapters(ctx context.Context, l Loader, asked []chat.Variant) error {
 
 // loadModels loads the models that variants need, one after the other. The
 // caller releases those of the variants, also after an error.
-func loadModels(ctx context.Context, l Loader, drafts []Draft, asked []chat.Variant, say func(string)) error {
+func loadModels(ctx context.Context, w *chat.Workspace, drafts []Draft, asked []chat.Variant, say func(string)) error {
 	for i := range drafts {
 		if !drafts[i].ofOtherModel() {
 			continue
 		}
 		name := kit.OneLine(drafts[i].File.Name)
 		say("Loading " + name + ".")
-		model, err := l.LoadSecondModel(ctx, drafts[i].File.Path, func(done, total int64) {
+		model, err := w.LoadSecondModel(ctx, drafts[i].File.Path, func(done, total int64) {
 			if total > 0 {
 				say(fmt.Sprintf("Loading %s: %d%%", name, 100*done/total))
 			}

@@ -180,3 +180,6 @@ func ParseNumber(arg string, otherwise int) (int, error) {
 	}
 	return n, nil
 }
+
+// Capitalize begins a text with a capital letter. Its first letter is of ASCII.
+func Capitalize(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -176,8 +176,8 @@ func (p *Adapters) ask(h kit.Host, r adapterResult, q *adapter.QuestionError) {
 		h.OpenDialog(kit.NewChooser(h.Theme(), kit.OneLine(q.Problem), "choose", "", entries))
 		return
 	}
-	about := kit.OneLine(capital(q.Problem)) + ". The trainer's settings have it; the scale of the change is alpha / rank."
-	h.OpenDialog(kit.NewQuestion(h.Theme(), capital(q.Asked)+" of "+kit.OneLine(q.Path), about, "load it", "", false, func(h kit.Host, text string) tea.Cmd {
+	about := kit.OneLine(kit.Capitalize(q.Problem)) + ". The trainer's settings have it; the scale of the change is alpha / rank."
+	h.OpenDialog(kit.NewQuestion(h.Theme(), kit.Capitalize(q.Asked)+" of "+kit.OneLine(q.Path), about, "load it", "", false, func(h kit.Host, text string) tea.Cmd {
 		return p.answer(r, q.Asked, strings.TrimSpace(text))(h)
 	}))
 }
@@ -270,6 +270,3 @@ func (p *Adapters) askForget(a turn.Adapter) kit.Action {
 		return nil
 	}
 }
-
-// capital begins a sentence.
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

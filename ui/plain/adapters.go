@@ -1,4 +1,4 @@
-package ui
+package plain
 
 import (
 	"fmt"
@@ -14,31 +14,31 @@ import (
 // adapter says which adapters there are, or uses the one of a name or a file,
 // or none. Words behind a name say what its file does not: alpha=32,
 // strength=0.5, blocks=column.
-func (p *plain) adapter(arg string) error {
+func (c *console) adapter(arg string) error {
 	switch arg {
 	case "":
-		return p.adapters()
+		return c.listAdapters()
 	case "off", "none":
-		p.say("No adapter, from the next token on.")
-		return p.d.SetAdapter(turn.Adapter{})
+		c.say("No adapter, from the next token on.")
+		return c.d.SetAdapter(turn.Adapter{})
 	}
-	name, o, err := adapterWords(arg)
+	name, o, err := parseAdapter(arg)
 	if err != nil {
 		return err
 	}
-	a, err := p.workspace.TakeAdapter(p.ctx, kit.ExpandHome(name), o)
+	a, err := c.workspace.Adapters().Find(c.ctx, kit.ExpandHome(name), o)
 	if err != nil {
 		return err
 	}
-	if err := p.d.SetAdapter(a); err != nil {
+	if err := c.d.SetAdapter(a); err != nil {
 		return err
 	}
-	p.say(panel.AboutAdapter(a) + ".")
+	c.say(panel.AboutAdapter(a) + ".")
 	return nil
 }
 
-// adapterWords takes the answers off the end of a name.
-func adapterWords(arg string) (name string, o adapter.Options, err error) {
+// parseAdapter takes the options off the end of a name.
+func parseAdapter(arg string) (name string, o adapter.Options, err error) {
 	words := strings.Fields(arg)
 	n := len(words)
 	for ; n > 1; n-- {
@@ -68,13 +68,12 @@ func adapterWords(arg string) (name string, o adapter.Options, err error) {
 	return strings.Join(words[:n], " "), o, nil
 }
 
-// adapters says what is known.
-func (p *plain) adapters() error {
-	list, err := p.workspace.Adapters(p.ctx)
+func (c *console) listAdapters() error {
+	list, err := c.workspace.Adapters().List(c.ctx)
 	if err != nil {
 		return err
 	}
-	inUse := p.d.View().Conversation.Adapter
+	inUse := c.d.View().Conversation.Adapter
 	for _, a := range list {
 		what := "comes with the model"
 		if a.Path != "" {
@@ -83,9 +82,9 @@ func (p *plain) adapters() error {
 		if l := a.Loaded; l != nil {
 			what += fmt.Sprintf(", %s, rank %d, %s of memory, used by %d now", l.Kinds(), l.Rank(), kit.FormatSize(l.Bytes), l.Rows)
 		}
-		p.say(kit.OneLine(a.Title()) + ": " + kit.OneLine(what) + "." + chosen(a.Fingerprint != "" && a.Fingerprint == inUse))
+		c.say(kit.OneLine(a.Title()) + ": " + kit.OneLine(what) + "." + markChosen(a.Fingerprint != "" && a.Fingerprint == inUse))
 	}
-	p.say("/adapter and a name or a file uses one from the next token on; /adapter off uses none.")
-	p.say("alpha=32, strength=0.5 or blocks=column behind the name say what a file does not.")
+	c.say("/adapter and a name or a file uses one from the next token on; /adapter off uses none.")
+	c.say("alpha=32, strength=0.5 or blocks=column behind the name say what a file does not.")
 	return nil
 }
