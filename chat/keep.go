@@ -3,8 +3,9 @@ package chat
 import (
 	"context"
 	"reflect"
-	"rookery/chat/turn"
 	"slices"
+
+	"rookery/chat/turn"
 )
 
 // ChooseAlternatives ends the choice from several answers: the conversation goes on from the

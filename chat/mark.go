@@ -2,8 +2,9 @@ package chat
 
 import (
 	"context"
-	"rookery/chat/turn"
 	"strings"
+
+	"rookery/chat/turn"
 )
 
 // longestLabel is how many bytes of a label are kept.

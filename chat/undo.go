@@ -2,8 +2,9 @@ package chat
 
 import (
 	"errors"
-	"rookery/chat/turn"
 	"slices"
+
+	"rookery/chat/turn"
 )
 
 // What undo and redo are refused with when there is nothing left of either.

@@ -186,7 +186,14 @@ func (r *v7) runLayer() {
 	r.runChannelMix()
 }
 
-func v7Of(l layer) *v7Layer { return l.(*v7Layer) }
+// v7Of is a layer of a version 7 model as what it is.
+func v7Of(l layer) *v7Layer {
+	v, ok := l.(*v7Layer)
+	if !ok {
+		panic(fmt.Sprintf("a layer of RWKV-7 is a %T", l))
+	}
+	return v
+}
 
 // layerOf is the current layer as a token's variant has it.
 func (r *v7) layerOf(token int) *v7Layer {

@@ -96,7 +96,11 @@ func (m *variantMaker) addDelta(i int, t adapter.Target, d *adapter.Delta, merge
 	case d == nil || m.err != nil:
 	case merged || d.Form == adapter.Bone:
 		// At run time the oldest Bone would cost as much as the product itself.
-		place := m.v.layers[i].places()[string(t)+".weight"].(**kernel.Matrix)
+		place, ok := m.v.layers[i].places()[string(t)+".weight"].(**kernel.Matrix)
+		if !ok {
+			m.err = fmt.Errorf("%s of layer %d is no matrix: a delta cannot be merged into it", t, i)
+			return
+		}
 		*place = m.newMerged(*place, d)
 	default:
 		m.v.deltas[i].of[t] = m.newDelta(d)

@@ -211,10 +211,9 @@ func (f *Field) Range() string {
 // Check says in one line what is wrong with the value, or nil.
 func (f *Field) Check(p Params) error {
 	if f.Kind() == Tokens {
-		for _, id := range *f.at(&p).(*[]int32) {
-			if id < 0 {
-				return fmt.Errorf("%s must be token ids, not %d", f.Label, id)
-			}
+		ids, ok := f.at(&p).(*[]int32)
+		if ok && len(*ids) > 0 && slices.Min(*ids) < 0 {
+			return fmt.Errorf("%s must be token ids, not %d", f.Label, slices.Min(*ids))
 		}
 		return nil
 	}

@@ -21,7 +21,7 @@ import (
 
 // comparable is a world with the states "animals", "dialogue" and "sad", each of
 // which makes the model say something else.
-func comparable(t *testing.T) *uitest.World {
+func newComparableWorld(t *testing.T) *uitest.World {
 	t.Helper()
 	sampling := sampler.Params{Temperature: 1, TopP: 1, Decay: 1, Ban: []int32{0}}
 	return uitest.New(t, uitest.Options{
@@ -42,7 +42,7 @@ func comparable(t *testing.T) *uitest.World {
 
 func TestCompareStates(t *testing.T) {
 	uitest.Run(t, func(t *testing.T) {
-		k := begin(t, comparable(t), Options{})
+		k := begin(t, newComparableWorld(t), Options{})
 		k.talk("/compare everything", "/compare states And then?")
 		k.hears("Error: write /compare models, /compare states", "4 answers are being made.\n",
 			"Answer 1 of 4, bare, 16 tokens", "Answer 2 of 4, animals, 16 tokens", ", perplexity ", "/votes and a number says which is best")
@@ -56,7 +56,7 @@ func TestCompareStates(t *testing.T) {
 // for the answer that had the number.
 func TestCompareBlind(t *testing.T) {
 	uitest.Run(t, func(t *testing.T) {
-		k := begin(t, comparable(t), Options{})
+		k := begin(t, newComparableWorld(t), Options{})
 		k.talk("/compare blind states Which bird?")
 		k.hearsNot("animals", "dialogue", "sad", "bare", "tokens", "perplexity")
 		heard := regexp.MustCompile(`(?s)Answer 2 of 4: (.*?)\nAnswer 3 of 4: `).FindStringSubmatch(k.said.String())

@@ -12,9 +12,9 @@ import (
 // A message that cannot be rendered must not end the program: it is shown as
 // plain text. What its figures say is left out, and its thought stands in the text.
 
-// guard makes something of a block. It reports false if that panicked; then the
-// block is plain from now on.
-func (t *Transcript) guard(b *block, make func()) (ok bool) {
+// guard runs what renders or draws a block. It reports false if that panicked; then
+// the block is plain from now on.
+func (t *Transcript) guard(b *block, do func()) (ok bool) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			if b.plain {
@@ -23,7 +23,7 @@ func (t *Transcript) guard(b *block, make func()) (ok bool) {
 			t.showPlain(b)
 		}
 	}()
-	make()
+	do()
 	return true
 }
 
