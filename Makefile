@@ -72,7 +72,7 @@ bench-tiers:
 # weights of every state of the embedded model. Takes some minutes.
 .PHONY: styles
 styles:
-	ROOKERY_STYLES=full $(GO) test -count=1 -timeout 60m -v -run TestFadersMoveTheStyle ./infer/demo
+	ROOKERY_STYLES=full $(GO) test -count=1 -timeout 60m -v -run TestWeightsMoveTheStyle ./infer/demo
 
 lint:
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run ./...

@@ -13,8 +13,8 @@ import (
 // BinRetention is how long a conversation that was thrown away can be taken back.
 const BinRetention = 30 * 24 * time.Hour
 
-// shelfPatience is how long what is thrown away may take to be saved.
-const shelfPatience = 5 * time.Second
+// binPatience is how long what is thrown away may take to be saved.
+const binPatience = 5 * time.Second
 
 // SetPinned puts a conversation before the others in the list, or back among
 // them. Like all methods of this file it blocks, works for open and for
@@ -65,7 +65,7 @@ func (k *Workspace) MoveToBin(ctx context.Context, id turn.ID) error {
 
 // left waits until a conversation that was shut is saved.
 func (k *Workspace) left(ctx context.Context, id turn.ID) error {
-	ctx, cancel := context.WithTimeout(ctx, shelfPatience)
+	ctx, cancel := context.WithTimeout(ctx, binPatience)
 	defer cancel()
 	k.mu.Lock()
 	leaving := k.leaving[id]
@@ -87,8 +87,8 @@ func (k *Workspace) EmptyBin(ctx context.Context) (int, error) { return k.purge(
 
 // purge removes for good what was thrown away before a moment.
 func (k *Workspace) purge(ctx context.Context, before time.Time) (removed int, err error) {
-	k.shelf.Lock()
-	defer k.shelf.Unlock()
+	k.altering.Lock()
+	defer k.altering.Unlock()
 	list, err := k.List(ctx)
 	if err != nil {
 		return 0, err
@@ -147,8 +147,8 @@ func (k *Workspace) hasLeft(id turn.ID, done chan struct{}) {
 }
 
 func (k *Workspace) alterStored(ctx context.Context, id turn.ID, change func(*turn.Conversation)) error {
-	k.shelf.Lock()
-	defer k.shelf.Unlock()
+	k.altering.Lock()
+	defer k.altering.Unlock()
 	list, err := k.List(ctx)
 	if err != nil {
 		return err

@@ -42,11 +42,11 @@ func TestBundleOfAMix(t *testing.T) {
 	}
 	c, turns, err := to.store.Load(ctx, d.ID())
 	must(t, err)
-	faders := c.Mix.Others
-	if len(faders) != 2 || faders[0].State != known.ID || faders[0].Name != "known here" || faders[1].State == beta.ID || faders[1].Name != "beta (2)" {
-		t.Fatalf("the mix is %+v", faders)
+	others := c.Mix.Others
+	if len(others) != 2 || others[0].State != known.ID || others[0].Name != "known here" || others[1].State == beta.ID || others[1].Name != "beta (2)" {
+		t.Fatalf("the mix is %+v", others)
 	}
-	if got := turns[1].Mix.Others; got[0].State != known.ID || got[1].State != faders[1].State {
+	if got := turns[1].Mix.Others; got[0].State != known.ID || got[1].State != others[1].State {
 		t.Errorf("the answer's mix is %+v", got)
 	}
 	if states, err := to.store.States(ctx); err != nil || len(states) != 3 {

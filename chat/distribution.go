@@ -32,7 +32,7 @@ func (o *Distribution) Under(p sampler.Params, k int) []Candidate {
 	return under(o.model, o.seen, p, k)
 }
 
-// under is Outlook.Under.
+// under is Distribution.Under.
 func under(m *infer.Model, o *infer.Distribution, p sampler.Params, k int) []Candidate {
 	draw := sampler.New(min(m.Tokenizer.Size(), m.Shape.Vocab), p)
 	draw.Exempt = func(id int32) bool { return sampler.PipExempt(m.Tokenizer.Bytes(id)) }
@@ -55,7 +55,7 @@ func under(m *infer.Model, o *infer.Distribution, p sampler.Params, k int) []Can
 	return list
 }
 
-// RecentDistribution is the outlook of a token that the running answer drew not long ago, or
+// RecentDistribution is the distribution of a token that the running answer drew not long ago, or
 // nil; it asks for one to look at the next time. It returns at once. An answer
 // that nobody looks at does not pay for it.
 func (d *Dialogue) RecentDistribution() *Distribution {

@@ -9,7 +9,7 @@ import (
 	"rookery/infer/sampler"
 )
 
-// The outlook after an answer is what the engine draws from when it goes on,
+// The distribution after an answer is what the engine draws from when it goes on,
 // under whatever parameters.
 func TestOutlookIsWhatWouldComeNext(t *testing.T) {
 	defaults := answersOf(20)
@@ -17,7 +17,7 @@ func TestOutlookIsWhatWouldComeNext(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: defaults})
 	d := r.workspace.New()
 	if o, err := d.NextDistribution(t.Context()); o != nil || err != nil {
-		t.Fatalf("an empty conversation has the outlook %v, %v", o, err)
+		t.Fatalf("an empty conversation has the distribution %v, %v", o, err)
 	}
 	v := ask(t, d, "anything")
 	a := last(v)

@@ -35,7 +35,7 @@ func libraryState(t *testing.T, r *room, name string) turn.State {
 // read yet.
 const pending = 1
 
-// mixOf is a mix of the own run and states.
+// mixOf is a mix of the conversation's own state and others.
 func mixOf(own float32, states ...any) turn.Mix {
 	m := turn.Mix{Own: turn.MixMember{Weight: own}}
 	for i := 0; i < len(states); i += 2 {
@@ -108,7 +108,7 @@ func TestMixOverRestarts(t *testing.T) {
 }
 
 // Other weights read nothing again, other states everything, and without
-// states the own run goes on alone.
+// states the conversation's own goes on alone.
 func TestMixChanges(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(9)})
 	a, b := mixing(t, r)
@@ -281,7 +281,7 @@ func TestMixStopAndContinue(t *testing.T) {
 	r.checkMix(v, a, b)
 }
 
-// Faders move while the answer runs; states that come or go wait for the next.
+// Weights move while the answer runs; states that come or go wait for the next.
 func TestMixOfARunningAnswer(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(30)})
 	a, b := mixing(t, r)

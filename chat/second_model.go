@@ -20,7 +20,7 @@ type host struct {
 
 // A SecondModel is another model, with an engine of its own, that answers beside the
 // conversations' in comparisons. It is given back when nobody holds it any
-// more: who got it from Workspace.Guest does, and so does every comparison that it
+// more: who got it from Workspace.LoadSecondModel does, and so does every comparison that it
 // takes part in, until one of the answers is chosen or the conversation goes
 // on otherwise. Conversations never go on with a second model: they read what it said.
 type SecondModel struct {

@@ -57,9 +57,9 @@ func (l *lodge) left(t *testing.T, n int32) {
 	}
 }
 
-// guestVariants are the conversations' model, the wide one and the other one.
+// modelVariants are the conversations' model, the wide one and the other one.
 // The second models are held by the caller.
-func (l *lodge) guestVariants(t *testing.T, workspace *chat.Workspace) []chat.Variant {
+func (l *lodge) modelVariants(t *testing.T, workspace *chat.Workspace) []chat.Variant {
 	t.Helper()
 	workspace.UseModels(l.open)
 	vs := []chat.Variant{{Name: "own"}, {Name: "wide"}, {Name: "other"}}
@@ -102,7 +102,7 @@ func TestComparingModels(t *testing.T) {
 	settings := chat.Defaults{Sampling: seeded(0.8, 5), MaxTokens: 24}
 	workspace, _ := demoRoom(t, memstore.New(), settings)
 	l := &lodge{}
-	vs := l.guestVariants(t, workspace)
+	vs := l.modelVariants(t, workspace)
 	d := workspace.New()
 	must(t, d.SendCompare("story", vs))
 	release(vs)
@@ -189,8 +189,8 @@ func goesOnFromGuest(t *testing.T, workspace *chat.Workspace, d *chat.Dialogue, 
 	}
 }
 
-// A guest is loaded once for all who hold it, and again when it has left. A
-// model that cannot be loaded is no guest, and a shut workspace takes none.
+// A second model is loaded once for all who hold it, and again when it has left. A
+// model that cannot be loaded is none, and a closed workspace takes none.
 func TestGuestsComeAndGo(t *testing.T) {
 	r := newRoom(t, setup{})
 	if _, err := r.workspace.LoadSecondModel(t.Context(), "other", nil); !errors.Is(err, chat.ErrNoSecondModels) {

@@ -79,15 +79,15 @@ func swapRoom(t *testing.T, store turn.Store) (*chat.Workspace, *infer.Engine, *
 // first ones left.
 func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 	workspace, e, g := swapRoom(t, memstore.New())
-	rack := workspace.Adapters()
-	pirate, excited := find(t, rack, "demo-pirate", adapter.Options{}), find(t, rack, "demo-excited", adapter.Options{})
+	registry := workspace.Adapters()
+	pirate, excited := find(t, registry, "demo-pirate", adapter.Options{}), find(t, registry, "demo-excited", adapter.Options{})
 	mixed := func(text string) turn.Mix {
 		m, err := workspace.Library().ParseMix(t.Context(), text)
 		must(t, err)
 		return m
 	}
 	before, after := mixed("own=1,demo-sad=0.2,demo-animals=0"), mixed("own=0.1,demo-sad=0.2,demo-animals=1.5")
-	voices, err := workspace.Library().LoadMembers(t.Context(), before, e.Model(), "", "")
+	members, err := workspace.Library().LoadMembers(t.Context(), before, e.Model(), "", "")
 	must(t, err)
 	calm := sampler.Params{Temperature: 1.5, TopP: 1, Presence: 0.8, Frequency: 0.3, Decay: 0.99, Seed: 3}
 	for name, s := range map[string]swap{
@@ -106,7 +106,7 @@ func TestSwapsInTheMiddleOfAnAnswer(t *testing.T) {
 		"weights of a mix": {
 			begin: func(d *chat.Dialogue) error { return d.SetMix(before) },
 			alter: func(d *chat.Dialogue) error { return d.SetMix(after) },
-			first: func(r *infer.Request) { r.Weight, r.Members = before.Weights()[0], voices },
+			first: func(r *infer.Request) { r.Weight, r.Members = before.Weights()[0], members },
 			then: func(r *infer.Request) {
 				weights := after.Weights()
 				from := *r.From

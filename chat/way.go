@@ -88,7 +88,7 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 		return from, nil
 	}
 	use := a.adapterInUse()
-	voices, err := a.d.workspace.library.LoadMembers(ctx, m, model, use.Adapter, use.Name)
+	members, err := a.d.workspace.library.LoadMembers(ctx, m, model, use.Adapter, use.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +96,6 @@ func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapsh
 	if from != nil {
 		out = *from
 	}
-	out.Weight, out.Members, out.Logits = m.Weights()[0], voices, nil
+	out.Weight, out.Members, out.Logits = m.Weights()[0], members, nil
 	return &out, nil
 }

@@ -62,9 +62,9 @@ type Workspace struct {
 	ctx     context.Context
 	cancel  context.CancelFunc // ends the patience of saving
 
-	shelf   sync.Mutex // held while stored conversations are altered or purged
-	closing context.Context
-	close   context.CancelFunc // ends what runs in the background and need not be done now
+	altering sync.Mutex // held while stored conversations are altered or purged
+	closing  context.Context
+	close    context.CancelFunc // ends what runs in the background and need not be done now
 }
 
 // NewWorkspace starts a workspace. It owns store from here on.

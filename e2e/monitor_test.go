@@ -9,7 +9,7 @@ func TestMonitorPanel(t *testing.T) {
 	x := open(t, 180, 60, home, "--seed", "1")
 	x.see(composerHint)
 	x.keys("F4")
-	x.see("Monitor", "decode", "prefill", "rows", "memory", "weights", "kept warm", "on disk", "slots")
+	x.see("Monitor", "decode", "prefill", "rows", "memory", "weights", "in memory", "on disk", "slots")
 	x.typed("Tell me a story.")
 	x.keys("Enter")
 	x.see("ms a token by position", "tabs")

@@ -25,7 +25,7 @@ func (v *victim) others(ctx context.Context, at int) error {
 			return nil
 		})
 	case 1:
-		return phase("shelf", func() error { return v.workspace.SetPinned(ctx, id, v.rng.IntN(2) == 0) })
+		return phase("list", func() error { return v.workspace.SetPinned(ctx, id, v.rng.IntN(2) == 0) })
 	case 2:
 		return v.throwAway(ctx, at)
 	case 3:

@@ -143,7 +143,7 @@ type moment struct {
 const tormentPatience = 400 * time.Millisecond
 
 // targets are aimed at: they take too little time to be met by chance.
-var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "shelf", "layout", "checkpoint", "search", "bake", "unbake", "export", "import", "best", "keep", "fork", "edit", "mix", "adapt", "compare"}
+var targets = []string{"open", "save", "thin", "delete", "undo", "redo", "go", "sibling", "bin", "list", "layout", "checkpoint", "search", "bake", "unbake", "export", "import", "best", "keep", "fork", "edit", "mix", "adapt", "compare"}
 
 // chooseMoment is any: half of them are aimed.
 func chooseMoment(rng *rand.Rand, fresh bool) moment {

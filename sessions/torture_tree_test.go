@@ -129,11 +129,11 @@ func (r *inquest) begins(s *Store, c turn.Conversation) (from infer.Request, ok 
 	if !c.Mix.Active() {
 		return from, true
 	}
-	voices, err := library.New(s, nil).LoadMembers(t.Context(), c.Mix, r.engine.Model(), "", "")
+	members, err := library.New(s, nil).LoadMembers(t.Context(), c.Mix, r.engine.Model(), "", "")
 	if err != nil {
 		t.Errorf("conversation %d mixes: %v", c.ID, err)
 		return from, false
 	}
-	from.Weight, from.Members = c.Mix.Weights()[0], voices
+	from.Weight, from.Members = c.Mix.Weights()[0], members
 	return from, true
 }

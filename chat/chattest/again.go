@@ -102,21 +102,21 @@ func same(by []string) int {
 // with is a request that reads with an adapter, in all its states.
 func with(r infer.Request, adapter string) infer.Request {
 	r.Adapter = adapter
-	r.Members = voiced(r.Members, adapter)
+	r.Members = withAdapter(r.Members, adapter)
 	if r.From != nil && len(r.From.Members) > 0 {
 		from := *r.From
-		from.Members = voiced(from.Members, adapter)
+		from.Members = withAdapter(from.Members, adapter)
 		r.From = &from
 	}
 	return r
 }
 
-func voiced(voices []infer.Member, adapter string) []infer.Member {
-	voices = slices.Clone(voices)
-	for i := range voices {
-		voices[i].Adapter = adapter
+func withAdapter(members []infer.Member, adapter string) []infer.Member {
+	members = slices.Clone(members)
+	for i := range members {
+		members[i].Adapter = adapter
 	}
-	return voices
+	return members
 }
 
 func run(e chat.Engine, r infer.Request) (infer.Ending, error) {

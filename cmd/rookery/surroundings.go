@@ -23,12 +23,12 @@ func surroundings(ctx context.Context, workspace *chat.Workspace, store *session
 	})
 	return func() ui.Surroundings {
 		m := workspace.Memory()
-		s := ui.Surroundings{Warm: m.Bytes, WarmBudget: m.Budget, Unsaved: m.Unsaved, Disk: diskBytes(store.Path())}
+		s := ui.Surroundings{InMemory: m.Bytes, MemoryBudget: m.Budget, Unsaved: m.Unsaved, Disk: diskBytes(store.Path())}
 		if n, err := workspace.Adapters().Bytes(ctx); err == nil { // otherwise the engine is closing
 			s.Adapters = n
 		}
 		if n, err := workspace.SecondModelBytes(ctx); err == nil {
-			s.Guests = n
+			s.OtherModels = n
 		}
 		if g := gpus(); g != nil {
 			if list, err := g.Read(); err == nil { // otherwise a GPU is lost, and the engine says so

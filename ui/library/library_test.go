@@ -38,19 +38,19 @@ func (s *trouble) Search(ctx context.Context, query string, limit int) ([]turn.S
 	return s.Store.Search(ctx, query, limit)
 }
 
-// A shelf is a program with conversations of all kinds; the first one is open.
-type shelf struct {
+// A listScreen is a program with conversations of all kinds; the first one is open.
+type listScreen struct {
 	*uitest.Terminal
 	t     *testing.T
 	w     *uitest.World
 	store *trouble
 }
 
-func open(t *testing.T, width, height int, more ...turn.Conversation) *shelf {
+func open(t *testing.T, width, height int, more ...turn.Conversation) *listScreen {
 	t.Helper()
 	time.Sleep(12 * time.Hour) // from midnight
 	now := time.Now()
-	s := &shelf{t: t}
+	s := &listScreen{t: t}
 	s.w = uitest.New(t, uitest.Options{
 		Wrap: func(store turn.Store) turn.Store {
 			s.store = &trouble{Store: store}
@@ -71,7 +71,7 @@ func open(t *testing.T, width, height int, more ...turn.Conversation) *shelf {
 }
 
 // stored is a conversation as it is stored.
-func (s *shelf) stored(id turn.ID) (turn.Conversation, bool) {
+func (s *listScreen) stored(id turn.ID) (turn.Conversation, bool) {
 	s.t.Helper()
 	list, err := s.w.Store.Conversations(s.t.Context())
 	uitest.Must(s.t, err)
@@ -84,7 +84,7 @@ func (s *shelf) stored(id turn.ID) (turn.Conversation, bool) {
 }
 
 // pause lets pass what it takes until the messages are searched.
-func (s *shelf) pause() { s.Pass(200 * time.Millisecond) }
+func (s *listScreen) pause() { s.Pass(200 * time.Millisecond) }
 
 func TestGroups(t *testing.T) {
 	uitest.Run(t, func(t *testing.T) {

@@ -15,18 +15,18 @@ import (
 // Monitor shows what the engine does over time. Push feeds it.
 type Monitor struct {
 	frame
-	history history
-	span    int // index into spans
-	top     int // first line shown, where not all fit
-	heap    func() int64
-	around  Surroundings
-	state   int64               // bytes of the state of a slot, in full width; 0: not known
-	paces   []Pace              // of the conversation in sight
-	noted   paces               // of all answers
-	read    func() Surroundings // blocks; may be nil
-	reading bool                // a command is at work
-	readAt  time.Time
-	drawn   []string // all lines, until something changes; nil if it has
+	history      history
+	span         int // index into spans
+	top          int // first line shown, where not all fit
+	heap         func() int64
+	surroundings Surroundings
+	state        int64               // bytes of the state of a slot, in full width; 0: not known
+	paces        []Pace              // of the conversation in sight
+	noted        paces               // of all answers
+	read         func() Surroundings // blocks; may be nil
+	reading      bool                // a command is at work
+	readAt       time.Time
+	drawn        []string // all lines, until something changes; nil if it has
 }
 
 // spans are the times that the graphs can cover.

@@ -107,7 +107,7 @@ func testMonitor(t testing.TB, seconds int) *Monitor {
 
 func testSurroundings() Surroundings {
 	return Surroundings{
-		Adapters: 2e6, Guests: 26e6, Warm: 30e6, WarmBudget: 1e9, Unsaved: 1e6, Disk: 77e6,
+		Adapters: 2e6, OtherModels: 26e6, InMemory: 30e6, MemoryBudget: 1e9, Unsaved: 1e6, Disk: 77e6,
 		GPUs: []gauge.Reading{{Name: "NVIDIA H100 80GB HBM3", Load: 0.43, MemoryUsed: 12 << 30, MemoryTotal: 80 << 30, Power: 251.4, PowerLimit: 700, Temperature: 54}},
 	}
 }

@@ -26,7 +26,7 @@ type Sampling struct {
 	prospect   Prospect
 	running    bool // prospect is of a running answer
 	candidates []chat.Candidate
-	outlook    outlook
+	next       nextToken
 	set        func(p sampler.Params, preset string) kit.Action // asks for parameters
 
 	at       int  // the chosen row

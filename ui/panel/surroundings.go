@@ -10,17 +10,17 @@ import (
 // Surroundings are what a Monitor shows and the engine does not know. What is
 // zero is not shown.
 type Surroundings struct {
-	Adapters         int64 // bytes of loaded adapters, beside the weights
-	Guests           int64 // of the other models of a comparison, all that they take
-	Warm, WarmBudget int64 // of snapshots kept in memory
-	Unsaved          int64 // of Warm, what waits to be saved
-	Disk             int64 // of the database and its log
-	GPUs             []gauge.Reading
+	Adapters               int64 // bytes of loaded adapters, beside the weights
+	OtherModels            int64 // of the other models of a comparison, all that they take
+	InMemory, MemoryBudget int64 // of snapshots kept in memory
+	Unsaved                int64 // of Warm, what waits to be saved
+	Disk                   int64 // of the database and its log
+	GPUs                   []gauge.Reading
 }
 
 // SetSurroundings tells the monitor what is around the engine now.
 func (m *Monitor) SetSurroundings(s Surroundings) {
-	m.around = s
+	m.surroundings = s
 	m.drawn = nil
 }
 
@@ -34,11 +34,11 @@ type purpose struct {
 // the slots hold.
 func (m *Monitor) purposes(now *sample) []purpose {
 	s := now.stats
-	all := []purpose{{"weights", s.Memory.Weights}, {"adapters", m.around.Adapters}}
+	all := []purpose{{"weights", s.Memory.Weights}, {"adapters", m.surroundings.Adapters}}
 	all = append(all, m.statePurposes(s)...)
 	return append(all,
 		purpose{"scratch", s.Memory.Scratch},
-		purpose{"2nd models", m.around.Guests},
+		purpose{"2nd models", m.surroundings.OtherModels},
 		purpose{"snapshots", s.SnapshotBytes},
 		purpose{"Go heap", max(0, now.heap-s.SnapshotBytes)}) // where snapshots are
 }
@@ -69,13 +69,13 @@ func (m *Monitor) storeLines(width int) []string {
 	line := func(name, value string) {
 		lines = append(lines, spread(m.th.Muted.Render(name), value, width, m.th.Glyphs.Ellipsis))
 	}
-	a := m.around
-	if a.WarmBudget > 0 {
-		value := size(a.Warm) + " of " + size(a.WarmBudget)
+	a := m.surroundings
+	if a.MemoryBudget > 0 {
+		value := size(a.InMemory) + " of " + size(a.MemoryBudget)
 		if a.Unsaved > 0 {
 			value = size(a.Unsaved) + " unsaved, " + value
 		}
-		line("kept warm", value)
+		line("in memory", value)
 	}
 	if a.Disk > 0 {
 		line("on disk", size(a.Disk))
@@ -99,12 +99,12 @@ const mostGPUs = 8
 // gpuLines are the GPUs: how busy, full, thirsty and hot.
 func (m *Monitor) gpuLines(width int) []string {
 	var lines []string
-	for i, g := range m.around.GPUs[:min(len(m.around.GPUs), mostGPUs)] {
+	for i, g := range m.surroundings.GPUs[:min(len(m.surroundings.GPUs), mostGPUs)] {
 		name := clean(g.Name)
 		if name == "" {
 			name = "GPU"
 		}
-		if len(m.around.GPUs) > 1 {
+		if len(m.surroundings.GPUs) > 1 {
 			name = fmt.Sprintf("%d %s", i, name)
 		}
 		lines = append(lines, spread(m.th.Title.Render(fit(name, min(width, 30), m.th.Glyphs.Ellipsis)), gpuClimate(g), width, m.th.Glyphs.Ellipsis))
@@ -114,7 +114,7 @@ func (m *Monitor) gpuLines(width int) []string {
 			lines = append(lines, m.barLine("memory", used, size(g.MemoryUsed)+" of "+size(g.MemoryTotal), width))
 		}
 	}
-	if more := len(m.around.GPUs) - mostGPUs; more > 0 {
+	if more := len(m.surroundings.GPUs) - mostGPUs; more > 0 {
 		lines = append(lines, m.th.Muted.Render(fmt.Sprintf("and %d more", more)))
 	}
 	return lines

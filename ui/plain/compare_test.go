@@ -19,7 +19,7 @@ import (
 	"rookery/ui/uitest"
 )
 
-// comparable is a world with the states "animals", "dialogue" and "sad", each of
+// newComparableWorld is a world with the states "animals", "dialogue" and "sad", each of
 // which makes the model say something else.
 func newComparableWorld(t *testing.T) *uitest.World {
 	t.Helper()

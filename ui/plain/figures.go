@@ -123,8 +123,8 @@ func (c *console) saySurroundings(a panel.Surroundings) {
 		}
 	}
 	sayIf(a.Adapters, "Adapters: %s.", kit.FormatSize(a.Adapters))
-	sayIf(a.Guests, "Other models: %s.", kit.FormatSize(a.Guests))
-	sayIf(a.WarmBudget, "Snapshots kept warm: %s of %s, %s of them unsaved.", kit.FormatSize(a.Warm), kit.FormatSize(a.WarmBudget), kit.FormatSize(a.Unsaved))
+	sayIf(a.OtherModels, "Other models: %s.", kit.FormatSize(a.OtherModels))
+	sayIf(a.MemoryBudget, "Snapshots in memory: %s of %s, %s of them unsaved.", kit.FormatSize(a.InMemory), kit.FormatSize(a.MemoryBudget), kit.FormatSize(a.Unsaved))
 	sayIf(a.Disk, "On disk: %s.", kit.FormatSize(a.Disk))
 	for _, g := range a.GPUs {
 		line := fmt.Sprintf("%s: load %.0f percent, %s of %s of memory", kit.OneLineOr(g.Name, "GPU"), 100*g.Load, kit.FormatSize(g.MemoryUsed), kit.FormatSize(g.MemoryTotal))

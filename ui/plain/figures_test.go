@@ -42,7 +42,7 @@ func TestSaysSurroundings(t *testing.T) {
 	uitest.Run(t, func(t *testing.T) {
 		k := begin(t, uitest.New(t, uitest.Options{}), Options{Surroundings: func() panel.Surroundings {
 			return panel.Surroundings{
-				Adapters: 1 << 20, Guests: 9e6, WarmBudget: 1 << 30, Disk: 5 << 20,
+				Adapters: 1 << 20, OtherModels: 9e6, MemoryBudget: 1 << 30, Disk: 5 << 20,
 				GPUs: []gauge.Reading{{Name: "Card", Load: 0.5, MemoryUsed: 1 << 30, MemoryTotal: 2 << 30, Power: 70, Temperature: 40}},
 			}
 		}})

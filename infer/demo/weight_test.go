@@ -13,12 +13,12 @@ import (
 	"rookery/infer/statefile"
 )
 
-// stories is how many are counted at each place of a fader, with the same
+// stories is how many are counted at each place of a weight, with the same
 // prompt and the same seeds at all of them, all rows of the same steps.
 const stories = 64
 
 // What has to be shown, in standard errors of paired differences: no step of
-// the fader falls by more than noise does in 95 of 100 cases, and from one end
+// the weight falls by more than noise does in 95 of 100 cases, and from one end
 // to the other there is no doubt.
 const (
 	fallen = -1.645
@@ -71,7 +71,7 @@ func tell(t *testing.T, e *infer.Engine, r infer.Request, n, tokens int) []infer
 	return ends
 }
 
-// faded is a mix of the own run and a state with the fader at w.
+// faded is a mix of the conversation's own state and a state with the weight at w.
 func faded(s *statefile.State, w float32) infer.Request {
 	return infer.Request{Members: []infer.Member{{Name: s.Name, Weight: w, State: s.Snapshot.State}}, Weight: 1 - w}
 }
@@ -84,7 +84,7 @@ func texts(ends []infer.Ending) []string {
 	return list
 }
 
-// With the fader at 0 a mix tells what the model tells without one, and at 1
+// With the weight at 0 a mix tells what the model tells without one, and at 1
 // what it tells from the state, token for token.
 func TestEndsOfAFaderAreExact(t *testing.T) {
 	if testing.Short() {
@@ -114,12 +114,12 @@ func TestEndsOfAFaderAreExact(t *testing.T) {
 	}
 }
 
-// A fader that moves from the own run to a state moves the counted style from
+// A weight that moves from the conversation's own state to a state moves the counted style from
 // the base's to the state's, and no step of it takes some back. What it gains
 // may come early: a step within noise is called saturated. ROOKERY_STYLES=full
-// tells whole stories at five places of the faders of all three states;
+// tells whole stories at five places of the weights of all three states;
 // docs/mix.md has what it printed.
-func TestFadersMoveTheStyle(t *testing.T) {
+func TestWeightsMoveTheStyle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("skipped: tells hundreds of stories")
 	}
@@ -145,13 +145,13 @@ func TestFadersMoveTheStyle(t *testing.T) {
 			counted = append(counted, tallies(texts(told), styles[s.Name]))
 		}
 		if len(counted) > 0 {
-			checkFader(t, s.Name, places[s.Name], counted)
+			checkWeight(t, s.Name, places[s.Name], counted)
 		}
 	}
 }
 
-// checkFader says what a fader did, and what it should have done otherwise.
-func checkFader(t *testing.T, name string, places []float32, counted [][]tally) {
+// checkWeight says what a weight did, and what it should have done otherwise.
+func checkWeight(t *testing.T, name string, places []float32, counted [][]tally) {
 	t.Helper()
 	t.Logf("%s at %.2f: %.2f of 100 words", name, places[0], share(counted[0]))
 	for i := 1; i < len(counted); i++ {
@@ -162,7 +162,7 @@ func checkFader(t *testing.T, name string, places []float32, counted [][]tally) 
 		}
 		t.Logf("%s at %.2f: %.2f of 100 words, %+.2f ± %.2f%s", name, places[i], share(counted[i]), step.by, step.err, note)
 		if step.errors() < fallen {
-			t.Errorf("%s: the fader from %v to %v takes %.2f ± %.2f of 100 words back", name, places[i-1], places[i], -step.by, step.err)
+			t.Errorf("%s: the weight from %v to %v takes %.2f ± %.2f of 100 words back", name, places[i-1], places[i], -step.by, step.err)
 		}
 	}
 	all := shifted(counted[0], counted[len(counted)-1])

@@ -14,8 +14,8 @@ import (
 // The candidates of the sampling panel: what the token after the head would be
 // chosen from or, while an answer runs, what its latest token was chosen from.
 
-// An outlook is what the candidates are of.
-type outlook struct {
+// An nextToken is what the candidates are of.
+type nextToken struct {
 	of     string    // place in the conversation, see placeOf; "" is none
 	asked  bool      // a command is at work
 	looked time.Time // when a running answer last was
@@ -63,19 +63,19 @@ func placeOf(v chat.View) string {
 
 // lookAhead asks what comes next at a place, unless that is known.
 func (s *Sampling) lookAhead(h kit.Host, d *chat.Dialogue, place string) tea.Cmd {
-	if s.outlook.asked || s.outlook.of == place {
+	if s.next.asked || s.next.of == place {
 		return nil
 	}
-	if s.outlook.of = place; place == "" {
+	if s.next.of = place; place == "" {
 		s.SetProspect(nil, false)
 		return nil
 	}
-	s.outlook.asked = true
+	s.next.asked = true
 	ctx := h.Context()
 	return kit.Await(func() (*chat.Distribution, error) { return d.NextDistribution(ctx) }, func(_ kit.Host, next *chat.Distribution, err error) tea.Cmd {
-		s.outlook.asked = false
+		s.next.asked = false
 		switch {
-		case s.outlook.of != place: // the conversation has gone on
+		case s.next.of != place: // the conversation has gone on
 		case err != nil || next == nil:
 			s.SetProspect(nil, false)
 		default:
@@ -87,13 +87,13 @@ func (s *Sampling) lookAhead(h kit.Host, d *chat.Dialogue, place string) tea.Cmd
 
 // lookAtRunning takes the latest token of a running answer, a few times a second.
 func (s *Sampling) lookAtRunning(d *chat.Dialogue, answer turn.ID, now time.Time) {
-	if place := fmt.Sprint("running ", answer); s.outlook.of != place { // what was shown is passed
-		s.outlook.of = place
+	if place := fmt.Sprint("running ", answer); s.next.of != place { // what was shown is passed
+		s.next.of = place
 		s.SetProspect(nil, false)
-	} else if now.Sub(s.outlook.looked) < lookEvery {
+	} else if now.Sub(s.next.looked) < lookEvery {
 		return
 	}
-	s.outlook.looked = now
+	s.next.looked = now
 	if recent := d.RecentDistribution(); recent != nil {
 		s.SetProspect(recent, true)
 	}
