@@ -24,7 +24,7 @@ func v7Weights(s rwkv.Shape) map[string]distribution {
 		"att.x_r": shift, "att.x_w": shift, "att.x_k": shift,
 		"att.x_v": shift, "att.x_a": shift, "att.x_g": shift,
 
-		"att.w0": distribution{mid: -2.5, half: 3.5, ramp: true},
+		"att.w0": {mid: -2.5, half: 3.5, ramp: true},
 		"att.w1": scaled(0.3, s.Embed),
 		"att.w2": scaled(0.3, s.Ranks[0]),
 		"att.a0": spread(0, 0.5),

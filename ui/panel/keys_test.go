@@ -46,10 +46,13 @@ func TestPanelsTakeTheKeysThatTheyName(t *testing.T) {
 	}
 }
 
-// takes says that a panel has use for a key, in some row.
-func takes(p interface {
+// A keyHandler is what of a panel takes keys.
+type keyHandler interface {
 	HandleKey(k tea.KeyPressMsg) (kit.Action, bool)
-}, name string) bool {
+}
+
+// takes says that a panel has use for a key, in some row.
+func takes(p keyHandler, name string) bool {
 	const rows = 10
 	for range rows {
 		if _, taken := p.HandleKey(key(name)); taken {
