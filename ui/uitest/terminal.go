@@ -106,7 +106,7 @@ func (term *Terminal) run(cmd tea.Cmd) {
 	}
 	if v := reflect.ValueOf(msg); v.Kind() == reflect.Slice && v.Type().Elem() == reflect.TypeFor[tea.Cmd]() {
 		for i := range v.Len() { // a sequence, whose type is not exported
-			if c := v.Index(i).Interface().(tea.Cmd); c != nil {
+			if c, ok := v.Index(i).Interface().(tea.Cmd); ok && c != nil {
 				term.run(c)
 			}
 		}
