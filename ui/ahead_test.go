@@ -17,17 +17,6 @@ func (d *fakeDialogue) EditAnswer(id turn.ID, text string, goOn bool) error {
 	return d.did("answer %d %q %v", id, text, goOn)
 }
 
-func (d *fakeDialogue) Best(n int) error                  { return d.did("best %d", n) }
-func (d *fakeDialogue) SendBest(text string, n int) error { return d.did("best %q %d", text, n) }
-
-func (k *fakeDesk) Fork(d dialogue, id turn.ID, n int) ([]dialogue, error) {
-	var all []dialogue
-	for i := range n {
-		all = append(all, newFake(2000+id+turn.ID(i), "fork"))
-	}
-	return all, k.fail
-}
-
 // undone moves the last turns of a fake ahead of its head.
 func (d *fakeDialogue) undone(turns int) {
 	line := append(d.v.Turns[:len(d.v.Turns):len(d.v.Turns)], d.v.Ahead...)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,7 +14,6 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat"
-	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/sampler"
@@ -28,25 +26,15 @@ var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // fakeDesk is a workspace whose dialogues are what a test makes them.
 type fakeDesk struct {
-	fakeLibrary
-	fakeVotes
-	fakeAdapters
-	fakeMixes
 	remembered []string
 	open       []*fakeDialogue
 	active     int
 	stored     []turn.Conversation
 	stats      infer.Stats
 	shut       []turn.ID
-	deleted    []turn.ID
 	layout     []turn.ID
 	at         int
 	next       turn.ID
-	found      []turn.SearchHit
-	fail       error // of everything that reads or changes what is stored
-	queries    []string
-	arrivals   []transfer.Result
-	imports    []int64 // sizes of files
 }
 
 func (k *fakeDesk) Changes() <-chan struct{} { return nil }
@@ -84,93 +72,6 @@ func (k *fakeDesk) SaveLayout(open []dialogue, active int) {
 	}
 }
 
-func (k *fakeDesk) List(context.Context) ([]turn.Conversation, error) {
-	return slices.Clone(k.stored), k.fail
-}
-
-func (k *fakeDesk) Search(_ context.Context, query string) ([]turn.SearchHit, error) {
-	k.queries = append(k.queries, query)
-	return k.found, k.fail
-}
-
-// alter changes what is stored of a conversation and what a tab shows of it.
-func (k *fakeDesk) alter(id turn.ID, change func(*turn.Conversation)) error {
-	if k.fail != nil {
-		return k.fail
-	}
-	for i := range k.stored {
-		if k.stored[i].ID == id {
-			change(&k.stored[i])
-		}
-	}
-	for _, d := range k.open {
-		if d.id == id {
-			change(&d.v.Conversation)
-			d.v.Version++
-		}
-	}
-	return nil
-}
-
-func (k *fakeDesk) SetTitle(_ context.Context, id turn.ID, title string) error {
-	if title == "" {
-		return errors.New("a title needs at least one character")
-	}
-	for _, d := range k.open {
-		if d.id == id {
-			return d.SetTitle(title)
-		}
-	}
-	return k.alter(id, func(c *turn.Conversation) { c.Title = title })
-}
-
-func (k *fakeDesk) SetPinned(_ context.Context, id turn.ID, pinned bool) error {
-	return k.alter(id, func(c *turn.Conversation) { c.Pinned = pinned })
-}
-
-func (k *fakeDesk) SetArchived(_ context.Context, id turn.ID, archived bool) error {
-	return k.alter(id, func(c *turn.Conversation) { c.Archived = archived })
-}
-
-func (k *fakeDesk) MoveToBin(_ context.Context, id turn.ID) error {
-	return k.alter(id, func(c *turn.Conversation) { c.Deleted = now })
-}
-
-func (k *fakeDesk) RestoreFromBin(_ context.Context, id turn.ID) error {
-	return k.alter(id, func(c *turn.Conversation) { c.Deleted = time.Time{} })
-}
-
-func (k *fakeDesk) EmptyBin(ctx context.Context) (removed int, err error) {
-	for _, c := range slices.Clone(k.stored) {
-		if !c.Deleted.IsZero() {
-			removed++
-			err = errors.Join(err, k.Delete(ctx, c.ID))
-		}
-	}
-	return removed, err
-}
-
-func (k *fakeDesk) ExportTree(_ context.Context, w io.Writer, id turn.ID, f transfer.Format, states bool) error {
-	_, err := fmt.Fprintf(w, "%s of %d, states %v", f, id, states)
-	return errors.Join(err, k.fail)
-}
-
-func (k *fakeDesk) Import(_ context.Context, _ io.ReaderAt, size int64) ([]transfer.Result, error) {
-	k.imports = append(k.imports, size)
-	return k.arrivals, k.fail
-}
-
-func (k *fakeDesk) Delete(_ context.Context, id turn.ID) error {
-	k.deleted = append(k.deleted, id)
-	for i, c := range k.stored {
-		if c.ID == id {
-			k.stored = append(k.stored[:i:i], k.stored[i+1:]...)
-			return nil
-		}
-	}
-	return errors.New("not stored")
-}
-
 type fakeEngine struct{ k *fakeDesk }
 
 func (e fakeEngine) Model() *infer.Model { return &infer.Model{Name: "test-g1-20260312"} }
@@ -180,15 +81,10 @@ func (e fakeEngine) Stats() infer.Stats                          { return e.k.st
 
 // fakeDialogue records what it is asked, and shows what the test put in.
 type fakeDialogue struct {
-	asked []chat.Variant // to be compared
-	drift []chat.Drift
-	drawn map[turn.ID][]infer.Token
 	id    turn.ID
 	v     chat.View
 	calls []string
 	fail  error
-	looks int // at the running answer
-	ahead int // asked for what would come next
 }
 
 func newFake(id turn.ID, title string) *fakeDialogue {
@@ -215,24 +111,6 @@ func (d *fakeDialogue) SetSystem(text string) error {
 	d.v.Conversation.System = text
 	d.v.Version++
 	return d.did("system %q", text)
-}
-
-func (d *fakeDialogue) SetSampling(p sampler.Params, preset string) error {
-	d.v.Conversation.Sampling, d.v.Conversation.Preset = p, preset
-	d.v.Version++
-	return d.did("sampling %g %g %d %q", p.Temperature, p.TopP, p.Seed, preset)
-}
-
-func (d *fakeDialogue) SetThink(m turn.ThinkMode) error {
-	d.v.Conversation.Think = m
-	d.v.Version++
-	return d.did("think %s", m)
-}
-
-func (d *fakeDialogue) SetTitle(title string) error {
-	d.v.Conversation.Title = title
-	d.v.Version++
-	return d.did("title %q", title)
 }
 
 // say adds a turn.
