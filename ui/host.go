@@ -107,7 +107,7 @@ func (m *Model) OpenStored(id turn.ID) tea.Cmd { return m.openStored(id, m.activ
 // DropTab takes the tab of a conversation away.
 func (m *Model) DropTab(id turn.ID) kit.Action {
 	m.closed = slices.DeleteFunc(m.closed, func(c closedTab) bool { return c.id == id })
-	i := slices.IndexFunc(m.tabs, func(t *tab) bool { return t.d.ID() == id })
+	i := m.findTab(id)
 	if i < 0 {
 		return nil
 	}

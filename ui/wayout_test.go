@@ -20,7 +20,7 @@ func TestWayOutOnANarrowScreen(t *testing.T) {
 		"history":       {"ctrl+r"},
 		"close":         {"alt+shift+v"},
 	} {
-		b := newBench(t, &fakeDesk{open: []*fakeDialogue{lecture(1)}}, Settings{}, minWidth, 12)
+		b := newBench(t, &scene{open: []*sketch{lecture(1)}}, Settings{}, minWidth, 12)
 		b.press(pressed...)
 		if len(b.m.dialogs) == 0 {
 			t.Errorf("%s: no dialog", name)
@@ -49,7 +49,7 @@ func TestClicksBesideDialogs(t *testing.T) {
 		"help":          {[]string{"f1"}, false},
 		"system prompt": {[]string{"alt+s", "H", "i"}, true},
 	} {
-		b := newBench(t, &fakeDesk{open: []*fakeDialogue{lecture(1)}}, Settings{Mouse: true}, 80, 24)
+		b := newBench(t, &scene{open: []*sketch{lecture(1)}}, Settings{Mouse: true}, 80, 24)
 		b.press(c.keys...)
 		b.send(beside)
 		if (len(b.m.dialogs) == 1) != c.stays {
