@@ -99,14 +99,13 @@ func ended(v *chat.View) {
 type bench struct {
 	t     testing.TB
 	m     *Model
-	k     *scene
 	world *uitest.World
 	raw   []tea.Msg // what a terminal would have got
 }
 
 func newBench(t testing.TB, k *scene, s Settings, width, height int) *bench {
 	t.Helper()
-	b := &bench{t: t, k: k}
+	b := &bench{t: t}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.world = uitest.New(t, uitest.Options{
 		Stored: k.stored, Setup: func(s *memstore.Store) { k.store(t, s) }, Model: modelName,
@@ -181,6 +180,7 @@ func (b *bench) until(so func() bool) {
 func (b *bench) rest() {
 	b.t.Helper()
 	b.until(func() bool { return b.m.tab().d.View().Live == nil })
+	b.send(frameMsg{})
 }
 
 // do runs commands one after the other. The one that waits for the workspace to
@@ -346,17 +346,4 @@ func (b *bench) check() {
 	if c := v.Cursor; c != nil && (c.X < 0 || c.Y < 0 || c.X >= b.m.width || c.Y >= b.m.height) {
 		b.t.Fatalf("the cursor is at %d,%d on a screen of %dx%d", c.X, c.Y, b.m.width, b.m.height)
 	}
-}
-
-// shelfDesk is a workspace with conversations of all kinds; the first one is open.
-func shelfDesk() *scene {
-	return &scene{open: []*sketch{talk()}, stored: []turn.Conversation{
-		{ID: 1, Title: "Feeding the rook", Updated: now, Sampling: chatSampling},
-		{ID: 2, Title: "A dog story", Updated: now.Add(-2 * time.Hour)},
-		{ID: 3, Title: "Another dog", Updated: now.Add(-26 * time.Hour)},
-		{ID: 4, Title: "鸦巢里的故事", Updated: now.Add(-5 * 24 * time.Hour)},
-		{ID: 5, Title: "Kept for long", Updated: now.Add(-300 * 24 * time.Hour), Pinned: true},
-		{ID: 6, Title: "Put aside", Updated: now.Add(-40 * 24 * time.Hour), Archived: true},
-		{ID: 7, Title: "Thrown out", Updated: now.Add(-50 * 24 * time.Hour), Deleted: now.Add(-time.Hour)},
-	}}
 }

@@ -28,7 +28,7 @@ var _ kit.Host = (*Model)(nil)
 func (m *Model) Context() context.Context { return m.ctx }
 
 // Workspace is all that is open.
-func (m *Model) Workspace() *chat.Workspace { return m.options.Workspace }
+func (m *Model) Workspace() *chat.Workspace { return m.workspace }
 
 // Model is what the engine runs, or nil.
 func (m *Model) Model() *infer.Model { return m.model }

@@ -92,6 +92,14 @@ func later(d time.Duration, msg tea.Msg) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 }
 
+// modelOf is what the workspace's engine runs, or nil.
+func modelOf(w *chat.Workspace) *infer.Model {
+	if e := w.Engine(); e != nil {
+		return e.Model()
+	}
+	return nil
+}
+
 // Init asks the terminal for its background and opens what was open last time.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.restore(), m.history.Load(m), m.awaitSettings()}

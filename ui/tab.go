@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,6 +39,9 @@ func (t *tab) title() string {
 	}
 	return "New chat"
 }
+
+// errOpening is the answer of a tab whose conversation is not there yet.
+var errOpening = errors.New("the conversations are still being opened; try again in a moment")
 
 // opening says that the conversations are still being opened.
 func (t *tab) opening() bool { return t.d == nil }

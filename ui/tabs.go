@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -28,6 +29,20 @@ func (m *Model) restore() tea.Cmd {
 		open, active, err = restoreTabs(m.ctx, m.workspace, m.options.First)
 		return open, err
 	}, func(_ kit.Host, open []*chat.Dialogue, err error) tea.Cmd { return m.showRestored(open, active, err) })
+}
+
+// restoreTabs opens what was open and shows first, which may be nil, beside it.
+func restoreTabs(ctx context.Context, w *chat.Workspace, first *chat.Dialogue) (open []*chat.Dialogue, active int, err error) {
+	open, active, err = w.Restore(ctx)
+	if first != nil {
+		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil {
+			w.CloseDialogue(open[0]) // it was opened for want of another one
+			open = nil
+		}
+		active = len(open)
+		open = append(open, first)
+	}
+	return open, active, err
 }
 
 // showRestored replaces the tab that stood in for what was being opened, and

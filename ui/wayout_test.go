@@ -60,7 +60,7 @@ func TestClicksBesideDialogs(t *testing.T) {
 
 // What is pasted into a dialog is searched for as what is typed.
 func TestPasteIntoADialog(t *testing.T) {
-	b := newBench(t, shelfDesk(), Settings{}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
 	b.press("ctrl+f")
 	b.send(tea.PasteMsg{Content: "rook"})
 	if _, matches := b.m.tab().transcript.Found(); matches == 0 {

@@ -40,7 +40,8 @@ type Options struct {
 const Answer = "Caw, said the rook."
 
 // A World is a workspace over an engine and a store, all real but for the model.
-// It is made in a bubble of Run, and closed when the test ends.
+// It is made in a bubble of Run, or in real time outside of one, and closed
+// when the test ends.
 type World struct {
 	Workspace *chat.Workspace
 	Store     *memstore.Store
