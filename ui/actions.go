@@ -152,6 +152,9 @@ func (m *Model) send(string) tea.Cmd {
 	if t.holds > 0 {
 		return m.fail(errors.New(t.heldFor + " is still being read: send it again"))
 	}
+	if t.opening() {
+		return m.fail(errOpening)
+	}
 	var err error
 	switch {
 	case edited.Turn != 0:

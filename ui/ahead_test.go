@@ -5,44 +5,14 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-
-	"rookery/chat/turn"
 )
-
-func (d *fakeDialogue) EditTurn(id turn.ID, text string) error {
-	return d.did("edit %d %q", id, text)
-}
-
-func (d *fakeDialogue) EditAnswer(id turn.ID, text string, goOn bool) error {
-	return d.did("answer %d %q %v", id, text, goOn)
-}
-
-func (d *fakeDialogue) Best(n int) error                  { return d.did("best %d", n) }
-func (d *fakeDialogue) SendBest(text string, n int) error { return d.did("best %q %d", text, n) }
-
-func (k *fakeDesk) Fork(d dialogue, id turn.ID, n int) ([]dialogue, error) {
-	var all []dialogue
-	for i := range n {
-		all = append(all, newFake(2000+id+turn.ID(i), "fork"))
-	}
-	return all, k.fail
-}
-
-// undone moves the last turns of a fake ahead of its head.
-func (d *fakeDialogue) undone(turns int) {
-	line := append(d.v.Turns[:len(d.v.Turns):len(d.v.Turns)], d.v.Ahead...)
-	at := len(d.v.Turns) - turns
-	d.v.Turns, d.v.Ahead = line[:at:at], line[at:]
-	d.v.Version++
-}
 
 func TestWhatIsAheadIsDimBelowALine(t *testing.T) {
 	for _, settings := range []Settings{{}, {Appearance: "light"}} {
 		d := lecture(3)
-		b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, settings, 80, 24)
+		b := newBench(t, &scene{open: []*sketch{d}}, settings, 80, 24)
 		b.seesNot("ahead")
-		d.undone(2)
-		b.send(frameMsg{})
+		b.press("ctrl+z")
 		b.sees("2 turns ahead, undone · ctrl+y brings it back")
 		b.check()
 	}

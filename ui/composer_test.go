@@ -1,38 +1,37 @@
 package ui
 
 import (
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
+	"rookery/ui/uitest"
 
-	"rookery/infer"
+	tea "charm.land/bubbletea/v2"
 )
 
 func TestSendingFails(t *testing.T) {
-	d := newFake(1, "One")
-	d.fail = errors.New("an answer is running: stop it first")
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
+	b := newBench(t, &scene{}, Settings{}, 80, 24)
+	b.typeText("forever")
+	b.press("enter")
 	b.typeText("hello")
 	b.press("enter")
-	b.sees("✗ an answer is running: stop it first")
+	b.sees("✗ an answer is running")
 	b.sees("› hello")
 	b.press("esc")
 	b.seesNot("an answer is running")
 }
 
 func TestNothingIsSentForNothing(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
+	b := newBench(t, &scene{}, Settings{}, 80, 24)
 	b.press("enter", "shift+enter", "enter")
-	if calls := b.m.tab().d.(*fakeDialogue).calls; len(calls) != 0 {
-		t.Errorf("asked %q", calls)
+	if turns := b.m.tab().d.View().Turns; len(turns) != 0 {
+		t.Errorf("sent %v", turns)
 	}
 }
 
 func TestTheComposerGrowsToAThird(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
 	for range 30 {
 		b.typeText("x")
 		b.press("shift+enter")
@@ -54,67 +53,68 @@ func TestTheComposerGrowsToAThird(t *testing.T) {
 }
 
 func TestSlashCommands(t *testing.T) {
-	for _, c := range []struct{ text, call, screen string }{
-		{"/retry", "retry", ""},
-		{"/cont", "continue", ""},
-		{"/system Be brief.", `system "Be brief."`, "system prompt"},
-		{"/edit other", `edit "other"`, ""},
-		{"//not a command", `send "/not a command"`, ""},
-		{"/usr/bin is a folder", `send "/usr/bin is a folder"`, ""},
+	for _, c := range []struct{ text, prompt, screen string }{
+		{"/retry", "And a raven?", uitest.Answer},
+		{"/cont", "And a raven?", "The same, but more of"},
+		{"/system Be brief.", "And a raven?", "system prompt"},
+		{"/edit other", "other", uitest.Answer},
+		{"//not a command", "/not a command", uitest.Answer},
+		{"/usr/bin is a folder", "/usr/bin is a folder", uitest.Answer},
 		{"/temp ", "", "write /temp <0 or more>"},
 		{"/nothing", "", "there is no command /nothing"},
 		{"/copy that", "", "write /copy, /copy code or /copy code 2"},
 	} {
 		t.Run(c.text, func(t *testing.T) {
-			b := newBench(t, &fakeDesk{}, Settings{}, 100, 24)
+			k := &scene{}
+			if c.prompt != "" {
+				k.open = append(k.open, talk())
+			}
+			b := newBench(t, k, Settings{}, 100, 24)
 			b.send(tea.PasteMsg{Content: c.text})
 			b.press("enter")
-			if c.call != "" {
-				b.did(c.call)
-			} else if calls := b.m.tab().d.(*fakeDialogue).calls; len(calls) > 0 {
-				t.Errorf("asked %q", calls)
-			}
-			if c.screen != "" {
-				b.sees(c.screen)
+			b.rest()
+			b.prompted(c.prompt)
+			b.sees(c.screen)
+			if c.text == "/cont" && b.m.tab().resumable() {
+				t.Error("the answer did not go on")
 			}
 		})
 	}
 }
 
 func TestEditingTheLastPrompt(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
 	b.press("alt+e")
 	b.sees("› And a raven?")
 	b.sees("editing the last prompt")
 	b.press("backspace")
 	b.typeText(" or a jay?")
 	b.press("enter")
-	b.did(`edit "And a raven or a jay?"`)
+	b.prompted("And a raven or a jay?")
+	b.rest()
 	b.seesNot("editing the last prompt")
 	b.press("alt+e", "esc", "esc")
 	b.seesNot("editing the last prompt")
 	b.typeText("new")
 	b.press("enter")
-	b.did(`send "new"`)
+	b.prompted("new")
 }
 
 func TestStopAndEscape(t *testing.T) {
-	d := talk()
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
-	d.generate("Hm", infer.Progress{})
-	b.send(frameMsg{})
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
+	b.typeText("forever")
+	b.press("enter")
 	b.typeText("/nothing")
 	b.press("enter", "esc")
-	if len(d.calls) > 0 {
-		t.Errorf("the key that dismisses an error asked %q", d.calls)
+	if b.m.tab().d.View().Live == nil {
+		t.Error("the key that dismisses an error stopped the answer")
 	}
 	b.press("esc")
-	b.did("stop")
+	b.rest()
 }
 
 func TestQuitting(t *testing.T) {
-	d := talk()
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
+	b := newBench(t, three(), Settings{}, 80, 24)
 	b.press("ctrl+c")
 	b.sees("press ctrl+c again to quit")
 	b.typeText("x")
@@ -126,16 +126,14 @@ func TestQuitting(t *testing.T) {
 	if !b.m.leaving || len(b.raw) == 0 || b.raw[len(b.raw)-1] != tea.Msg(tea.QuitMsg{}) {
 		t.Errorf("did not quit: %v", b.raw)
 	}
-	if b.k.layout == nil || b.k.layout[0] != d.id {
-		t.Errorf("the layout was not saved: %v", b.k.layout)
-	}
+	b.keeps(1, 1, 2, 3)
 	if b.m.ctx.Err() == nil {
 		t.Error("commands that wait are not told")
 	}
 }
 
 func TestTypingIntoALargePromptIsQuick(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 100, 30)
+	b := newBench(t, &scene{}, Settings{}, 100, 30)
 	for range 3 {
 		b.m.tab().composer.Paste(strings.Repeat("a line of some words in a prompt\n", 900))
 	}

@@ -9,10 +9,11 @@ import (
 
 	"rookery/ui/keys"
 	"rookery/ui/kit"
+	"rookery/ui/uitest"
 )
 
 func TestEveryActionIsCarriedOutSomewhere(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 80, 24)
+	b := newBench(t, &scene{}, Settings{}, 80, 24)
 	for _, a := range keys.Actions() {
 		_, run := b.m.actions[a.ID]
 		elsewhere := kit.IsEdit(a.ID) || a.Category == keys.Lists || a.Category == keys.Comparison
@@ -28,7 +29,7 @@ func TestEveryActionIsCarriedOutSomewhere(t *testing.T) {
 }
 
 func TestHelpAndPaletteShowTheWholeTable(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{}, 120, 400)
+	b := newBench(t, &scene{}, Settings{}, 120, 400)
 	b.press("f1")
 	sheet := b.screen()
 	for _, a := range keys.Actions() {
@@ -42,11 +43,12 @@ func TestHelpAndPaletteShowTheWholeTable(t *testing.T) {
 }
 
 func TestPaletteRunsActions(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
 	b.press("ctrl+p")
 	b.typeText("retry")
 	b.press("enter")
-	b.did("retry")
+	b.rest()
+	b.sees(uitest.Answer)
 	b.press("ctrl+p")
 	b.typeText("temperature")
 	b.press("enter")
@@ -54,7 +56,7 @@ func TestPaletteRunsActions(t *testing.T) {
 }
 
 func TestReboundKeys(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{Keys: map[string][]string{"palette": {"f6"}, "continue": {}}}, 80, 24)
+	b := newBench(t, &scene{}, Settings{Keys: map[string][]string{"palette": {"f6"}, "continue": {}}}, 80, 24)
 	b.press("ctrl+p")
 	b.seesNot("Commands")
 	b.press("f6")
@@ -66,14 +68,14 @@ func TestWrongSettingsAreShownAndReplaced(t *testing.T) {
 	if err := bad.Validate(); err == nil {
 		t.Error("accepted at the start")
 	}
-	b := newBench(t, &fakeDesk{}, bad, 100, 24)
+	b := newBench(t, &scene{}, bad, 100, 24)
 	b.sees(`✗ ui.theme: no theme is called "none"`)
 	b.press("esc", "ctrl+p")
 	b.sees("Commands")
 }
 
 func TestReload(t *testing.T) {
-	b := newBench(t, &fakeDesk{}, Settings{Mouse: true}, 100, 24)
+	b := newBench(t, &scene{}, Settings{Mouse: true}, 100, 24)
 	b.send(settingsMsg{Keys: map[string][]string{"new_tab": {"f6"}, "continue": {"alt+c"}}})
 	b.sees("the configuration was read again")
 	if b.m.View().MouseMode != tea.MouseModeNone {
@@ -98,7 +100,7 @@ func TestBackground(t *testing.T) {
 		appearance string
 		dark       bool
 	}{{"", false}, {"auto", false}, {"dark", true}, {"light", false}} {
-		b := newBench(t, &fakeDesk{}, Settings{Appearance: c.appearance}, 80, 24)
+		b := newBench(t, &scene{}, Settings{Appearance: c.appearance}, 80, 24)
 		b.m.setBackground(false)
 		if b.m.dark != c.dark || b.m.th.Dark != c.dark {
 			t.Errorf("appearance %q on a light terminal: dark %v", c.appearance, b.m.dark)
@@ -107,13 +109,21 @@ func TestBackground(t *testing.T) {
 }
 
 func TestSystemPrompt(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
 	b.press("alt+s")
 	b.typeText("Be brief.")
 	b.press("ctrl+j")
 	b.send(tea.PasteMsg{Content: "Be kind.\r\n"})
 	b.press("enter")
-	b.did(`system "Be brief.\nBe kind."`)
+	b.told("Be brief.\nBe kind.")
 	b.press("alt+s", "ctrl+u", "ctrl+u", "ctrl+u", "ctrl+u", "enter")
-	b.did(`system ""`)
+	b.told("")
+}
+
+// told fails unless this is the system prompt.
+func (b *bench) told(text string) {
+	b.t.Helper()
+	if got := b.m.tab().d.View().Conversation.System; got != text {
+		b.t.Errorf("the system prompt is %q, want %q", got, text)
+	}
 }

@@ -51,9 +51,6 @@ func (m *Model) frameInterval() time.Duration {
 // It costs nothing while nothing changes, and a burst of changes is one frame.
 func (m *Model) awaitChange() tea.Cmd {
 	changed, quit, due := m.workspace.Changes(), m.ctx.Done(), m.frames.last.Add(m.frameInterval())
-	if changed == nil {
-		return nil
-	}
 	return func() tea.Msg {
 		select {
 		case <-changed:
@@ -86,6 +83,9 @@ func (m *Model) showFrame() tea.Cmd {
 func (m *Model) look() tea.Cmd {
 	var cmd tea.Cmd
 	for i, t := range m.tabs {
+		if t.opening() {
+			continue
+		}
 		before := t.view
 		t.view = t.d.View()
 		if before.Live != nil && t.view.Live == nil && (i != m.active || m.blurred) {

@@ -27,29 +27,29 @@ func article(n int) string {
 }
 
 // streaming is a bench whose running answer is already long.
-func streaming(t testing.TB, before, sofar int) (*bench, *fakeDialogue, string) {
-	d := newFake(1, "Long")
+func streaming(t testing.TB, before, sofar int) (*bench, string) {
+	d := newSketch(1, "Long")
 	d.say(turn.RoleUser, "Write a book.")
 	if before > 0 {
 		d.say(turn.RoleAssistant, article(before))
 		d.say(turn.RoleUser, "Go on.")
 	}
 	text := article(sofar)
-	d.generate(text, infer.Progress{Generated: 1, Rate: 50})
-	return newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 120, 40), d, text
+	b := newBench(t, &scene{open: []*sketch{d}}, Settings{}, 120, 40)
+	b.paint(0, running(text, infer.Progress{Generated: 1, Rate: 50}))
+	return b, text
 }
 
 // frames streams tokens of four bytes, one for each frame, and returns the
 // times that the interface took for a frame, drawing included.
-func frames(b *bench, d *fakeDialogue, text string, tokens int) (took []time.Duration) {
+func frames(b *bench, text string, tokens int) (took []time.Duration) {
 	more := article(len(text) + 5*tokens)[len(text):]
 	var buf strings.Builder
 	buf.WriteString(text)
 	for i := range tokens {
 		buf.WriteString(more[4*i : 4*i+4])
-		d.generate(buf.String(), infer.Progress{Generated: i, Rate: 50})
 		start := time.Now()
-		b.m.Update(frameMsg{})
+		b.paint(0, running(buf.String(), infer.Progress{Generated: i, Rate: 50}))
 		b.m.View()
 		took = append(took, time.Since(start))
 	}
@@ -64,12 +64,12 @@ func undisturbed(took []time.Duration) time.Duration {
 }
 
 func TestFrameBudget(t *testing.T) {
-	b, d, text := streaming(t, 68<<10, 68<<10)
+	b, text := streaming(t, 68<<10, 68<<10)
 	tokens := 1000
 	if raceEnabled {
 		tokens = 200
 	}
-	perFrame := undisturbed(frames(b, d, text, tokens))
+	perFrame := undisturbed(frames(b, text, tokens))
 	t.Logf("%v a frame", perFrame)
 	budget := 4 * time.Millisecond // four times the aim, for slow and shared machines
 	if raceEnabled {
@@ -82,9 +82,9 @@ func TestFrameBudget(t *testing.T) {
 }
 
 func BenchmarkFrame(b *testing.B) {
-	bench, d, text := streaming(b, 68<<10, 68<<10)
+	bench, text := streaming(b, 68<<10, 68<<10)
 	b.ResetTimer()
-	took := frames(bench, d, text, max(b.N, 1))
+	took := frames(bench, text, max(b.N, 1))
 	var spent time.Duration
 	for _, t := range took {
 		spent += t
@@ -93,7 +93,7 @@ func BenchmarkFrame(b *testing.B) {
 }
 
 func BenchmarkView(b *testing.B) {
-	bench, _, _ := streaming(b, 68<<10, 68<<10)
+	bench, _ := streaming(b, 68<<10, 68<<10)
 	b.ReportAllocs()
 	for b.Loop() {
 		bench.m.View()
@@ -104,7 +104,7 @@ func BenchmarkView(b *testing.B) {
 // and then nothing moves any more.
 func TestFiguresOfAShortAnswer(t *testing.T) {
 	at := now
-	k := &fakeDesk{open: []*fakeDialogue{talk()}, stats: infer.Stats{Slots: 8}}
+	k := &scene{open: []*sketch{talk()}, stats: infer.Stats{Slots: 8}}
 	b := newBench(t, k, Settings{}, 80, 24)
 	b.m.clock = func() time.Time { return at }
 	b.send(frameMsg{})
@@ -124,8 +124,7 @@ func TestFiguresOfAShortAnswer(t *testing.T) {
 }
 
 func TestNothingMovesWhenNothingHappens(t *testing.T) {
-	d := talk()
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}, stats: infer.Stats{Slots: 8}}, Settings{}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{talk()}, stats: infer.Stats{Slots: 8}}, Settings{}, 80, 24)
 	ticks := 0
 	b.m.after = func(time.Duration, tea.Msg) tea.Cmd {
 		ticks++
@@ -136,7 +135,8 @@ func TestNothingMovesWhenNothingHappens(t *testing.T) {
 	if ticks != 0 || b.m.frames.ticking {
 		t.Fatalf("an idle program asked for %d ticks", ticks)
 	}
-	d.generate("Hm", infer.Progress{Generated: 1})
+	b.typeText("forever")
+	b.press("enter")
 	b.send(frameMsg{})
 	b.send(frameMsg{})
 	if ticks != 1 {
@@ -146,7 +146,8 @@ func TestNothingMovesWhenNothingHappens(t *testing.T) {
 	if ticks != 2 {
 		t.Fatalf("a running answer stopped ticking")
 	}
-	d.end()
+	b.press("esc")
+	b.rest()
 	b.send(frameMsg{})
 	b.send(tickMsg{})
 	if ticks != 2 || b.m.frames.ticking {
@@ -155,7 +156,7 @@ func TestNothingMovesWhenNothingHappens(t *testing.T) {
 }
 
 func TestRatesSettleAndThenRest(t *testing.T) {
-	k := &fakeDesk{open: []*fakeDialogue{talk()}, stats: busy()}
+	k := &scene{open: []*sketch{talk()}, stats: busy()}
 	b := newBench(t, k, Settings{}, 80, 24)
 	when := now
 	b.m.clock = func() time.Time { return when }
@@ -185,7 +186,7 @@ func TestRatesSettleAndThenRest(t *testing.T) {
 // An answer may be seen before its first step and be over before the next look:
 // what was seen of it does not stay.
 func TestShortAnswerLeavesNoRates(t *testing.T) {
-	k := &fakeDesk{open: []*fakeDialogue{talk()}, stats: busy()}
+	k := &scene{open: []*sketch{talk()}, stats: busy()}
 	b := newBench(t, k, Settings{}, 80, 24)
 	when := now
 	b.m.clock = func() time.Time { return when }
@@ -209,8 +210,9 @@ func TestShortAnswerLeavesNoRates(t *testing.T) {
 }
 
 func TestUnfocusedWindow(t *testing.T) {
-	d := talk()
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{Bell: true}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{Bell: true}, 80, 24)
+	b.typeText("forever")
+	b.press("enter")
 	if got := b.m.frameInterval(); got > 34*time.Millisecond || got < 33*time.Millisecond {
 		t.Errorf("a frame every %v", got)
 	}
@@ -218,9 +220,12 @@ func TestUnfocusedWindow(t *testing.T) {
 	if got := b.m.frameInterval(); got != 100*time.Millisecond {
 		t.Errorf("a frame every %v without focus", got)
 	}
-	d.generate("Hm", infer.Progress{})
 	b.send(frameMsg{})
-	d.end()
+	d := b.m.tab().d
+	d.Stop()
+	for d.View().Live != nil {
+		time.Sleep(time.Millisecond)
+	}
 	b.raw = nil
 	b.send(frameMsg{})
 	if len(b.raw) != 1 || b.raw[0] != tea.Msg(tea.RawMsg{Msg: "\a"}) {

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
@@ -31,13 +32,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	k.stored = []turn.Conversation{{ID: 7, Title: "Stored"}, {ID: 8}, {ID: 1, Title: "Open"}}
 	k.stats = busy()
 	c := &chaos{bench: newBench(t, k, Settings{Mouse: true}, 80, 24), r: rand.New(rand.NewPCG(seed, 1))}
-	for _, id := range []keys.ID{keys.Scrub, keys.EditAnswer} {
-		c.m.actions[id] = func(string) tea.Cmd { return nil } // a fake has no tree
-	}
 	all := keys.Default()
-	for _, id := range []keys.ID{keys.Compare, keys.Best, keys.Votes} {
-		delete(c.m.actions, id) // a fake is not compared: see ui/compare
-	}
 	for _, a := range keys.Actions() {
 		if a.ID == keys.Quit || a.ID == keys.Interrupt || a.ID == keys.Editor {
 			continue // these leave the program
@@ -103,32 +98,25 @@ func (c *chaos) mouse() {
 	}
 }
 
-// talk changes some dialogue as an engine would.
+// talk changes some dialogue, or what is seen of it.
 func (c *chaos) talk() {
-	d, ok := c.m.tabs[c.r.IntN(len(c.m.tabs))].d.(*fakeDialogue)
-	if !ok {
-		return
-	}
-	d.v.Version++
-	switch {
-	case d.v.Live != nil && c.r.IntN(4) > 0:
-		text := d.v.Live.Text
+	i := c.r.IntN(len(c.m.tabs))
+	d := c.m.tabs[i].d
+	switch c.r.IntN(8) {
+	case 0, 1:
+		d.Stop()
+	case 2:
+		c.paint(i, func(v *chat.View) { v.Err = errors.New("failed: " + c.scrap()) })
+	case 3:
+		c.paint(i, func(v *chat.View) { v.Loading = true })
+	case 4, 5:
+		var text string
 		for range c.r.IntN(20) {
 			text += c.scrap()
 		}
-		d.generate(text, infer.Progress{Generated: len(text), Rate: c.r.Float64() * 100})
-	case d.v.Live != nil:
-		d.end()
-	case c.r.IntN(3) == 0:
-		d.v.Err = []error{nil, errors.New("failed: " + c.scrap())}[c.r.IntN(2)]
-	case c.r.IntN(6) == 0 && len(d.v.Turns) > 0:
-		n := c.r.IntN(len(d.v.Turns))
-		d.v.Turns, d.v.Siblings = d.v.Turns[:n:n], d.v.Siblings[:n:n]
-	case c.r.IntN(8) == 0:
-		d.v.Loading = !d.v.Loading
+		c.paint(i, running(text, infer.Progress{Generated: len(text), Rate: c.r.Float64() * 100}))
 	default:
-		d.say(turn.RoleUser, strings.Repeat(c.scrap(), c.r.IntN(300)))
-		d.generate("", infer.Progress{Read: 1, ToRead: 5})
+		_ = d.Send(strings.Repeat(c.scrap(), c.r.IntN(300))) // an answer may be running
 	}
 }
 

@@ -28,7 +28,7 @@ var _ kit.Host = (*Model)(nil)
 func (m *Model) Context() context.Context { return m.ctx }
 
 // Workspace is all that is open.
-func (m *Model) Workspace() *chat.Workspace { return m.options.Workspace }
+func (m *Model) Workspace() *chat.Workspace { return m.workspace }
 
 // Model is what the engine runs, or nil.
 func (m *Model) Model() *infer.Model { return m.model }
@@ -107,7 +107,7 @@ func (m *Model) OpenStored(id turn.ID) tea.Cmd { return m.openStored(id, m.activ
 // DropTab takes the tab of a conversation away.
 func (m *Model) DropTab(id turn.ID) kit.Action {
 	m.closed = slices.DeleteFunc(m.closed, func(c closedTab) bool { return c.id == id })
-	i := slices.IndexFunc(m.tabs, func(t *tab) bool { return t.d.ID() == id })
+	i := m.findTab(id)
 	if i < 0 {
 		return nil
 	}

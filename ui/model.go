@@ -8,6 +8,7 @@ import (
 	"github.com/atotto/clipboard"
 	"github.com/charmbracelet/colorprofile"
 
+	"rookery/chat"
 	"rookery/infer"
 	"rookery/ui/composer"
 	"rookery/ui/keys"
@@ -19,7 +20,7 @@ import (
 type Model struct {
 	ctx       context.Context // ends with the program
 	quit      context.CancelFunc
-	workspace workspace
+	workspace *chat.Workspace
 	model     *infer.Model // what the engine runs; nil if unknown
 	reload    <-chan Settings
 	settings  Settings
@@ -65,13 +66,9 @@ type Model struct {
 // command. Settings that are wrong are replaced by the defaults and reported;
 // see Settings.Validate.
 func New(ctx context.Context, o Options) *Model {
-	return newModel(ctx, chatWorkspace{o.Workspace, o.First}, o)
-}
-
-func newModel(ctx context.Context, k workspace, o Options) *Model {
 	ctx, quit := context.WithCancel(ctx)
 	m := &Model{
-		ctx: ctx, quit: quit, workspace: k, model: modelOf(k), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir, options: o,
+		ctx: ctx, quit: quit, workspace: o.Workspace, model: modelOf(o.Workspace), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
 		clock: time.Now, after: later, clipboard: clipboard.WriteAll, history: &composer.History{},
 	}
@@ -87,12 +84,20 @@ func newModel(ctx context.Context, k workspace, o Options) *Model {
 	if o.Problem != nil {
 		m.notice = notice{text: o.Problem.Error(), failed: true}
 	}
-	m.tabs = []*tab{m.openTab(opening{})}
+	m.tabs = []*tab{m.openTab(nil)}
 	return m
 }
 
 func later(d time.Duration, msg tea.Msg) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
+}
+
+// modelOf is what the workspace's engine runs, or nil.
+func modelOf(w *chat.Workspace) *infer.Model {
+	if e := w.Engine(); e != nil {
+		return e.Model()
+	}
+	return nil
 }
 
 // Init asks the terminal for its background and opens what was open last time.

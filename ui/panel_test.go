@@ -33,7 +33,7 @@ func TestPanelKeysAndFocus(t *testing.T) {
 }
 
 func TestAPanelCoversANarrowScreen(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}, stats: busy()}, Settings{}, 60, 20)
+	b := newBench(t, &scene{open: []*sketch{talk()}, stats: busy()}, Settings{}, 60, 20)
 	b.press("f4")
 	b.seesNot("And a raven?")
 	b.check()
@@ -47,7 +47,7 @@ func TestAPanelCoversANarrowScreen(t *testing.T) {
 }
 
 func TestAnOpenMonitorTicksUnlessUnfocused(t *testing.T) {
-	k := &fakeDesk{open: []*fakeDialogue{talk()}}
+	k := &scene{open: []*sketch{talk()}}
 	b := newBench(t, k, Settings{}, 140, 40)
 	var every time.Duration
 	b.m.after = func(d time.Duration, msg tea.Msg) tea.Cmd {

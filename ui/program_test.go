@@ -13,9 +13,8 @@ import (
 	"go.uber.org/goleak"
 
 	"rookery/chat"
-	"rookery/chat/memstore"
-	"rookery/infer"
 	"rookery/infer/scripted"
+	"rookery/ui/uitest"
 )
 
 // patience is how long a test waits for what must happen.
@@ -26,25 +25,13 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/charmbracelet/x/exp/teatest/v2.NewTestModel.func2"))
 }
 
-// scriptedDesk is a real workspace over a real engine with a fake backend.
-func scriptedDesk(t *testing.T, step time.Duration) *chat.Workspace {
+// openWorkspace is a workspace whose model answers at length to some prompts.
+func openWorkspace(t *testing.T, step time.Duration) *chat.Workspace {
 	t.Helper()
-	m := scripted.Model()
-	e := infer.NewEngine(m, scripted.New(m, scripted.Options{Before: scripted.Slow(step), Answers: []scripted.Answer{
-		{Text: " A short answer.\n\n"},
+	return uitest.New(t, uitest.Options{Step: step, Answers: []scripted.Answer{
 		{Prompt: "fox", Text: strings.Repeat(" The quick brown fox jumps over the lazy dog.", 8) + " And that was **all**.\n\n"},
 		{Prompt: "forever", Text: strings.Repeat(" and on", 20000)},
-	}}), infer.Options{})
-	d := chat.NewWorkspace(e, memstore.New(), chat.Defaults{})
-	t.Cleanup(func() {
-		if err := d.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return d
+	}}).Workspace
 }
 
 // waitFor waits until the screen shows a text. Only what changes is drawn, so
@@ -67,7 +54,7 @@ func waitFor(t *testing.T, tm *teatest.TestModel, text string) {
 }
 
 func TestProgram(t *testing.T) {
-	m := New(t.Context(), Options{Workspace: scriptedDesk(t, time.Millisecond), Settings: Settings{Mouse: true}})
+	m := New(t.Context(), Options{Workspace: openWorkspace(t, time.Millisecond), Settings: Settings{Mouse: true}})
 	m.clipboard = func(string) error { return nil }
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(100, 30))
 	waitFor(t, tm, "send what you write")
@@ -82,7 +69,7 @@ func TestProgram(t *testing.T) {
 	tm.Send(tea.KeyPressMsg{Code: 't', Mod: tea.ModCtrl})
 	tm.Type("hello")
 	tm.Send(tea.KeyPressMsg{Code: tea.KeyEnter})
-	waitFor(t, tm, "A short answer.")
+	waitFor(t, tm, uitest.Answer)
 
 	tm.Send(tea.WindowSizeMsg{Width: 100, Height: 30})
 	tm.Send(tea.KeyPressMsg{Code: '1', Mod: tea.ModAlt})
@@ -103,7 +90,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramStopsAnAnswer(t *testing.T) {
-	m := New(t.Context(), Options{Workspace: scriptedDesk(t, time.Millisecond)})
+	m := New(t.Context(), Options{Workspace: openWorkspace(t, time.Millisecond)})
 	tm := teatest.NewTestModel(t, m, teatest.WithInitialTermSize(80, 24))
 	waitFor(t, tm, "send what you write")
 	tm.Type("forever")
@@ -126,13 +113,13 @@ func TestRunEndsWithItsContext(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	if err := Run(ctx, Options{Workspace: scriptedDesk(t, 0), In: in, Out: io.Discard}); err != nil {
+	if err := Run(ctx, Options{Workspace: openWorkspace(t, 0), In: in, Out: io.Discard}); err != nil {
 		t.Error(err)
 	}
 }
 
 func TestRunRefusesWrongSettings(t *testing.T) {
-	err := Run(context.Background(), Options{Workspace: scriptedDesk(t, 0), Settings: Settings{Keys: map[string][]string{"nothing": {"f9"}}}})
+	err := Run(context.Background(), Options{Workspace: openWorkspace(t, 0), Settings: Settings{Keys: map[string][]string{"nothing": {"f9"}}}})
 	if err == nil || !strings.Contains(err.Error(), "keys.nothing: there is no such action") {
 		t.Errorf("said %v", err)
 	}

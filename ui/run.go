@@ -22,7 +22,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.Settings.Plain() {
 		return runPlain(ctx, o)
 	}
-	m := newModel(ctx, chatWorkspace{o.Workspace, o.First}, o)
+	m := New(ctx, o)
 	defer m.quit()
 	defer m.keepDrafts()
 	m.setASCII(asciiOnly(os.Getenv))

@@ -29,11 +29,13 @@ func main() {
 That is all.`
 
 // talk is a conversation with a bit of everything.
-func talk() *fakeDialogue {
-	d := newFake(1, "Feeding the rook")
+func talk() *sketch {
+	d := newSketch(1, "Feeding the rook")
 	d.say(turn.RoleUser, "How do I feed a rook?\nBriefly, please.")
+	question := d.conversation.Head
+	d.beside(question, turn.RoleAssistant, "The first try.")
 	d.say(turn.RoleAssistant, "<think>\nRooks eat almost anything. Keep it short.\n</think>\n"+answerText)
-	d.v.Siblings[1] = chat.Siblings{N: 2, Of: 3}
+	d.beside(question, turn.RoleAssistant, "The third try.")
 	d.say(turn.RoleUser, "And a raven?")
 	t := d.say(turn.RoleAssistant, "The same, but more of")
 	t.Open, t.Reason = true, infer.ReasonCancelled
@@ -50,81 +52,84 @@ func busy() infer.Stats {
 // screens are the states of the program that are compared with what they were.
 var screens = []struct {
 	name      string
-	workspace func() *fakeDesk
+	workspace func() *scene
 	do        func(b *bench)
 }{
-	{"empty", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) {}},
-	{"opening", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) {
-		b.m.tabs = []*tab{b.m.openTab(opening{})}
+	{"empty", func() *scene { return &scene{} }, func(b *bench) {}},
+	{"opening", func() *scene { return &scene{} }, func(b *bench) {
+		b.m.tabs = []*tab{b.m.openTab(nil)}
 		b.m.active = 0
 		b.send(tickMsg{})
 	}},
-	{"conversation", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {}},
-	{"conversation from the top", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("ctrl+home", "alt+h") }},
-	{"messages", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("tab", "up") }},
-	{"reading", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}, stats: busy()} }, func(b *bench) {
-		d := b.k.open[0]
-		d.say(turn.RoleUser, "Read this book.")
-		d.generate("", infer.Progress{Read: 1024, ToRead: 4096})
-		b.send(frameMsg{})
+	{"conversation", func() *scene { return &scene{open: []*sketch{talk()}} }, func(b *bench) {}},
+	{"conversation from the top", func() *scene { return &scene{open: []*sketch{talk()}} }, func(b *bench) { b.press("ctrl+home", "alt+h") }},
+	{"messages", func() *scene { return &scene{open: []*sketch{talk()}} }, func(b *bench) { b.press("tab", "up") }},
+	{"reading", func() *scene { return &scene{open: []*sketch{talk()}, stats: busy()} }, func(b *bench) {
+		b.paint(0, asking("Read this book."), running("", infer.Progress{Read: 1024, ToRead: 4096}))
 	}},
-	{"generating", func() *fakeDesk {
-		return &fakeDesk{open: []*fakeDialogue{talk(), newFake(2, "Another chat"), newFake(3, "A third one")}, active: 1, stats: busy()}
+	{"generating", func() *scene {
+		return &scene{open: []*sketch{talk(), newSketch(2, "Another chat"), newSketch(3, "A third one")}, active: 1, stats: busy()}
 	}, func(b *bench) {
-		b.k.open[0].generate("Ravens", infer.Progress{Generated: 2, Rate: 41.7})
-		b.k.open[1].say(turn.RoleUser, "Think!")
-		b.k.open[1].generate("<think>\nWell, let me see", infer.Progress{Generated: 7, Rate: 42.5})
-		b.send(frameMsg{})
+		b.paint(0, running("Ravens", infer.Progress{Generated: 2, Rate: 41.7}))
+		b.paint(1, asking("Think!"), running("<think>\nWell, let me see", infer.Progress{Generated: 7, Rate: 42.5}))
 		b.m.tabs[2].unread = true
 	}},
-	{"many tabs", func() *fakeDesk {
-		k := &fakeDesk{active: 6}
+	{"many tabs", func() *scene {
+		k := &scene{active: 6}
 		for i := range 14 {
-			k.open = append(k.open, newFake(turn.ID(i+1), fmt.Sprintf("Conversation number %d", i+1)))
+			k.open = append(k.open, newSketch(turn.ID(i+1), fmt.Sprintf("Conversation number %d", i+1)))
 		}
 		return k
 	}, func(b *bench) {}},
-	{"prompt of several lines", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {
+	{"prompt of several lines", func() *scene { return &scene{open: []*sketch{talk()}} }, func(b *bench) {
 		b.typeText("first line")
 		b.press("shift+enter")
 		b.typeText("second line, 日本語 in it")
 		b.send(tea.PasteMsg{Content: strings.Repeat("pasted\r\n", 14000)})
 	}},
-	{"commands of a slash", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) {
+	{"commands of a slash", func() *scene { return &scene{} }, func(b *bench) {
 		b.typeText("/t")
 		b.press("down")
 	}},
-	{"palette", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) {
+	{"palette", func() *scene { return &scene{} }, func(b *bench) {
 		b.press("ctrl+p")
 		b.typeText("copy")
 	}},
-	{"help", func() *fakeDesk { return &fakeDesk{} }, func(b *bench) { b.press("f1") }},
-	{"conversations", func() *fakeDesk {
-		return &fakeDesk{open: []*fakeDialogue{talk()}, stored: []turn.Conversation{
+	{"help", func() *scene { return &scene{} }, func(b *bench) { b.press("f1") }},
+	{"conversations", func() *scene {
+		return &scene{open: []*sketch{talk()}, stored: []turn.Conversation{
 			{ID: 1, Title: "Feeding the rook", Updated: now},
 			{ID: 2, Title: "A story about a dog", Updated: now.Add(-3 * time.Hour)},
 			{ID: 3, Updated: now.Add(-1000 * time.Hour)},
 		}}
 	}, func(b *bench) { b.press("ctrl+o", "down") }},
-	{"deletion", func() *fakeDesk {
-		return &fakeDesk{stored: []turn.Conversation{{ID: 2, Title: "A story about a dog", Updated: now}}}
+	{"deletion", func() *scene {
+		return &scene{stored: []turn.Conversation{{ID: 2, Title: "A story about a dog", Updated: now}}}
 	}, func(b *bench) { b.press("ctrl+o", "ctrl+x", "tab", "tab", "ctrl+x") }},
-	{"system prompt", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {
+	{"system prompt", func() *scene { return &scene{open: []*sketch{talk()}} }, func(b *bench) {
 		b.press("alt+s")
 		b.typeText("You are a rook.")
 	}},
-	{"search", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {
+	{"search", func() *scene { return &scene{open: []*sketch{talk()}} }, func(b *bench) {
 		b.press("ctrl+f")
 		b.typeText("ROOK")
 	}},
-	{"sampling panel", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) { b.press("ctrl+s", "down") }},
-	{"error", func() *fakeDesk { return &fakeDesk{open: []*fakeDialogue{talk()}} }, func(b *bench) {
-		b.k.open[0].v.Err = errors.New("writing the turn to /home/you/rookery.db: no space left on device; free some and send again")
-		b.k.open[0].v.Version++
-		b.send(frameMsg{})
+	{"sampling panel", func() *scene { return &scene{open: []*sketch{talk()}} }, func(b *bench) { b.press("ctrl+s", "down") }},
+	{"error", func() *scene { return &scene{open: []*sketch{talk()}} }, func(b *bench) {
+		b.paint(0, func(v *chat.View) {
+			v.Err = errors.New("writing the turn to /home/you/rookery.db: no space left on device; free some and send again")
+		})
 		b.typeText("/nothing")
 		b.press("enter")
 	}},
+}
+
+// asking adds a prompt to a view.
+func asking(text string) func(*chat.View) {
+	return func(v *chat.View) {
+		v.Turns = append(v.Turns, turn.Turn{ID: 1<<40 - 1, Role: turn.RoleUser, Text: text})
+		v.Siblings = append(v.Siblings, chat.Siblings{N: 1, Of: 1})
+	}
 }
 
 var sizes = []struct{ width, height int }{{80, 24}, {120, 40}, {40, 12}, {200, 60}}
@@ -154,7 +159,7 @@ func TestScreens(t *testing.T) {
 
 func TestScreenTooSmall(t *testing.T) {
 	for _, size := range []struct{ width, height int }{{1, 1}, {10, 3}, {39, 24}, {80, 9}} {
-		b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, size.width, size.height)
+		b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, size.width, size.height)
 		b.check()
 		b.press("ctrl+p", "esc", "pgup", "a")
 		b.check()
@@ -167,7 +172,7 @@ func TestScreenTooSmall(t *testing.T) {
 }
 
 func TestViewBeforeTheSizeIsKnown(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{talk()}}, Settings{}, 0, 0)
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 0, 0)
 	if content := b.m.View().Content; content != "" {
 		t.Errorf("drew %q on a screen of unknown size", content)
 	}

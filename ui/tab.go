@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"errors"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,8 +16,8 @@ import (
 
 // A tab is one open dialogue with its composer and transcript.
 type tab struct {
-	d          dialogue
-	view       chat.View // of the last frame
+	d          *chat.Dialogue // nil while it is still being opened
+	view       chat.View      // of the last frame
 	composer   *composer.Composer
 	transcript *transcript.Transcript
 	unread     bool
@@ -39,11 +40,11 @@ func (t *tab) title() string {
 	return "New chat"
 }
 
+// errOpening is the answer of a tab whose conversation is not there yet.
+var errOpening = errors.New("the conversations are still being opened; try again in a moment")
+
 // opening says that the conversations are still being opened.
-func (t *tab) opening() bool {
-	_, standIn := t.d.(opening)
-	return standIn
-}
+func (t *tab) opening() bool { return t.d == nil }
 
 // generating reports whether an answer is running.
 func (t *tab) generating() bool { return t.view.Live != nil }
@@ -84,7 +85,7 @@ func (t *tab) selectedPrompt() (turn.Turn, bool) {
 }
 
 // Dialogue is the conversation, or nil while it is still being opened.
-func (t *tab) Dialogue() *chat.Dialogue { d, _ := t.d.(*chat.Dialogue); return d }
+func (t *tab) Dialogue() *chat.Dialogue { return t.d }
 
 // View is what the last frame saw.
 func (t *tab) View() chat.View { return t.view }

@@ -1,11 +1,13 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
+	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/ui/composer"
 	"rookery/ui/keys"
@@ -23,15 +25,29 @@ type closedTab struct {
 // restore opens what was open last time.
 func (m *Model) restore() tea.Cmd {
 	active := 0
-	return kit.Await(func() (open []dialogue, err error) {
-		open, active, err = m.workspace.Restore(m.ctx)
+	return kit.Await(func() (open []*chat.Dialogue, err error) {
+		open, active, err = restoreTabs(m.ctx, m.workspace, m.options.First)
 		return open, err
-	}, func(_ kit.Host, open []dialogue, err error) tea.Cmd { return m.showRestored(open, active, err) })
+	}, func(_ kit.Host, open []*chat.Dialogue, err error) tea.Cmd { return m.showRestored(open, active, err) })
+}
+
+// restoreTabs opens what was open and shows first, which may be nil, beside it.
+func restoreTabs(ctx context.Context, w *chat.Workspace, first *chat.Dialogue) (open []*chat.Dialogue, active int, err error) {
+	open, active, err = w.Restore(ctx)
+	if first != nil {
+		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil {
+			w.CloseDialogue(open[0]) // it was opened for want of another one
+			open = nil
+		}
+		active = len(open)
+		open = append(open, first)
+	}
+	return open, active, err
 }
 
 // showRestored replaces the tab that stood in for what was being opened, and
 // keeps what has been typed into it.
-func (m *Model) showRestored(open []dialogue, active int, err error) tea.Cmd {
+func (m *Model) showRestored(open []*chat.Dialogue, active int, err error) tea.Cmd {
 	typed := m.tab().composer
 	m.tabs = nil
 	for _, d := range open {
@@ -50,9 +66,15 @@ func (m *Model) showRestored(open []dialogue, active int, err error) tea.Cmd {
 	return tea.Batch(cmd, m.look(), m.awaitChange(), m.tick())
 }
 
-func (m *Model) openTab(d dialogue) *tab {
+// openTab makes a tab of a dialogue; without one it stands in for those that are
+// still being opened.
+func (m *Model) openTab(d *chat.Dialogue) *tab {
+	view := chat.View{Loading: true}
+	if d != nil {
+		view = d.View()
+	}
 	return &tab{
-		d: d, view: d.View(), composer: composer.New(m.th, m.history),
+		d: d, view: view, composer: composer.New(m.th, m.history),
 		transcript: transcript.New(transcript.Options{Theme: m.th, Keys: m.keymap, ModelName: m.modelName(), Clipboard: m.clipboard}),
 	}
 }
@@ -78,7 +100,7 @@ func (m *Model) newTab(string) tea.Cmd {
 	return nil
 }
 
-func (m *Model) insertTab(at int, d dialogue) {
+func (m *Model) insertTab(at int, d *chat.Dialogue) {
 	at = min(max(at, 0), len(m.tabs))
 	m.tabs = slices.Insert(m.tabs, at, m.openTab(d))
 	m.setFocus(keys.Composer)
@@ -103,7 +125,7 @@ func (m *Model) askClose(string) tea.Cmd {
 // closeTab closes the active tab. The last one makes room for a new conversation.
 func (m *Model) closeTab() tea.Cmd {
 	t := m.tab()
-	if _, standIn := t.d.(opening); standIn {
+	if t.opening() {
 		return m.fail(errOpening)
 	}
 	switch {
@@ -148,14 +170,17 @@ func (m *Model) reopenTab(c closedTab) tea.Cmd {
 
 // openStored shows a stored conversation: in its tab, if it has one.
 func (m *Model) openStored(id turn.ID, at int) tea.Cmd {
-	for i, t := range m.tabs {
-		if t.d.ID() == id {
-			m.goTo(i)
-			return nil
-		}
+	if i := m.findTab(id); i >= 0 {
+		m.goTo(i)
+		return nil
 	}
 	m.insertTab(at, m.workspace.Open(id))
 	return tea.Batch(m.look(), m.tick())
+}
+
+// findTab is the index of a conversation's tab, or -1.
+func (m *Model) findTab(id turn.ID) int {
+	return slices.IndexFunc(m.tabs, func(t *tab) bool { return !t.opening() && t.d.ID() == id })
 }
 
 func (m *Model) moveTab(by int) {
@@ -170,9 +195,9 @@ func (m *Model) moveTab(by int) {
 
 // saveLayout remembers which conversations are open.
 func (m *Model) saveLayout() {
-	open := make([]dialogue, 0, len(m.tabs))
+	open := make([]*chat.Dialogue, 0, len(m.tabs))
 	for _, t := range m.tabs {
-		if _, standIn := t.d.(opening); standIn {
+		if t.opening() {
 			return // nothing is known yet that could be remembered
 		}
 		open = append(open, t.d)

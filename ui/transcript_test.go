@@ -8,13 +8,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"rookery/chat"
 	"rookery/chat/turn"
 	"rookery/infer"
 )
 
 // lecture is a conversation of many turns.
-func lecture(turns int) *fakeDialogue {
-	d := newFake(1, "Lecture")
+func lecture(turns int) *sketch {
+	d := newSketch(1, "Lecture")
 	for i := range turns {
 		d.say(turn.RoleUser, fmt.Sprintf("question %d", i))
 		d.say(turn.RoleAssistant, fmt.Sprintf("answer %d, in **bold** and with several words", i))
@@ -23,7 +24,7 @@ func lecture(turns int) *fakeDialogue {
 }
 
 func TestScrolling(t *testing.T) {
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{lecture(40)}}, Settings{Mouse: true}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{lecture(40)}}, Settings{Mouse: true}, 80, 24)
 	b.sees("answer 39")
 	b.press("ctrl+home")
 	b.sees("question 0")
@@ -47,24 +48,22 @@ func TestScrolling(t *testing.T) {
 
 func TestNewTextBelow(t *testing.T) {
 	d := lecture(40)
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
-	d.generate("one\n\n", infer.Progress{Generated: 1})
-	b.send(frameMsg{})
+	b := newBench(t, &scene{open: []*sketch{d}}, Settings{}, 80, 24)
+	b.paint(0, running("one\n\n", infer.Progress{Generated: 1}))
 	b.press("pgup")
 	b.seesNot("new text below")
-	d.generate("one\n\ntwo\n\nthree", infer.Progress{Generated: 2})
-	b.send(frameMsg{})
+	b.paint(0, running("one\n\ntwo\n\nthree", infer.Progress{Generated: 2}))
 	b.sees("new text below, ctrl+end")
 	b.press("ctrl+end")
 	b.seesNot("new text below")
 }
 
 func TestControlCharactersNeverReachTheTerminal(t *testing.T) {
-	d := newFake(1, "evil \x1b]0;title\x07")
+	d := newSketch(1, "evil \x1b]0;title\x07")
 	d.say(turn.RoleUser, "a\x1b[2Jb\x07c\u009b31md")
 	d.say(turn.RoleAssistant, "x\x1b[2Jy\x07z\u009b31m <think>\x1b[5m")
-	d.v.Err = fmt.Errorf("bad \x1b[2J news\nin two lines")
-	b := newBench(t, &fakeDesk{open: []*fakeDialogue{d}}, Settings{}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{d}}, Settings{}, 80, 24)
+	b.paint(0, func(v *chat.View) { v.Err = fmt.Errorf("bad \x1b[2J news\nin two lines") })
 	b.check()
 	content := b.m.View().Content
 	for _, bad := range []string{"\x1b[2J", "\x07", "\u009b", "\x1b]0", "\x1b[5m"} {

@@ -20,7 +20,7 @@ func TestWayOutOnANarrowScreen(t *testing.T) {
 		"history":       {"ctrl+r"},
 		"close":         {"alt+shift+v"},
 	} {
-		b := newBench(t, compareDesks(), Settings{}, minWidth, 12)
+		b := newBench(t, &scene{open: []*sketch{lecture(1)}}, Settings{}, minWidth, 12)
 		b.press(pressed...)
 		if len(b.m.dialogs) == 0 {
 			t.Errorf("%s: no dialog", name)
@@ -49,7 +49,7 @@ func TestClicksBesideDialogs(t *testing.T) {
 		"help":          {[]string{"f1"}, false},
 		"system prompt": {[]string{"alt+s", "H", "i"}, true},
 	} {
-		b := newBench(t, compareDesks(), Settings{Mouse: true}, 80, 24)
+		b := newBench(t, &scene{open: []*sketch{lecture(1)}}, Settings{Mouse: true}, 80, 24)
 		b.press(c.keys...)
 		b.send(beside)
 		if (len(b.m.dialogs) == 1) != c.stays {
@@ -60,7 +60,7 @@ func TestClicksBesideDialogs(t *testing.T) {
 
 // What is pasted into a dialog is searched for as what is typed.
 func TestPasteIntoADialog(t *testing.T) {
-	b := newBench(t, shelfDesk(), Settings{}, 80, 24)
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
 	b.press("ctrl+f")
 	b.send(tea.PasteMsg{Content: "rook"})
 	if _, matches := b.m.tab().transcript.Found(); matches == 0 {

@@ -26,18 +26,22 @@ type Options struct {
 	Answers  []scripted.Answer           // to prompts; without any the model says Answer
 	Babble   bool                        // no answers: what the model says follows from its state alone
 	Step     time.Duration               // that a step of the model takes
+	Model    string                      // its name; "" is that of the scripted model
 	Adapted  bool                        // it can use adapters, the scripted ones
 	Stored   []turn.Conversation         // without turns, not open
 	Setup    func(*memstore.Store)       // fills the store before it is used
 	Wrap     func(turn.Store) turn.Store // stands between the workspace and the store
 	Defaults chat.Defaults
+	// Engine stands between the workspace and the engine.
+	Engine func(*infer.Engine) chat.Engine
 }
 
 // Answer is what the model says when it is not told otherwise.
 const Answer = "Caw, said the rook."
 
 // A World is a workspace over an engine and a store, all real but for the model.
-// It is made in a bubble of Run, and closed when the test ends.
+// It is made in a bubble of Run, or in real time outside of one, and closed
+// when the test ends.
 type World struct {
 	Workspace *chat.Workspace
 	Store     *memstore.Store
@@ -62,6 +66,9 @@ func New(t testing.TB, o Options) *World {
 	if o.Babble {
 		answers = nil
 	}
+	if o.Model != "" {
+		model.Name = o.Model
+	}
 	settings := scripted.Options{Answers: answers, Before: scripted.Slow(o.Step)}
 	var backend infer.Backend = scripted.New(model, settings)
 	if o.Adapted {
@@ -72,7 +79,11 @@ func New(t testing.TB, o Options) *World {
 		store = o.Wrap(store)
 	}
 	w.Engine = infer.NewEngine(model, backend, infer.Options{})
-	w.Workspace = chat.NewWorkspace(w.Engine, store, o.Defaults)
+	var engine chat.Engine = w.Engine
+	if o.Engine != nil {
+		engine = o.Engine(w.Engine)
+	}
+	w.Workspace = chat.NewWorkspace(engine, store, o.Defaults)
 	if o.Adapted {
 		w.Workspace.UseAdapters(scripted.OpenAdapter, scripted.Adapters)
 	}
