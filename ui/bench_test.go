@@ -108,7 +108,7 @@ func newBench(t testing.TB, k *scene, s Settings, width, height int) *bench {
 	b := &bench{t: t}
 	ctx, cancel := context.WithCancel(context.Background())
 	b.world = uitest.New(t, uitest.Options{
-		Stored: k.stored, Setup: func(s *memstore.Store) { k.store(t, s) }, Model: modelName,
+		Stored: k.stored, Setup: func(s *memstore.Store) { k.store(t, s) }, Model: modelName, Step: time.Millisecond,
 		Answers:  []scripted.Answer{{Prompt: "forever", Text: strings.Repeat(" and on", 20000)}},
 		Engine:   func(e *infer.Engine) chat.Engine { return figures{e, k} },
 		Defaults: chat.Defaults{Preset: "chat", Presets: []prompt.Preset{{Name: "chat", Sampling: chatSampling}}},

@@ -53,16 +53,19 @@ func TestTheComposerGrowsToAThird(t *testing.T) {
 }
 
 func TestSlashCommands(t *testing.T) {
-	for _, c := range []struct{ text, prompt, screen string }{
-		{"/retry", "And a raven?", uitest.Answer},
-		{"/cont", "And a raven?", "The same, but more of"},
-		{"/system Be brief.", "And a raven?", "system prompt"},
-		{"/edit other", "other", uitest.Answer},
-		{"//not a command", "/not a command", uitest.Answer},
-		{"/usr/bin is a folder", "/usr/bin is a folder", uitest.Answer},
-		{"/temp ", "", "write /temp <0 or more>"},
-		{"/nothing", "", "there is no command /nothing"},
-		{"/copy that", "", "write /copy, /copy code or /copy code 2"},
+	for _, c := range []struct {
+		text, prompt, screen string
+		turns                int
+	}{
+		{"/retry", "And a raven?", uitest.Answer, 4},
+		{"/cont", "And a raven?", "The same, but more of", 4},
+		{"/system Be brief.", "And a raven?", "system prompt", 4},
+		{"/edit other", "other", uitest.Answer, 4},
+		{"//not a command", "/not a command", uitest.Answer, 6},
+		{"/usr/bin is a folder", "/usr/bin is a folder", uitest.Answer, 6},
+		{"/temp ", "", "write /temp <0 or more>", 0},
+		{"/nothing", "", "there is no command /nothing", 0},
+		{"/copy that", "", "write /copy, /copy code or /copy code 2", 0},
 	} {
 		t.Run(c.text, func(t *testing.T) {
 			k := &scene{}
@@ -74,6 +77,9 @@ func TestSlashCommands(t *testing.T) {
 			b.press("enter")
 			b.rest()
 			b.prompted(c.prompt)
+			if n := len(b.m.tab().d.View().Turns); n != c.turns {
+				t.Errorf("%d turns, want %d", n, c.turns)
+			}
 			b.sees(c.screen)
 			if c.text == "/cont" && b.m.tab().resumable() {
 				t.Error("the answer did not go on")
@@ -91,6 +97,7 @@ func TestEditingTheLastPrompt(t *testing.T) {
 	b.typeText(" or a jay?")
 	b.press("enter")
 	b.prompted("And a raven or a jay?")
+	b.seesNot("And a raven?")
 	b.rest()
 	b.seesNot("editing the last prompt")
 	b.press("alt+e", "esc", "esc")
@@ -111,6 +118,7 @@ func TestStopAndEscape(t *testing.T) {
 	}
 	b.press("esc")
 	b.rest()
+	b.sees("stopped, can be continued")
 }
 
 func TestQuitting(t *testing.T) {
