@@ -87,13 +87,6 @@ func running(text string, p infer.Progress) func(*chat.View) {
 	}
 }
 
-// ended is a view of the running answer made a turn.
-func ended(v *chat.View) {
-	t := v.Live.Turn
-	t.Text, t.Reason = v.Live.Text, infer.ReasonStop
-	v.Turns, v.Siblings, v.Live = append(v.Turns, t), append(v.Siblings, chat.Siblings{N: 1, Of: 1}), nil
-}
-
 // A bench drives a model without a terminal. Its workspace is real; to a prompt
 // that begins with forever the answer does not end.
 type bench struct {
