@@ -23,7 +23,7 @@ func (d *Dialogue) SetAdapter(a turn.Adapter) error {
 	d.conv.Adapter, d.adapter = a.Fingerprint, a.Title()
 	for _, run := range d.following() {
 		run.turn.Adapter, run.turn.AdapterID = a.Title(), a.Fingerprint
-		run.way.adapter, run.way.adapterName = a.Fingerprint, a.Title()
+		run.settings.adapter, run.settings.adapterName = a.Fingerprint, a.Title()
 		if run.stream != nil {
 			run.stream.SetAdapter(a.Fingerprint)
 		}

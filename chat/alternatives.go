@@ -17,7 +17,7 @@ type choice struct {
 	rows         []turn.ID           // of the answers, in their order
 	answers      map[turn.ID]*answer // all of rows, also those that have ended
 	running      []*answer           // of those, the ones that have not
-	compared     bool                // they are variants, each in a way of its own
+	compared     bool                // they are variants, each with settings of its own
 	chosen       bool                // Keep was called: what still runs is kept
 	voted        bool                // a person said which is best
 	lead         turn.ID             // the head goes to it when it ends; 0: the first that is there
@@ -83,7 +83,7 @@ func (d *Dialogue) finishRow(a *answer, end infer.Ending) {
 		if c.leads(a.turn.ID, d.conv.Head) {
 			d.goOnFrom(a.turn.ID)
 		}
-		if a.way.second != nil {
+		if a.settings.second != nil {
 			end.Snapshot = nil // of no use to the conversation's model
 		}
 		d.commitAnswer(a.turn.ID, end.Snapshot)

@@ -26,7 +26,7 @@ type answer struct {
 	path      []turn.Turn // the line up to the prompt
 	resumed   *turn.Turn  // the answer that goes on; nil for a new one
 	past      bool        // go past the stop that ended it
-	way       way
+	settings  generation
 	base      turn.ID // of the conversation: the turns' tokens are for a line from there
 	anew      int     // how many turns at the end of the line are read anew, whoever has read them
 	// skipsPrompt says that the prompt's snapshot is of no use: its mix is another one.
@@ -39,7 +39,7 @@ type answer struct {
 	seen        *turn.Turn // an answer whose tokens are looked at
 	forced      bool       // all that is read again is read with the adapter in use
 
-	// under d.mu, as are the adapter of way and its name
+	// under d.mu, as are the adapter of settings and its name
 	line      *replay.Line // as it was planned last
 	begun     start        // of the running request
 	told      turn.History // what the journal says of how it was read
@@ -107,7 +107,7 @@ func (d *Dialogue) prime(a *answer) context.Context {
 	a.d, a.cancel, a.started = d, cancel, time.Now()
 	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
 	a.path, a.base, a.turn.ModelName = d.path(a.turn.Parent), d.conv.Base, a.template.ModelName
-	a.on(d.way(), d.way())
+	a.useSettings(d.settings(), d.settings())
 	a.sampling = a.turn.Sampling
 	a.unsaved = len(a.path[len(a.path)-1].Tokens) == 0
 	return ctx
@@ -180,7 +180,7 @@ func (a *answer) prepare() {
 		a.spell(prompt, own)
 	}
 	tokens := prompt.Tokens
-	if a.way.second != nil { // it reads the prompt in its own way, which nobody else does
+	if a.settings.second != nil { // it reads the prompt in its own way, which nobody else does
 		a.path = slices.Clone(a.path)
 		heard := &a.path[len(a.path)-1]
 		a.spell(heard, a.template)
@@ -256,7 +256,7 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	adapter := a.way.adapter
+	adapter := a.settings.adapter
 	stream, err := a.host().engine.Submit(infer.Request{
 		From: s.requestFrom(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
 		MaxTokens: limit, Stops: a.d.workspace.stops(a.model()), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,

@@ -49,11 +49,11 @@ func (k *Workspace) Answers(ctx context.Context, q prompt.Question, variants []V
 	groups := map[string][]int{}
 	var order []string
 	for i := range variants {
-		w := variants[i].way()
+		w := variants[i].settings()
 		if err := variants[i].Check(k.hostOf(w.second).engine.Model()); err != nil {
 			return nil, err
 		}
-		key := w.reads()
+		key := w.stateKey()
 		if groups[key] == nil {
 			order = append(order, key)
 		}
@@ -88,7 +88,7 @@ func (k *Workspace) answerAlike(ctx context.Context, q prompt.Question, variants
 	t := prompt.TemplateOf(m)
 	streams := make([]*infer.Stream, 0, len(places))
 	for _, i := range places {
-		own := answer{way: variants[i].way()}
+		own := answer{settings: variants[i].settings()}
 		row := r
 		row.From = own.fits(r.From) // of a mix: its own weights
 		row.MaxTokens, row.Stops, row.Sampling = settings.MaxTokens, k.stops(m), variants[i].Sampling
@@ -125,11 +125,11 @@ func (k *Workspace) answerAlike(ctx context.Context, q prompt.Question, variants
 
 // asking is a request that reads a question in the way of a variant.
 func (k *Workspace) asking(ctx context.Context, q prompt.Question, v Variant) (r infer.Request, header string, err error) {
-	a := &answer{d: &Dialogue{workspace: k}, way: v.way()}
-	if err := a.host().adapters.Need(ctx, a.way.adapter); err != nil {
+	a := &answer{d: &Dialogue{workspace: k}, settings: v.settings()}
+	if err := a.host().adapters.Need(ctx, a.settings.adapter); err != nil {
 		return r, "", err
 	}
-	from, text, err := a.loadBeginning(ctx, a.way.base)
+	from, text, err := a.loadBeginning(ctx, a.settings.base)
 	if err != nil {
 		return r, "", err
 	}
@@ -142,7 +142,7 @@ func (k *Workspace) asking(ctx context.Context, q prompt.Question, v Variant) (r
 		read.System = "" // as for conversations that begin from it, see setBase
 	}
 	tokens, header := prompt.TemplateOf(a.model()).EncodeQuestion(q, read, settings.Think)
-	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.way.adapter, AnyAdapter: true, Label: "compare"}, strings.TrimLeft(header, " "), nil
+	return infer.Request{From: from, Tokens: slices.Concat(text, tokens), Adapter: a.settings.adapter, AnyAdapter: true, Label: "compare"}, strings.TrimLeft(header, " "), nil
 }
 
 // read reads what a request says, and makes it one that goes on from there.

@@ -116,7 +116,7 @@ func (d *Dialogue) SaveState(ctx context.Context, id turn.ID, name string) (turn
 	}
 	snap := s.from
 	if snap == nil || len(s.tokens) > 0 {
-		adapter := a.way.adapter
+		adapter := a.settings.adapter
 		if snap, err = library.ReadState(ctx, e, infer.Request{From: s.requestFrom(adapter), Tokens: s.tokens, Adapter: adapter, AnyAdapter: true, Label: "keeping " + name}, nil); err != nil {
 			return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 		}

@@ -77,7 +77,7 @@ func (d *Dialogue) compare(prompt *node, variants []Variant, own bool) {
 		}
 		a := &answer{turn: turn.Turn{ID: turn.NewID(), Parent: c.prompt, Role: turn.RoleAssistant, Sampling: v.Sampling, Created: time.Now()}, variant: v}
 		ctxs[i] = d.prime(a)
-		a.on(v.way(), d.way())
+		a.useSettings(v.settings(), d.settings())
 		c.rows, c.running, c.answers[a.turn.ID] = append(c.rows, a.turn.ID), append(c.running, a), a
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -126,7 +126,7 @@ func together(rows []*answer) [][]int {
 	var groups [][]int
 	at := map[string]int{}
 	for i, a := range rows {
-		key := a.way.reads()
+		key := a.settings.stateKey()
 		g, ok := at[key]
 		if !ok {
 			g = len(groups)

@@ -89,7 +89,7 @@ func (d *Dialogue) NextDistribution(ctx context.Context) (*Distribution, error) 
 	if t.Role == turn.RoleAssistant {
 		a.turn, a.resumed, a.path = t, &t, d.path(t.Parent)
 	}
-	a.on(d.way(), d.way())
+	a.useSettings(d.settings(), d.settings())
 	d.mu.Unlock()
 	if a.resumed != nil && !a.template.OwnsTokens(t) {
 		return nil, otherTokens(t)

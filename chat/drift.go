@@ -27,8 +27,8 @@ func (d *Dialogue) Drift(ctx context.Context) (line []Drift, from string, err er
 	from = d.base.Name
 	d.mu.Unlock()
 	var reference []float32
-	if a.way.base != 0 {
-		s, _, err := a.loadBeginning(ctx, a.way.base)
+	if a.settings.base != 0 {
+		s, _, err := a.loadBeginning(ctx, a.settings.base)
 		if err != nil {
 			return nil, "", fmt.Errorf("comparing with %q: %w", from, err)
 		}

@@ -67,17 +67,17 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 	}
 	t.Recall = d.recall(a.header, t.Text)
 	switch t.History = (turn.History{}); {
-	case a.way.second != nil: // of no use to the conversation's model
+	case a.settings.second != nil: // of no use to the conversation's model
 	case end.Snapshot != nil:
 		t.History = a.historyOf(a.begun, end.Snapshot)
 	default:
 		t.History = a.readSoFar().Until(a.line.Prompt() + len(t.Tokens))
 	}
-	if a.way.second == nil { // figures are of the conversations' tokens
+	if a.settings.second == nil { // figures are of the conversations' tokens
 		d.drawn.keep(t.ID, a.drawn, a.resumed != nil && a.resumed.ID == t.ID)
 	}
-	t.Pinned = a.way.base != a.base && a.way.second == nil // other turns of its line begin from another base
-	if n := d.tree.nodes[t.ID]; n != nil {                 // may have been marked while it went on
+	t.Pinned = a.settings.base != a.base && a.settings.second == nil // other turns of its line begin from another base
+	if n := d.tree.nodes[t.ID]; n != nil {                           // may have been marked while it went on
 		t.Label, t.Pinned = n.turn.Label, n.turn.Pinned
 	}
 	if err := d.tree.add(t); err != nil { // its parent is a turn of the tree

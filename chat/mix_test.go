@@ -199,9 +199,9 @@ func TestRetryWithOtherWeights(t *testing.T) {
 	}
 }
 
-// The microscope shows what the token was drawn from: all states with their
+// The alternatives of a token show what the token was drawn from: all states with their
 // weights.
-func TestMicroscopeOfAMix(t *testing.T) {
+func TestTokenAlternativesOfAMix(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(12)})
 	a, b := mixing(t, r)
 	d := r.workspace.New()

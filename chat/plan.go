@@ -25,9 +25,9 @@ func (d *Dialogue) path(to turn.ID) []turn.Turn {
 // lookFrom is what finds the states along the line to a turn, of the
 // conversation's own state alone. The caller holds mu.
 func (d *Dialogue) lookFrom(to turn.ID) *answer {
-	w := d.way()
+	w := d.settings()
 	w.mix = turn.Mix{}
-	return &answer{d: d, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(to), way: w, prompted: true}
+	return &answer{d: d, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(to), settings: w, prompted: true}
 }
 
 // ownTurn is the answer as it was before it goes on, or as it is looked at; nil
@@ -48,7 +48,7 @@ func (a *answer) findBeginning(turns []turn.Turn) turn.History {
 			return t.History.Prefix(0)
 		}
 	}
-	return turn.History{Model: a.template.Model, Base: a.way.base, Kind: a.way.baseKind}
+	return turn.History{Model: a.template.Model, Base: a.settings.base, Kind: a.settings.baseKind}
 }
 
 // buildLine makes the answer's line of its path and, for an answer that goes on or
@@ -154,7 +154,7 @@ func (a *answer) setLine(l *replay.Line) {
 func (a *answer) adapterInUse() turn.Run {
 	a.d.mu.Lock()
 	defer a.d.mu.Unlock()
-	return turn.Run{Adapter: a.way.adapter, Name: a.way.adapterName}
+	return turn.Run{Adapter: a.settings.adapter, Name: a.settings.adapterName}
 }
 
 // snapshots is where the answer's plans find states.
@@ -225,8 +225,8 @@ func (a *answer) findNamed(ctx context.Context, prefixes []infer.Prefix) (*infer
 // one adapter alone.
 func (a *answer) origin(adapter string) infer.Prefix {
 	base := a.line.History(-1).Base.String() + "\n" + adapter
-	if a.way.mix.Active() {
-		base += "\n" + a.way.mix.Key()
+	if a.settings.mix.Active() {
+		base += "\n" + a.settings.mix.Key()
 	}
 	return infer.PrefixFrom(a.model(), base)
 }
@@ -244,7 +244,7 @@ func (a *answer) loadBeginning(ctx context.Context, id turn.ID) (*infer.Snapshot
 		switch {
 		case err == nil:
 			from, text, err = library.BeginFrom(s, a.model())
-		case id != a.way.base: // as the line of a variant does that was chosen
+		case id != a.settings.base: // as the line of a variant does that was chosen
 			return nil, nil, &MissingError{
 				First: 1, Last: len(a.path), What: "were read from a state that is not in the library any more", WayOut: "import it again",
 				Now: "from the conversation's own", Err: err, base: true,
@@ -265,7 +265,7 @@ func (a *answer) noteSwap(p replay.Plan) {
 	if n := len(a.path); last == nil && n > 1 {
 		last = &a.path[n-2]
 	}
-	if a.way.second != nil || last == nil || last.Model == "" || last.Model == a.template.Model || p.Pending() == 0 {
+	if a.settings.second != nil || last == nil || last.Model == "" || last.Model == a.template.Model || p.Pending() == 0 {
 		return
 	}
 	a.d.mu.Lock()

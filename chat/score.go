@@ -47,7 +47,7 @@ func (d *Dialogue) answerAgain(answers []turn.ID, reference Variant) (*answer, [
 		}
 		if a == nil {
 			a = &answer{d: d, turn: turn.Turn{Parent: n.turn.Parent}, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(n.turn.Parent), prompted: true}
-			a.on(reference.way(), d.way())
+			a.useSettings(reference.settings(), d.settings())
 		}
 		if n.turn.Parent != a.turn.Parent {
 			return nil, nil, errors.New("these are answers to different prompts: they cannot be judged together")

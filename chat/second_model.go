@@ -228,7 +228,7 @@ func (k *Workspace) hostOf(g *SecondModel) host {
 }
 
 // host is what the answer is made with.
-func (a *answer) host() host { return a.d.workspace.hostOf(a.way.second) }
+func (a *answer) host() host { return a.d.workspace.hostOf(a.settings.second) }
 
 // model is the one that answers.
 func (a *answer) model() *infer.Model { return a.host().engine.Model() }

@@ -122,7 +122,7 @@ func (a *answer) historyOf(s start, end *infer.Snapshot) turn.History {
 // readSoFar is what the running answer has read up to the last change of its
 // adapter; the last run goes on. The caller holds mu.
 func (a *answer) readSoFar() turn.History {
-	h, now := a.begun.history, a.way.adapter
+	h, now := a.begun.history, a.settings.adapter
 	if a.stream != nil {
 		var before []infer.Span
 		before, now = a.stream.Spans() // not the one in use, if that was chosen a moment ago
@@ -135,8 +135,8 @@ func (a *answer) readSoFar() turn.History {
 
 // nameOf is what people call an adapter. The caller holds mu.
 func (a *answer) nameOf(adapter string) string {
-	if adapter == a.way.adapter {
-		return a.way.adapterName
+	if adapter == a.settings.adapter {
+		return a.settings.adapterName
 	}
 	return a.host().adapters.KnownTitle(adapter)
 }

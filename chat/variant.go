@@ -49,9 +49,9 @@ func (v *Variant) check(m *infer.Model) error {
 	return v.Sampling.Validate()
 }
 
-// way is the variant's, its sampling aside.
-func (v *Variant) way() way {
-	return way{
+// settings is the variant's, its sampling aside.
+func (v *Variant) settings() generation {
+	return generation{
 		base: v.Base.ID, baseName: v.Base.Name, baseKind: v.Base.Kind, second: v.Model,
 		adapter: v.Adapter.Fingerprint, adapterName: v.Adapter.Name, mix: v.Mix,
 	}

@@ -53,7 +53,7 @@ func (d *Dialogue) Vote(winner turn.ID) error {
 	return nil
 }
 
-// A unsavedVote is a vote on its way to the store, behind the answers that it is about.
+// An unsavedVote is a vote on its way to the store, behind the answers that it is about.
 type unsavedVote struct {
 	keep  *save.Saver
 	saved chan struct{} // closed when it is there

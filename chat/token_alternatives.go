@@ -19,7 +19,7 @@ type Candidate struct {
 	Taken bool    // it is the one that the answer has
 }
 
-// A microscope keeps some states between its looks: at least two, one to look
+// A token view keeps some states between its looks: at least two, one to look
 // at and one to go on from, and more of small models.
 const (
 	scopeBytes  = 64 << 20
@@ -58,7 +58,7 @@ func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]
 	}
 	t := n.turn
 	a := &answer{d: d, turn: t, template: d.template(), rendering: d.rendering(), base: d.conv.Base, path: d.path(t.Parent), sampling: t.Sampling, prompted: true}
-	w := d.way()
+	w := d.settings()
 	switch {
 	case t.AdapterID != "" || t.Adapter == "":
 		w.adapter, w.adapterName = t.AdapterID, t.Adapter
@@ -66,13 +66,13 @@ func (d *Dialogue) Candidates(ctx context.Context, id turn.ID, index, k int) ([]
 		w.adapter = "" // it is not known any more which one it was
 	}
 	w.mix = t.Mix
-	a.on(w, d.way())
+	a.useSettings(w, d.settings())
 	a.seen, a.anew = &t, 0 // the turn says itself how its line was read
 	d.mu.Unlock()
 	if !a.template.OwnsTokens(t) {
 		return nil, otherTokens(t)
 	}
-	if err := d.workspace.adapters.Need(ctx, a.way.adapter); err != nil {
+	if err := d.workspace.adapters.Need(ctx, a.settings.adapter); err != nil {
 		return nil, err
 	}
 	s, err := a.stateAt(ctx, index)

@@ -10,9 +10,9 @@ import (
 	"rookery/infer/statefile"
 )
 
-// A way is how an answer is made, its sampling aside: what can differ between
-// answers to one prompt.
-type way struct {
+// A generation has the generation settings of an answer, its sampling aside: what can
+// differ between answers to one prompt.
+type generation struct {
 	base        turn.ID // the library's state that the line begins from; 0: the zero state
 	baseName    string  // for people
 	baseKind    statefile.Kind
@@ -22,15 +22,15 @@ type way struct {
 	second      *SecondModel // the model; nil is the conversations'
 }
 
-// way is that of the conversation. The caller holds mu.
-func (d *Dialogue) way() way {
+// settings are those of the conversation. The caller holds mu.
+func (d *Dialogue) settings() generation {
 	v := d.variant()
-	return v.way()
+	return v.settings()
 }
 
-// reads is what of a way decides what its states become: ways that are equal
-// in it can share what they read.
-func (w *way) reads() string {
+// stateKey is what decides what the states become: answers whose keys are equal can
+// share what they read.
+func (w *generation) stateKey() string {
 	key := w.base.String() + "\n" + w.adapter + "\n" + w.mix.Key()
 	if w.second != nil {
 		key += "\n" + w.second.engine.Model().Fingerprint
@@ -38,11 +38,11 @@ func (w *way) reads() string {
 	return key
 }
 
-// on gives an answer a way; own is the conversation's. What other ways have
-// read is of no use to it: with another base or model all of the line, with
-// another adapter or mix the prompt.
-func (a *answer) on(w, own way) {
-	a.way, a.anew, a.skipsPrompt = w, 0, false
+// useSettings gives an answer its settings; own are the conversation's. What was read
+// with other settings is of no use to it: with another base or model all of the line,
+// with another adapter or mix the prompt.
+func (a *answer) useSettings(w, own generation) {
+	a.settings, a.anew, a.skipsPrompt = w, 0, false
 	a.turn.Base, a.turn.Adapter, a.turn.AdapterID, a.turn.Mix = w.baseName, w.adapterName, w.adapter, w.mix
 	if w.second != own.second {
 		a.template = prompt.TemplateOf(a.model())
@@ -66,7 +66,7 @@ func (a *answer) on(w, own way) {
 // mix needs all its states, with the weights of now. Their adapter is that of
 // the request.
 func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
-	m := a.way.mix
+	m := a.settings.mix
 	if s == nil || !m.Active() && len(s.Members) == 0 {
 		return s
 	}
@@ -83,7 +83,7 @@ func (a *answer) fits(s *infer.Snapshot) *infer.Snapshot {
 
 // mixed adds the states of the mix to where the line begins.
 func (a *answer) mixed(ctx context.Context, from *infer.Snapshot) (*infer.Snapshot, error) {
-	m, model := a.way.mix, a.model()
+	m, model := a.settings.mix, a.model()
 	if !m.Active() {
 		return from, nil
 	}

@@ -73,7 +73,7 @@ func TestCandidatesAreThoseOfTheDraw(t *testing.T) {
 	if _, err := d.Candidates(cancelled, a.ID, 11, 4); err == nil {
 		t.Error("a cancelled look saw something")
 	}
-	// The microscope changes nothing.
+	// Looking changes nothing.
 	r.checkStates(settled(t, d), 2)
 }
 
