@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,14 +115,15 @@ func TestVotes(t *testing.T) {
 
 func TestCompareModels(t *testing.T) {
 	uitest.Run(t, func(t *testing.T) {
-		w, loaded := uitest.New(t, uitest.Options{}), 0
+		w := uitest.New(t, uitest.Options{})
+		var loaded atomic.Int32 // other models
 		w.Workspace.UseModels(func(_ context.Context, path string, progress func(done, total int64)) (chat.Opened, error) {
 			m := scripted.Model()
 			e := infer.NewEngine(m, scripted.New(m, scripted.Options{Answers: []scripted.Answer{{Text: " I am " + path + ".\n\n"}}}), infer.Options{})
 			progress(1, 2)
-			loaded++
+			loaded.Add(1)
 			return chat.Opened{Engine: e, Close: func() error {
-				loaded--
+				loaded.Add(-1)
 				return e.Close()
 			}}, nil
 		})
@@ -132,13 +134,13 @@ func TestCompareModels(t *testing.T) {
 		k.hears("mine, comes with the program: x070. This one is chosen.\n", "Error: the model cannot be changed here",
 			"given back afterwards: small 1.0 MB.", "Loading small.\n", "Loading small: 50%.\n", "2 answers are being made.\n",
 			"Answer 1 of 2, scripted", "Answer 2 of 2, small", ": I am small.pth.\n")
-		if loaded != 1 {
-			t.Errorf("%d models are there while the answers wait", loaded)
+		if n := loaded.Load(); n != 1 {
+			t.Errorf("%d models are there while the answers wait", n)
 		}
 		k.talk("/new")
 		time.Sleep(time.Minute)
-		if loaded != 0 {
-			t.Errorf("%d models are still there", loaded)
+		if n := loaded.Load(); n != 0 {
+			t.Errorf("%d models are still there", n)
 		}
 	})
 }
