@@ -12,6 +12,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/keys"
+	"rookery/ui/uitest"
 )
 
 // A chaos sends random messages.
@@ -81,7 +82,7 @@ func (c *chaos) step() {
 	}
 }
 
-func (c *chaos) key(name string) tea.KeyPressMsg { return keyNamed(c.t, name) }
+func (c *chaos) key(name string) tea.KeyPressMsg { return uitest.Key(c.t, name) }
 
 func (c *chaos) mouse() {
 	m := tea.Mouse{X: c.r.IntN(170) - 2, Y: c.r.IntN(62) - 2, Button: []tea.MouseButton{tea.MouseLeft, tea.MouseMiddle, tea.MouseRight}[c.r.IntN(3)]}
