@@ -405,3 +405,41 @@ func TestClockSetBack(t *testing.T) {
 		})
 	}
 }
+
+// Before ids went on from those that were met, a clock that was set back made
+// answers whose ids are smaller than their prompts'. Such a conversation opens and
+// goes on, and so does its bundle.
+func TestAnswersOlderThanTheirPrompts(t *testing.T) {
+	const ahead = turn.ID(time.Hour / time.Microsecond << 12)
+	for name, open := range stores(t) {
+		t.Run(name, func(t *testing.T) {
+			r := newRoom(t, setup{store: open()})
+			d := r.workspace.New()
+			ask(t, d, "hello")
+			v := ask(t, d, "again")
+			c := v.Conversation
+			c.ID, c.Head, c.Tip = turn.NewID(), 0, 0
+			for i, tn := range v.Turns {
+				tn.ID, tn.Parent = c.ID-ahead-turn.ID(10*i), c.Tip
+				c.Head, c.Tip = tn.ID, tn.ID
+				must(t, r.store.CommitTurn(t.Context(), c, tn, nil))
+			}
+			bundle := bundled(t, r.store, false, c.ID)
+			d = r.workspace.Open(c.ID)
+			settled(t, d)
+			want := ask(t, d, "and again")
+			if want.Err != nil || len(want.Turns) != 6 {
+				t.Fatalf("there is %q, %v", texts(want), want.Err)
+			}
+			r.close()
+			r = newRoom(t, setup{store: memstore.New()})
+			a := imported(t, r.store, bundle)[0]
+			d = r.workspace.Open(a.ID)
+			settled(t, d)
+			got := ask(t, d, "and again")
+			if got.Err != nil || !slices.Equal(texts(got)[:5], texts(want)[:5]) {
+				t.Errorf("after the import there is %q, %v", texts(got), got.Err)
+			}
+		})
+	}
+}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"rookery/infer"
+	"rookery/chat/turn"
 )
 
 // A Problem is something that Check found.
@@ -21,7 +21,7 @@ var invariants = []string{
 	`SELECT 'the page structure: ' || integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
 	`SELECT 'a row of ' || "table" || ' belongs to nothing' FROM pragma_foreign_key_check`,
 	`SELECT 'turn ' || t.id || ' follows turn ' || t.parent || ', which is not in its conversation' FROM turns t
-	   WHERE t.parent <> 0 AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent AND p.conversation = t.conversation AND p.id < t.id)`,
+	   WHERE t.parent <> 0 AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent AND p.conversation = t.conversation)`,
 	`SELECT 'conversation ' || c.id || ' ends with turn ' || c.head || ', which it does not have' FROM conversations c
 	   WHERE c.head <> 0 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.head AND t.conversation = c.id)`,
 	`SELECT 'the line of conversation ' || c.id || ' ends with turn ' || c.tip || ', which it does not have' FROM conversations c
@@ -39,7 +39,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return found, explain("checking "+s.path, err)
 	}
-	for _, check := range []func(context.Context) ([]Problem, error){s.checkSums, s.checkSnapshots, s.checkFacts, s.checkIndex} {
+	for _, check := range []func(context.Context) ([]Problem, error){s.checkSums, s.checkSettings, s.checkStates, s.checkSnapshots, s.checkFacts, s.checkIndex} {
 		bad, err := check(ctx)
 		found = append(found, bad...)
 		if err != nil {
@@ -78,44 +78,56 @@ func (s *Store) checkInvariants(ctx context.Context) (found []Problem, err error
 }
 
 // checkFacts compares what is noted of snapshots with the snapshots.
-func (s *Store) checkFacts(ctx context.Context) ([]Problem, error) {
+func (s *Store) checkFacts(ctx context.Context) (bad []Problem, err error) {
+	err = s.eachBadFact(ctx, func(id turn.ID, err error) {
+		bad = append(bad, Problem{What: fmt.Sprintf("what is noted of the state of turn %d %v", id, err)})
+	})
+	return bad, err
+}
+
+var errBadFact = errors.New("is not what is stored")
+
+func (s *Store) eachBadFact(ctx context.Context, visit func(turn.ID, error)) error {
 	rows, err := s.read.QueryContext(ctx, `SELECT s.turn FROM snapshots s LEFT JOIN turns t ON t.id = s.turn LEFT JOIN snapshot_facts f ON f.turn = s.turn
 		WHERE f.turn IS NULL OR f.bytes <> length(s.data) OR f.conversation IS NOT t.conversation`)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return collect(rows, func(row scanner) (Problem, error) {
-		var tn int64
-		err := row.Scan(&tn)
-		return Problem{What: fmt.Sprintf("what is noted of the state of turn %d is not what is stored", tn)}, err
+	_, err = collect(rows, func(row scanner) (none, error) {
+		var id turn.ID
+		err := row.Scan(&id)
+		if err == nil {
+			visit(id, errBadFact)
+		}
+		return none{}, err
 	})
+	return err
 }
 
 // checkSnapshots decodes every snapshot. A bad one costs time only: the state
 // is read again from the tokens.
-func (s *Store) checkSnapshots(ctx context.Context) ([]Problem, error) {
+func (s *Store) checkSnapshots(ctx context.Context) (bad []Problem, err error) {
+	err = s.eachBadSnapshot(ctx, func(id turn.ID, err error) {
+		bad = append(bad, Problem{What: fmt.Sprintf("the state of turn %d: %v", id, err)})
+	})
+	return bad, err
+}
+
+func (s *Store) eachBadSnapshot(ctx context.Context, visit func(turn.ID, error)) error {
 	rows, err := s.read.QueryContext(ctx, `SELECT turn, data FROM snapshots ORDER BY turn`)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	all, err := collect(rows, func(row scanner) (Problem, error) {
-		var tn int64
-		var data []byte
-		if err := row.Scan(&tn, &data); err != nil {
-			return Problem{}, err
+	_, err = collect(rows, func(row scanner) (none, error) {
+		var id turn.ID
+		var from unpacked
+		err := row.Scan(&id, &from)
+		if err == nil && from.err != nil {
+			visit(id, from.err)
 		}
-		if err := new(infer.Snapshot).UnmarshalBinary(data); err != nil {
-			return Problem{What: fmt.Sprintf("the state of turn %d: %v", tn, err)}, nil
-		}
-		return Problem{}, nil
+		return none{}, err
 	})
-	var bad []Problem
-	for _, p := range all {
-		if p.What != "" {
-			bad = append(bad, p)
-		}
-	}
-	return bad, err
+	return err
 }
 
 // A Size says what the database occupies.

@@ -24,13 +24,7 @@ func scanConversation(row scanner) (turn.Conversation, error) {
 		return c, err
 	}
 	c.Created, c.Updated, c.Deleted = decodeTime(created), decodeTime(updated), decodeTime(deleted)
-	var err error
-	if c.Sampling, err = decodeSampling(sampling); err != nil {
-		return c, fmt.Errorf("conversation %d (%s): %w", c.ID, c.Title, err)
-	}
-	if c.Mix, err = decodeMix(mix); err != nil {
-		return c, fmt.Errorf("conversation %d (%s): %w", c.ID, c.Title, err)
-	}
+	c.Sampling, c.Mix = samplingOrDefault(sampling), mixOrNone(mix)
 	return c, nil
 }
 
@@ -44,6 +38,9 @@ func (s *Store) Conversations(ctx context.Context) ([]turn.Conversation, error) 
 	list, err := collect(rows, scanConversation)
 	return list, explain(doing, err)
 }
+
+// none is what a scan returns that keeps what it reads itself.
+type none struct{}
 
 // collect scans all rows and closes them.
 func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) ([]T, error) {
@@ -103,6 +100,9 @@ func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn
 		return c, nil, explain(doing, err)
 	}
 	turns, err := collect(rows, scanTurn)
+	if ordered, oerr := turn.OrderTurns(turns); oerr == nil {
+		turns = ordered // otherwise who opens it says what is missing
+	}
 	return c, turns, explain(doing, err)
 }
 
@@ -131,7 +131,7 @@ func (s *Store) Layout(ctx context.Context) (turn.Layout, error) {
 	if err != nil {
 		return l, explain("reading the open tabs", err)
 	}
-	_, err = collect(rows, func(row scanner) (struct{}, error) {
+	_, err = collect(rows, func(row scanner) (none, error) {
 		var id turn.ID
 		var active bool
 		err := row.Scan(&id, &active)
@@ -139,7 +139,7 @@ func (s *Store) Layout(ctx context.Context) (turn.Layout, error) {
 			l.Active = len(l.Open)
 		}
 		l.Open = append(l.Open, id)
-		return struct{}{}, err
+		return none{}, err
 	})
 	return l, explain("reading the open tabs", err)
 }

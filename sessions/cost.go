@@ -39,12 +39,12 @@ func (s *Store) costs(ctx context.Context, where string, args ...any) (map[turn.
 		return nil, err
 	}
 	costs := map[turn.ID]turn.Cost{}
-	_, err = collect(rows, func(row scanner) (struct{}, error) {
+	_, err = collect(rows, func(row scanner) (none, error) {
 		var id turn.ID
 		var c turn.Cost
 		err := row.Scan(&id, &c.Turns, &c.TextBytes, &c.Snapshots, &c.SnapshotBytes)
 		costs[id] = c
-		return struct{}{}, err
+		return none{}, err
 	})
 	return costs, err
 }

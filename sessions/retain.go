@@ -169,6 +169,9 @@ func (s *Store) kept(ctx context.Context, conversation turn.ID) (turns []save.Ke
 	if err != nil {
 		return nil, 0, 0, err
 	}
+	if ordered, oerr := turn.Order(turns, func(k *save.Kept) (id, parent turn.ID) { return k.ID, k.Parent }); oerr == nil {
+		turns = ordered
+	}
 	err = s.read.QueryRowContext(ctx, `SELECT coalesce(max(head), 0), coalesce(max(tip), 0) FROM conversations WHERE id = ?`, conversation).Scan(&head, &tip)
 	return turns, head, tip, err
 }

@@ -26,10 +26,15 @@ func scanState(row scanner) (turn.State, error) {
 	s.Created, s.Read = decodeTime(created), s.Read/4
 	var err error
 	if s.Shape, err = statefile.UnmarshalShape(shape); err != nil {
-		return s, fmt.Errorf("state %d (%s): %w: %w", s.ID, s.Name, ErrDamaged, err)
+		return s, &shapeError{fmt.Errorf("state %d (%s): %w: %w", s.ID, s.Name, ErrDamaged, err)}
 	}
 	return s, nil
 }
+
+// A shapeError says that the shape of a state is damaged.
+type shapeError struct{ error }
+
+func (e *shapeError) Unwrap() error { return e.error }
 
 // States implements chat.Store.
 func (s *Store) States(ctx context.Context) ([]turn.State, error) {
@@ -38,7 +43,14 @@ func (s *Store) States(ctx context.Context) ([]turn.State, error) {
 	if err != nil {
 		return nil, explain(doing, err)
 	}
-	list, err := collect(rows, scanState)
+	list, err := collect(rows, func(row scanner) (turn.State, error) {
+		s, err := scanState(row)
+		var damaged *shapeError
+		if errors.As(err, &damaged) {
+			err = nil // it can be seen and deleted; who takes it is told
+		}
+		return s, err
+	})
 	return list, explain(doing, err)
 }
 

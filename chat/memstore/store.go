@@ -66,8 +66,10 @@ func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn
 	if c == nil {
 		return turn.Conversation{}, nil, fmt.Errorf("there is no conversation %d", id)
 	}
-	// Parents are older than their children.
 	turns := slices.SortedFunc(maps.Values(c.turns), func(a, b turn.Turn) int { return cmp.Compare(a.ID, b.ID) })
+	if ordered, err := turn.OrderTurns(turns); err == nil {
+		turns = ordered
+	}
 	return c.head, turns, ctx.Err()
 }
 

@@ -107,6 +107,19 @@ func (s *State) Check(m *infer.Model) error {
 	case s.Snapshot != nil && s.Snapshot.Tokenizer != "" && s.Snapshot.Tokenizer != m.Tokenizer.Fingerprint():
 		return problem("the vocabulary is another one")
 	}
+	return s.checkTokens(m.Shape.Vocab)
+}
+
+// checkTokens refuses what the state has read, or is to read, and a model of that
+// many tokens cannot.
+func (s *State) checkTokens(vocab int) error {
+	err := infer.CheckTokens("token", s.Tokens, vocab)
+	if err == nil && s.Snapshot != nil {
+		err = infer.CheckTokens("pending token", s.Snapshot.Pending, vocab)
+	}
+	if err != nil {
+		return fmt.Errorf("the state %q: %w; it is damaged, or of another vocabulary", s.Name, err)
+	}
 	return nil
 }
 
