@@ -10,8 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rookery/chat/prompt"
 	"rookery/infer/checkpoint"
 	"rookery/infer/demo"
+	"rookery/infer/load"
 	"rookery/infer/rwkv"
 )
 
@@ -63,6 +65,8 @@ type modelJSON struct {
 	Parameters  int64        `json:"parameters"`
 	StateBytes  int64        `json:"state_bytes"`
 	OwnVocab    bool         `json:"carries_vocabulary"`
+	Family      string       `json:"family"`
+	FamilyWhy   string       `json:"family_why"`
 	Tensors     []tensorJSON `json:"tensors,omitempty"`
 }
 
@@ -86,6 +90,8 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		HeadSize: shape.HeadSize, FFN: shape.FFN, Vocab: shape.Vocab,
 		OwnVocab: f.Vocab() != nil,
 	}
+	family, why := prompt.RecogniseFamily(load.ModelName(f.Path()), f.Metadata())
+	m.Family, m.FamilyWhy = family.String(), why
 	for i, name := range shape.RankNames() {
 		m.Ranks = append(m.Ranks, rankJSON{name, shape.Ranks[i]})
 	}
@@ -128,6 +134,7 @@ func (m modelJSON) write(out io.Writer) error {
 		}
 		row("ranks", "%s", strings.Join(ranks, ", "))
 		row("state", "%s a conversation", bytesText(m.StateBytes))
+		row("family", "%s: %s", m.Family, m.FamilyWhy)
 	} else {
 		row("runs", "no: %s", m.Why)
 	}

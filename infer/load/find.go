@@ -58,7 +58,7 @@ func isModelName(name string) bool {
 
 // inspect describes one file.
 func inspect(path string) Found {
-	out := Found{Path: path, Name: modelName(path)}
+	out := Found{Path: path, Name: ModelName(path)}
 	if info, err := os.Stat(path); err == nil {
 		out.Size = info.Size()
 	}
@@ -66,7 +66,7 @@ func inspect(path string) Found {
 }
 
 // Embedded describes the embedded model.
-func Embedded() Found { return Found{Name: modelName("")}.read() }
+func Embedded() Found { return Found{Name: ModelName("")}.read() }
 
 // read fills in what is in the file.
 func (out Found) read() Found {

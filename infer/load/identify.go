@@ -15,7 +15,7 @@ func Identify(spec Spec) (*infer.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &infer.Model{Name: modelName(spec.Model), Path: spec.Model, Fingerprint: f.Fingerprint()}
+	m := &infer.Model{Name: ModelName(spec.Model), Path: spec.Model, Fingerprint: f.Fingerprint(), Metadata: f.Metadata()}
 	if m.Shape, err = rwkv.Detect(f); err != nil {
 		err = fmt.Errorf("%s: %w", f.Path(), err)
 	} else {

@@ -63,13 +63,14 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 		return nil, nil, err
 	}
 	m = &infer.Model{
-		Name:  modelName(spec.Model),
+		Name:  ModelName(spec.Model),
 		Path:  spec.Model,
 		Shape: shape,
 		// With weights that are rounded to another type, a state would not go on bit
 		// for bit.
 		Fingerprint: f.Fingerprint() + "-" + out.width,
 		Tokenizer:   tok,
+		Metadata:    f.Metadata(),
 	}
 	return m, out.backend, nil
 }
@@ -82,8 +83,8 @@ func openFile(path string) (*checkpoint.File, error) {
 	return checkpoint.Open(path)
 }
 
-// modelName is what a person calls a model.
-func modelName(path string) string {
+// ModelName is what a person calls a model.
+func ModelName(path string) string {
 	if path == "" {
 		return demo.Name
 	}

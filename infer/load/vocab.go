@@ -22,7 +22,7 @@ func chooseTokenizer(spec Spec, f *checkpoint.File, shape rwkv.Shape) (*tokenize
 		return readVocab(spec.Vocab, shape)
 	}
 	if data := f.Vocab(); data != nil {
-		t, err := tokenizer.Parse(modelName(spec.Model), data)
+		t, err := tokenizer.Parse(ModelName(spec.Model), data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: the vocabulary that it carries: %w", f.Path(), err)
 		}
