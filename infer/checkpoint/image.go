@@ -32,7 +32,7 @@ func openImage(path string, mapper func(*os.File, int64) ([]byte, func() error, 
 		return nil, errors.Join(err, f.Close())
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.Join(fmt.Errorf("%s is not a regular file; name a .pth or .safetensors file", path), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s is not a regular file; name a .pth, .safetensors or .gguf file", path), f.Close())
 	}
 	length := info.Size()
 	if length == 0 {

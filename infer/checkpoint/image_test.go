@@ -60,7 +60,7 @@ func unmapped(t *testing.T, path string) *File {
 func TestReadingOnDemandEqualsMapping(t *testing.T) {
 	quantised := filepath.Join(t.TempDir(), "q.safetensors")
 	quantizeForTest(t, opened(t, wideModel(t)), quantised, Conversion{Tensors: append(wideMatrices, "emb.weight")})
-	for _, path := range []string{"testdata/views.pth", "testdata/types.safetensors", "testdata/web-rwkv.safetensors", quantised} {
+	for _, path := range []string{"testdata/views.pth", "testdata/types.safetensors", "testdata/web-rwkv.safetensors", "testdata/model.gguf", "testdata/types.gguf", quantised} {
 		mapped, demand := opened(t, path), unmapped(t, path)
 		for _, name := range mapped.Names() {
 			if got, want := values(t, demand, name), values(t, mapped, name); !slices.Equal(got, want) {
@@ -68,8 +68,8 @@ func TestReadingOnDemandEqualsMapping(t *testing.T) {
 			}
 			a, _ := mapped.Tensor(name)
 			b, _ := demand.Tensor(name)
-			va, sa, oka := a.Q8()
-			vb, sb, okb := b.Q8()
+			va, sa, oka := a.Q8(0, a.Len())
+			vb, sb, okb := b.Q8(0, b.Len())
 			if oka != okb || !slices.Equal(va, vb) || !slices.Equal(sa, sb) {
 				t.Errorf("%s: %s: int8 blocks differ on demand", path, name)
 			}

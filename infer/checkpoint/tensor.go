@@ -18,8 +18,11 @@ type Tensor struct {
 	offset int64 // of the first value, in bytes
 	stride []int // in values; nil when the values lie in row-major order without gaps
 	scales int64 // offset of the fp16 scales of a Q8 tensor, in bytes
+	// alter, if not nil, makes the canonical values of those that the file has.
+	alter func(values []float32)
 
-	// span holds the bytes of a strided tensor where the file is not in memory.
+	// span holds the bytes of a strided tensor where they are not in memory; those of a
+	// packed type as fp32.
 	spanOnce sync.Once
 	span     []byte
 	spanErr  error
@@ -36,7 +39,7 @@ func (t *Tensor) Len() int {
 
 // StoredBytes is the size of the values in the file, with the scales of Q8.
 func (t *Tensor) StoredBytes() int64 {
-	n := int64(t.Len()) * int64(t.DType.size())
+	n := t.DType.bytes(int64(t.Len()))
 	if t.DType == Q8 {
 		n += int64(t.Len()/Q8Block) * 2
 	}
@@ -46,15 +49,31 @@ func (t *Tensor) StoredBytes() int64 {
 // pieceValues is how many values are converted at a time.
 const pieceValues = 2048
 
-// Float32 converts values [off, off+len(dst)) in row-major order to dst. Q8 is
-// dequantised. It is safe for concurrent use.
+// Float32 converts values [off, off+len(dst)) in row-major order to dst. Packed types
+// are widened. It is safe for concurrent use.
 func (t *Tensor) Float32(dst []float32, off int) error {
 	if off < 0 || off > t.Len()-len(dst) {
 		return fmt.Errorf("tensor %s: values %d to %d asked for, it has %d", t.Name, off, off+len(dst), t.Len())
 	}
+	read := t.convert
+	if layouts[t.DType].unpack != nil && t.stride == nil {
+		read = t.unpack
+	}
+	if err := read(dst, off); err != nil {
+		return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+	}
+	if t.alter != nil {
+		t.alter(dst)
+	}
+	return nil
+}
+
+// convert is Float32 for values that stand alone, for Q8, and for strided tensors.
+func (t *Tensor) convert(dst []float32, off int) error {
+	dtype := t.unpacked()
 	var buf []byte
 	if t.image.data == nil || t.stride != nil {
-		buf = make([]byte, min(len(dst), pieceValues)*t.DType.size())
+		buf = make([]byte, min(len(dst), pieceValues)*dtype.size())
 	}
 	for len(dst) > 0 {
 		n := min(len(dst), pieceValues)
@@ -62,10 +81,50 @@ func (t *Tensor) Float32(dst []float32, off int) error {
 		if err == nil && t.DType == Q8 {
 			err = t.dequantize(dst[:n], raw, off)
 		} else if err == nil {
-			convert(dst[:n], raw, t.DType)
+			convert(dst[:n], raw, dtype)
 		}
 		if err != nil {
-			return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+			return err
+		}
+		dst, off = dst[n:], off+n
+	}
+	return nil
+}
+
+// unpacked is the type of what raw returns: that of the file, and fp32 for strided
+// tensors of a packed type.
+func (t *Tensor) unpacked() DType {
+	if layouts[t.DType].unpack != nil {
+		return F32
+	}
+	return t.DType
+}
+
+// unpack is Float32 for packed types that are not strided.
+func (t *Tensor) unpack(dst []float32, off int) error {
+	l := layouts[t.DType]
+	var one [256]float32
+	for len(dst) > 0 {
+		in := off % l.values // where in its block the first value is
+		n := min(len(dst), pieceValues)
+		whole := in == 0 && n >= l.values
+		if whole {
+			n -= n % l.values
+		} else {
+			n = min(n, l.values-in)
+		}
+		at := t.offset + t.DType.bytes(int64(off-in))
+		raw, err := t.image.slice(at, int64((n+l.values-1)/l.values*l.bytes), nil)
+		if err != nil {
+			return err
+		}
+		if whole {
+			for i := 0; i < n; i += l.values {
+				l.unpack(dst[i:i+l.values], raw[i/l.values*l.bytes:])
+			}
+		} else {
+			l.unpack(one[:], raw)
+			copy(dst[:n], one[in:])
 		}
 		dst, off = dst[n:], off+n
 	}
@@ -73,10 +132,11 @@ func (t *Tensor) Float32(dst []float32, off int) error {
 }
 
 // Raw is a view of the stored values in the mapped file, little-endian and in
-// row-major order; the caller must not write to it. ok is false for Q8, for
-// transposed tensors and for a file that is not mapped.
+// row-major order; the caller must not write to it. ok is false for packed types, for
+// transposed tensors, for values that are not as the file has them, and for a file
+// that is not mapped.
 func (t *Tensor) Raw() (data []byte, ok bool) {
-	if t.DType == Q8 || t.stride != nil || t.image.data == nil {
+	if t.DType.Packed() || t.alter != nil || t.stride != nil || t.image.data == nil {
 		return nil, false
 	}
 	data, err := t.image.slice(t.offset, t.StoredBytes(), nil)
@@ -90,13 +150,13 @@ func (t *Tensor) Prefetch() {
 	if t.stride != nil {
 		n = spanLen(t.Shape, t.stride)
 	}
-	t.image.prefetch(t.offset, n*int64(t.DType.size()))
+	t.image.prefetch(t.offset, t.DType.bytes(n))
 }
 
-// raw returns the stored bytes of n values in row-major order; buf is used
-// where they are not in memory in that order.
+// raw returns the bytes of n values in row-major order, of type unpacked; buf is used
+// where they are not in memory in that order. A packed tensor must be strided.
 func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {
-	size := t.DType.size()
+	size := t.unpacked().size()
 	if n == 0 {
 		return nil, nil
 	}
@@ -116,12 +176,35 @@ func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {
 
 // spanned returns the bytes from the first to the last value of a strided tensor.
 func (t *Tensor) spanned() ([]byte, error) {
-	n := spanLen(t.Shape, t.stride) * int64(t.DType.size())
+	values := spanLen(t.Shape, t.stride)
+	n := t.DType.bytes(values)
+	if layouts[t.DType].unpack != nil {
+		t.spanOnce.Do(func() { t.span, t.spanErr = t.unpackSpan(values) })
+		return t.span, t.spanErr
+	}
 	if t.image.data != nil {
 		return t.image.slice(t.offset, n, nil)
 	}
 	t.spanOnce.Do(func() { t.span, t.spanErr = t.image.slice(t.offset, n, nil) })
 	return t.span, t.spanErr
+}
+
+// unpackSpan widens a strided tensor of a packed type to the bytes of fp32 values.
+// Such tensors are low-rank matrices, which are small.
+func (t *Tensor) unpackSpan(n int64) ([]byte, error) {
+	plain := Tensor{DType: t.DType, Shape: []int{int(n)}, image: t.image, offset: t.offset}
+	out := make([]byte, 0, 4*n)
+	piece := make([]float32, min(n, pieceValues))
+	for off := 0; off < int(n); off += len(piece) {
+		piece = piece[:min(len(piece), int(n)-off)]
+		if err := plain.unpack(piece, off); err != nil {
+			return nil, err
+		}
+		for _, v := range piece {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+		}
+	}
+	return out, nil
 }
 
 // spanLen is the number of values from the first to the last of a strided array.
@@ -138,7 +221,7 @@ func spanLen(shape, stride []int) int64 {
 
 // gather copies values off, off+1, ... of the row-major order from a strided span.
 func (t *Tensor) gather(dst, span []byte, off int) {
-	size := t.DType.size()
+	size := t.unpacked().size()
 	index := make([]int, len(t.Shape))
 	at := 0
 	for i := len(index) - 1; i >= 0; i-- {
@@ -214,24 +297,39 @@ func (t *Tensor) dequantize(dst []float32, raw []byte, off int) error {
 	return nil
 }
 
-// Q8 are the raw blocks of a Q8 tensor: values in row-major order and fp16 scales,
-// one for each Q8Block values. If the file is in memory, they are views of it; the
-// caller must not write to them. ok is false for other types, and if the file cannot
-// be read.
-func (t *Tensor) Q8() (values []int8, scales []uint16, ok bool) {
+// Q8 are the blocks of n values from number off on, both multiples of Q8Block, of a
+// tensor of int8 blocks, Q8 or Q8_0: the values and the fp16 scales, one for each
+// Q8Block values. Where they are views of the file, the caller must not write to them.
+// ok is false for other types, and if the file cannot be read.
+func (t *Tensor) Q8(off, n int) (values []int8, scales []uint16, ok bool) {
+	if t.DType == Q8_0 && t.stride == nil && t.alter == nil {
+		raw, err := t.image.slice(t.offset+t.DType.bytes(int64(off)), t.DType.bytes(int64(n)), nil)
+		if err != nil {
+			return nil, nil, false
+		}
+		values, scales = make([]int8, n), make([]uint16, n/Q8Block)
+		for i := range scales {
+			scales[i] = binary.LittleEndian.Uint16(raw[i*34:])
+			copy(values[i*Q8Block:], int8s(raw[i*34+2:(i+1)*34]))
+		}
+		return values, scales, true
+	}
 	if t.DType != Q8 {
 		return nil, nil, false
 	}
-	n := t.Len()
-	raw, err := t.image.slice(t.offset, int64(n), nil)
+	raw, err := t.image.slice(t.offset+int64(off), int64(n), nil)
 	if err != nil {
 		return nil, nil, false
 	}
-	rawScales, err := t.image.slice(t.scales, int64(n/Q8Block)*2, nil)
+	rawScales, err := t.image.slice(t.scales+int64(off/Q8Block)*2, int64(n/Q8Block)*2, nil)
 	if err != nil {
 		return nil, nil, false
 	}
-	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(raw))), n), uint16s(rawScales), true
+	return int8s(raw), uint16s(rawScales), true
+}
+
+func int8s(raw []byte) []int8 {
+	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw))
 }
 
 // uint16s views little-endian bytes as values where alignment and byte order

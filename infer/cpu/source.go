@@ -15,7 +15,8 @@ type tensor struct {
 	// read converts values [off, off+len(dst)), in row-major order, to dst.
 	read func(dst []float32, off int) error
 	// blocks are the raw int8 blocks of a tensor stored that way.
-	blocks func() (values []int8, scales []uint16, ok bool)
+	// n values from number off on, both multiples of a block.
+	blocks func(off, n int) (values []int8, scales []uint16, ok bool)
 }
 
 // len is the number of values.
