@@ -16,7 +16,7 @@ import (
 func CodeBlocks(text string) []string {
 	var c cleaner
 	src := c.flush(c.clean(nil, text))
-	doc, _ := parse(src, nil)
+	doc := parse(src, nil)
 	var blocks []string
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if n.Kind() != ast.KindFencedCodeBlock && n.Kind() != ast.KindCodeBlock || !entering || n.Lines().Len() == 0 {
@@ -65,7 +65,6 @@ func (r *renderer) colour(line string, language *syntax.Language, state syntax.S
 		r.spans, state = language.Line(line, state, r.spans[:0])
 		return r.spans, state
 	}
-	r.guessed = true
 	key := language.Name() + "\n" + line
 	spans, ok := r.colours[key]
 	if !ok {

@@ -44,7 +44,6 @@ func (s *Stream) openFence(leaf ast.Node) bool {
 	f.language = syntax.Find(string(n.Language(s.r.src)))
 	s.off += end + 1
 	s.fence, s.tail = f, nil
-	s.inexact = s.inexact || f.language.Stateless()
 	return true
 }
 
