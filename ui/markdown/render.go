@@ -32,15 +32,14 @@ type renderer struct {
 	flow   flow
 	lines  []line // scratch
 	buf    []byte // scratch
-	spans  []syntax.Span
-	heads  pen // of the marks of headings, where they are kept
+	heads  pen    // of the marks of headings, where they are kept
 	frames []frame
 
 	out  []string
 	defs []parser.Reference
 
-	exact   bool                     // code is coloured in its context, whatever that takes
-	colours map[string][]syntax.Span // of lines that were
+	exact   bool                 // code is coloured in its context, whatever that takes
+	colours map[coloured]colours // of lines that were
 
 	cells map[cellKey]flow // of tables
 	lists []numbering
