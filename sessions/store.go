@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"rookery/untrusted"
 	"sync"
 )
 
@@ -146,7 +147,7 @@ func dsn(path, key, value string) string {
 // looksLikeSQLite refuses a file that is something else before the library
 // writes to it. An empty file is a new database.
 func looksLikeSQLite(path string) error {
-	f, err := os.Open(path)
+	f, err := untrusted.Open(context.Background(), path, untrusted.Unbounded)
 	if err != nil {
 		return fmt.Errorf("opening the conversations: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
@@ -187,6 +188,9 @@ func chatDefaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	if err != nil {
 		return d, exitWith(exitUsage, err)
 	}
+	if d.Preset != "" {
+		d.Preset = preset.Name
+	}
 	if len(c.Sampling) > 0 {
 		p, err := c.Sampling.Over(preset.Sampling)
 		if err != nil {
@@ -210,14 +214,18 @@ func ownPresets(c config.Config) []prompt.Preset {
 }
 
 func findPreset(presets []prompt.Preset, m *infer.Model, name string) (prompt.Preset, error) {
-	var names []string
-	for _, p := range presets {
-		if p.Name == name || name == "" {
-			return p, nil
-		}
-		names = append(names, p.Name)
+	if name == "" && len(presets) > 0 {
+		return presets[0], nil
 	}
-	return prompt.Preset{}, fmt.Errorf("there is no preset %q for %s; it has %q", name, m.Name, names)
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.Name
+	}
+	i, err := library.FindName("preset", name, names)
+	if err != nil {
+		return prompt.Preset{}, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	return presets[i], nil
 }
 
 // isTerminal reports whether a stream is a terminal.

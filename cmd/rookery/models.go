@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -192,8 +191,8 @@ func convertModel(cmd *cobra.Command, input, output, vocabPath string, embedding
 	var vocab []byte
 	if vocabPath != "" {
 		var err error
-		if vocab, err = os.ReadFile(vocabPath); err != nil {
-			return fmt.Errorf("reading the vocabulary: %w", err)
+		if vocab, err = load.ReadVocab(cmd.Context(), vocabPath); err != nil {
+			return err
 		}
 	}
 	f, err := checkpoint.Open(input)

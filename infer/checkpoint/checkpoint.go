@@ -17,6 +17,7 @@ type File struct {
 	length   int64
 	order    []*Tensor // in the file's order
 	byName   map[string]*Tensor
+	members  []member // whose checksums can be compared
 	metadata map[string]string
 	vocab    []byte
 

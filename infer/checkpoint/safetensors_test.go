@@ -134,6 +134,8 @@ func TestSafetensorsRefused(t *testing.T) {
 		"newline in name":     {safetensors(`{"a\nb":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}`, 4), `"a\nb"`},
 		"name twice":          {safetensors(`{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"a":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}}`, 8), "occurs twice"},
 		"overlap":             {safetensors(`{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[3,7]}}`, 8), `shares bytes with "a"`},
+		"bytes left over":     {tensor("F32", "[4]", "[0,16]"), "the last 48 bytes belong to no tensor"},
+		"a gap":               {safetensors(`{"a":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}}`, 16), "the 8 bytes before it belong to no tensor"},
 		"inside another":      {safetensors(`{"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[1],"data_offsets":[3,4]}}`, 8), "shares bytes"},
 		"newer format":        {safetensors(`{"__metadata__":{"format":"rookery","version":"2"}}`, 0), "newer Rookery"},
 	} {

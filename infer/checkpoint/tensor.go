@@ -15,9 +15,10 @@ type Tensor struct {
 	Shape []int // leading 1s removed
 
 	image  *image
-	offset int64 // of the first value, in bytes
-	stride []int // in values; nil when the values lie in row-major order without gaps
-	scales int64 // offset of the fp16 scales of a Q8 tensor, in bytes
+	member *member // nil where the format has no checksums
+	offset int64   // of the first value, in bytes
+	stride []int   // in values; nil when the values lie in row-major order without gaps
+	scales int64   // offset of the fp16 scales of a Q8 tensor, in bytes
 	// alter, if not nil, makes the canonical values of those that the file has.
 	alter func(values []float32)
 

@@ -35,7 +35,7 @@ func storedType(f *checkpoint.File, name string, kind rwkv.Kind, large kernel.Ty
 	switch kind {
 	case rwkv.Matrix, rwkv.Embedding:
 		return large
-	case rwkv.LowRank:
+	case rwkv.LowRank, rwkv.LowRanks:
 		if t, ok := f.Tensor(name); ok {
 			return lowRankType(large, typeOf(t.DType))
 		}

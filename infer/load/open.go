@@ -54,7 +54,7 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
-	tok, err := chooseTokenizer(spec, f, shape)
+	tok, err := chooseTokenizer(ctx, spec, f, shape)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -104,6 +104,7 @@ const (
 	ListUndo     ID = "list_undo"
 	ListEmpty    ID = "list_empty_bin"
 	ListInspect  ID = "list_inspect"
+	ListUnfold   ID = "list_unfold"
 	ListNewline  ID = "list_newline"
 )
 
@@ -214,5 +215,6 @@ var programTable = []Action{
 	{ID: ListArchive, Title: "Archive", Help: "move the conversation to the archive, or back", Category: Lists, Keys: []string{"alt+a"}, Contexts: List, Hidden: true},
 	{ID: ListView, Title: "Archive and bin", Help: "switch list, archive and bin; complete a path", Category: Lists, Keys: []string{"tab"}, Contexts: List, Hidden: true},
 	{ID: ListInspect, Title: "Inspect", Help: "inspect the selected state", Category: Lists, Keys: []string{"alt+i"}, Contexts: List, Hidden: true},
+	{ID: ListUnfold, Title: "Copies", Help: "list the copies of a conversation, or fold them", Category: Lists, Keys: []string{"alt+f"}, Contexts: List, Hidden: true},
 	{ID: ListNewline, Title: "New line", Help: "start a new line in a text of several lines", Category: Lists, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: List, Hidden: true},
 }
