@@ -53,6 +53,15 @@ func (t *Tensor) Float32(dst []float32, off int) error {
 	if off < 0 || off > t.Len()-len(dst) {
 		return fmt.Errorf("tensor %s: values %d to %d asked for, it has %d", t.Name, off, off+len(dst), t.Len())
 	}
+	err := t.image.guard(func() error { return t.widen(dst, off) })
+	if err != nil {
+		return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// widen is Float32 for values that are there.
+func (t *Tensor) widen(dst []float32, off int) error {
 	var buf []byte
 	if t.image.data == nil || t.stride != nil {
 		buf = make([]byte, min(len(dst), pieceValues)*t.DType.size())
@@ -66,22 +75,32 @@ func (t *Tensor) Float32(dst []float32, off int) error {
 			convert(dst[:n], raw, t.DType)
 		}
 		if err != nil {
-			return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+			return err
 		}
 		dst, off = dst[n:], off+n
 	}
 	return nil
 }
 
-// Raw is a view of the stored values in the mapped file, little-endian and in
-// row-major order; the caller must not write to it. ok is false for Q8, for
-// transposed tensors and for a file that is not mapped.
-func (t *Tensor) Raw() (data []byte, ok bool) {
-	if t.DType == Q8 || t.stride != nil || t.image.data == nil {
-		return nil, false
+// Plain says whether the file has just the values in row-major order: the tensor is
+// neither Q8 nor transposed.
+func (t *Tensor) Plain() bool { return t.DType != Q8 && t.stride == nil }
+
+// ReadStored copies bytes [off, off+len(dst)) of a plain tensor, as they are stored,
+// little-endian. It is safe for concurrent use.
+func (t *Tensor) ReadStored(dst []byte, off int64) error {
+	if !t.Plain() || off < 0 || off > t.StoredBytes()-int64(len(dst)) {
+		return fmt.Errorf("tensor %s: stored bytes %d to %d asked for", t.Name, off, off+int64(len(dst)))
 	}
-	data, err := t.image.slice(t.offset, t.StoredBytes(), nil)
-	return data, err == nil
+	err := t.image.guard(func() error {
+		stored, err := t.image.slice(t.offset+off, int64(len(dst)), dst)
+		copy(dst, stored)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+	}
+	return nil
 }
 
 // Prefetch reads the tensor's part of a mapped file into memory and returns when
@@ -215,24 +234,30 @@ func (t *Tensor) dequantize(dst []float32, raw []byte, off int) error {
 	return nil
 }
 
-// Q8 are the raw blocks of a Q8 tensor: values in row-major order and fp16 scales,
-// one for each Q8Block values. If the file is in memory, they are views of it; the
-// caller must not write to them. ok is false for other types, and if the file cannot
-// be read.
-func (t *Tensor) Q8() (values []int8, scales []uint16, ok bool) {
+// Blocks calls use with the raw blocks of a Q8 tensor: values in row-major order and
+// fp16 scales, one for each Q8Block values. They may be views of the file; use must not
+// write to them or keep them. ok is false for other types.
+func (t *Tensor) Blocks(use func(values []int8, scales []uint16)) (ok bool, err error) {
 	if t.DType != Q8 {
-		return nil, nil, false
+		return false, nil
 	}
-	n := t.Len()
-	raw, err := t.image.slice(t.offset, int64(n), nil)
+	err = t.image.guard(func() error {
+		n := t.Len()
+		raw, err := t.image.slice(t.offset, int64(n), nil)
+		if err != nil {
+			return err
+		}
+		scales, err := t.image.slice(t.scales, int64(n/Q8Block)*2, nil)
+		if err != nil {
+			return err
+		}
+		use(unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(raw))), n), uint16s(scales))
+		return nil
+	})
 	if err != nil {
-		return nil, nil, false
+		err = fmt.Errorf("reading tensor %s: %w", t.Name, err)
 	}
-	rawScales, err := t.image.slice(t.scales, int64(n/Q8Block)*2, nil)
-	if err != nil {
-		return nil, nil, false
-	}
-	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(raw))), n), uint16s(rawScales), true
+	return true, err
 }
 
 // uint16s views little-endian bytes as values where alignment and byte order
