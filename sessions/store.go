@@ -10,8 +10,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"rookery/untrusted"
 	"sync"
+
+	"rookery/untrusted"
 )
 
 // File is the database's name in its data directory.

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"rookery/untrusted"
 	"slices"
 	"strings"
+
+	"rookery/untrusted"
 )
 
 // Options say what adapter files do not. With the zero value, Open asks for what

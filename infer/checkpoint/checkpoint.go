@@ -32,7 +32,11 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := read(m)
+	var f *File
+	err = m.guard(func() (err error) {
+		f, err = read(m)
+		return err
+	})
 	if err != nil {
 		return nil, errors.Join(inFile(path, err), m.close())
 	}

@@ -179,11 +179,14 @@ func appendValues(dst []byte, values []float32, dtype DType) []byte {
 func (t *Tensor) copyRaw(w io.Writer) error {
 	n := t.Len()
 	for off := 0; off < n; off += pieceValues {
-		raw, err := t.raw(off, min(pieceValues, n-off), nil)
-		if err != nil {
+		err := t.image.guard(func() error {
+			raw, err := t.raw(off, min(pieceValues, n-off), nil)
+			if err == nil {
+				_, err = w.Write(raw)
+			}
 			return err
-		}
-		if _, err := w.Write(raw); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -192,12 +195,13 @@ func (t *Tensor) copyRaw(w io.Writer) error {
 
 // copyScales writes the scales of a Q8 tensor.
 func (t *Tensor) copyScales(w io.Writer) error {
-	raw, err := t.image.slice(t.scales, int64(t.Len()/Q8Block)*2, nil)
-	if err != nil {
+	return t.image.guard(func() error {
+		raw, err := t.image.slice(t.scales, int64(t.Len()/Q8Block)*2, nil)
+		if err == nil {
+			_, err = w.Write(raw)
+		}
 		return err
-	}
-	_, err = w.Write(raw)
-	return err
+	})
 }
 
 // A progressWriter reports progress and fails when its context is done.

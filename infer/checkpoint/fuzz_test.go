@@ -118,7 +118,7 @@ func useUp(t *testing.T, data []byte) {
 		if err := tensor.Float32(values, 0); err != nil {
 			t.Fatal(err)
 		}
-		if ints, scales, ok := tensor.Q8(0, tensor.Len()); ok && (len(ints) != len(values) || len(scales) != len(values)/Q8Block) {
+		if ints, scales, ok := blocks(t, tensor); ok && (len(ints) != len(values) || len(scales) != len(values)/Q8Block) {
 			t.Fatalf("%d values, %d int8 and %d scales", len(values), len(ints), len(scales))
 		}
 	}

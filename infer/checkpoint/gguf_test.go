@@ -64,11 +64,16 @@ func TestPackedTypes(t *testing.T) {
 		}
 	}
 	eight, _ := f.Tensor("blocks.0.ffn.key.weight")
-	ints, scales, ok := eight.Q8(32, 64)
-	for i, v := range values(t, f, "blocks.0.ffn.value.weight")[32:96] {
-		if !ok || float32(ints[i])*fromHalf(scales[i/32]) != v {
-			t.Fatalf("block value %d is not %v", i, v)
+	want := values(t, f, "blocks.0.ffn.value.weight")[32:96]
+	ok, err := eight.Blocks(32, 64, func(ints []int8, scales []uint16) {
+		for i, v := range want {
+			if float32(ints[i])*fromHalf(scales[i/32]) != v {
+				t.Fatalf("block value %d is not %v", i, v)
+			}
 		}
+	})
+	if err != nil || !ok {
+		t.Errorf("the blocks of Q8_0 cannot be used: %v", err)
 	}
 }
 

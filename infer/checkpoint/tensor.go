@@ -50,27 +50,27 @@ func (t *Tensor) StoredBytes() int64 {
 // pieceValues is how many values are converted at a time.
 const pieceValues = 2048
 
-// Float32 converts values [off, off+len(dst)) in row-major order to dst. Packed types
-// are widened. It is safe for concurrent use.
+// Float32 converts values [off, off+len(dst)) in row-major order to dst. Packed
+// types are widened. It is safe for concurrent use.
 func (t *Tensor) Float32(dst []float32, off int) error {
 	if off < 0 || off > t.Len()-len(dst) {
 		return fmt.Errorf("tensor %s: values %d to %d asked for, it has %d", t.Name, off, off+len(dst), t.Len())
 	}
-	read := t.convert
-	if layouts[t.DType].unpack != nil && t.stride == nil {
-		read = t.unpack
-	}
-	if err := read(dst, off); err != nil {
+	err := t.image.guard(func() error { return t.widen(dst, off) })
+	if err != nil {
 		return fmt.Errorf("reading tensor %s: %w", t.Name, err)
-	}
-	if t.alter != nil {
-		t.alter(dst)
 	}
 	return nil
 }
 
-// convert is Float32 for values that stand alone, for Q8, and for strided tensors.
-func (t *Tensor) convert(dst []float32, off int) error {
+// widen is Float32 for values that are there.
+func (t *Tensor) widen(dst []float32, off int) error {
+	if t.alter != nil {
+		defer t.alter(dst)
+	}
+	if t.blocked() && t.stride == nil {
+		return t.unpack(dst, off)
+	}
 	dtype := t.unpacked()
 	var buf []byte
 	if t.image.data == nil || t.stride != nil {
@@ -92,56 +92,25 @@ func (t *Tensor) convert(dst []float32, off int) error {
 	return nil
 }
 
-// unpacked is the type of what raw returns: that of the file, and fp32 for strided
-// tensors of a packed type.
-func (t *Tensor) unpacked() DType {
-	if layouts[t.DType].unpack != nil {
-		return F32
-	}
-	return t.DType
-}
+// Plain says whether the file has just the values in row-major order: the tensor is
+// neither packed nor transposed, and its values are as stored.
+func (t *Tensor) Plain() bool { return !t.DType.Packed() && t.stride == nil && t.alter == nil }
 
-// unpack is Float32 for packed types that are not strided.
-func (t *Tensor) unpack(dst []float32, off int) error {
-	l := layouts[t.DType]
-	var one [256]float32
-	for len(dst) > 0 {
-		in := off % l.values // where in its block the first value is
-		n := min(len(dst), pieceValues)
-		whole := in == 0 && n >= l.values
-		if whole {
-			n -= n % l.values
-		} else {
-			n = min(n, l.values-in)
-		}
-		at := t.offset + t.DType.bytes(int64(off-in))
-		raw, err := t.image.slice(at, int64((n+l.values-1)/l.values*l.bytes), nil)
-		if err != nil {
-			return err
-		}
-		if whole {
-			for i := 0; i < n; i += l.values {
-				l.unpack(dst[i:i+l.values], raw[i/l.values*l.bytes:])
-			}
-		} else {
-			l.unpack(one[:], raw)
-			copy(dst[:n], one[in:])
-		}
-		dst, off = dst[n:], off+n
+// ReadStored copies bytes [off, off+len(dst)) of a plain tensor, as they are stored,
+// little-endian. It is safe for concurrent use.
+func (t *Tensor) ReadStored(dst []byte, off int64) error {
+	if !t.Plain() || off < 0 || off > t.StoredBytes()-int64(len(dst)) {
+		return fmt.Errorf("tensor %s: stored bytes %d to %d asked for", t.Name, off, off+int64(len(dst)))
+	}
+	err := t.image.guard(func() error {
+		stored, err := t.image.slice(t.offset+off, int64(len(dst)), dst)
+		copy(dst, stored)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading tensor %s: %w", t.Name, err)
 	}
 	return nil
-}
-
-// Raw is a view of the stored values in the mapped file, little-endian and in
-// row-major order; the caller must not write to it. ok is false for packed types, for
-// transposed tensors, for values that are not as the file has them, and for a file
-// that is not mapped.
-func (t *Tensor) Raw() (data []byte, ok bool) {
-	if t.DType.Packed() || t.alter != nil || t.stride != nil || t.image.data == nil {
-		return nil, false
-	}
-	data, err := t.image.slice(t.offset, t.StoredBytes(), nil)
-	return data, err == nil
 }
 
 // Prefetch reads the tensor's part of a mapped file into memory and returns when
@@ -155,7 +124,7 @@ func (t *Tensor) Prefetch() {
 }
 
 // raw returns the bytes of n values in row-major order, of type unpacked; buf is used
-// where they are not in memory in that order. A packed tensor must be strided.
+// where they are not in memory in that order. A tensor with blocks must be strided.
 func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {
 	size := t.unpacked().size()
 	if n == 0 {
@@ -179,7 +148,7 @@ func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {
 func (t *Tensor) spanned() ([]byte, error) {
 	values := spanLen(t.Shape, t.stride)
 	n := t.DType.bytes(values)
-	if layouts[t.DType].unpack != nil {
+	if t.blocked() {
 		t.spanOnce.Do(func() { t.span, t.spanErr = t.unpackSpan(values) })
 		return t.span, t.spanErr
 	}
@@ -188,24 +157,6 @@ func (t *Tensor) spanned() ([]byte, error) {
 	}
 	t.spanOnce.Do(func() { t.span, t.spanErr = t.image.slice(t.offset, n, nil) })
 	return t.span, t.spanErr
-}
-
-// unpackSpan widens a strided tensor of a packed type to the bytes of fp32 values.
-// Such tensors are low-rank matrices, which are small.
-func (t *Tensor) unpackSpan(n int64) ([]byte, error) {
-	plain := Tensor{DType: t.DType, Shape: []int{int(n)}, image: t.image, offset: t.offset}
-	out := make([]byte, 0, 4*n)
-	piece := make([]float32, min(n, pieceValues))
-	for off := 0; off < int(n); off += len(piece) {
-		piece = piece[:min(len(piece), int(n)-off)]
-		if err := plain.unpack(piece, off); err != nil {
-			return nil, err
-		}
-		for _, v := range piece {
-			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
-		}
-	}
-	return out, nil
 }
 
 // spanLen is the number of values from the first to the last of a strided array.
@@ -298,35 +249,52 @@ func (t *Tensor) dequantize(dst []float32, raw []byte, off int) error {
 	return nil
 }
 
-// Q8 are the blocks of n values from number off on, both multiples of Q8Block, of a
-// tensor of int8 blocks, Q8 or Q8_0: the values and the fp16 scales, one for each
-// Q8Block values. Where they are views of the file, the caller must not write to them.
-// ok is false for other types, and if the file cannot be read.
-func (t *Tensor) Q8(off, n int) (values []int8, scales []uint16, ok bool) {
-	if t.DType == Q8_0 && t.stride == nil && t.alter == nil {
-		raw, err := t.image.slice(t.offset+t.DType.bytes(int64(off)), t.DType.bytes(int64(n)), nil)
-		if err != nil {
-			return nil, nil, false
-		}
-		values, scales = make([]int8, n), make([]uint16, n/Q8Block)
-		for i := range scales {
-			scales[i] = binary.LittleEndian.Uint16(raw[i*34:])
-			copy(values[i*Q8Block:], int8s(raw[i*34+2:(i+1)*34]))
-		}
-		return values, scales, true
+// Blocks calls use with the blocks of n values from number off on, both multiples of
+// Q8Block, of a tensor of int8 blocks, Q8 or Q8_0: the values and the fp16 scales, one
+// for each Q8Block values. They may be views of the file; use must not write to them or
+// keep them. ok is false for other types.
+func (t *Tensor) Blocks(off, n int, use func(values []int8, scales []uint16)) (ok bool, err error) {
+	read := t.joinedBlocks
+	switch {
+	case t.DType == Q8_0 && t.stride == nil && t.alter == nil:
+		read = t.mixedBlocks
+	case t.DType != Q8:
+		return false, nil
 	}
-	if t.DType != Q8 {
-		return nil, nil, false
+	if err = t.image.guard(func() error { return read(off, n, use) }); err != nil {
+		err = fmt.Errorf("reading tensor %s: %w", t.Name, err)
 	}
+	return true, err
+}
+
+// joinedBlocks is Blocks for Q8, where values and scales lie apart.
+func (t *Tensor) joinedBlocks(off, n int, use func(values []int8, scales []uint16)) error {
 	raw, err := t.image.slice(t.offset+int64(off), int64(n), nil)
 	if err != nil {
-		return nil, nil, false
+		return err
 	}
-	rawScales, err := t.image.slice(t.scales+int64(off/Q8Block)*2, int64(n/Q8Block)*2, nil)
+	scales, err := t.image.slice(t.scales+int64(off/Q8Block)*2, int64(n/Q8Block)*2, nil)
 	if err != nil {
-		return nil, nil, false
+		return err
 	}
-	return int8s(raw), uint16s(rawScales), true
+	use(int8s(raw), uint16s(scales))
+	return nil
+}
+
+// mixedBlocks is Blocks for Q8_0, where the scale of a block is before its values.
+func (t *Tensor) mixedBlocks(off, n int, use func(values []int8, scales []uint16)) error {
+	raw, err := t.image.slice(t.offset+t.DType.bytes(int64(off)), t.DType.bytes(int64(n)), nil)
+	if err != nil {
+		return err
+	}
+	values, scales := make([]int8, n), make([]uint16, n/Q8Block)
+	size := layouts[Q8_0].bytes
+	for i := range scales {
+		scales[i] = binary.LittleEndian.Uint16(raw[i*size:])
+		copy(values[i*Q8Block:], int8s(raw[i*size+2:(i+1)*size]))
+	}
+	use(values, scales)
+	return nil
 }
 
 func int8s(raw []byte) []int8 {

@@ -99,12 +99,14 @@ func (l *loader) matrix(name string, rows, cols int) *kernel.Matrix {
 func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	cols := m.Cols()
 	if m.Type() == kernel.Q8 {
-		if values, scales, ok := t.blocks(lo*cols, (hi-lo)*cols); ok {
-			const n = checkpoint.Q8Block
+		const n = checkpoint.Q8Block
+		ok, err := t.blocks(lo*cols, (hi-lo)*cols, func(values []int8, scales []uint16) {
 			for r := range hi - lo {
 				m.SetRowBlocks(lo+r, values[r*cols:(r+1)*cols], scales[r*cols/n:(r+1)*cols/n])
 			}
-			return nil
+		})
+		if ok || err != nil {
+			return err
 		}
 	}
 	for r := lo; r < hi; r++ {
