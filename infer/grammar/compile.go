@@ -19,6 +19,7 @@ type state struct {
 type program struct {
 	states []state
 	starts []int32 // of each rule
+	whole  int32   // the state that a text begins at
 }
 
 func sortSpans(spans []span) {
@@ -45,6 +46,7 @@ func (s *source) compile() (*program, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
+	p.whole = p.starts[s.start]
 	if err := p.trim(); err != nil {
 		return nil, err
 	}
@@ -186,7 +188,7 @@ func (p *program) trim() error {
 		st.edges = slices.DeleteFunc(st.edges, func(e edge) bool { return !live[e.to] })
 		st.calls = slices.DeleteFunc(st.calls, func(c call) bool { return !live[c.to] || !live[p.starts[c.rule]] })
 	}
-	if !live[p.starts[0]] {
+	if !live[p.whole] {
 		return fmt.Errorf("the grammar matches no text: look for rules that never end and for bounds that contradict each other")
 	}
 	return nil

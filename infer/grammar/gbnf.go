@@ -16,21 +16,23 @@ import (
 // \" \[ \] \xNN \uNNNN \UNNNNNNNN; a point is any character; a part may be
 // followed by * + ? {n} {n,} {n,m}. A line ends a rule unless it ends within
 // parentheses or after ::= or |.
-func GBNF(text string) (*Grammar, error) {
-	if len(text) > maxText {
-		return nil, errTooLarge
-	}
-	if !utf8.ValidString(text) {
-		return nil, errors.New("the grammar is not UTF-8 text")
-	}
+func GBNF(text string) (*Grammar, error) { return build(parseGBNF(text)) }
+
+func parseGBNF(text string) *source {
 	s := newSource()
 	s.ruleNamed("root")
+	switch {
+	case len(text) > maxText:
+		s.err = errTooLarge
+	case !utf8.ValidString(text):
+		s.err = errors.New("the grammar is not UTF-8 text")
+	}
 	p := gbnf{source: s, text: text}
 	p.skip(true)
 	for p.pos < len(p.text) && s.err == nil {
 		p.rule()
 	}
-	return build(s)
+	return s
 }
 
 // A gbnf parses a grammar.

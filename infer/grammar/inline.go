@@ -37,7 +37,7 @@ func (s *source) inline() {
 			return true
 		}
 		mark[id] = plain
-		if body, calls = s.reach(s.rules[id].body.start); len(body) <= maxInlined && len(calls) == 0 && id != 0 {
+		if body, calls = s.reach(s.rules[id].body.start); len(body) <= maxInlined && len(calls) == 0 && id != s.start {
 			small[id] = body
 		}
 		return false

@@ -70,7 +70,7 @@ func (m *machine) forget() {
 	m.frames, m.positions = map[frameKey]*frame{}, map[string]*position{}
 	m.inside, m.masks = map[int32]*inside{}, 0
 	var g gathering
-	m.gather(&g, m.frame(m.starts[0], nil))
+	m.gather(&g, m.frame(m.whole, nil))
 	m.start = m.position(&g)
 }
 

@@ -35,12 +35,12 @@ type node struct {
 // A fragment is an automaton that matches from start to end.
 type fragment struct{ start, end int32 }
 
-// A source is a grammar before it is compiled: the automata of its rules, of
-// which the first is the whole.
+// A source is a grammar before it is compiled: the automata of its rules.
 type source struct {
 	nodes []node
 	rules []rule
 	named map[string]int32
+	start int32 // the rule that is the whole: the first, unless another stands before it
 	err   error // the first of several
 }
 

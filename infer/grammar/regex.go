@@ -11,15 +11,17 @@ import (
 // Regex is the grammar of the texts that a regular expression matches as a
 // whole, in the syntax of Go's package regexp. Word boundaries and anchors
 // inside the expression are refused.
-func Regex(expression string) (*Grammar, error) {
+func Regex(expression string) (*Grammar, error) { return build(parseRegex(expression)) }
+
+func parseRegex(expression string) *source {
 	s := newSource()
 	root := s.ruleNamed("root")
 	body, err := s.regex(expression, false, s.characters)
-	if err != nil {
-		return nil, err
+	if s.err == nil {
+		s.err = err
 	}
 	s.define(root, body)
-	return build(s)
+	return s
 }
 
 // regex is an expression as a fragment. If search holds, the text may go on

@@ -13,18 +13,23 @@ import (
 // a subset of what the schema allows, as are bounded numbers, and blanks only
 // after , : and beside brackets. A keyword that is not supported is an error
 // that names it and where it stands; none is ignored but annotations.
-func JSONSchema(data []byte) (*Grammar, error) {
+func JSONSchema(data []byte) (*Grammar, error) { return build(parseSchema(data)) }
+
+func parseSchema(data []byte) *source {
+	c := schemaCompiler{source: newSource()}
 	if len(data) > maxText {
-		return nil, errTooLarge
+		c.err = errTooLarge
+		return c.source
 	}
 	v, err := decodeOrdered(data)
 	if err != nil {
-		return nil, fmt.Errorf("the JSON schema: %w", err)
+		c.err = fmt.Errorf("the JSON schema: %w", err)
+		return c.source
 	}
-	c := schemaCompiler{source: newSource(), document: v}
+	c.document = v
 	root := c.ruleNamed("#")
 	c.define(root, c.schema(v, "#", 0))
-	return build(c.source)
+	return c.source
 }
 
 // A schemaCompiler turns a schema into rules. Places are JSON pointers.

@@ -428,4 +428,3 @@ func (c *schemaCompiler) sameLength(from, to string) fragment {
 	}
 	return c.either(parts...)
 }
-
