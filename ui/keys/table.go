@@ -115,9 +115,9 @@ var table = slices.Concat(generalTable, samplingTable(), programTable, treeTable
 var generalTable = []Action{
 	{ID: Send, Title: "Send the prompt", Help: "send the prompt and start the answer", Category: Conversation, Keys: []string{"enter"}, Contexts: Composer, Hidden: true},
 	{ID: Stop, Title: "Stop the answer", Help: "stop the answer; you can continue it later", Category: Conversation, Keys: []string{"esc"}, Contexts: Composer | Transcript, Slash: "stop"},
-	{ID: Continue, Title: "Continue the answer", Help: "continue the last answer", Category: Conversation, Keys: []string{"f6", "alt+c", "c"}, Contexts: Global, Slash: "continue", Aliases: []string{"cont"}},
-	{ID: Retry, Title: "Retry the answer", Help: "generate another answer; keep the old version", Category: Conversation, Keys: []string{"f5", "alt+r", "r"}, Contexts: Global, Slash: "retry", Aliases: []string{"regen"}},
-	{ID: EditLast, Title: "Edit the last prompt", Help: "change the last prompt and answer it again", Category: Conversation, Keys: []string{"alt+e", "e"}, Contexts: Global, Slash: "edit", Args: "[text]"},
+	{ID: Continue, Title: "Continue the answer", Help: "continue the last answer", Category: Conversation, Keys: []string{"f6", "alt+c", "c"}, Contexts: Global, Slash: "continue", Aliases: []string{"cont"}, Answers: true},
+	{ID: Retry, Title: "Retry the answer", Help: "generate another answer; keep the old version", Category: Conversation, Keys: []string{"f5", "alt+r", "r"}, Contexts: Global, Slash: "retry", Aliases: []string{"regen"}, Answers: true},
+	{ID: EditLast, Title: "Edit the last prompt", Help: "change the last prompt and answer it again", Category: Conversation, Keys: []string{"alt+e", "e"}, Contexts: Global, Slash: "edit", Args: "[text]", Answers: true},
 	{ID: PrevSibling, Title: "Previous version", Help: "show the previous version of a turn", Category: Conversation, Keys: []string{"alt+,", "["}, Contexts: Global, Slash: "prev"},
 	{ID: NextSibling, Title: "Next version", Help: "show the next version of a turn", Category: Conversation, Keys: []string{"alt+.", "]"}, Contexts: Global, Slash: "next"},
 	{ID: System, Title: "Edit the system prompt", Help: "set the system prompt", Category: Conversation, Keys: []string{"alt+s"}, Contexts: Global, Slash: "system", Args: "[text]"},
