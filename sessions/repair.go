@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"slices"
 
 	"rookery/chat/turn"
 )
@@ -72,26 +71,41 @@ func (s *Store) mendConversations(ctx context.Context) (done []string, err error
 	return done, nil
 }
 
-// mendSnapshots removes the states of turns that are damaged or badly noted.
-func (s *Store) mendSnapshots(ctx context.Context) ([]string, error) {
-	var bad []turn.ID
-	for _, find := range []func(context.Context, func(turn.ID, error)) error{s.eachBadSnapshot, s.eachBadFact} {
-		if err := find(ctx, func(id turn.ID, _ error) { bad = append(bad, id) }); err != nil {
-			return nil, err
-		}
+// mendSnapshots removes the states of turns that are damaged or badly noted, and
+// those that nothing has.
+func (s *Store) mendSnapshots(ctx context.Context) (done []string, err error) {
+	bad, err := s.badSnapshots(ctx)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(bad)
-	bad = slices.Compact(bad)
-	done := make([]string, len(bad))
-	err := inTx(ctx, s.write, func(tx *sql.Tx) error {
-		for i, id := range bad {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ?`, id); err != nil {
-				return err
+	var contents []int64
+	if err := s.eachBadContent(ctx, func(c badContent) {
+		if c.turn.Valid || !c.name.Valid { // one of the library is lost, and stays as it is
+			contents = append(contents, c.id)
+		}
+	}); err != nil {
+		return nil, err
+	}
+	err = inTx(ctx, s.write, func(tx *sql.Tx) error {
+		for _, of := range []struct {
+			query string
+			ids   []int64
+		}{
+			{`DELETE FROM snapshots WHERE turn = ?`, bad},
+			{`DELETE FROM snapshots WHERE content = ?`, contents},
+			{`DELETE FROM contents WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM states WHERE content = ?1)`, contents},
+		} {
+			for _, id := range of.ids {
+				if _, err := tx.ExecContext(ctx, of.query, id); err != nil {
+					return err
+				}
 			}
-			done[i] = fmt.Sprintf("the state of turn %d is removed and made anew when it is needed", id)
 		}
 		return nil
 	})
+	if err == nil && len(bad)+len(contents) > 0 {
+		done = []string{"damaged states of turns are removed; they are made anew when they are needed"}
+	}
 	return done, err
 }
 

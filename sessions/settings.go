@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 
 	"rookery/chat/prompt"
@@ -53,6 +54,7 @@ func (s *Store) checkSettings(ctx context.Context) ([]Problem, error) {
 			_, err := decodeAdapter(text[0])
 			return err
 		}},
+		{`SELECT name, shape, hex(tokens) FROM states ORDER BY id`, "the state %s of the library", decodeStateFacts},
 		{`SELECT id, variants, '' FROM votes ORDER BY id`, "vote %s", func(text [2]string) error {
 			_, err := decodeVariants(text[0])
 			return err
@@ -87,40 +89,19 @@ func decodeConversationSettings(text [2]string) error {
 	return merr
 }
 
-// checkStates reads every state of the library, one at a time.
-func (s *Store) checkStates(ctx context.Context) ([]Problem, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT id, name, shape, tokens, data FROM states ORDER BY id`)
-	if err != nil {
-		return nil, err
-	}
-	var bad []Problem
-	_, err = collect(rows, func(row scanner) (none, error) {
-		var id turn.ID
-		var name string
-		var shape, tokens []byte
-		var from unpacked
-		if err := row.Scan(&id, &name, &shape, &tokens, &from); err != nil {
-			return none{}, err
-		}
-		if err := checkState(shape, tokens, &from); err != nil {
-			bad = append(bad, Problem{What: fmt.Sprintf("the state %.100q (%d) of the library: %v", name, id, brief{err}), Lost: true})
-		}
-		return none{}, nil
-	})
-	return bad, err
-}
-
-// checkState says what is wrong with a state of the library.
-func checkState(shape, tokens []byte, from *unpacked) error {
-	if from.err != nil {
-		return from.err
-	}
-	if _, err := statefile.UnmarshalShape(shape); err != nil {
+// decodeStateFacts decodes the shape of a state of the library and, in
+// hexadecimal, the tokens that it has read.
+func decodeStateFacts(text [2]string) error {
+	if _, err := statefile.UnmarshalShape([]byte(text[0])); err != nil {
 		return err
 	}
-	read, err := decodeTokens(tokens)
+	data, err := hex.DecodeString(text[1])
 	if err != nil {
 		return err
 	}
-	return infer.CheckTokens("token", read, infer.MostTokens)
+	tokens, err := decodeTokens(data)
+	if err != nil {
+		return err
+	}
+	return infer.CheckTokens("token", tokens, infer.MostTokens)
 }

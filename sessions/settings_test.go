@@ -28,8 +28,8 @@ func TestDamagedSettings(t *testing.T) {
 		{`UPDATE mixes SET mix = '{'`, "the saved mix dark"},
 		{`UPDATE adapters SET options = '{'`, "how the adapter poet is used"},
 		{`UPDATE votes SET variants = '{'`, "vote 1"},
-		{`UPDATE states SET shape = '{' WHERE id = 5000`, `the state "book" (5000) of the library`},
-		{`UPDATE states SET data = zeroblob(9) WHERE id = 5000`, "this is not a snapshot"},
+		{`UPDATE states SET shape = '{' WHERE id = 5000`, `the state book of the library`},
+		{`UPDATE contents SET data = zeroblob(9) WHERE id = (SELECT content FROM states WHERE id = 5000)`, "this is not a snapshot"},
 	} {
 		_, err := s.write.ExecContext(ctx, damage.change)
 		must(t, err)
@@ -78,8 +78,8 @@ func TestRepair(t *testing.T) {
 		t.Fatal(errs)
 	}
 	for _, damage := range []string{
-		`UPDATE snapshots SET data = zeroblob(100) WHERE turn = 1001`,
-		`UPDATE snapshot_facts SET bytes = 7 WHERE turn = 1002`,
+		`UPDATE contents SET data = zeroblob(100) WHERE id = (SELECT content FROM snapshots WHERE turn = 1001)`,
+		`UPDATE snapshots SET bytes = 7 WHERE turn = 1002`,
 		`DELETE FROM search WHERE rowid = 1003`,
 		`UPDATE conversations SET head = 77 WHERE id = 2000`,
 	} {
@@ -88,14 +88,14 @@ func TestRepair(t *testing.T) {
 	}
 	done, err := s.Repair(ctx)
 	must(t, err)
-	if problems, err := s.Check(ctx); err != nil || len(problems) > 0 || len(done) != 4 {
+	if problems, err := s.Check(ctx); err != nil || len(problems) > 0 || len(done) != 3 {
 		t.Errorf("repaired %q, and the check says %v, %v", done, problems, err)
 	}
 	after, errs := readAll(ctx, s)
 	if diff := cmp.Diff(before.turns, after.turns); diff != "" || len(errs) > 0 {
 		t.Error(errs, diff)
 	}
-	if len(after.states) != len(before.states)-2 {
+	if len(after.states) != len(before.states)-3 { // two turns have the one
 		t.Errorf("%d states of %d are left", len(after.states), len(before.states))
 	}
 }

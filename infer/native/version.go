@@ -1,6 +1,9 @@
 package native
 
 import (
+	"maps"
+	"slices"
+
 	"rookery/infer/adapter"
 	"rookery/infer/rwkv"
 )
@@ -15,3 +18,8 @@ type version struct {
 
 // versions are those that the library runs.
 var versions = map[rwkv.Version]version{rwkv.V7: v7}
+
+// checkVersion says that a GPU does not run a model's version, or nil.
+func checkVersion(s rwkv.Shape) error {
+	return s.CheckRunnable("a GPU", slices.Sorted(maps.Keys(versions)))
+}

@@ -45,7 +45,7 @@ func Detect(src Source) (Shape, error) {
 	case shape.arch() != nil:
 		return shape, s.validate(shape)
 	case shape.Version == Unknown:
-		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name a .pth or .safetensors file of " + Names(Runnable())}
+		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name a .pth, .safetensors or .gguf file of " + Names(Runnable())}
 	}
 	return shape, shape.CheckRunnable("", Runnable())
 }
@@ -138,8 +138,6 @@ func (s *survey) version() Version {
 		}
 	}
 	switch {
-	case s.hasPart(".att.time_maa_"):
-		return V6
 	case !s.has("att.time_decay") || !s.has("att.key.weight"):
 		return Unknown
 	case !s.has("att.ln_x.weight"):
@@ -173,8 +171,8 @@ func (s *survey) relative() string {
 		return "RWKV-7b, RWKV-7 with DeepEmbed and attention"
 	case s.hasPart(".ffn.s_emb"):
 		return "RWKV-7a, RWKV-7 with DeepEmbed"
-	case s.has("att.r_k") && s.has("att.time_state"):
-		return "RWKV-7 with a tuned initial state merged into the model (time_state)"
+	case s.has("att.time_state"):
+		return "a model with a tuned initial state merged into it (time_state)"
 	}
 	return ""
 }
@@ -198,15 +196,21 @@ func (s *survey) shape(v Version) Shape {
 
 // foreignHeads reads the heads of a version that cannot be run.
 func (s *survey) foreignHeads(out *Shape) {
-	name := "att.time_decay"
-	if out.Version == V6 {
-		name = "att.time_faaaa"
-	}
-	switch d := s.dims(name); {
-	case len(d) == 2 && (out.Version == V52 || out.Version == V6):
+	switch d := s.dims("att.time_decay"); {
+	case len(d) == 2 && out.Version == V52:
 		out.Heads, out.HeadSize = d[0], d[1]
 	case len(d) == 1 && d[0] > 0 && (out.Version == V50 || out.Version == V51):
 		out.Heads, out.HeadSize = d[0], out.Embed/d[0]
+	}
+}
+
+// heads reads the heads from a tensor [heads, head size] of layer 0.
+func (s *survey) heads(suffix string, out *Shape) {
+	switch d := s.dims(suffix); len(d) {
+	case 2:
+		out.Heads, out.HeadSize = d[0], d[1]
+	case 1: // a single head, its leading 1 removed
+		out.Heads, out.HeadSize = 1, d[0]
 	}
 }
 

@@ -33,7 +33,12 @@ var small = rwkv.Shape{
 	Ranks: rwkv.Ranks{16, 8, 24, 32},
 }
 
-// modelOf has the tensors of an RWKV-7 model.
+// others are shapes of the other versions that can be run.
+var others = []rwkv.Shape{
+	{Version: rwkv.V6, Layers: 3, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300, Ranks: rwkv.Ranks{8, 16}},
+}
+
+// modelOf has the tensors of a model.
 func modelOf(s rwkv.Shape) tensors {
 	out := tensors{}
 	for name, spec := range s.Tensors() {
@@ -53,6 +58,18 @@ func TestDetectV7(t *testing.T) {
 		got, err := rwkv.Detect(modelOf(shape))
 		if err != nil || got != shape {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, shape)
+		}
+	}
+}
+
+func TestDetectOthers(t *testing.T) {
+	for _, shape := range others {
+		if got, err := rwkv.Detect(modelOf(shape)); err != nil || got != shape {
+			t.Errorf("%+v, %v, want %+v", got, err, shape)
+		}
+		shape.Layers = 1
+		if got, err := rwkv.Detect(modelOf(shape)); err != nil || got != shape {
+			t.Errorf("one layer: %+v, %v, want %+v", got, err, shape)
 		}
 	}
 }
@@ -77,13 +94,15 @@ func TestDetectChecksEveryTensor(t *testing.T) {
 			t.Errorf("%s %s: more than one line: %q", name, what, err)
 		}
 	}
-	for name, spec := range small.Tensors() {
-		m := modelOf(small)
-		delete(m, name)
-		check("missing", name, m)
-		for _, dims := range [][]int{{}, {0}, {7}, append(spec.Sizes(small), 2), {0, 0}, {-1, -1}, {math.MaxInt, math.MaxInt}, make([]int, 3)} {
-			m[name] = dims
-			check(fmt.Sprint("of shape ", dims), name, m)
+	for _, shape := range append(others, small) {
+		for name, spec := range shape.Tensors() {
+			m := modelOf(shape)
+			delete(m, name)
+			check("missing", name, m)
+			for _, dims := range [][]int{{}, {0}, {7}, append(spec.Sizes(shape), 2), {0, 0}, {-1, -1}, {math.MaxInt, math.MaxInt}, make([]int, 3)} {
+				m[name] = dims
+				check(fmt.Sprint("of shape ", dims), name, m)
+			}
 		}
 	}
 }
@@ -161,10 +180,6 @@ func TestDetectOlderVersions(t *testing.T) {
 		{
 			map[string][]int{"att.time_decay": {2, 4}, "att.gate.weight": {8, 8}, "att.ln_x.weight": c, "att.key.weight": {8, 8}, "ffn.key.weight": {28, 8}},
 			with(rwkv.V52, 2, 4), "RWKV-5.2 (x052)",
-		},
-		{
-			map[string][]int{"att.time_maa_x": c, "att.time_maa_w1": {8, 160}, "att.time_decay": c, "att.time_faaaa": {2, 4}, "ffn.key.weight": {28, 8}},
-			with(rwkv.V6, 2, 4), "RWKV-6 (x060)",
 		},
 	} {
 		got, err := rwkv.Detect(older(nil, x.layer))

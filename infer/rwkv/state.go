@@ -67,3 +67,12 @@ func (s Shape) WKV(layer int) int {
 func TimeStateShape(layers, heads, size int) Shape {
 	return Shape{Version: Newest(), Layers: layers, Embed: heads * size, Heads: heads, HeadSize: size}
 }
+
+// headState is the state of a layer whose heads keep a matrix each.
+func headState(s Shape) []StatePart {
+	return []StatePart{
+		{PartAttShift, []int{s.Embed}},
+		{PartFFNShift, []int{s.Embed}},
+		{PartWKV, []int{s.Heads, s.HeadSize, s.HeadSize}},
+	}
+}

@@ -30,7 +30,7 @@ var versions = [...]struct {
 	V50:     {name: "RWKV-5.0", id: "x050"},
 	V51:     {name: "RWKV-5.1", id: "x051"},
 	V52:     {name: "RWKV-5.2", id: "x052"},
-	V6:      {name: "RWKV-6", id: "x060"},
+	V6:      {name: "RWKV-6", id: "x060", arch: v6{}},
 	V7:      {name: "RWKV-7", id: "x070", arch: v7{}},
 }
 
