@@ -2,9 +2,11 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rookery/infer"
@@ -39,7 +41,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return found, explain("checking "+s.path, err)
 	}
-	for _, check := range []func(context.Context) ([]Problem, error){s.checkSums, s.checkSnapshots, s.checkFacts, s.checkIndex} {
+	for _, check := range []func(context.Context) ([]Problem, error){s.checkSums, s.checkContents, s.checkSnapshots, s.checkIndex} {
 		bad, err := check(ctx)
 		found = append(found, bad...)
 		if err != nil {
@@ -77,10 +79,45 @@ func (s *Store) checkInvariants(ctx context.Context) (found []Problem, err error
 	return found, nil
 }
 
-// checkFacts compares what is noted of snapshots with the snapshots.
-func (s *Store) checkFacts(ctx context.Context) ([]Problem, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT s.turn FROM snapshots s LEFT JOIN turns t ON t.id = s.turn LEFT JOIN snapshot_facts f ON f.turn = s.turn
-		WHERE f.turn IS NULL OR f.bytes <> length(s.data) OR f.conversation IS NOT t.conversation`)
+// checkContents decodes every state, and compares what is noted of it. A bad one
+// of a turn costs time only: the state is read again from the tokens. One of the
+// library is lost.
+func (s *Store) checkContents(ctx context.Context) (bad []Problem, err error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT (SELECT min(turn) FROM snapshots WHERE content = c.id),
+		(SELECT min(name) FROM states WHERE content = c.id), c.sum, c.bytes, c.data FROM contents c ORDER BY c.id`)
+	if err != nil {
+		return nil, err
+	}
+	_, err = collect(rows, func(row scanner) (struct{}, error) {
+		var of sql.Null[int64]
+		var name sql.Null[string]
+		var sum, data []byte
+		var bytes int
+		if err := row.Scan(&of, &name, &sum, &bytes, &data); err != nil {
+			return struct{}{}, err
+		}
+		wrong := new(infer.Snapshot).UnmarshalBinary(data)
+		if now := sha256.Sum256(data); wrong == nil && (!slices.Equal(sum, now[:]) || bytes != len(data)) {
+			wrong = errors.New("what is noted of it is not what is stored")
+		}
+		switch {
+		case wrong == nil && (of.Valid || name.Valid):
+		case name.Valid:
+			bad = append(bad, Problem{What: fmt.Sprintf("the state %s of the library: %v", name.V, wrong), Lost: true})
+		case of.Valid:
+			bad = append(bad, Problem{What: fmt.Sprintf("the state of turn %d: %v", of.V, wrong)})
+		default:
+			bad = append(bad, Problem{What: "a state belongs to nothing and takes room"})
+		}
+		return struct{}{}, nil
+	})
+	return bad, err
+}
+
+// checkSnapshots compares what is noted of snapshots with turns and contents.
+func (s *Store) checkSnapshots(ctx context.Context) ([]Problem, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT s.turn FROM snapshots s LEFT JOIN turns t ON t.id = s.turn LEFT JOIN contents c ON c.id = s.content
+		WHERE c.bytes IS NOT s.bytes OR s.conversation IS NOT t.conversation`)
 	if err != nil {
 		return nil, err
 	}
@@ -89,33 +126,6 @@ func (s *Store) checkFacts(ctx context.Context) ([]Problem, error) {
 		err := row.Scan(&tn)
 		return Problem{What: fmt.Sprintf("what is noted of the state of turn %d is not what is stored", tn)}, err
 	})
-}
-
-// checkSnapshots decodes every snapshot. A bad one costs time only: the state
-// is read again from the tokens.
-func (s *Store) checkSnapshots(ctx context.Context) ([]Problem, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT turn, data FROM snapshots ORDER BY turn`)
-	if err != nil {
-		return nil, err
-	}
-	all, err := collect(rows, func(row scanner) (Problem, error) {
-		var tn int64
-		var data []byte
-		if err := row.Scan(&tn, &data); err != nil {
-			return Problem{}, err
-		}
-		if err := new(infer.Snapshot).UnmarshalBinary(data); err != nil {
-			return Problem{What: fmt.Sprintf("the state of turn %d: %v", tn, err)}, nil
-		}
-		return Problem{}, nil
-	})
-	var bad []Problem
-	for _, p := range all {
-		if p.What != "" {
-			bad = append(bad, p)
-		}
-	}
-	return bad, err
 }
 
 // A Size says what the database occupies.
@@ -130,7 +140,7 @@ func (s *Store) Size(ctx context.Context) (Size, error) {
 	var z Size
 	err := s.read.QueryRowContext(ctx, `SELECT (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size),
 		(SELECT count(*) FROM conversations), (SELECT count(*) FROM turns),
-		(SELECT count(*) FROM snapshots), (SELECT coalesce(sum(length(data)), 0) FROM snapshots)`).
+		(SELECT count(*) FROM snapshots), (SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM snapshots GROUP BY content))`).
 		Scan(&z.Bytes, &z.Conversations, &z.Turns, &z.Snapshots, &z.SnapshotBytes)
 	return z, explain("measuring "+s.path, err)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const conversationColumns = `id, title, named, system, think, preset, sampling, created, updated, head,
-	tip, base, pinned, archived, deleted, adapter, mix`
+	tip, base, pinned, archived, deleted, adapter, mix, copy_of`
 
 // scanner is what *sql.Row and *sql.Rows share.
 type scanner interface{ Scan(dest ...any) error }
@@ -20,7 +20,7 @@ func scanConversation(row scanner) (turn.Conversation, error) {
 	var sampling, mix string
 	var created, updated, deleted int64
 	if err := row.Scan(&c.ID, &c.Title, &c.Named, &c.System, &c.Think, &c.Preset, &sampling, &created, &updated, &c.Head,
-		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted, &c.Adapter, &mix); err != nil {
+		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted, &c.Adapter, &mix, &c.CopyOf); err != nil {
 		return c, err
 	}
 	c.Created, c.Updated, c.Deleted = decodeTime(created), decodeTime(updated), decodeTime(deleted)
@@ -77,14 +77,14 @@ func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c turn.Convers
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET title = excluded.title, named = excluded.named, system = excluded.system,
 			think = excluded.think, preset = excluded.preset, sampling = excluded.sampling,
 			updated = excluded.updated, head = excluded.head, tip = excluded.tip, base = excluded.base,
 			pinned = excluded.pinned, archived = excluded.archived, deleted = excluded.deleted,
-			adapter = excluded.adapter, mix = excluded.mix`,
+			adapter = excluded.adapter, mix = excluded.mix, copy_of = excluded.copy_of`,
 		c.ID, c.Title, c.Named, c.System, string(c.Think), c.Preset, sampling, encodeTime(c.Created), encodeTime(c.Updated), c.Head,
-		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted), c.Adapter, mix)
+		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted), c.Adapter, mix, c.CopyOf)
 	return err
 }
 
@@ -123,11 +123,11 @@ func (s *Store) Delete(ctx context.Context, id turn.ID) error {
 }
 
 // Layout implements chat.Store. Conversations that are not stored (empty ones,
-// or deleted since) are left out.
+// or deleted since) and have no draft are left out.
 func (s *Store) Layout(ctx context.Context) (turn.Layout, error) {
 	var l turn.Layout
 	rows, err := s.read.QueryContext(ctx, `SELECT conversation, active FROM layout
-		WHERE conversation IN (SELECT id FROM conversations) ORDER BY position`)
+		WHERE conversation IN (SELECT id FROM conversations) OR conversation IN (SELECT conversation FROM drafts) ORDER BY position`)
 	if err != nil {
 		return l, explain("reading the open tabs", err)
 	}

@@ -32,8 +32,8 @@ func (s *Store) costs(ctx context.Context, where string, args ...any) (map[turn.
 	rows, err := s.read.QueryContext(ctx, `SELECT id,
 		(SELECT count(*) FROM turns t WHERE t.conversation = c.id),
 		(SELECT coalesce(sum(length(CAST(text AS BLOB)) + length(tokens) + coalesce(length(recall), 0)), 0) FROM turns t WHERE t.conversation = c.id),
-		(SELECT count(*) FROM snapshot_facts f WHERE f.conversation = c.id),
-		(SELECT coalesce(sum(bytes), 0) FROM snapshot_facts f WHERE f.conversation = c.id)
+		(SELECT count(*) FROM snapshots s WHERE s.conversation = c.id),
+		(SELECT coalesce(sum(bytes), 0) FROM snapshots s WHERE s.conversation = c.id)
 		FROM conversations c `+where, args...)
 	if err != nil {
 		return nil, err

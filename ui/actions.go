@@ -17,12 +17,13 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 		m.notice = notice{}
 	}
 	run, ok := m.actions[id]
+	action, _ := keys.Find(id)
 	switch t := m.tab(); {
 	case !ok:
 		return nil
-	case t.opening() && needsConversation(id):
+	case t.opening() && needsConversation(action):
 		return m.fail(errOpening)
-	case t.holds > 0 && beginsAnswer(id):
+	case t.holds > 0 && action.Answers:
 		t.held = func(kit.Host) tea.Cmd { return run(arg) }
 		return m.say("waiting for " + t.heldFor + ", which is still being read")
 	}
@@ -31,21 +32,11 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 
 // needsConversation says that an action is about the conversations, which are not
 // there yet while they are opened. Sending and stopping see to that themselves.
-func needsConversation(id keys.ID) bool {
-	a, _ := keys.Find(id)
+func needsConversation(a keys.Action) bool {
 	switch a.Category {
 	case keys.Conversation:
-		return id != keys.Send && id != keys.Stop
+		return a.ID != keys.Send && a.ID != keys.Stop
 	case keys.Tree, keys.Sampling, keys.Tabs, keys.Comparison:
-		return true
-	}
-	return false
-}
-
-// beginsAnswer says that an action begins answers.
-func beginsAnswer(id keys.ID) bool {
-	switch id {
-	case keys.Retry, keys.Continue, keys.Best, keys.EditLast, keys.Compare, keys.Reread:
 		return true
 	}
 	return false

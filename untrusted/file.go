@@ -76,6 +76,10 @@ func await[T any](ctx context.Context, work func() (T, error), drop func(T)) (T,
 func open(ctx context.Context, path string, most int64) (*File, error) {
 	// Opening a device can do something by itself, so look before.
 	info, err := os.Stat(path)
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		failed.Op = "open" // which is what was asked for
+	}
 	if err == nil {
 		err = regular(path, info)
 	}

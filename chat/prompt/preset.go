@@ -113,3 +113,9 @@ func FindPreset(m *infer.Model, name string, own []Preset) Preset {
 	}
 	return presets[0]
 }
+
+// AddPreset returns a list with a preset in the place of one of its name.
+func AddPreset(list []Preset, p Preset) []Preset {
+	others := slices.DeleteFunc(slices.Clone(list), func(q Preset) bool { return q.Name == p.Name })
+	return append(others, p)
+}

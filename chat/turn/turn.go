@@ -96,6 +96,7 @@ type Conversation struct {
 	Pinned   bool      `json:"pinned,omitempty"`
 	Archived bool      `json:"archived,omitempty"` // not listed unless asked for
 	Deleted  time.Time `json:"-"`                  // when it was thrown away; zero: it was not
+	CopyOf   ID        `json:"-"`                  // the conversation that a fork is still no more than a copy of; 0: it has something of its own
 }
 
 // A ThinkMode says how a thinking model (G1) is asked to think.

@@ -90,7 +90,7 @@ func (a *app) openRegistry(ctx context.Context) (*library.AdapterRegistry, error
 	if err != nil {
 		return nil, err
 	}
-	m, err := load.Identify(modelSpec(c, nil))
+	m, err := load.Identify(ctx, modelSpec(c, nil))
 	if err != nil {
 		return nil, exitWith(exitModel, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -12,6 +11,7 @@ import (
 
 	"rookery/chat/prompt"
 	"rookery/infer/checkpoint"
+	"rookery/infer/cpu"
 	"rookery/infer/demo"
 	"rookery/infer/load"
 	"rookery/infer/rwkv"
@@ -64,6 +64,9 @@ type modelJSON struct {
 	Ranks       []rankJSON   `json:"ranks,omitempty"`
 	Parameters  int64        `json:"parameters"`
 	StateBytes  int64        `json:"state_bytes"`
+	Weights     string       `json:"weights"`
+	Memory      int64        `json:"memory_bytes"`
+	Packed      []string     `json:"packed_types,omitempty"`
 	OwnVocab    bool         `json:"carries_vocabulary"`
 	Family      string       `json:"family"`
 	FamilyWhy   string       `json:"family_why"`
@@ -88,7 +91,7 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		File: f.Path(), Format: f.Format(), Bytes: f.Size(), Fingerprint: f.Fingerprint(),
 		Version: shape.Version.String(), Runs: err == nil, Layers: shape.Layers, Embed: shape.Embed, Heads: shape.Heads,
 		HeadSize: shape.HeadSize, FFN: shape.FFN, Vocab: shape.Vocab,
-		OwnVocab: f.Vocab() != nil,
+		OwnVocab: f.Vocab() != nil, Packed: f.PackedTypes(),
 	}
 	family, why := prompt.RecogniseFamily(load.ModelName(f.Path()), f.Metadata())
 	m.Family, m.FamilyWhy = family.String(), why
@@ -99,6 +102,11 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		m.Why = err.Error()
 	} else {
 		m.Parameters, m.StateBytes = shape.Params(), shape.StateBytes()
+		need, err := cpu.EstimateLoad(f, shape, "auto")
+		if err != nil {
+			return err
+		}
+		m.Weights, m.Memory = need.Weights, need.Bytes
 	}
 	if tensors {
 		for _, name := range f.Names() {
@@ -113,6 +121,14 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		return printJSON(w, m)
 	}
 	return m.write(w)
+}
+
+// weightsText says in which type the weights are run, and which they are in the file.
+func (m modelJSON) weightsText() string {
+	if len(m.Packed) == 0 || m.Weights == "int8" {
+		return m.Weights
+	}
+	return strings.Join(m.Packed, ", ") + ", widened to " + m.Weights
 }
 
 // write prints the facts for people.
@@ -134,6 +150,7 @@ func (m modelJSON) write(out io.Writer) error {
 		}
 		row("ranks", "%s", strings.Join(ranks, ", "))
 		row("state", "%s a conversation", bytesText(m.StateBytes))
+		row("weights", "%s, %s of memory on the CPU", m.weightsText(), bytesText(m.Memory))
 		row("family", "%s: %s", m.Family, m.FamilyWhy)
 	} else {
 		row("runs", "no: %s", m.Why)
@@ -174,8 +191,8 @@ func convertModel(cmd *cobra.Command, input, output, vocabPath string, embedding
 	var vocab []byte
 	if vocabPath != "" {
 		var err error
-		if vocab, err = os.ReadFile(vocabPath); err != nil {
-			return fmt.Errorf("reading the vocabulary: %w", err)
+		if vocab, err = load.ReadVocab(cmd.Context(), vocabPath); err != nil {
+			return err
 		}
 	}
 	f, err := checkpoint.Open(input)

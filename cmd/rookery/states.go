@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
@@ -20,6 +19,7 @@ import (
 	"rookery/infer"
 	"rookery/infer/load"
 	"rookery/infer/statefile"
+	"rookery/untrusted"
 )
 
 func (a *app) statesCommand() *cobra.Command {
@@ -136,7 +136,7 @@ func (a *app) bakeState(cmd *cobra.Command, args []string, name string, system, 
 	if err != nil {
 		return err
 	}
-	r, err := readRecipe(cmd.InOrStdin(), args, name)
+	r, err := readRecipe(cmd.Context(), cmd.InOrStdin(), args, name)
 	if err != nil {
 		return err
 	}
@@ -164,10 +164,10 @@ func (a *app) bakeState(cmd *cobra.Command, args []string, name string, system, 
 }
 
 // readRecipe reads the text to bake, from a file or from standard input.
-func readRecipe(in io.Reader, args []string, name string) (library.Recipe, error) {
+func readRecipe(ctx context.Context, in io.Reader, args []string, name string) (library.Recipe, error) {
 	r := library.Recipe{Name: name, Source: "standard input"}
 	if len(args) > 0 && args[0] != "-" {
-		f, err := os.Open(args[0])
+		f, err := untrusted.Open(ctx, args[0], maxPrompt)
 		if err != nil {
 			return r, exitWith(exitUsage, err)
 		}
@@ -232,7 +232,7 @@ func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Opt
 	}
 	var m *infer.Model
 	if !anyModel {
-		if m, err = load.Identify(modelSpec(c, nil)); err != nil {
+		if m, err = load.Identify(cmd.Context(), modelSpec(c, nil)); err != nil {
 			return exitWith(exitModel, err)
 		}
 	}

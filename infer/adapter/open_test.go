@@ -283,3 +283,42 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// A bit that has flipped in an adapter of torch is found when the adapter is read; in
+// a safetensors file, which has no checksums, it makes another adapter of it.
+func TestFlippedBit(t *testing.T) {
+	whole, err := os.ReadFile("../cpu/testdata/adapters/disha.pth")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(whole, []byte("data/1FB")) // padding between the header and the values
+	if at < 0 {
+		t.Fatal("there is no storage in the file")
+	}
+	whole[at+256] ^= 0x40
+	path := filepath.Join(t.TempDir(), "flipped.pth")
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, shape, noBase, Options{}); err == nil || !strings.Contains(err.Error(), "flipped.pth: ") || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("a flipped bit: %v", err)
+	}
+	dir := t.TempDir()
+	path = write(t, dir, both(tensors{"ffn.key.disha": {64, 96}}), counting)
+	before, err := Open(path, shape, noBase, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)-64*96] ^= 1 // between the samples of a model's fingerprint
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, err := Open(path, shape, noBase, Options{})
+	if err != nil || after.Fingerprint == before.Fingerprint {
+		t.Errorf("a changed value keeps the fingerprint %s (%v)", before.Fingerprint, err)
+	}
+}

@@ -12,8 +12,10 @@ import (
 )
 
 // An image is the bytes of a file: mapped, in memory, or read on demand if the
-// system cannot map files. No program must shorten a mapped file while it is open.
+// system cannot map files. Where another program has shortened a mapped file there is
+// nothing to read, and touching it faults: what touches bytes of slice runs in guard.
 type image struct {
+	path   string          // empty for bytes in memory
 	data   []byte          // all bytes; nil when they are read on demand
 	file   *untrusted.File // set when data is nil
 	length int64
@@ -32,15 +34,15 @@ func openImage(path string, mapper func(*os.File, int64) ([]byte, func() error, 
 	}
 	length := f.Size()
 	if length == 0 {
-		return &image{data: []byte{}}, f.Close()
+		return &image{path: path, data: []byte{}}, f.Close()
 	}
 	if data, unmap, err := mapper(f.Sys(), length); err == nil {
 		if err := f.Close(); err != nil {
 			return nil, errors.Join(err, unmap())
 		}
-		return &image{data: data, length: length, unmap: unmap}, nil
+		return &image{path: path, data: data, length: length, unmap: unmap}, nil
 	}
-	return &image{file: f, length: length}, nil
+	return &image{path: path, file: f, length: length}, nil
 }
 
 // memoryImage is an image of bytes in memory.

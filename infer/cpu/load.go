@@ -102,12 +102,16 @@ func (l *loader) matrix(name string, rows, cols int) *kernel.Matrix {
 // blocks of an int8 file as they are.
 func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	cols := m.Cols()
-	if values, scales, ok := t.blocks(); ok && m.Type() == kernel.Q8 && cols%checkpoint.Q8Block == 0 {
+	if m.Type() == kernel.Q8 && cols%checkpoint.Q8Block == 0 {
 		const n = checkpoint.Q8Block
-		for r := lo; r < hi; r++ {
-			m.SetRowBlocks(r, values[r*cols:(r+1)*cols], scales[r*cols/n:(r+1)*cols/n])
+		ok, err := t.blocks(lo*cols, (hi-lo)*cols, func(values []int8, scales []uint16) {
+			for r := range hi - lo {
+				m.SetRowBlocks(lo+r, values[r*cols:(r+1)*cols], scales[r*cols/n:(r+1)*cols/n])
+			}
+		})
+		if ok || err != nil {
+			return err
 		}
-		return nil
 	}
 	for r := lo; r < hi; r++ {
 		if err := t.read(buf[:cols], r*cols); err != nil {

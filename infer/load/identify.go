@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -10,7 +11,7 @@ import (
 
 // Identify describes a model without loading its weights: name, shape, tokenizer and
 // the fingerprint of the weights as the file has them.
-func Identify(spec Spec) (*infer.Model, error) {
+func Identify(ctx context.Context, spec Spec) (*infer.Model, error) {
 	f, err := openFile(spec.Model)
 	if err != nil {
 		return nil, err
@@ -19,7 +20,7 @@ func Identify(spec Spec) (*infer.Model, error) {
 	if m.Shape, err = rwkv.Detect(f); err != nil {
 		err = fmt.Errorf("%s: %w", f.Path(), err)
 	} else {
-		m.Tokenizer, err = chooseTokenizer(spec, f, m.Shape)
+		m.Tokenizer, err = chooseTokenizer(ctx, spec, f, m.Shape)
 	}
 	return m, errors.Join(err, f.Close())
 }

@@ -157,12 +157,9 @@ func (b *Backend) fill(ctx context.Context, tensors []tensor, progress func(done
 
 // send copies one tensor.
 func (b *Backend) send(stage *stager, t *tensor) error {
-	data, dtype := t.raw, t.dtype
-	if data == nil {
-		var err error
-		if data, dtype, err = stage.convert(t); err != nil {
-			return err
-		}
+	data, dtype, err := stage.stage(t)
+	if err != nil {
+		return err
 	}
 	if len(data) == 0 {
 		return fmt.Errorf("tensor %s: it is empty", t.name)

@@ -28,9 +28,12 @@ type distribution struct {
 const maxCandidates = 2048
 
 // prepare makes the distribution of the next draw from logits, which are of
-// tokens 0 to len(logits)-1. It needs effective parameters.
-func (w *scratch) prepare(logits []float32, p Params, seen counts) distribution {
+// tokens 0 to len(logits)-1. It needs effective parameters. Allowed is a
+// restriction, or nil.
+func (w *scratch) prepare(logits []float32, p Params, seen counts, allowed []uint64) distribution {
 	w.load(logits)
+	w.restricted = allowed != nil
+	w.restrict(allowed)
 	w.change(len(logits), p, seen)
 	d := distribution{scratch: w, scale: softmaxScale, theta: negInf, tieLast: math.MaxInt32}
 	if d.m = w.findBest(); d.m == negInf {

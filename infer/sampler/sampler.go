@@ -22,6 +22,7 @@ type Sampler struct {
 	params    Params // as they were given
 	effective Params // as they are used
 	needsHost bool
+	allowed   []uint64 // see Restrict
 	draws     uint64
 	counts    counts       // of all tokens but those in later
 	later     []occurrence // tokens observed since, see settle
@@ -52,6 +53,13 @@ func (s *Sampler) SetParams(p Params) {
 	s.revision = s.revision.Then(none)
 }
 
+// Restrict lets only tokens be drawn that have a bit in allowed, the lowest of
+// the first word for token 0; it has Vocab bits or more. nil lifts the
+// restriction. The sampler keeps the slice and does not change it. A restricted
+// draw is the host's. It takes place between steps 1 and 2 of the definition:
+// other tokens have no logit.
+func (s *Sampler) Restrict(allowed []uint64) { s.allowed = allowed }
+
 // Sample draws a token from raw logits, which it does not change, and returns
 // its log-probability under the model's own softmax (of ids below vocab). It
 // takes one number from the random stream, also when greedy.
@@ -62,7 +70,7 @@ func (s *Sampler) Sample(logits []float32) (token int32, logProb float32) {
 	w := borrow()
 	defer w.giveBack()
 	s.settle()
-	d := w.prepare(logits, s.effective, s.counts)
+	d := w.prepare(logits, s.effective, s.counts, s.allowed)
 	if d.total == 0 {
 		return 0, negInf
 	}
@@ -82,7 +90,7 @@ func (s *Sampler) Top(logits []float32, k int) []Candidate {
 	defer w.giveBack()
 	defer raw.giveBack()
 	s.settle()
-	d := w.prepare(logits, s.effective, s.counts)
+	d := w.prepare(logits, s.effective, s.counts, s.allowed)
 	norm := d.logNormaliser(logits)
 	best := raw.likeliest(logits, k)
 	top := make([]Candidate, len(best))

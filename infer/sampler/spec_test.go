@@ -332,7 +332,7 @@ func TestDrawsFollowTheDistribution(t *testing.T) {
 			}
 		}
 		drawn := make([]int, c.vocab)
-		d := new(scratch).prepare(logits, c.p.effective(), counts{}) // once: TestDrawIsTheDefinition shows that Sample draws like this
+		d := new(scratch).prepare(logits, c.p.effective(), counts{}, nil) // once: TestDrawIsTheDefinition shows that Sample draws like this
 		for n := range c.draws {
 			drawn[d.draw(Random(c.p.Seed, uint64(n)))]++
 		}

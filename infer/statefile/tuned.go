@@ -218,7 +218,11 @@ func (r *tunedReader) order(o Options) Order {
 
 // read converts one layer's matrices to [value, key] and checks them.
 func (r *tunedReader) read(t *checkpoint.Tensor, dst []float32, shape rwkv.Shape, order Order) error {
-	if err := t.Float32(dst, 0); err != nil {
+	err := t.Verify()
+	if err == nil {
+		err = t.Float32(dst, 0)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", r.file.Path(), err)
 	}
 	n := shape.HeadSize

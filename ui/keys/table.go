@@ -104,6 +104,7 @@ const (
 	ListUndo     ID = "list_undo"
 	ListEmpty    ID = "list_empty_bin"
 	ListInspect  ID = "list_inspect"
+	ListUnfold   ID = "list_unfold"
 	ListNewline  ID = "list_newline"
 )
 
@@ -114,9 +115,9 @@ var table = slices.Concat(generalTable, samplingTable(), programTable, treeTable
 var generalTable = []Action{
 	{ID: Send, Title: "Send the prompt", Help: "send the prompt and start the answer", Category: Conversation, Keys: []string{"enter"}, Contexts: Composer, Hidden: true},
 	{ID: Stop, Title: "Stop the answer", Help: "stop the answer; you can continue it later", Category: Conversation, Keys: []string{"esc"}, Contexts: Composer | Transcript, Slash: "stop"},
-	{ID: Continue, Title: "Continue the answer", Help: "continue the last answer", Category: Conversation, Keys: []string{"f6", "alt+c", "c"}, Contexts: Global, Slash: "continue", Aliases: []string{"cont"}},
-	{ID: Retry, Title: "Retry the answer", Help: "generate another answer; keep the old version", Category: Conversation, Keys: []string{"f5", "alt+r", "r"}, Contexts: Global, Slash: "retry", Aliases: []string{"regen"}},
-	{ID: EditLast, Title: "Edit the last prompt", Help: "change the last prompt and answer it again", Category: Conversation, Keys: []string{"alt+e", "e"}, Contexts: Global, Slash: "edit", Args: "[text]"},
+	{ID: Continue, Title: "Continue the answer", Help: "continue the last answer", Category: Conversation, Keys: []string{"f6", "alt+c", "c"}, Contexts: Global, Slash: "continue", Aliases: []string{"cont"}, Answers: true},
+	{ID: Retry, Title: "Retry the answer", Help: "generate another answer; keep the old version", Category: Conversation, Keys: []string{"f5", "alt+r", "r"}, Contexts: Global, Slash: "retry", Aliases: []string{"regen"}, Answers: true},
+	{ID: EditLast, Title: "Edit the last prompt", Help: "change the last prompt and answer it again", Category: Conversation, Keys: []string{"alt+e", "e"}, Contexts: Global, Slash: "edit", Args: "[text]", Answers: true},
 	{ID: PrevSibling, Title: "Previous version", Help: "show the previous version of a turn", Category: Conversation, Keys: []string{"alt+,", "["}, Contexts: Global, Slash: "prev"},
 	{ID: NextSibling, Title: "Next version", Help: "show the next version of a turn", Category: Conversation, Keys: []string{"alt+.", "]"}, Contexts: Global, Slash: "next"},
 	{ID: System, Title: "Edit the system prompt", Help: "set the system prompt", Category: Conversation, Keys: []string{"alt+s"}, Contexts: Global, Slash: "system", Args: "[text]"},
@@ -214,5 +215,6 @@ var programTable = []Action{
 	{ID: ListArchive, Title: "Archive", Help: "move the conversation to the archive, or back", Category: Lists, Keys: []string{"alt+a"}, Contexts: List, Hidden: true},
 	{ID: ListView, Title: "Archive and bin", Help: "switch list, archive and bin; complete a path", Category: Lists, Keys: []string{"tab"}, Contexts: List, Hidden: true},
 	{ID: ListInspect, Title: "Inspect", Help: "inspect the selected state", Category: Lists, Keys: []string{"alt+i"}, Contexts: List, Hidden: true},
+	{ID: ListUnfold, Title: "Copies", Help: "list the copies of a conversation, or fold them", Category: Lists, Keys: []string{"alt+f"}, Contexts: List, Hidden: true},
 	{ID: ListNewline, Title: "New line", Help: "start a new line in a text of several lines", Category: Lists, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: List, Hidden: true},
 }

@@ -3,6 +3,7 @@ package library_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -390,5 +391,31 @@ func TestExportAndImport(t *testing.T) {
 		term.Press("esc", "ctrl+u")
 		term.Enter("/import " + bundle)
 		term.Sees("2 Feeding the rook", "1 imported")
+	})
+}
+
+// Forks that nothing was done with are one row, with what they are copies of.
+func TestCopiesFold(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		young := time.Now().Add(11 * time.Hour)
+		more := []turn.Conversation{
+			{ID: 200, Title: "Orphan (2)", CopyOf: 99, Updated: young},
+			{ID: 201, Title: "Orphan (3)", CopyOf: 99, Updated: young.Add(-time.Minute)},
+		}
+		for i := range turn.ID(31) {
+			more = append(more, turn.Conversation{ID: 300 + i, Title: fmt.Sprintf("A dog story (%d)", i+2), CopyOf: 2, Updated: young})
+		}
+		s := open(t, 100, 50, more...)
+		s.Press("ctrl+o")
+		s.Sees("Orphan (2) · 1 copy", "A dog story · 31 copies")
+		s.SeesNot("A dog story (5)")
+		s.SeesNot("Orphan (3)")
+		s.Press("down", "down", "alt+f")
+		s.Sees("Orphan (3)")
+		s.SeesNot("A dog story (5)")
+		s.Press("alt+f")
+		s.SeesNot("Orphan (3)")
+		s.Type("story (5)")
+		s.Sees("A dog story (5)") // a search finds every copy
 	})
 }

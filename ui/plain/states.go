@@ -46,7 +46,7 @@ func (c *console) bake(path string) error {
 	if path == "" {
 		return errors.New("write /bake and the path of a text file")
 	}
-	recipe, err := states.ReadTextFile(path)
+	recipe, err := states.ReadTextFile(c.ctx, path)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,14 @@
-package keys
+package keys_test
 
 import (
+	"bytes"
 	"fmt"
-	"io"
+	"os"
+	"path/filepath"
 	"strings"
+	"testing"
+
+	"rookery/ui/keys"
 )
 
 const pageHead = `# Keys and commands
@@ -24,31 +29,30 @@ copy_code = []
 A key that types a character works among the messages only. ` + "`ctrl+i`, `ctrl+m` and\n`ctrl+[`" + ` cannot be used: terminals cannot tell them from tab, enter and esc.
 `
 
-// WritePage writes docs/keys.md.
-func WritePage(w io.Writer) error {
-	var b strings.Builder
+// makePage is docs/keys.md.
+func makePage() []byte {
+	var b bytes.Buffer
 	b.WriteString(pageHead)
-	for _, category := range Categories {
+	for _, category := range keys.Categories {
 		fmt.Fprintf(&b, "\n## %s\n\n| id | what it does | keys | where | command |\n|---|---|---|---|---|\n", category)
-		for _, a := range table {
+		for _, a := range keys.Actions() {
 			if a.Category == category {
-				fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", a.ID, a.Help, codes(a.Keys), a.Contexts, commands(a))
+				fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", a.ID, a.Help, codes(a.Keys), a.Contexts, command(a))
 			}
 		}
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.Bytes()
 }
 
-func codes(keys []string) string {
-	quoted := make([]string, len(keys))
-	for i, k := range keys {
+func codes(names []string) string {
+	quoted := make([]string, len(names))
+	for i, k := range names {
 		quoted[i] = "`" + k + "`"
 	}
 	return strings.Join(quoted, " ")
 }
 
-func commands(a Action) string {
+func command(a keys.Action) string {
 	if a.Slash == "" {
 		return ""
 	}
@@ -57,4 +61,21 @@ func commands(a Action) string {
 		line += " `/" + alias + "`"
 	}
 	return line
+}
+
+func TestPageIsFresh(t *testing.T) {
+	page := makePage()
+	path := filepath.Join("..", "..", "docs", "keys.md")
+	if *update {
+		if err := os.WriteFile(path, page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	have, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(have, page) {
+		t.Errorf("%s is stale: run go test ./ui/keys -run TestPageIsFresh -update", path)
+	}
 }
