@@ -11,12 +11,12 @@ import (
 
 // A Question asks for a text of one or several lines.
 type Question struct {
-	title, about  string
-	wrong         string // why the text was not taken; said instead of what it is about
-	verb          string // what enter does
-	multi         bool
-	accept        func(h Host, text string) tea.Cmd
-	input         TextArea
+	title, about string
+	wrong        string // why the text was not taken; said instead of what it is about
+	verb         string // what enter does
+	multi        bool
+	accept       func(h Host, text string) tea.Cmd
+	input        TextArea
 	Window
 }
 
@@ -122,10 +122,10 @@ func (q *Question) Draw(th theme.Theme, m keys.Map) Box {
 
 // A Confirmation asks before something that cannot be undone.
 type Confirmation struct {
-	Title, Text   string
-	Verb          string // what enter does
-	Refuse        string // what esc does; "" is "keep"
-	Accept        Action
+	Title, Text string
+	Verb        string // what enter does
+	Refuse      string // what esc does; "" is "keep"
+	Accept      Action
 	Window
 }
 
