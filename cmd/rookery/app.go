@@ -76,7 +76,7 @@ func (a *app) globalFlags(fs *pflag.FlagSet) {
 }
 
 func (a *app) modelFlags(fs *pflag.FlagSet) {
-	addFlag(a, fs, "model", "m", "model file, .pth or .safetensors (default the embedded demonstration model)", parseText, func(c *config.Config, v string) { c.Model.Path = v })
+	addFlag(a, fs, "model", "m", "model file: .pth, .safetensors or .gguf (default the embedded demonstration model)", parseText, func(c *config.Config, v string) { c.Model.Path = v })
 	addFlag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
 	addFlag(a, fs, "backend", "", "backend that runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
 	addFlag(a, fs, "threads", "t", "number of worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })

@@ -10,6 +10,7 @@ import (
 
 	"rookery/chat/prompt"
 	"rookery/infer/checkpoint"
+	"rookery/infer/cpu"
 	"rookery/infer/demo"
 	"rookery/infer/load"
 	"rookery/infer/rwkv"
@@ -62,6 +63,9 @@ type modelJSON struct {
 	Ranks       []rankJSON   `json:"ranks,omitempty"`
 	Parameters  int64        `json:"parameters"`
 	StateBytes  int64        `json:"state_bytes"`
+	Weights     string       `json:"weights"`
+	Memory      int64        `json:"memory_bytes"`
+	Packed      []string     `json:"packed_types,omitempty"`
 	OwnVocab    bool         `json:"carries_vocabulary"`
 	Family      string       `json:"family"`
 	FamilyWhy   string       `json:"family_why"`
@@ -86,7 +90,7 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		File: f.Path(), Format: f.Format(), Bytes: f.Size(), Fingerprint: f.Fingerprint(),
 		Version: shape.Version.String(), Runs: err == nil, Layers: shape.Layers, Embed: shape.Embed, Heads: shape.Heads,
 		HeadSize: shape.HeadSize, FFN: shape.FFN, Vocab: shape.Vocab,
-		OwnVocab: f.Vocab() != nil,
+		OwnVocab: f.Vocab() != nil, Packed: f.PackedTypes(),
 	}
 	family, why := prompt.RecogniseFamily(load.ModelName(f.Path()), f.Metadata())
 	m.Family, m.FamilyWhy = family.String(), why
@@ -97,6 +101,11 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		m.Why = err.Error()
 	} else {
 		m.Parameters, m.StateBytes = shape.Params(), shape.StateBytes()
+		need, err := cpu.EstimateLoad(f, shape, "auto")
+		if err != nil {
+			return err
+		}
+		m.Weights, m.Memory = need.Weights, need.Bytes
 	}
 	if tensors {
 		for _, name := range f.Names() {
@@ -111,6 +120,14 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		return printJSON(w, m)
 	}
 	return m.write(w)
+}
+
+// weightsText says in which type the weights are run, and which they are in the file.
+func (m modelJSON) weightsText() string {
+	if len(m.Packed) == 0 || m.Weights == "int8" {
+		return m.Weights
+	}
+	return strings.Join(m.Packed, ", ") + ", widened to " + m.Weights
 }
 
 // write prints the facts for people.
@@ -129,6 +146,7 @@ func (m modelJSON) write(out io.Writer) error {
 		}
 		w.fact("ranks", "%s", strings.Join(ranks, ", "))
 		w.fact("state", "%s a conversation", bytesText(m.StateBytes))
+		w.fact("weights", "%s, %s of memory on the CPU", m.weightsText(), bytesText(m.Memory))
 		w.fact("family", "%s: %s", m.Family, m.FamilyWhy)
 	} else {
 		w.fact("runs", "no: %s", m.Why)

@@ -40,7 +40,7 @@ func TestShortenedFileIsAnError(t *testing.T) {
 		"quantised values": func() error { return q8.Float32(values, 0) },
 		"blocks": func() error {
 			sum := int8(0)
-			_, err := q8.Blocks(func(v []int8, _ []uint16) { sum += v[len(v)-1] })
+			_, err := q8.Blocks(0, q8.Len(), func(v []int8, _ []uint16) { sum += v[len(v)-1] })
 			if err == nil {
 				t.Errorf("read %d", sum)
 			}

@@ -46,6 +46,14 @@ func FuzzSafetensors(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { useUp(t, data) })
 }
 
+// FuzzGGUF feeds whole GGUF files.
+func FuzzGGUF(f *testing.F) {
+	seedFiles(f, "testdata/*.gguf")
+	f.Add(gguf("rwkv6", 1).str("rwkv6.rescale_every_n_layers").u32(ggufUint32, 6).tensor("blk.13.time_mix_output.weight", 0, 0, 4, 1))
+	f.Add(gguf("rwkv7", 0).tensor("blk.0.time_mix_w1.weight", 2, 0, 36, 32, 2))
+	f.Fuzz(func(t *testing.T, data []byte) { useUp(t, data) })
+}
+
 // FuzzSafetensorsHeader feeds headers in front of a little data.
 func FuzzSafetensorsHeader(f *testing.F) {
 	f.Add(`{"__metadata__":{"format":"rookery","version":"1"},"a":{"dtype":"I8","shape":[2,32],"data_offsets":[0,64]},` +

@@ -15,7 +15,7 @@ import (
 // system cannot map files. Where another program has shortened a mapped file there is
 // nothing to read, and touching it faults: what touches bytes of slice runs in guard.
 type image struct {
-	path   string // empty for bytes in memory
+	path   string          // empty for bytes in memory
 	data   []byte          // all bytes; nil when they are read on demand
 	file   *untrusted.File // set when data is nil
 	length int64

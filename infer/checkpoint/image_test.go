@@ -61,7 +61,7 @@ func unmapped(t *testing.T, path string) *File {
 func TestReadingOnDemandEqualsMapping(t *testing.T) {
 	quantised := filepath.Join(t.TempDir(), "q.safetensors")
 	quantizeForTest(t, opened(t, wideModel(t)), quantised, Conversion{Tensors: append(wideMatrices, "emb.weight")})
-	for _, path := range []string{"testdata/views.pth", "testdata/types.safetensors", "testdata/web-rwkv.safetensors", quantised} {
+	for _, path := range []string{"testdata/views.pth", "testdata/types.safetensors", "testdata/web-rwkv.safetensors", "testdata/model.gguf", "testdata/types.gguf", quantised} {
 		mapped, demand := opened(t, path), unmapped(t, path)
 		for _, name := range mapped.Names() {
 			if got, want := values(t, demand, name), values(t, mapped, name); !slices.Equal(got, want) {
@@ -84,7 +84,7 @@ func TestReadingOnDemandEqualsMapping(t *testing.T) {
 // blocks copies the raw blocks of a Q8 tensor.
 func blocks(t *testing.T, tensor *Tensor) (ints []int8, scales []uint16, ok bool) {
 	t.Helper()
-	ok, err := tensor.Blocks(func(v []int8, s []uint16) { ints, scales = slices.Clone(v), slices.Clone(s) })
+	ok, err := tensor.Blocks(0, tensor.Len(), func(v []int8, s []uint16) { ints, scales = slices.Clone(v), slices.Clone(s) })
 	if err != nil {
 		t.Error(err)
 	}

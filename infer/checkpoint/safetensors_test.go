@@ -184,14 +184,13 @@ func TestForeignFiles(t *testing.T) {
 		data []byte
 		part string
 	}{
-		"gguf":      {[]byte("GGUF\x03\x00\x00\x00\x00\x00"), "GGUF file of llama.cpp"},
 		"rwkv.cpp":  {[]byte("fmgg\x65\x00\x00\x00\x00\x00"), "rwkv.cpp"},
 		"pickle":    {[]byte("\x80\x02}q\x00."), "before torch 1.6"},
 		"empty":     {nil, "the file is empty"},
 		"short":     {[]byte("PK"), "zip"},
 		"page":      {[]byte("\n<!DOCTYPE html>\n<html>"), "web page"},
 		"pointer":   {[]byte("version https://git-lfs.github.com/spec/v1\n"), "git lfs pull"},
-		"text":      {[]byte("hello, world"), "neither a torch nor a safetensors file"},
+		"text":      {[]byte("hello, world"), "neither a torch, a safetensors nor a GGUF file"},
 		"fla":       {u8("model.layers.0.attn.r_proj.weight"), "FLA"},
 		"hf":        {u8("model.layers.0.self_attn.q_proj.weight"), "transformers"},
 		"hf rwkv":   {u8("rwkv.blocks.0.attention.key.weight"), "transformers"},

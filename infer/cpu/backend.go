@@ -32,7 +32,7 @@ var _ infer.SideReader = (*Backend)(nil)
 // Load reads a model into memory. shape is that of rwkv.Detect. The caller can
 // close the file afterwards. When ctx is done, Load stops and returns its cause.
 func Load(ctx context.Context, f *checkpoint.File, shape rwkv.Shape, o Options) (*Backend, error) {
-	typ, err := parseWeights(o.Weights, fileType(f))
+	typ, err := parseWeights(o.Weights, fileType(f, shape))
 	if err != nil {
 		return nil, err
 	}
@@ -121,13 +121,20 @@ func slotCount(n int) int {
 	return n
 }
 
-// fileType is the type of the large matrices of a file.
-func fileType(f *checkpoint.File) kernel.Type {
+// fileType is the type of the large matrices of a file. It is int8 only if all of
+// them are, so that nothing is rounded to int8 unasked.
+func fileType(f *checkpoint.File, shape rwkv.Shape) kernel.Type {
 	t, ok := f.Tensor("blocks.0.ffn.key.weight")
 	if !ok {
 		return kernel.F32 // loading names the tensor that is missing
 	}
-	return typeOf(t.DType)
+	typ := typeOf(t.DType)
+	for _, name := range shape.Matrices(false) {
+		if t, ok := f.Tensor(name); ok && typ == kernel.Q8 && typeOf(t.DType) != kernel.Q8 {
+			return kernel.F16
+		}
+	}
+	return typ
 }
 
 // pathNames names the kernel paths for people.

@@ -15,7 +15,7 @@ type Estimate struct {
 // EstimateLoad says how much memory a model takes with Options.Weights, without
 // loading it.
 func EstimateLoad(f *checkpoint.File, shape rwkv.Shape, weights string) (Estimate, error) {
-	typ, err := parseWeights(weights, fileType(f))
+	typ, err := parseWeights(weights, fileType(f, shape))
 	if err != nil {
 		return Estimate{}, err
 	}

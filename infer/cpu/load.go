@@ -100,9 +100,9 @@ func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	cols := m.Cols()
 	if m.Type() == kernel.Q8 {
 		const n = checkpoint.Q8Block
-		ok, err := t.blocks(func(values []int8, scales []uint16) {
-			for r := lo; r < hi; r++ {
-				m.SetRowBlocks(r, values[r*cols:(r+1)*cols], scales[r*cols/n:(r+1)*cols/n])
+		ok, err := t.blocks(lo*cols, (hi-lo)*cols, func(values []int8, scales []uint16) {
+			for r := range hi - lo {
+				m.SetRowBlocks(lo+r, values[r*cols:(r+1)*cols], scales[r*cols/n:(r+1)*cols/n])
 			}
 		})
 		if ok || err != nil {

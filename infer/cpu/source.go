@@ -15,7 +15,7 @@ type tensor struct {
 	// read converts values [off, off+len(dst)), in row-major order, to dst.
 	read func(dst []float32, off int) error
 	// blocks calls use with the raw int8 blocks of a tensor stored that way.
-	blocks func(use func(values []int8, scales []uint16)) (ok bool, err error)
+	blocks func(off, n int, use func(values []int8, scales []uint16)) (ok bool, err error)
 }
 
 // len is the number of values.

@@ -55,7 +55,7 @@ func syntheticSource(s rwkv.Shape, seed uint64) source {
 			dist.fill(dst, off, n, base)
 			return nil
 		}
-		t.blocks = func(func([]int8, []uint16)) (bool, error) { return false, nil }
+		t.blocks = func(_, _ int, _ func([]int8, []uint16)) (bool, error) { return false, nil }
 		tensors[name] = t
 	}
 	return func(name string) (tensor, error) {

@@ -45,7 +45,7 @@ func Detect(src Source) (Shape, error) {
 	case shape.arch() != nil:
 		return shape, s.validate(shape)
 	case shape.Version == Unknown:
-		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name a .pth or .safetensors file of " + Names(Runnable())}
+		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name a .pth, .safetensors or .gguf file of " + Names(Runnable())}
 	}
 	return shape, shape.CheckRunnable("", Runnable())
 }
