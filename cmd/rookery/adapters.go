@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,15 +70,9 @@ func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
 		}
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	w := newTable(cmd.OutOrStdout())
 	for _, l := range list {
-		place := l.Path
-		if place == "" {
-			place = "comes with the model"
-		}
-		if _, err := fmt.Fprintf(w, "%s\t%s\n", l.Title(), place); err != nil {
-			return err
-		}
+		w.fact(l.Title(), "%s", cmp.Or(l.Path, "comes with the model"))
 	}
 	return w.Flush()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -138,10 +137,10 @@ func printWins(w io.Writer, table compare.WinTable) error {
 		_, err := fmt.Fprintln(w, "there are no votes: compare blindly in the chat and vote")
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "VARIANT\tWINS\tTIES\tLOSSES\tWON")
+	t := newTable(w)
+	t.add("VARIANT\tWINS\tTIES\tLOSSES\tWON\n")
 	for _, s := range table.Standings {
-		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, formatInterval(s.Rate))
+		t.add("%s\t%d\t%d\t%d\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, formatInterval(s.Rate))
 	}
 	return t.Flush()
 }

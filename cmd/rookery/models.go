@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -133,34 +132,31 @@ func (m modelJSON) weightsText() string {
 
 // write prints the facts for people.
 func (m modelJSON) write(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // reported by Flush
-	}
-	row("file", "%s", m.File)
-	row("format", "%s, %s", m.Format, bytesText(m.Bytes))
-	row("version", "%s", m.Version)
+	w := newTable(out)
+	w.fact("file", "%s", m.File)
+	w.fact("format", "%s, %s", m.Format, bytesText(m.Bytes))
+	w.fact("version", "%s", m.Version)
 	if m.Runs {
-		row("runs", "yes")
-		row("parameters", "%.1f M", float64(m.Parameters)/1e6)
-		row("shape", "%d layers, width %d, %d heads of %d, FFN %d, vocabulary %d", m.Layers, m.Embed, m.Heads, m.HeadSize, m.FFN, m.Vocab)
+		w.fact("runs", "yes")
+		w.fact("parameters", "%.1f M", float64(m.Parameters)/1e6)
+		w.fact("shape", "%d layers, width %d, %d heads of %d, FFN %d, vocabulary %d", m.Layers, m.Embed, m.Heads, m.HeadSize, m.FFN, m.Vocab)
 		var ranks []string
 		for _, r := range m.Ranks {
 			ranks = append(ranks, fmt.Sprintf("%s %d", r.Name, r.Rank))
 		}
-		row("ranks", "%s", strings.Join(ranks, ", "))
-		row("state", "%s a conversation", bytesText(m.StateBytes))
-		row("weights", "%s, %s of memory on the CPU", m.weightsText(), bytesText(m.Memory))
-		row("family", "%s: %s", m.Family, m.FamilyWhy)
+		w.fact("ranks", "%s", strings.Join(ranks, ", "))
+		w.fact("state", "%s a conversation", bytesText(m.StateBytes))
+		w.fact("weights", "%s, %s of memory on the CPU", m.weightsText(), bytesText(m.Memory))
+		w.fact("family", "%s: %s", m.Family, m.FamilyWhy)
 	} else {
-		row("runs", "no: %s", m.Why)
+		w.fact("runs", "no: %s", m.Why)
 	}
 	if m.OwnVocab {
-		row("vocabulary", "in the file")
+		w.fact("vocabulary", "in the file")
 	}
-	row("fingerprint", "%s", m.Fingerprint)
+	w.fact("fingerprint", "%s", m.Fingerprint)
 	for _, t := range m.Tensors {
-		row(t.Name, "%s %v", t.DType, t.Shape)
+		w.fact(t.Name, "%s %v", t.DType, t.Shape)
 	}
 	return w.Flush()
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
@@ -85,11 +84,9 @@ func writeList(out io.Writer, list []turn.Conversation, costs map[turn.ID]turn.C
 		}
 		return printJSON(out, all)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	for _, c := range list {
-		if _, err := fmt.Fprintf(w, "%d\t%s\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), bytesText(costs[c.ID].Bytes()), oneLine(c.Title), conversationMarks(c)); err != nil {
-			return err
-		}
+		w.add("%d\t%s\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), bytesText(costs[c.ID].Bytes()), oneLine(c.Title), conversationMarks(c))
 	}
 	return w.Flush()
 }

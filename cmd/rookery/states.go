@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,11 +93,9 @@ func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
 			}
 			return printJSON(cmd.OutOrStdout(), out)
 		}
-		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		w := newTable(cmd.OutOrStdout())
 		for _, s := range list {
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%d tokens\t%s\t%s\n", s.Name, s.Kind, s.Read, stateModel(s), bytesText(s.Bytes)); err != nil {
-				return err
-			}
+			w.add("%s\t%s\t%d tokens\t%s\t%s\n", s.Name, s.Kind, s.Read, stateModel(s), bytesText(s.Bytes))
 		}
 		return w.Flush()
 	})

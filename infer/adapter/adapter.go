@@ -18,9 +18,12 @@ const (
 	Key        Target = "att.key"
 	Value      Target = "att.value"
 	Output     Target = "att.output"
+	Gate       Target = "att.gate"
 	FFNKey     Target = "ffn.key"
 	FFNValue   Target = "ffn.value"
 	Head       Target = "head"
+
+	FFNReceptance Target = "ffn.receptance"
 )
 
 // LayerTargets are the targets in every layer of a model, in the order of its

@@ -86,6 +86,9 @@ func load(ctx context.Context, src source, shape rwkv.Shape, typ kernel.Type, o 
 	if err := l.convert(ctx, threads, o.Progress); err != nil {
 		return nil, err
 	}
+	for _, own := range m.layers {
+		own.prepare(shape)
+	}
 	weights := arena.Used()
 	pool := kernel.NewPool(path, threads)
 	slots := newSlots(shape, slotCount(o.Slots))
@@ -105,11 +108,8 @@ func runnable(s rwkv.Shape) error {
 	if err := checkVersion(s); err != nil {
 		return err
 	}
-	switch {
-	case s.Layers < 1 || s.Vocab < 1 || s.Heads < 1 || s.HeadSize < 1 || s.Heads*s.HeadSize != s.Embed:
+	if s.Layers < 1 || s.Vocab < 1 || s.FFN < 1 || s.Heads < 1 || s.HeadSize < 1 || s.Heads*s.HeadSize != s.Embed {
 		return fmt.Errorf("%d layers, %d heads of %d in a width of %d, vocabulary of %d: not a possible model", s.Layers, s.Heads, s.HeadSize, s.Embed, s.Vocab)
-	case s.HeadSize%kernel.BlockSize != 0 || s.FFN%kernel.BlockSize != 0 || s.FFN < 1:
-		return fmt.Errorf("head size %d and FFN width %d must be multiples of %d", s.HeadSize, s.FFN, kernel.BlockSize)
 	}
 	return nil
 }

@@ -125,6 +125,15 @@ func modelWeights(s rwkv.Shape) map[string]distribution {
 	}
 }
 
+// sparseKey is for the FFN's first matrix. The mean of its input is ln2's constant
+// bias, also after the token shift. The mean of the weights makes of it an offset of
+// every activation, above which 10 % of them are positive.
+func sparseKey(s rwkv.Shape) distribution {
+	const sigma = 0.5
+	mean := -normal90 * sigma / (float64(s.Embed) * syntheticLN2Bias)
+	return spread(mean, sigma/math.Sqrt(float64(s.Embed)))
+}
+
 // around1 is the distribution of the gains of norms.
 var around1 = between(0.8, 1.2)
 

@@ -83,6 +83,9 @@ func newVariant(base *model, a *adapter.Adapter, merged bool) (*variant, error) 
 			m.addExperts(i, l.Experts)
 		}
 	}
+	for _, l := range m.v.layers {
+		l.prepare(base.shape)
+	}
 	m.addHeadDelta(a.Head, merged)
 	if m.err != nil {
 		return nil, errors.Join(fmt.Errorf("adapter %s: %w", a.Name, m.err), m.v.arena.Close())

@@ -15,7 +15,7 @@ import (
 type tensor struct {
 	name  string
 	dims  []int
-	dtype int32  // the library's
+	dtype int32 // the library's
 	// stored copies bytes of the values, where the file has them in that type; else it
 	// is nil. The library gets a copy, because a fault in it would end the program.
 	stored func(dst []byte, off int64) error

@@ -1,5 +1,7 @@
 package rwkv
 
+import "slices"
+
 // The names of the parts of a layer's state.
 const (
 	PartAttShift = "att shift" // [C]: the time mix's input for the last token
@@ -59,6 +61,14 @@ func (s Shape) StatePart(layer int, name string) (first, last int) {
 func (s Shape) WKV(layer int) int {
 	first, _ := s.StatePart(layer, PartWKV)
 	return first
+}
+
+// SameState says whether states of two shapes have the same parts. A tuned state of
+// one then fits the other: its file does not say for which version it was trained.
+func (s Shape) SameState(other Shape) bool {
+	return s.Layers == other.Layers && slices.EqualFunc(s.StateParts(), other.StateParts(), func(a, b StatePart) bool {
+		return a.Name == b.Name && slices.Equal(a.Dims, b.Dims)
+	})
 }
 
 // TimeStateShape is the shape of a tuned initial state ("time_state"): a matrix

@@ -68,16 +68,17 @@ var v6Layer = []TensorSpec{
 func (v6) state(s Shape) []StatePart { return headState(s) }
 
 func (v6) released() map[string]Shape {
-	of := func(layers, embed, rank int) Shape {
+	of := func(layers, embed, rank, vocab int) Shape {
 		return Shape{
 			Version: V6, Layers: layers, Embed: embed, Heads: embed / 64, HeadSize: 64,
-			FFN: embed * 7 / 2 / 32 * 32, Vocab: 65536, Ranks: Ranks{rank, 2 * rank},
+			FFN: embed * 7 / 2 / 32 * 32, Vocab: vocab, Ranks: Ranks{rank, 2 * rank},
 		}
 	}
 	return map[string]Shape{
-		"1.6b": of(24, 2048, 32),
-		"3b":   of(32, 2560, 32),
-		"7b":   of(32, 4096, 64),
-		"14b":  of(61, 4096, 64),
+		"0.1b": of(12, 768, 32, 50304), // Pile
+		"1.6b": of(24, 2048, 32, 65536),
+		"3b":   of(32, 2560, 32, 65536),
+		"7b":   of(32, 4096, 64, 65536),
+		"14b":  of(61, 4096, 64, 65536),
 	}
 }

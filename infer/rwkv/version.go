@@ -106,9 +106,20 @@ func Newest() Version {
 	return all[len(all)-1]
 }
 
-// Released are the shapes of the published models of the newest version, by
-// their size: "0.1b".
-func Released() map[string]Shape { return versions[Newest()].arch.released() }
+// Released are the shapes of published models: those of the newest version by their
+// size, "0.1b", and those of the others by version and size, "x060-1.6b".
+func Released() map[string]Shape {
+	out := map[string]Shape{}
+	for _, v := range Runnable() {
+		for size, shape := range versions[v].arch.released() {
+			if v != Newest() {
+				size = v.ID() + "-" + size
+			}
+			out[size] = shape
+		}
+	}
+	return out
+}
 
 // Names lists versions for people: "RWKV-6 (x060) and RWKV-7 (x070)".
 func Names(of []Version) string {

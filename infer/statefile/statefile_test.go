@@ -117,6 +117,29 @@ func checkValues(t *testing.T, s *State) {
 	}
 }
 
+// A file of a tuned state does not say for which version it is: it fits every version
+// whose states have its parts. A state of a conversation fits its own version alone.
+func TestTunedStateFitsOlderVersions(t *testing.T) {
+	tuned, err := Read(file(t, "a.safetensors", timeState(0, false), timeState(1, false)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &infer.Model{Name: "an older one", Shape: small}
+	m.Shape.Version, m.Shape.FFN = rwkv.V6, 28
+	if err := tuned.Check(m); err != nil {
+		t.Error(err)
+	}
+	saved := *tuned
+	saved.Kind = Saved
+	if err := saved.Check(m); err == nil || !strings.Contains(err.Error(), "it is RWKV-7 (x070), not RWKV-6 (x060)") {
+		t.Error(err)
+	}
+	m.Shape.Layers = 3
+	if err := tuned.Check(m); err == nil || !strings.Contains(err.Error(), "2 layers") {
+		t.Error(err)
+	}
+}
+
 func TestReadTuned(t *testing.T) {
 	offset := tensor{"blocks.0.att.time_offset", "F32", []int{8}, make([]float32, 8)}
 	model := []tensor{

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,20 @@ func TestNestingIsBounded(t *testing.T) {
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// 10 KB that once took a gigabyte.
+func TestNestingTakesLittleMemory(t *testing.T) {
+	th := testTheme(t)
+	for name, text := range monsters() {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Render(text[:min(len(text), 10<<10)], th, 80)
+		runtime.ReadMemStats(&after)
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 50 {
+			t.Errorf("%s: %d MB", name, mb)
+		}
 	}
 }
 

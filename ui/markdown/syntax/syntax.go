@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
@@ -85,14 +86,19 @@ func Find(info string) *Language {
 	defer known.Unlock()
 	l := known.languages[name]
 	if l == nil {
-		l = &Language{lexer: chroma.Coalesce(lexers.Get(name))}
+		l = &Language{lexer: lexers.Get(name)}
 		l.findBlocks()
 		known.languages[name] = l
 	}
 	return l
 }
 
+// longestTime bounds how long a text is coloured, and with it what a text can take that
+// was made to be slow: some lexers need the square of its length.
+const longestTime = time.Second
+
 // Lines returns the spans of every line of a whole text. The spans cover the lines.
+// What is left after longestTime is Code.
 func (l *Language) Lines(lines []string) [][]Span {
 	out := make([][]Span, len(lines))
 	next := chroma.Literator()
@@ -101,8 +107,9 @@ func (l *Language) Lines(lines []string) [][]Span {
 			next = tokens
 		}
 	}
+	end := time.Now().Add(longestTime)
 	at, used := 0, 0 // the line, and its bytes that have a class
-	for token := next(); token != chroma.EOF && at < len(lines); token = next() {
+	for token := next(); token != chroma.EOF && at < len(lines) && time.Now().Before(end); token = next() {
 		class := classOf(token.Type)
 		for i, part := range strings.Split(token.Value, "\n") {
 			if i > 0 {

@@ -3,6 +3,7 @@ package syntax
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // letters name the classes in tests.
@@ -42,6 +43,24 @@ func paintWhole(t *testing.T, l *Language, text string) string {
 		out[i] = paintLine(t, lines[i], spans)
 	}
 	return strings.Join(out, "\n")
+}
+
+// Lexers that need the square of a text are stopped, and what is left is Code.
+func TestTimeIsBounded(t *testing.T) {
+	for name, text := range map[string]string{"html": strings.Repeat("<div><script>", 4000), "yaml": strings.Repeat("[", 20_000)} {
+		start := time.Now()
+		spans := Find(name).Lines([]string{text, "x"})
+		if d := time.Since(start); d > 10*longestTime {
+			t.Errorf("%s took %v", name, d)
+		}
+		n := 0
+		for _, s := range spans[0] {
+			n += s.Len
+		}
+		if n != len(text) || len(spans[1]) != 1 {
+			t.Errorf("%s: spans of %d bytes and of %v, not of %d and 1", name, n, spans[1], len(text))
+		}
+	}
 }
 
 func TestLines(t *testing.T) {
