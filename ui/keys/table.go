@@ -51,6 +51,7 @@ const (
 
 	NewTab      ID = "new_tab"
 	CloseTab    ID = "close_tab"
+	CloseOthers ID = "close_other_tabs"
 	ReopenTab   ID = "reopen_tab"
 	RenameTab   ID = "rename_tab"
 	NextTab     ID = "next_tab"
@@ -159,6 +160,7 @@ var generalTable = []Action{
 
 	{ID: NewTab, Title: "New conversation", Help: "open a new conversation in a new tab", Category: Tabs, Keys: []string{"ctrl+t"}, Contexts: Global, Slash: "new"},
 	{ID: CloseTab, Title: "Close the tab", Help: "close this tab; the conversation stays stored", Category: Tabs, Keys: []string{"alt+w"}, Contexts: Global, Slash: "close"},
+	{ID: CloseOthers, Title: "Close the other tabs", Help: "close all tabs but this one; nothing is deleted", Category: Tabs, Keys: []string{"alt+shift+w"}, Contexts: Global, Slash: "close_others"},
 	{ID: ReopenTab, Title: "Reopen the closed tab", Help: "open the tab closed last again", Category: Tabs, Keys: []string{"alt+z"}, Contexts: Global, Slash: "reopen"},
 	{ID: RenameTab, Title: "Rename the conversation", Help: "give the conversation a title", Category: Tabs, Keys: []string{"f2"}, Contexts: Global, Slash: "rename", Args: "[title]"},
 	{ID: NextTab, Title: "Next tab", Help: "go to the tab on the right", Category: Tabs, Keys: []string{"ctrl+pgdown", "ctrl+tab", "alt+n"}, Contexts: Global},
@@ -185,7 +187,7 @@ var programTable = []Action{
 	{ID: ClosePanel, Title: "Close the panel", Help: "close the panel and go back to the prompt", Category: Program, Keys: []string{"esc", "q"}, Contexts: Panel, Hidden: true},
 	{ID: Mouse, Title: "Mouse on or off", Help: "give the mouse to the program or the terminal", Category: Program, Contexts: Global, Slash: "mouse"},
 	{ID: Redraw, Title: "Redraw the screen", Help: "paint the whole screen again", Category: Program, Keys: []string{"ctrl+l"}, Contexts: Global},
-	{ID: Interrupt, Title: "Interrupt", Help: "copy the selection; press twice to quit", Category: Program, Keys: []string{"ctrl+c"}, Contexts: Global, Hidden: true},
+	{ID: Interrupt, Title: "Interrupt", Help: "stop the answer, clear the prompt, then quit", Category: Program, Keys: []string{"ctrl+c"}, Contexts: Global, Hidden: true},
 	{ID: Quit, Title: "Quit", Help: "stop what runs, save everything and quit", Category: Program, Keys: []string{"ctrl+q"}, Contexts: Global, Slash: "quit", Aliases: []string{"exit", "q"}},
 
 	{ID: CharLeft, Title: "Character left", Help: "move one character to the left", Category: Editing, Keys: []string{"left", "ctrl+b"}, Contexts: Composer, Hidden: true},
