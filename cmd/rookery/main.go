@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"rookery/untrusted"
 	"strings"
 	"syscall"
 
@@ -89,7 +90,7 @@ func (a *app) awaitInterrupt(ctx context.Context, end func()) {
 // printError writes one line to standard error.
 func printError(w io.Writer, _ fang.Styles, err error) {
 	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, context.Canceled) {
-		_, _ = fmt.Fprintf(w, "rookery: %v\n", err)
+		_, _ = fmt.Fprintf(w, "rookery: %s\n", untrusted.Message(err))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"rookery/untrusted"
 	"slices"
 	"strings"
 )
@@ -58,7 +59,7 @@ func openArchive(m *image) (*archive, error) {
 	guard := &directoryGuard{from: m, left: maxDirectory}
 	z, err := zip.NewReader(guard, m.length)
 	if err != nil {
-		return nil, refuse(downloadAgain, "the zip directory cannot be read (%v)", err)
+		return nil, refuse(downloadAgain, "the zip directory cannot be read (%v)", untrusted.Message(err))
 	}
 	guard.left = math.MaxInt
 	a := &archive{image: m, entries: make(map[string]*zip.File, len(z.File))}
@@ -110,7 +111,7 @@ func (a *archive) locate(name string) (off, length int64, err error) {
 		return 0, 0, refuse("torch stores them plainly, save the weights again", "the zip entry %s is compressed or encrypted", quoted(name))
 	}
 	if off, err = entry.DataOffset(); err != nil {
-		return 0, 0, refuse(downloadAgain, "the zip entry %s cannot be found (%v)", quoted(name), err)
+		return 0, 0, refuse(downloadAgain, "the zip entry %s cannot be found (%v)", quoted(name), untrusted.Message(err))
 	}
 	if off < 0 || entry.UncompressedSize64 > uint64(a.image.length-min(off, a.image.length)) {
 		return 0, 0, refuse(downloadAgain, "the zip entry %s ends after the end of the file", quoted(name))

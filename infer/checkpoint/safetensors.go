@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"rookery/untrusted"
 	"slices"
 )
 
@@ -77,7 +78,7 @@ func (f *File) parseHeader(header []byte) ([]entry, error) {
 		if errors.As(err, &fe) {
 			return nil, err
 		}
-		return nil, refuse(downloadAgain, "the header is not as it should be (%v)", err)
+		return nil, refuse(downloadAgain, "the header is not as it should be (%v)", untrusted.Message(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, refuse(downloadAgain, "the header goes on after its end")
@@ -98,7 +99,7 @@ func (f *File) parseEntries(d *json.Decoder) ([]entry, error) {
 		name, _ := key.(string) // keys of an object are strings
 		if name == "__metadata__" {
 			if err := d.Decode(&f.metadata); err != nil {
-				return nil, refuse(downloadAgain, "the header's metadata are not plain text (%v)", err)
+				return nil, refuse(downloadAgain, "the header's metadata are not plain text (%v)", untrusted.Message(err))
 			}
 			continue
 		}
@@ -107,7 +108,7 @@ func (f *File) parseEntries(d *json.Decoder) ([]entry, error) {
 		}
 		e := entry{name: name}
 		if err := d.Decode(&e); err != nil {
-			return nil, refuseTensor(name, downloadAgain, "its entry in the header cannot be read (%v)", err)
+			return nil, refuseTensor(name, downloadAgain, "its entry in the header cannot be read (%v)", untrusted.Message(err))
 		}
 		entries = append(entries, e)
 	}

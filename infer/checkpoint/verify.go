@@ -73,12 +73,16 @@ func (m *image) verify(of member, each func(n int64) error) error {
 	}
 	sum := uint32(0)
 	for off := int64(0); off < of.length; off += piece {
-		raw, err := m.slice(of.off+off, min(piece, of.length-off), buf)
-		if err != nil {
+		n := min(piece, of.length-off)
+		err := m.guard(func() error {
+			raw, err := m.slice(of.off+off, n, buf)
+			sum = crc32.Update(sum, crc32.IEEETable, raw)
 			return err
+		})
+		if err == nil {
+			err = each(n)
 		}
-		sum = crc32.Update(sum, crc32.IEEETable, raw)
-		if err := each(int64(len(raw))); err != nil {
+		if err != nil {
 			return err
 		}
 	}

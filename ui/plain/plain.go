@@ -20,6 +20,7 @@ import (
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/panel"
+	"rookery/untrusted"
 )
 
 // Options are what the interface runs on. A nil function cannot be used.
@@ -185,7 +186,7 @@ func (c *console) report(err error) (leave bool) {
 		return true
 	}
 	if err != nil {
-		c.say("Error: " + kit.OneLine(err.Error()))
+		c.say("Error: " + kit.OneLine(untrusted.Message(err)))
 	}
 	return false
 }
