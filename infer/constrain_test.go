@@ -87,3 +87,23 @@ func TestGrammarsGoOn(t *testing.T) {
 		t.Errorf("a replay that is not in the grammar: %v", err)
 	}
 }
+
+// What DRY remembers of an answer that was cut off comes from its tokens.
+func TestRepetitionsGoOn(t *testing.T) {
+	e := startEmbedded(t, 4, nil)
+	p := storyteller(5)
+	p.DRY, p.XTC = 2, 0.5
+	r := infer.Request{Tokens: encode(e, storyPrompts[0]), Sampling: p, MaxTokens: 120}
+	whole := run(t, e, r)
+	cut := r
+	cut.MaxTokens = 60
+	first := run(t, e, cut)
+	rest := run(t, e, infer.Request{From: first.Snapshot, Begun: first.Tokens, Sampling: p, MaxTokens: 60})
+	if got := slices.Concat(first.Tokens, rest.Tokens); !slices.Equal(got, whole.Tokens) {
+		t.Errorf("it went on with %q, not %q", rest.Text, whole.Text[len(first.Text):])
+	}
+	r.Sampling.DRY = 0
+	if slices.Equal(run(t, e, r).Tokens, whole.Tokens) {
+		t.Error("dry changed nothing")
+	}
+}

@@ -40,7 +40,7 @@ type Request struct {
 	// stop strings then: the answer ends where it is whole (ReasonStop). It is not
 	// whole if MaxTokens or a cancellation ends it.
 	Grammar *grammar.Grammar
-	// Begun are tokens of the answer that From has read already, for Grammar.
+	// Begun are tokens of the answer that From has read already, for Grammar and DRY.
 	Begun  []int32
 	Top    int    // candidates to report with every token
 	Label  string // whose request this is, for Stats

@@ -111,6 +111,9 @@ func newSampler(m *Model, r Request) *sampler.Sampler {
 	if r.From != nil {
 		s.Restore(r.From.Sampler)
 	}
+	for _, id := range r.Begun {
+		s.Recall(id)
+	}
 	for _, id := range r.Replay {
 		s.Observe(id)
 	}
@@ -122,6 +125,7 @@ func newSampler(m *Model, r Request) *sampler.Sampler {
 func bareSampler(t *tokenizer.Tokenizer, vocab int, p sampler.Params) *sampler.Sampler {
 	s := sampler.New(min(t.Size(), vocab), p)
 	s.Exempt = func(id int32) bool { return sampler.PipExempt(t.Bytes(id)) }
+	s.Breaks = func(id int32) bool { return sampler.BreaksRepetition(t.Bytes(id)) }
 	return s
 }
 

@@ -48,12 +48,12 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
 		keys.System:  m.system,
-		keys.Suspend: func(string) tea.Cmd { return tea.Suspend },
+		keys.Suspend: m.suspend,
 
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
 		keys.FocusComposer: m.on(func() { m.setFocus(keys.Composer) }),
 
-		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.ReopenTab: m.reopen,
+		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.CloseOthers: m.askCloseOthers, keys.ReopenTab: m.reopen,
 		keys.NextTab:     m.on(func() { m.goTo((m.active + 1) % len(m.tabs)) }),
 		keys.PrevTab:     m.on(func() { m.goTo((m.active + len(m.tabs) - 1) % len(m.tabs)) }),
 		keys.MoveTabUp:   m.on(func() { m.moveTab(-1) }),
@@ -238,23 +238,6 @@ func (m *Model) editLast(arg string) tea.Cmd {
 	m.setFocus(keys.Composer)
 	m.edited()
 	return nil
-}
-
-// interrupt is ctrl+c: it copies what is marked, and pressed twice it quits.
-func (m *Model) interrupt(string) tea.Cmd {
-	if copied := m.tab().transcript.CopyMarked(); copied != nil {
-		return copied(m)
-	}
-	now := m.clock()
-	if now.Sub(m.doubted) < noticeStays {
-		return m.leave("")
-	}
-	m.doubted = now
-	hint := "press " + m.keymap.Hint(m.focus, keys.Interrupt) + " again to quit"
-	if m.tab().generating() {
-		hint += "; " + m.keymap.Hint(keys.Composer, keys.Stop) + " stops the answer"
-	}
-	return m.say(hint)
 }
 
 // leave ends the program. The workspace stops what runs and saves it when its

@@ -214,6 +214,19 @@ func (r *AdapterRegistry) Find(ctx context.Context, name string, o adapter.Optio
 	return a, explainMissing(name, err, unknown)
 }
 
+// FindAt is Find at a strength. At 0 an adapter that there is comes out as none.
+func (r *AdapterRegistry) FindAt(ctx context.Context, name string, o adapter.Options, strength float32) (turn.Adapter, error) {
+	switch strength {
+	case 0:
+		_, err := r.Read(ctx, name, o)
+		return turn.Adapter{}, err
+	case 1: // as Options has it
+	default:
+		o.Strength = strength
+	}
+	return r.Find(ctx, name, o)
+}
+
 // findKnown is the known adapter of a name.
 func (r *AdapterRegistry) findKnown(ctx context.Context, name string) (turn.Adapter, error) {
 	list, err := r.List(ctx)

@@ -37,7 +37,7 @@ func FamilyPresets(f Family) []Preset {
 
 // OwnPreset is one that a person made. Seed and banned tokens are not part of it.
 func OwnPreset(name string, p sampler.Params) Preset {
-	p.Seed, p.Ban = 0, nil
+	p.Seed, p.Ban, p.Bias = 0, nil, nil
 	return Preset{Name: name, About: "Your own", Sampling: p}
 }
 

@@ -47,8 +47,8 @@ func (k *treeCheck) checkTurn(t turn.Turn) error {
 		return fmt.Errorf("its text has %d bytes; %d can be read", len(t.Text), importText)
 	case slices.ContainsFunc(t.Tokens, negative) || slices.ContainsFunc(t.Recall, negative):
 		return errors.New("it has a token below 0")
-	case len(t.Sampling.Ban) > importBans:
-		return fmt.Errorf("it bans %d tokens", len(t.Sampling.Ban))
+	case len(t.Sampling.Ban)+len(t.Sampling.Bias) > importBans:
+		return fmt.Errorf("it bans or biases %d tokens", len(t.Sampling.Ban)+len(t.Sampling.Bias))
 	case !storableTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
@@ -87,12 +87,14 @@ func (k *treeCheck) checkConversation(c *turn.Conversation) error {
 		return fmt.Errorf("its head is turn %d, which is not there", c.Head)
 	case c.Tip != 0 && k.roles[c.Tip] == 0:
 		return fmt.Errorf("its tip is turn %d, which is not there", c.Tip)
+	case len(c.Form.Text) > importText:
+		return fmt.Errorf("the form of its answers has %d bytes; %d can be read", len(c.Form.Text), importText)
 	case len(c.System) > importText:
 		return fmt.Errorf("its system prompt has %d bytes; %d can be read", len(c.System), importText)
 	case !storableTime(c.Created) || !storableTime(c.Updated):
 		return errors.New("its times are out of range")
-	case len(c.Sampling.Ban) > importBans:
-		return fmt.Errorf("it bans %d tokens", len(c.Sampling.Ban))
+	case len(c.Sampling.Ban)+len(c.Sampling.Bias) > importBans:
+		return fmt.Errorf("it bans or biases %d tokens", len(c.Sampling.Ban)+len(c.Sampling.Bias))
 	}
 	switch c.Think {
 	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:

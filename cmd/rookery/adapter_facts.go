@@ -37,15 +37,12 @@ type targetFacts struct {
 	Layers int    `json:"layers"`
 }
 
-// describeAdapter collects the facts of an adapter that was read with options o.
-func describeAdapter(a *adapter.Adapter, o adapter.Options) adapterFacts {
+// describeAdapter collects the facts of an adapter that was read at a strength.
+func describeAdapter(a *adapter.Adapter, strength float32) adapterFacts {
 	f := adapterFacts{
-		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Strength: o.Strength,
+		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Strength: strength,
 		Layers: a.Shape.Layers, HasState: a.HasState, Bytes: a.Bytes(), Touched: a.Touched(),
 		Replaced: slices.Sorted(maps.Keys(a.Replaced)), Targets: []targetFacts{},
-	}
-	if f.Strength == 0 {
-		f.Strength = 1
 	}
 	if a.Scaled() {
 		f.Scale = a.Scale() / f.Strength

@@ -107,14 +107,14 @@ func (a *app) inspectAdapterCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			read, err := registry.Read(cmd.Context(), args[0], f.options)
+			read, err := f.read(cmd.Context(), registry, args[0])
 			if err != nil {
-				return nameAdapterFlag(err)
+				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), describeAdapter(read, f.options))
+				return printJSON(cmd.OutOrStdout(), describeAdapter(read, f.strength))
 			}
-			return describeAdapter(read, f.options).write(cmd.OutOrStdout())
+			return describeAdapter(read, f.strength).write(cmd.OutOrStdout())
 		},
 	}
 	a.modelFlags(cmd.Flags())
@@ -130,7 +130,9 @@ func (a *app) checkAdapterCommand() *cobra.Command {
 		Long: "Load an adapter with the model of --model (by default the embedded one), run a token with the adapter and one\n" +
 			"without, and say whether the adapter can be used and how far it moves the logits.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.name = args[0]
+			if f.name = args[0]; f.strength == 0 {
+				return exitWith(exitUsage, errors.New("--adapter-strength 0 is no adapter: give another strength"))
+			}
 			return a.checkAdapter(cmd, f)
 		},
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -34,6 +35,8 @@ type app struct {
 	state      string       // name of the base state of the chat's new conversation
 	adapter    adapterFlags // of the chat's new conversation
 	mix        mixFlag
+
+	takesInterrupts atomic.Bool // the line mode runs, which says itself what ctrl+c does
 }
 
 // addFlag adds a flag that overrides the configuration.

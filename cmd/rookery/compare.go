@@ -190,11 +190,11 @@ func (v variantSpec) resolveVariant(ctx context.Context, c config.Config, worksp
 		}
 	}
 	if v.Adapter != "" {
-		var o adapter.Options
+		strength := float32(1)
 		if v.Strength != nil {
-			o.Strength = *v.Strength
+			strength = *v.Strength
 		}
-		if out.Adapter, err = workspace.Adapters().Find(ctx, v.Adapter, o); err != nil {
+		if out.Adapter, err = workspace.Adapters().FindAt(ctx, v.Adapter, adapter.Options{}, strength); err != nil {
 			return out, err
 		}
 	} else if v.Strength != nil {

@@ -45,14 +45,14 @@ func (v *variantSpec) text(key string) *string {
 // isVariantKey says whether --variant knows a key.
 func isVariantKey(key string) bool {
 	f, ok := sampler.FindField(key)
-	return ok && f.Kind() != sampler.Tokens || key == "strength" || key != "name" && new(variantSpec).text(key) != nil
+	return ok && !f.IsList() || key == "strength" || key != "name" && new(variantSpec).text(key) != nil
 }
 
 // variantKeyNames are the keys of --variant for people.
 func variantKeyNames() string {
 	names := []string{"state", "adapter", "strength", "mix", "model", "preset"}
 	for _, f := range sampler.Fields {
-		if f.Kind() != sampler.Tokens {
+		if !f.IsList() {
 			names = append(names, cmp.Or(f.Command, f.Name))
 		}
 	}

@@ -55,16 +55,37 @@ func main() {
 
 // runArgs runs the command line and returns the exit code.
 func runArgs(args []string) int {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	signals := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP) // the terminal is gone, but what runs must be saved
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
-	root := newRoot()
+	a := new(app)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go a.awaitInterrupt(ctx, cancel)
+	root := newRoot(a)
 	root.SetArgs(args)
 	err := fang.Execute(ctx, root, fang.WithVersion(version), fang.WithErrorHandler(printError))
 	return exitCode(err)
+}
+
+// awaitInterrupt ends the program at ctrl+c, unless someone else takes it.
+func (a *app) awaitInterrupt(ctx context.Context, end func()) {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	for {
+		select {
+		case <-interrupts:
+			if !a.takesInterrupts.Load() {
+				end()
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // longestError is how many characters of an error are printed.
@@ -107,8 +128,7 @@ func exitCode(err error) int {
 	}
 }
 
-func newRoot() *cobra.Command {
-	a := new(app)
+func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rookery",
 		Short: "Chat with RWKV models in the terminal",

@@ -19,9 +19,9 @@ var trusted = []string{
 
 var opening = regexp.MustCompile(`\bos\.(Open|ReadFile)\(`)
 
-// TestFilesAreOpenedInOnePlace holds that all others open files by package untrusted,
+// TestRoomsOpenFilesInOnePlace holds that all others open files by package untrusted,
 // which bounds them.
-func TestFilesAreOpenedInOnePlace(t *testing.T) {
+func TestRoomsOpenFilesInOnePlace(t *testing.T) {
 	seen := 0
 	err := fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {

@@ -246,8 +246,26 @@ func (r *reader) replace(name string, t *checkpoint.Tensor, want []int) error {
 		return refuse(name, fmt.Sprintf("its shape is %v, the model's %v", t.Shape, want), "the adapter is of another model")
 	}
 	v, err := values(t)
+	if k := r.options.strength(); err == nil && k != 1 {
+		err = r.interpolate(name, v, k)
+	}
 	r.out.Replaced[name] = v
 	return err
+}
+
+// interpolate makes a replaced tensor the model's plus k times the difference. A
+// tensor that no model has counts from 0.
+func (r *reader) interpolate(name string, v []float32, k float32) error {
+	was := make([]float32, len(v))
+	if !strings.HasSuffix(name, "."+TimeOffset) {
+		if err := r.base(name, was, 0); err != nil {
+			return err
+		}
+	}
+	for i, to := range v {
+		v[i] = was[i] + k*(to-was[i])
+	}
+	return nil
 }
 
 // complete refuses an adapter that changes nothing, or nothing in some layers.

@@ -20,7 +20,8 @@ type Options struct {
 	// if not 0, is the scale itself and takes precedence. If both are 0, the sidecar
 	// says.
 	Alpha, Scale float32
-	// Strength multiplies the whole change; 0 stands for 1. It is not in the sidecar.
+	// Strength multiplies the whole change; 0 stands for 1, because an adapter without
+	// any strength is none. It is not in the sidecar.
 	Strength float32
 	// Blocks says for square Bone blocks, whose shape does not tell, what they are:
 	// BlocksColumn (BAT) or BlocksRow (the oldest Bone).

@@ -128,6 +128,23 @@ func TestGGUFUndoesRescaling(t *testing.T) {
 	}
 }
 
+// A byte-level BPE in a GGUF file comes out as a tokenizer.json.
+func TestGGUFCarriesBPE(t *testing.T) {
+	g := gguf("rwkv7", 4).str("tokenizer.ggml.model").u32(ggufString).str("gpt2")
+	g.str("tokenizer.ggml.tokens").u32(ggufArrayKind, ggufString).u64(3).str("<|end|>").str("a").str("aa")
+	g.str("tokenizer.ggml.token_type").u32(ggufArrayKind, ggufInt32).u64(3).u32(tokenControl, 1, 1)
+	g.str("tokenizer.ggml.merges").u32(ggufArrayKind, ggufString).u64(1).str("a a")
+	f, err := FromBytes("x", g.tensor("blk.0.time_mix_key.weight", 0, 0, 16, 4))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"added_tokens":[{"id":0,"content":"<|end|>","special":true,"normalized":false}],` +
+		`"model":{"merges":["a a"],"type":"BPE","vocab":{"\u003c|end|\u003e":0,"a":1,"aa":2}},"pre_tokenizer":{"type":"ByteLevel"}}`
+	if got := string(f.Vocab()); strings.ReplaceAll(got, `"\u003c|end|\u003e","special"`, `"<|end|>","special"`) != want {
+		t.Errorf("vocabulary %s", got)
+	}
+}
+
 func TestGGUFRefuses(t *testing.T) {
 	const name = "blk.0.time_mix_key.weight"
 	for _, c := range []struct {

@@ -24,6 +24,7 @@ type golden struct {
 	Ranks                               [4]int
 	Seed                                uint64
 	Stride                              int
+	Tuned                               bool // it begins from a state
 	Marks                               []mark
 }
 
@@ -166,6 +167,9 @@ func TestVersionsMatchTheReference(t *testing.T) {
 		for _, path := range kernel.Available() {
 			t.Run(fmt.Sprintf("%s/%v", name, path), func(t *testing.T) {
 				b := synthetic(t, g.shape(), g.Seed, Options{Weights: "fp32", ISA: path.String()})
+				if g.Tuned {
+					beginTuned(t, b, g.Seed)
+				}
 				tokens := goldenTokens(g.Marks[len(g.Marks)-1].After, g.Vocab)
 				got := [][]float32{logits(t, b, 0, tokens[:1]), logits(t, b, 0, tokens[1:70])}
 				for _, token := range tokens[70:] {
@@ -185,5 +189,20 @@ func TestVersionsMatchTheReference(t *testing.T) {
 				t.Logf("off by at most %.2g standard deviations", worst)
 			})
 		}
+	}
+}
+
+// beginTuned writes a tuned state to slot 0: [head, value, key] in files, as in the
+// canonical layout.
+func beginTuned(t *testing.T, b *Backend, seed uint64) {
+	t.Helper()
+	s := b.model.shape
+	state := make([]float32, s.StateLen())
+	for i := range s.Layers {
+		first, last := s.StatePart(i, rwkv.PartWKV)
+		spread(0, 1).fill(state[first:last], 0, last-first, hashName(rwkv.LayerName(i, "att.time_state"), seed))
+	}
+	if err := b.WriteSlot(0, state); err != nil {
+		t.Fatal(err)
 	}
 }

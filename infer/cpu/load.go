@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"rookery/infer/checkpoint"
@@ -57,7 +58,7 @@ func (l *loader) build(s rwkv.Shape) (*model, error) {
 func (l *loader) tensor(place any, name string, spec rwkv.TensorSpec, s rwkv.Shape) {
 	switch p := place.(type) {
 	case *[]float32:
-		*p = l.vector(name, spec.Len(s))
+		*p = l.vector(name, spec, s)
 	case **kernel.Matrix:
 		if sizes := spec.Sizes(s); spec.Kind == rwkv.LowRank {
 			*p = l.lowRank(name, part{in: sizes[0], out: sizes[1], stride: sizes[1], of: spec.Len(s)})
@@ -73,11 +74,19 @@ func (l *loader) tensor(place any, name string, spec rwkv.TensorSpec, s rwkv.Sha
 	}
 }
 
-func (l *loader) vector(name string, n int) []float32 {
+func (l *loader) vector(name string, spec rwkv.TensorSpec, s rwkv.Shape) []float32 {
 	if l.err != nil {
 		return nil
 	}
-	v, err := l.src.vector(name, n)
+	if spec.Log != "" {
+		if v, err := l.src.vector(spec.LogName(name), spec.Len(s)); err == nil {
+			for i, x := range v {
+				v[i] = float32(math.Exp(float64(x)))
+			}
+			return v
+		}
+	}
+	v, err := l.src.vector(name, spec.Len(s))
 	l.err = err
 	return v
 }

@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
 	"rookery/infer/checkpoint"
@@ -23,6 +24,15 @@ const (
 type distribution struct {
 	mid, half float32
 	ramp      bool
+}
+
+// weights are what tensors are like, by name.
+type weights map[string]distribution
+
+// with are both.
+func (w weights) with(more weights) weights {
+	maps.Copy(w, more)
+	return w
 }
 
 // spread is a uniform distribution with a standard deviation. Sums over a row of such

@@ -141,8 +141,7 @@ func v6Of(l layer) *v6TimeMix {
 // v6Weights are what synthetic weights of a layer are like.
 func v6Weights(s rwkv.Shape) map[string]distribution {
 	shift, ffnShift := between(0.2, 0.8), between(0, 0.3)
-	w := linearWeights(s)
-	for name, d := range map[string]distribution{
+	return linearWeights(s).with(weights{
 		"att.time_maa_x": shift, "att.time_maa_w": shift, "att.time_maa_k": shift,
 		"att.time_maa_v": shift, "att.time_maa_r": shift, "att.time_maa_g": shift,
 		"att.time_maa_w1": scaled(0.3, s.Embed),
@@ -154,16 +153,13 @@ func v6Weights(s rwkv.Shape) map[string]distribution {
 		"att.time_faaaa":    spread(0.3, 0.3),
 
 		"ffn.time_maa_k": ffnShift, "ffn.time_maa_r": ffnShift,
-	} {
-		w[name] = d
-	}
-	return w
+	})
 }
 
 // linearWeights are those that RWKV-4, 5 and 6 have in common.
-func linearWeights(s rwkv.Shape) map[string]distribution {
+func linearWeights(s rwkv.Shape) weights {
 	residual := 1 / math.Sqrt(2*float64(s.Layers))
-	return map[string]distribution{
+	return weights{
 		"ln1.weight": around1,
 		"ln1.bias":   spread(0, 0.05),
 		"ln2.weight": around1,

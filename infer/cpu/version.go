@@ -20,8 +20,12 @@ type version struct {
 
 // versions are those that the CPU runs.
 var versions = map[rwkv.Version]version{
-	rwkv.V6: {newV6Layer, newV6, v6Weights},
-	rwkv.V7: {newV7Layer, newV7, v7Weights},
+	rwkv.V4:  {newV4Layer, newV4, v4Weights},
+	rwkv.V50: {newV5Layer, newV5, v5Weights},
+	rwkv.V51: {newV5Layer, newV5, v5Weights},
+	rwkv.V52: {newV5Layer, newV5, v5Weights},
+	rwkv.V6:  {newV6Layer, newV6, v6Weights},
+	rwkv.V7:  {newV7Layer, newV7, v7Weights},
 }
 
 // checkVersion says that the CPU does not run a model's version, or nil.

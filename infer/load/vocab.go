@@ -76,7 +76,14 @@ func fits(t *tokenizer.Tokenizer, shape rwkv.Shape) error {
 	return nil
 }
 
-// vocabBeside looks for a vocabulary in the model's directory: a text file
+// isVocabName says whether a file may be a vocabulary: a text file, or the JSON file of
+// a tokenizer.
+func isVocabName(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".txt" || ext == ".json" && strings.Contains(name, "tokenizer")
+}
+
+// vocabBeside looks for a vocabulary in the model's directory: a file
 // that reads as one and fits, those with "vocab" in their names first.
 func vocabBeside(ctx context.Context, model string, shape rwkv.Shape) *tokenizer.Tokenizer {
 	entries, err := os.ReadDir(filepath.Dir(model))
@@ -85,7 +92,7 @@ func vocabBeside(ctx context.Context, model string, shape rwkv.Shape) *tokenizer
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".txt") {
+		if e.Type().IsRegular() && isVocabName(strings.ToLower(e.Name())) {
 			names = append(names, e.Name())
 		}
 	}

@@ -137,17 +137,7 @@ func (s *survey) version() Version {
 			return v
 		}
 	}
-	switch {
-	case !s.has("att.time_decay") || !s.has("att.key.weight"):
-		return Unknown
-	case !s.has("att.ln_x.weight"):
-		return V4
-	case !s.has("att.gate.weight"):
-		return V50
-	case len(s.dims("att.time_decay")) < 2:
-		return V51
-	}
-	return V52
+	return Unknown
 }
 
 // relative names architectures that share tensors with a version and compute
@@ -155,6 +145,8 @@ func (s *survey) version() Version {
 func (s *survey) relative() string {
 	swiglu := s.has("ffn.down.weight")
 	switch {
+	case s.hasPart("rosa"):
+		return "RWKV-8 (ROSA)"
 	case swiglu && s.has("att.x_a"):
 		return "ARWKV (xa070), a SwiGLU relative of RWKV-7"
 	case swiglu && s.has("att.k0"):
@@ -188,20 +180,16 @@ func (s *survey) shape(v Version) Shape {
 	}
 	if a := out.arch(); a != nil {
 		a.complete(s, &out)
-	} else {
-		s.foreignHeads(&out)
 	}
 	return out
 }
 
-// foreignHeads reads the heads of a version that cannot be run.
-func (s *survey) foreignHeads(out *Shape) {
-	switch d := s.dims("att.time_decay"); {
-	case len(d) == 2 && out.Version == V52:
-		out.Heads, out.HeadSize = d[0], d[1]
-	case len(d) == 1 && d[0] > 0 && (out.Version == V50 || out.Version == V51):
-		out.Heads, out.HeadSize = d[0], out.Embed/d[0]
+// embed is the number of channels, or 0.
+func (s *survey) embed() int {
+	if d, ok := s.src.Dims("emb.weight"); ok && len(d) == 2 {
+		return d[1]
 	}
+	return 0
 }
 
 // heads reads the heads from a tensor [heads, head size] of layer 0.

@@ -6,7 +6,9 @@ import "slices"
 const (
 	PartAttShift = "att shift" // [C]: the time mix's input for the last token
 	PartFFNShift = "ffn shift" // [C]: the channel mix's input for the last token
-	PartWKV      = "wkv"       // [H, N value rows, N key columns]
+	PartWKV      = "wkv"       // [H, N value rows, N key columns]; RWKV-4: the sums [C, 1, 1]
+	PartWeights  = "weights"   // [C] of RWKV-4: the sums of weights
+	PartExponent = "exponent"  // [C] of RWKV-4: the logarithm that both sums are divided by
 )
 
 // A StatePart is one array of a layer's state. In the canonical layout it is

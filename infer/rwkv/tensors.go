@@ -46,7 +46,13 @@ type TensorSpec struct {
 	// NotFirst is set where layer 0 has no use for the tensor: it may be
 	// absent there, or present in any shape, and is not read.
 	NotFirst bool
+	// Log is the name under which some files have the logarithm of the tensor
+	// instead, like Name without "blocks.N."; empty: none do.
+	Log string
 }
+
+// LogName is the full name of the logarithm of a tensor with a full name.
+func (t TensorSpec) LogName(name string) string { return strings.TrimSuffix(name, t.Name) + t.Log }
 
 // outerTensors are those of every version.
 var outerTensors = []TensorSpec{

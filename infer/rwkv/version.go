@@ -26,10 +26,10 @@ var versions = [...]struct {
 	arch     architecture
 }{
 	Unknown: {name: "an unknown architecture"},
-	V4:      {name: "RWKV-4", id: "x040"},
-	V50:     {name: "RWKV-5.0", id: "x050"},
-	V51:     {name: "RWKV-5.1", id: "x051"},
-	V52:     {name: "RWKV-5.2", id: "x052"},
+	V4:      {name: "RWKV-4", id: "x040", arch: v4{}},
+	V50:     {name: "RWKV-5.0", id: "x050", arch: v5{V50}},
+	V51:     {name: "RWKV-5.1", id: "x051", arch: v5{V51}},
+	V52:     {name: "RWKV-5.2", id: "x052", arch: v5{V52}},
 	V6:      {name: "RWKV-6", id: "x060", arch: v6{}},
 	V7:      {name: "RWKV-7", id: "x070", arch: v7{}},
 }

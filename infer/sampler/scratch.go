@@ -17,8 +17,9 @@ type scratch struct {
 	mass       []uint64    // the mass of each block
 	summed     summed      // what sumMass last did
 	changed    []int32     // tokens whose z is not their raw logit
-	restricted bool        // and there are others, which no list has
+	reweighed  bool        // and there are others, which no list has
 	candidates []candidate // in ascending order of ids
+	copied     []candidate
 	bins       histogram
 }
 

@@ -140,6 +140,24 @@ func TestTunedStateFitsOlderVersions(t *testing.T) {
 	}
 }
 
+// RWKV-4 has no matrices for a trainer's file.
+func TestStatesWithoutMatrices(t *testing.T) {
+	shape := rwkv.Shape{Version: rwkv.V4, Layers: 2, Embed: 6, Heads: 6, HeadSize: 1}
+	s := &State{Name: "old", Kind: Saved, Shape: shape, Snapshot: &infer.Snapshot{State: make([]float32, shape.StateLen())}}
+	if err := s.Write(io.Discard, Pth); err == nil || !strings.Contains(err.Error(), "write it as .rkstate") {
+		t.Error(err)
+	}
+	s.Snapshot.State[5] = 3
+	data, err := s.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back State
+	if err := back.UnmarshalBinary(data); err != nil || back.Shape != shape || !slices.Equal(back.Snapshot.State, s.Snapshot.State) {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
 func TestReadTuned(t *testing.T) {
 	offset := tensor{"blocks.0.att.time_offset", "F32", []int{8}, make([]float32, 8)}
 	model := []tensor{

@@ -33,10 +33,11 @@ type Options struct {
 	WithoutOffset bool
 }
 
-// Bounds of a state; the largest released models have 61 layers of 64 heads.
+// Bounds of a state; the largest released models have 61 layers of 64 heads, or 5,120
+// channels that count as heads of their own.
 const (
 	maxLayers   = 512
-	maxHeads    = 1 << 12
+	maxHeads    = 1 << 16
 	maxHeadSize = 256
 )
 

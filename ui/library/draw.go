@@ -168,7 +168,7 @@ func (s *list) listLines(th theme.Theme, inner int) []string {
 			if s.shows == inBin {
 				when = r.c.Deleted
 			}
-			title := style.Render(s.mark(th, r.c) + kit.TitleOf(r.c)) + detail.Render(s.note(r.c))
+			title := style.Render(s.mark(th, r.c)+kit.TitleOf(r.c)) + detail.Render(s.note(r.c))
 			lines = append(lines, spreadIn(style, title, detail.Render(kit.FormatAge(s.now, when)), inner))
 		}
 		if r.found != nil {

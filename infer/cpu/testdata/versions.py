@@ -20,11 +20,18 @@ from golden import between, constant, fill, hash_name, scaled, sparse_key, sprea
 
 os.environ["RWKV_V7_ON"] = V7_ON
 
-# version, layers, embed, head size, ffn, vocab, ranks, seed
+# version, layers, embed, head size, ffn, vocab, ranks, seed, with a tuned state
 SHAPES = [
-    ("x060", 3, 128, 64, 448, 256, (32, 64), 1),
-    ("x060", 1, 40, 8, 140, 256, (5, 7), 2),
-    ("x060", 2, 256, 128, 300, 256, (8, 12), 3),
+    ("x060", 3, 128, 64, 448, 256, (32, 64), 1, False),
+    ("x060", 1, 40, 8, 140, 256, (5, 7), 2, False),
+    ("x060", 2, 256, 128, 300, 256, (8, 12), 3, False),
+    ("x060", 2, 96, 32, 336, 256, (16, 16), 4, True),
+    ("x052", 3, 128, 64, 448, 256, (0, 0), 5, False),
+    ("x052", 1, 48, 16, 100, 256, (0, 0), 6, False),
+    ("x051", 2, 128, 64, 448, 256, (0, 0), 7, False),
+    ("x050", 2, 72, 24, 252, 256, (0, 0), 8, False),
+    ("x040", 3, 128, 1, 512, 256, (0, 0), 9, False),
+    ("x040", 1, 40, 1, 140, 256, (0, 0), 10, False),
 ]
 MARKS = (1, 70, 1070)  # tokens read; the first 70 are the prompt
 AROUND1, SMALL = between(0.8, 1.2), spread(0, 0.05)
@@ -73,7 +80,43 @@ def x060(layers, c, size, ffn, ranks):
     }
 
 
-VERSIONS = {"x060": x060}
+def blended(layers, c, ffn):
+    """blendedWeights of ../v5.go"""
+    shift, ffn_shift = between(0.2, 0.8), between(0.7, 1)
+    return common(layers, c, ffn) | {"att.time_mix_" + x: ((c,), shift) for x in "kvr"} | {
+        "ffn.time_mix_k": ((c,), ffn_shift),
+        "ffn.time_mix_r": ((c,), ffn_shift),
+    }
+
+
+def x05(layers, c, ffn, each, gated):
+    out = blended(layers, c, ffn) | head_norm(c) | {
+        "att.time_decay": (each, between(-5, 0.5)),
+        "att.time_faaaa": (each, between(0.1, 0.8)),
+    }
+    return out | gate(c) | {"att.time_mix_g": ((c,), between(0.2, 0.8))} if gated else out
+
+
+def x052(layers, c, size, ffn, _):
+    return x05(layers, c, ffn, (c // size, size), True)
+
+
+def x051(layers, c, size, ffn, _):
+    return x05(layers, c, ffn, (c // size,), True)
+
+
+def x050(layers, c, size, ffn, _):
+    return x05(layers, c, ffn, (c // size,), False)
+
+
+def x040(layers, c, size, ffn, _):
+    return blended(layers, c, ffn) | {
+        "att.time_decay": ((c,), between(-5, 1)),
+        "att.time_first": ((c,), between(-1, 1)),
+    }
+
+
+VERSIONS = {"x040": x040, "x050": x050, "x051": x051, "x052": x052, "x060": x060}
 
 
 def specs(version, layers, c, size, ffn, vocab, ranks):
@@ -89,10 +132,13 @@ def specs(version, layers, c, size, ffn, vocab, ranks):
 
 
 def golden(case, folder):
-    version, layers, c, size, ffn, vocab, ranks, seed = case
+    version, layers, c, size, ffn, vocab, ranks, seed, tuned = case
     z = {}
     for key, shape, dist in specs(version, layers, c, size, ffn, vocab, ranks):
         z[key] = torch.from_numpy(fill(dist, math.prod(shape), hash_name(key, seed))).reshape(shape)
+    for i in range(layers if tuned else 0):
+        key, n = f"blocks.{i}.att.time_state", c * size
+        z[key] = torch.from_numpy(fill(spread(0, 1), n, hash_name(key, seed))).reshape(c // size, size, size)
     path = os.path.join(folder, version)
     torch.save(z, path + ".pth")
     from rwkv.model import RWKV
@@ -111,13 +157,14 @@ def golden(case, folder):
             })
     return {
         "version": version, "layers": layers, "embed": c, "headSize": size, "ffn": ffn,
-        "vocab": vocab, "ranks": ranks, "seed": seed, "stride": 1, "marks": marks,
+        "vocab": vocab, "ranks": ranks, "seed": seed, "tuned": tuned, "stride": 1, "marks": marks,
     }
 
 
 def main():
     out, sys.stdout = sys.stdout, sys.stderr  # the package prints while loading
     np.seterr(over="ignore")
+    torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         cases = [golden(case, folder) for case in SHAPES]
     json.dump(cases, out, indent=1)
