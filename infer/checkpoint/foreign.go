@@ -16,7 +16,7 @@ func refuseForeignNames(f *File) error {
 	}
 	switch {
 	case has(func(n string) bool {
-		return strings.HasSuffix(n, "_proj.lora_A.weight") || strings.HasPrefix(n, "base_model.model.")
+		return strings.HasSuffix(n, "_proj.lora_A.weight") || strings.HasPrefix(n, "base_model.model.") && !strings.Contains(n, ".blocks.") && !strings.Contains(n, ".head.")
 	}):
 		return refuse("use an adapter of RWKV-PEFT or RWKV-LM-RLHF", "this is a Hugging Face PEFT adapter")
 	case has(func(n string) bool {

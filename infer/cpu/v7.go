@@ -72,9 +72,9 @@ type v7 struct {
 
 // v7Regions are the bodies of parallel regions, made once.
 type v7Regions struct {
-	shiftAtt, runHeads            func(i int)
-	route, square, gather, settle func(i int)
-	tanh, sigmoid                 func(lo, hi int)
+	shiftAtt, runHeads                  func(i int)
+	route, bend, square, gather, settle func(i int)
+	tanh, sigmoid                       func(lo, hi int)
 }
 
 // v7Batches are the batches of a step, [tokens, ...], beside those of every
@@ -97,7 +97,7 @@ func newV7(r *runner, arena *kernel.Arena) (program, error) {
 	p := &v7{blocks: newBlocks(r, arena), act: v7Batches{activations: &r.act}}
 	p.regions = v7Regions{
 		shiftAtt: p.shiftAtt, runHeads: p.runHeads,
-		route: p.routeTokens, square: p.squareTokens, gather: p.gatherTokens, settle: p.settleTokens,
+		route: p.routeTokens, bend: p.bendTokens, square: p.squareTokens, gather: p.gatherTokens, settle: p.settleTokens,
 		tanh: p.tanhDecay, sigmoid: p.sigmoidGate,
 	}
 	p.experts.have, p.experts.run = p.haveExperts, p.runExperts
