@@ -24,7 +24,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	m := New(ctx, o)
 	defer m.quit()
-	defer m.keepDrafts()
+	defer m.saveDrafts()
 	m.setASCII(asciiOnly(os.Getenv))
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithFPS(drawFPS),
