@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"rookery/untrusted"
 )
 
 // partSize is how many bytes are asked for at a time.
@@ -65,7 +67,7 @@ func newTransfer(c *Client, item Item, file *os.File, part int64, report func(do
 
 // resume takes over what an earlier process wrote down, if it is of the same file.
 func (t *transfer) resume() {
-	data, err := os.ReadFile(t.journal)
+	data, err := untrusted.Read(context.Background(), t.journal, maxListing)
 	var old progress
 	if err != nil || json.Unmarshal(data, &old) != nil {
 		return
