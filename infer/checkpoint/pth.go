@@ -131,7 +131,7 @@ func (a *archive) bytes(name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return raw, a.image.verify(member{name, off, n, a.entries[name].CRC32}, func(int64) error { return nil })
+	return raw, a.image.verify(member{name, off, n, a.entries[name].CRC32, a.image}, func(int64) error { return nil })
 }
 
 // small returns a short text entry, empty when there is none.
@@ -188,7 +188,7 @@ func (a *archive) members() ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, member{name, off, n, entry.CRC32})
+		all = append(all, member{name, off, n, entry.CRC32, a.image})
 	}
 	slices.SortFunc(all, func(x, y member) int { return cmp.Compare(x.off, y.off) })
 	return all, nil
@@ -244,7 +244,7 @@ func (a *archive) tensor(name string, v pyTensor) (*Tensor, error) {
 	if contiguous(shape, stride) {
 		stride = nil
 	}
-	in := &member{"data/" + v.storage.key, off, length, a.entries["data/"+v.storage.key].CRC32}
+	in := &member{"data/" + v.storage.key, off, length, a.entries["data/"+v.storage.key].CRC32, a.image}
 	return &Tensor{Name: name, DType: v.storage.dtype, Shape: shape, image: a.image, member: in, offset: off + v.offset*size, stride: stride}, nil
 }
 

@@ -65,7 +65,7 @@ func openSafetensors(m *image) (*File, error) {
 	if err := checkGaps(sorted, m.length-data); err != nil {
 		return nil, err
 	}
-	return f, f.fromWebRWKV()
+	return f, nil
 }
 
 // parseHeader reads the JSON token by token, to find names that occur twice.
