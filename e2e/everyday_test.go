@@ -3,7 +3,9 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"rookery/sessions"
 )
@@ -123,4 +125,27 @@ func TestManyForks(t *testing.T) {
 	x.see(composerHint)
 	x.keys("C-o")
 	x.see("Conversations (33)", "32 copies")
+}
+
+// What was written and not sent is there again after a kill, in every tab.
+func TestDraftsSurviveAKill(t *testing.T) {
+	home := t.TempDir()
+	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "8")
+	x.see(composerHint)
+	x.say("Tell me a story.", 1)
+	x.typed("and then")
+	x.keys("C-t")
+	x.see("2 New chat")
+	x.typed("in a new chat")
+	x.see("in a new chat")
+	time.Sleep(time.Second) // it is saved a tenth of a second later
+	x.signal(syscall.SIGKILL)
+	x.see("exit:137")
+	x.tmux("respawn-pane", "-k", "sh") // the terminal was left as the program had it
+	x.start(program(t), "--seed", "1", "--max-tokens", "8")
+	x.see("2 New chat", "in a new chat")
+	x.keys("M-1")
+	x.see("and then")
+	x.keys("C-q")
+	x.see("exit:0")
 }

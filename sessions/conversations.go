@@ -10,21 +10,21 @@ import (
 )
 
 const conversationColumns = `id, title, named, system, think, preset, sampling, created, updated, head,
-	tip, base, pinned, archived, deleted, adapter, mix, copy_of`
+	tip, base, pinned, archived, deleted, adapter, mix, copy_of, form`
 
 // scanner is what *sql.Row and *sql.Rows share.
 type scanner interface{ Scan(dest ...any) error }
 
 func scanConversation(row scanner) (turn.Conversation, error) {
 	var c turn.Conversation
-	var sampling, mix string
+	var sampling, mix, form string
 	var created, updated, deleted int64
 	if err := row.Scan(&c.ID, &c.Title, &c.Named, &c.System, &c.Think, &c.Preset, &sampling, &created, &updated, &c.Head,
-		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted, &c.Adapter, &mix, &c.CopyOf); err != nil {
+		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted, &c.Adapter, &mix, &c.CopyOf, &form); err != nil {
 		return c, err
 	}
 	c.Created, c.Updated, c.Deleted = decodeTime(created), decodeTime(updated), decodeTime(deleted)
-	c.Sampling, c.Mix = samplingOrDefault(sampling), mixOrNone(mix)
+	c.Sampling, c.Mix, c.Form = samplingOrDefault(sampling), mixOrNone(mix), formOrNone(form)
 	return c, nil
 }
 
@@ -74,14 +74,18 @@ func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c turn.Convers
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	form, err := encodeForm(c.Form)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET title = excluded.title, named = excluded.named, system = excluded.system,
 			think = excluded.think, preset = excluded.preset, sampling = excluded.sampling,
 			updated = excluded.updated, head = excluded.head, tip = excluded.tip, base = excluded.base,
 			pinned = excluded.pinned, archived = excluded.archived, deleted = excluded.deleted,
-			adapter = excluded.adapter, mix = excluded.mix, copy_of = excluded.copy_of`,
+			adapter = excluded.adapter, mix = excluded.mix, copy_of = excluded.copy_of, form = excluded.form`,
 		c.ID, c.Title, c.Named, c.System, string(c.Think), c.Preset, sampling, encodeTime(c.Created), encodeTime(c.Updated), c.Head,
-		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted), c.Adapter, mix, c.CopyOf)
+		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted), c.Adapter, mix, c.CopyOf, form)
 	return err
 }
 

@@ -3,11 +3,13 @@ package sessions
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/infer/grammar"
 	"rookery/infer/sampler"
 	"rookery/infer/statefile"
 )
@@ -34,6 +36,34 @@ func mixOrNone(text string) turn.Mix {
 	return m
 }
 
+// encodeForm is a form as JSON; none is an empty text.
+func encodeForm(spec grammar.Spec) (string, error) {
+	if spec.Kind == grammar.KindNone {
+		return "", nil
+	}
+	return encode(spec)
+}
+
+// decodeForm is the inverse of encodeForm.
+func decodeForm(text string) (spec grammar.Spec, err error) {
+	if text == "" {
+		return spec, nil
+	}
+	if err := json.Unmarshal([]byte(text), &spec); err != nil {
+		return grammar.Spec{}, fmt.Errorf("form: %w (%w)", ErrDamaged, err)
+	}
+	return spec, nil
+}
+
+// formOrNone is decodeForm, or no form.
+func formOrNone(text string) grammar.Spec {
+	spec, err := decodeForm(text)
+	if err != nil {
+		return grammar.Spec{}
+	}
+	return spec
+}
+
 // checkSettings decodes what who reads would go on without.
 func (s *Store) checkSettings(ctx context.Context) ([]Problem, error) {
 	var bad []Problem
@@ -42,6 +72,10 @@ func (s *Store) checkSettings(ctx context.Context) ([]Problem, error) {
 		decode      func(text [2]string) error
 	}{
 		{`SELECT id, sampling, mix FROM conversations ORDER BY id`, "the settings of conversation %s, which goes on with the defaults", decodeConversationSettings},
+		{`SELECT id, form, '' FROM conversations ORDER BY id`, "the form of the answers in conversation %s", func(text [2]string) error {
+			_, err := decodeForm(text[0])
+			return err
+		}},
 		{`SELECT id, usage, '' FROM turns ORDER BY id`, "how long turn %s took", func(text [2]string) error {
 			_, err := decodeUsage(text[0])
 			return err

@@ -244,6 +244,7 @@ func (m *Model) editLast(arg string) tea.Cmd {
 // owner closes it.
 func (m *Model) leave(string) tea.Cmd {
 	m.leaving = true
+	m.saveDrafts()
 	m.saveLayout()
 	m.quit()
 	return tea.Quit

@@ -87,6 +87,8 @@ func (k *treeCheck) checkConversation(c *turn.Conversation) error {
 		return fmt.Errorf("its head is turn %d, which is not there", c.Head)
 	case c.Tip != 0 && k.roles[c.Tip] == 0:
 		return fmt.Errorf("its tip is turn %d, which is not there", c.Tip)
+	case len(c.Form.Text) > importText:
+		return fmt.Errorf("the form of its answers has %d bytes; %d can be read", len(c.Form.Text), importText)
 	case len(c.System) > importText:
 		return fmt.Errorf("its system prompt has %d bytes; %d can be read", len(c.System), importText)
 	case !storableTime(c.Created) || !storableTime(c.Updated):

@@ -160,11 +160,11 @@ func (a *app) checkAdapter(cmd *cobra.Command, f adapterFlags) error {
 // how far the logits differ.
 func checkAdapterOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlags) error {
 	tokens := e.Model().Tokenizer.Encode(nil, "User:")
-	with, err := f.computeLogits(cmd.Context(), c, e, tokens)
+	with, err := f.computeLogits(cmd.Context(), c, e, infer.Request{Tokens: tokens})
 	if err != nil {
 		return err
 	}
-	without, err := logitsWithAdapter(cmd.Context(), e, tokens, "")
+	without, err := computeLogits(cmd.Context(), e, infer.Request{Tokens: tokens})
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,7 @@ import (
 	"rookery/infer"
 	"rookery/infer/load"
 	"rookery/infer/sampler"
+	"rookery/ui/terminal"
 )
 
 // An app holds what the subcommands share: the path of the configuration, and the
@@ -233,6 +234,9 @@ func findPreset(presets []prompt.Preset, m *infer.Model, name string) (prompt.Pr
 
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(f any) bool {
+	if _, ok := f.(*terminal.Writer); ok {
+		return true
+	}
 	file, ok := f.(*os.File)
 	return ok && isTerminalFile(file)
 }

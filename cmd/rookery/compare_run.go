@@ -89,7 +89,7 @@ func (b *comparison) printSummary(cmd *cobra.Command, results []comparedJSON, o 
 			Results []comparedJSON `json:"results"`
 		}{table, results})
 	case o.jsonl:
-		return printTable(cmd.ErrOrStderr(), table, b.reference >= 0)
+		return printTable(cleaned(cmd.ErrOrStderr()), table, b.reference >= 0)
 	}
 	return printTable(cmd.OutOrStdout(), table, b.reference >= 0)
 }

@@ -11,12 +11,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"rookery/untrusted"
 	"strings"
 	"syscall"
 
+	"rookery/untrusted"
+
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
+
+	"rookery/ui/terminal"
 )
 
 // version is set by the linker.
@@ -87,11 +90,30 @@ func (a *app) awaitInterrupt(ctx context.Context, end func()) {
 	}
 }
 
-// printError writes one line to standard error.
+// longestError is how many characters of an error are printed.
+const longestError = 1000
+
+// printError writes one line to standard error. Names of files and what files say
+// stand in it.
 func printError(w io.Writer, _ fang.Styles, err error) {
 	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, context.Canceled) {
-		_, _ = fmt.Fprintf(w, "rookery: %s\n", untrusted.Message(err))
+		text := strings.ReplaceAll(strings.TrimSpace(untrusted.Message(err)), "\n", "; ")
+		_, _ = fmt.Fprintf(w, "rookery: %s\n", terminal.Line(text, longestError))
 	}
+}
+
+// cleanOutput cleans what a command prints, if it prints to a terminal. To a file or a
+// pipe the bytes go as they are.
+func cleanOutput(cmd *cobra.Command, _ []string) {
+	cmd.SetOut(cleaned(cmd.OutOrStdout()))
+}
+
+// cleaned is an output that cleans what goes to a terminal.
+func cleaned(out io.Writer) io.Writer {
+	if isTerminal(out) {
+		return terminal.NewWriter(out)
+	}
+	return out
 }
 
 func exitCode(err error) int {
@@ -118,6 +140,7 @@ func newRoot(a *app) *cobra.Command {
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    a.runChat,
 	}
+	root.PersistentPreRun = cleanOutput
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitWith(exitUsage, err) })
 	a.globalFlags(root.PersistentFlags())
 	a.chatAllFlags(root.Flags())

@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"rookery/ui/terminal"
+
 	"golang.org/x/term"
 )
 
@@ -60,7 +62,7 @@ func (m *meter) clear() {
 func (m *meter) noteTo(w io.Writer) func(line string) {
 	return func(line string) {
 		m.clear()
-		_, _ = fmt.Fprintf(w, "rookery: %s\n", line)
+		_, _ = fmt.Fprintf(w, "rookery: %s\n", terminal.Line(line, longestError))
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"rookery/chat/turn"
 	"rookery/sessions"
+	"rookery/ui/terminal"
 )
 
 // conversationJSON is a conversation as --json gives it.
@@ -109,8 +109,8 @@ func conversationMarks(c turn.Conversation) string {
 	return "  (" + strings.Join(marks, ", ") + ")"
 }
 
-// oneLine puts a text on one line and removes control sequences.
-func oneLine(text string) string { return ansi.Strip(strings.Join(strings.Fields(text), " ")) }
+// oneLine puts a text on one line that a terminal can show.
+func oneLine(text string) string { return terminal.Line(text, 0) }
 
 // hitJSON is what a search found, as --json gives it.
 type hitJSON struct {

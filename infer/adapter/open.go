@@ -103,6 +103,7 @@ type reader struct {
 	infos   map[int]*checkpoint.Tensor
 	closers []*checkpoint.File
 	digests []string // of the adapter's file, and of its init file
+	blocks  string   // direction of blocks that some of the tensors tell
 	out     Adapter
 }
 
@@ -123,6 +124,9 @@ func (r *reader) read() (*Adapter, error) {
 		return nil, err
 	}
 	r.out.Fingerprint = r.fingerprint()
+	if err := r.findDirection(); err != nil {
+		return nil, err
+	}
 	for _, at := range slices.SortedFunc(maps.Keys(r.groups), compareProducts) {
 		if at.expert >= 0 {
 			continue
@@ -181,14 +185,14 @@ func (r *reader) sort() error {
 		case partNone:
 			return refuse(name, "no kind of adapter that is known has such a tensor", "")
 		case partReplaced:
-			name := strings.TrimPrefix(name, "model.")
+			name := plainName(name)
 			if err := r.replace(name, t, known[name]); err != nil {
 				return err
 			}
 		case partState:
 			r.out.HasState = true
 		case partOffset:
-			if err := r.replace(strings.TrimPrefix(name, "model."), t, []int{r.shape.Embed}); err != nil {
+			if err := r.replace(plainName(name), t, []int{r.shape.Embed}); err != nil {
 				return err
 			}
 		case partRouter:
@@ -286,12 +290,23 @@ func (r *reader) complete() error {
 	}
 	for i := range r.out.Layers {
 		l := &r.out.Layers[i]
-		if l.Experts == nil && len(l.Deltas) == 0 && !r.onlyHead() {
+		if l.Experts == nil && len(l.Deltas) == 0 && !r.onlyHead() && !r.replacesIn(i) {
 			return refuse(rwkv.LayerName(i, "*"), "nothing for this layer, and something for others",
 				"the file is cut short; if it was trained on part of the layers, give partial")
 		}
 	}
 	return nil
+}
+
+// replacesIn says whether tensors of a layer are replaced: some trainers train single
+// layers as a whole.
+func (r *reader) replacesIn(layer int) bool {
+	for name := range r.out.Replaced {
+		if strings.HasPrefix(name, rwkv.LayerName(layer, "")) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) onlyHead() bool {

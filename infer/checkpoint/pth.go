@@ -6,9 +6,10 @@ import (
 	"errors"
 	"io"
 	"math"
-	"rookery/untrusted"
 	"slices"
 	"strings"
+
+	"rookery/untrusted"
 )
 
 // maxDirectory bounds the zip directory in bytes; the largest released models
@@ -132,7 +133,7 @@ func (a *archive) bytes(name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return raw, a.image.verify(member{name, off, n, a.entries[name].CRC32}, func(int64) error { return nil })
+	return raw, a.image.verify(member{name, off, n, a.entries[name].CRC32, a.image}, func(int64) error { return nil })
 }
 
 // small returns a short text entry, empty when there is none.
@@ -189,7 +190,7 @@ func (a *archive) members() ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, member{name, off, n, entry.CRC32})
+		all = append(all, member{name, off, n, entry.CRC32, a.image})
 	}
 	slices.SortFunc(all, func(x, y member) int { return cmp.Compare(x.off, y.off) })
 	return all, nil
@@ -245,7 +246,7 @@ func (a *archive) tensor(name string, v pyTensor) (*Tensor, error) {
 	if contiguous(shape, stride) {
 		stride = nil
 	}
-	in := &member{"data/" + v.storage.key, off, length, a.entries["data/"+v.storage.key].CRC32}
+	in := &member{"data/" + v.storage.key, off, length, a.entries["data/"+v.storage.key].CRC32, a.image}
 	return &Tensor{Name: name, DType: v.storage.dtype, Shape: shape, image: a.image, member: in, offset: off + v.offset*size, stride: stride}, nil
 }
 

@@ -7,8 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"rookery/untrusted"
 	"slices"
+
+	"rookery/untrusted"
 )
 
 // maxHeader bounds the JSON header of a safetensors file in bytes; the largest
@@ -66,7 +67,7 @@ func openSafetensors(m *image) (*File, error) {
 	if err := checkGaps(sorted, m.length-data); err != nil {
 		return nil, err
 	}
-	return f, f.fromWebRWKV()
+	return f, nil
 }
 
 // parseHeader reads the JSON token by token, to find names that occur twice.

@@ -21,7 +21,7 @@ type golden struct {
 	Name                                string
 	Version                             string // ID; empty: x070
 	Layers, Embed, HeadSize, FFN, Vocab int
-	Ranks                               [4]int
+	Ranks                               rwkv.Ranks
 	Seed                                uint64
 	Stride                              int
 	Tuned                               bool // it begins from a state
@@ -69,7 +69,7 @@ func (g golden) shape() rwkv.Shape {
 	}
 	return rwkv.Shape{
 		Version: version, Layers: g.Layers, Embed: g.Embed, Heads: g.Embed / g.HeadSize, HeadSize: g.HeadSize,
-		FFN: g.FFN, Vocab: g.Vocab, Ranks: rwkv.Ranks{g.Ranks[0], g.Ranks[1], g.Ranks[2], g.Ranks[3]},
+		FFN: g.FFN, Vocab: g.Vocab, Ranks: g.Ranks,
 	}
 }
 

@@ -17,7 +17,8 @@ CREATE TABLE conversations (
   pinned   INTEGER NOT NULL,
   archived INTEGER NOT NULL,
   deleted  INTEGER NOT NULL, -- when; 0: it was not
-  copy_of  INTEGER NOT NULL  -- the conversation that it is still no more than a copy of; 0: it has something of its own
+  copy_of  INTEGER NOT NULL, -- the conversation that it is still no more than a copy of; 0: it has something of its own
+  form     TEXT    NOT NULL  -- JSON of what the answers are held to; '': nothing
 ) STRICT;
 CREATE INDEX conversations_by_update ON conversations (updated);
 

@@ -9,13 +9,14 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"rookery/ui/markdown/syntax"
+	"rookery/ui/terminal"
 )
 
 // CodeBlocks returns the code of every block of it in a text, without the
 // indentation of its container. Every line ends in a line break.
 func CodeBlocks(text string) []string {
-	var c cleaner
-	src := c.flush(c.clean(nil, text))
+	c := terminal.Cleaner{Show: true}
+	src := c.Flush(c.Append(nil, text))
 	doc := parse(src, nil)
 	var blocks []string
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

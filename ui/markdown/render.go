@@ -6,14 +6,15 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"rookery/ui/markdown/syntax"
+	"rookery/ui/terminal"
 	"rookery/ui/theme"
 )
 
 // Render renders a whole text to lines of at most width cells. It is safe for
 // concurrent use.
 func Render(text string, th theme.Theme, width int) []string {
-	var c cleaner
-	src := c.flush(c.clean(nil, text))
+	c := terminal.Cleaner{Show: true}
+	src := c.Flush(c.Append(nil, text))
 	r := newRenderer(th, width)
 	r.exact = true
 	doc := parse(src, nil)

@@ -4,6 +4,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 
+	"rookery/ui/terminal"
 	"rookery/ui/theme"
 )
 
@@ -14,7 +15,7 @@ import (
 // context. A Stream is not safe for concurrent use.
 type Stream struct {
 	limits limits
-	clean  cleaner
+	clean  terminal.Cleaner
 	r      *renderer
 	work   int // bytes read and lines made so far, for tests
 
@@ -40,6 +41,7 @@ type limits struct {
 // New returns an empty stream for lines of at most width cells.
 func New(th theme.Theme, width int) *Stream {
 	return &Stream{
+		clean:  terminal.Cleaner{Show: true},
 		r:      newRenderer(th, width),
 		limits: limits{paragraph: 512, keep: 128, block: 8 << 10},
 	}
@@ -50,7 +52,7 @@ func (s *Stream) Append(text string) {
 	if text == "" {
 		return
 	}
-	s.src = s.clean.clean(s.src, text)
+	s.src = s.clean.Append(s.src, text)
 	s.advance()
 }
 

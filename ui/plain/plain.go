@@ -20,6 +20,7 @@ import (
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/panel"
+	"rookery/ui/terminal"
 	"rookery/untrusted"
 )
 
@@ -49,7 +50,8 @@ type console struct {
 	presets   []prompt.Preset                // the person's own
 	own       map[keys.ID]func(string) error // commands of this interface alone
 	out       io.Writer
-	wrote     error // the first error of out
+	clean     terminal.Cleaner // of all that is written
+	wrote     error            // the first error of out
 
 	d           *chat.Dialogue
 	draft       []string // lines that ended with a backslash
