@@ -6,7 +6,7 @@ GOLANGCI_VERSION := v2.15.0
 # TAGS=nogpu makes a fully static program without support for GPUs.
 TAGS    ?=
 
-.PHONY: build cuda run versions test test-race test-cuda sanitize-cuda validate-cuda e2e torture bench-tiers lint fuzz bench generate notices clean
+.PHONY: build cuda run versions test test-race test-cuda sanitize-cuda validate-cuda e2e torture hostile bench-tiers lint fuzz bench generate notices clean
 
 build: bin/rookery
 
@@ -70,6 +70,11 @@ e2e: build
 KILLS ?= 1000
 torture:
 	ROOKERY_TORTURE_KILLS=$(KILLS) $(GO) test -count=1 -timeout 60m -v -run '^TestTorture$$' ./sessions
+
+# Gives the program about a thousand hostile files and checks that it refuses them in a
+# line, in a second and in little memory. Takes about two minutes.
+hostile: build
+	ROOKERY_HOSTILE=$(CURDIR)/bin/rookery $(GO) test -count=1 -timeout 10m -v -run '^TestHostile$$' ./e2e/hostile
 
 # Switches among 500 conversations with states of 6.5 MB on 64 slots. Takes some
 # minutes, and some gigabytes in the temporary directory.

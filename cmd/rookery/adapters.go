@@ -130,6 +130,9 @@ func (a *app) checkAdapterCommand() *cobra.Command {
 		Long: "Load an adapter with the model of --model (by default the embedded one), run a token with the adapter and one\n" +
 			"without, and say whether the adapter can be used and how far it moves the logits.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return exitWith(exitUsage, errors.New("no adapter is named: give a name or a file"))
+			}
 			if f.name = args[0]; f.strength == 0 {
 				return exitWith(exitUsage, errors.New("--adapter-strength 0 is no adapter: give another strength"))
 			}
