@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
 	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
