@@ -6,7 +6,7 @@ GOLANGCI_VERSION := v2.15.0
 # TAGS=nogpu makes a fully static program without support for GPUs.
 TAGS    ?=
 
-.PHONY: build cuda run test test-race test-cuda sanitize-cuda validate-cuda e2e torture hostile bench-tiers lint fuzz bench generate notices clean
+.PHONY: build cuda run versions test test-race test-cuda sanitize-cuda validate-cuda e2e torture hostile bench-tiers lint fuzz bench generate notices clean
 
 build: bin/rookery
 
@@ -34,6 +34,15 @@ test: test-race e2e
 test-race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 	$(GO) test -run PoolStopsForTheRuntime ./infer/cpu/kernel
+
+# Every version against the public rwkv package in the Python that PYTHON names (pip
+# install rwkv torch numpy), on new random weights: SEED=N chooses others.
+PYTHON ?= python3
+SEED   ?= 1000
+versions:
+	mkdir -p bin
+	$(PYTHON) infer/cpu/testdata/versions.py --seed $(SEED) >bin/versions.json
+	VERSIONS_GOLDENS=$(CURDIR)/bin/versions.json $(GO) test -count=1 -v -run TestVersionsMatchTheReference ./infer/cpu
 
 # The kernels' own tests, the Go tests that need a GPU, and one of the chat: how long
 # a key takes to show while 32 tabs generate.

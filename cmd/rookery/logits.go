@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
 	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/checkpoint"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 )

@@ -3,7 +3,9 @@
 
 The weights are those of ../synthetic.go, bit for bit. The logits are those of
 the public `rwkv` package (pip install rwkv torch numpy) in fp32 on the CPU.
+--seed N adds N to the seeds of the weights.
 """
+import argparse
 import base64
 import json
 import math
@@ -18,7 +20,11 @@ import torch
 import golden as v7
 from golden import between, constant, fill, hash_name, scaled, sparse_key, spread, token
 
-DEEP = "--deep" in sys.argv  # x070a: the package reads these once for a process
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--seed", type=int, default=0)
+arguments.add_argument("--deep", action="store_true", help="x070a: the package reads its switches once for a process")
+OPTIONS = arguments.parse_args()
+DEEP = OPTIONS.deep
 os.environ.update(RWKV_V7_ON="01"[DEEP], RWKV_DE_VERSION="01"[DEEP], RWKV_JIT_ON="0", RWKV_CUDA_ON="0")
 
 # version, layers, embed, head size, ffn, vocab, ranks, seed, with a tuned state
@@ -150,6 +156,7 @@ def specs(version, layers, c, size, ffn, vocab, ranks):
 
 def golden(case, folder):
     version, layers, c, size, ffn, vocab, ranks, seed, tuned = case
+    seed += OPTIONS.seed
     z = {}
     for key, shape, dist in specs(version, layers, c, size, ffn, vocab, ranks):
         z[key] = torch.from_numpy(fill(dist, math.prod(shape), hash_name(key, seed))).reshape(shape)
@@ -185,7 +192,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         cases = [golden(case, folder) for case in (DEEP_SHAPES if DEEP else SHAPES)]
     if not DEEP:
-        cases += json.loads(subprocess.run([sys.executable, __file__, "--deep"], check=True, stdout=subprocess.PIPE).stdout)
+        cases += json.loads(subprocess.run([sys.executable, __file__, "--deep", "--seed", str(OPTIONS.seed)], check=True, stdout=subprocess.PIPE).stdout)
     json.dump(cases, out, indent=1)
     out.write("\n")
 
