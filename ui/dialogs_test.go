@@ -28,6 +28,30 @@ func TestEveryActionIsCarriedOutSomewhere(t *testing.T) {
 	}
 }
 
+// Whatever a dialog waits for, the key that quits does.
+func TestEveryDialogCanBeLeftForGood(t *testing.T) {
+	opened := 0
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
+	for _, a := range keys.Actions() {
+		if _, runs := b.m.actions[a.ID]; !runs || a.ID == keys.Quit || a.Args == "" && a.ID == keys.Suspend {
+			continue
+		}
+		b.m.dialogs, b.m.leaving = nil, false
+		b.do(b.m.act(a.ID, ""))
+		if len(b.m.dialogs) == 0 {
+			continue
+		}
+		opened++
+		if b.press("ctrl+q"); !b.m.leaving {
+			t.Errorf("the dialog of %s cannot be left with ctrl+q", a.ID)
+		}
+		b = newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
+	}
+	if opened < 10 {
+		t.Errorf("only %d actions have opened a dialog", opened)
+	}
+}
+
 func TestHelpAndPaletteShowTheWholeTable(t *testing.T) {
 	b := newBench(t, &scene{}, Settings{}, 120, 400)
 	b.press("f1")

@@ -58,6 +58,9 @@ func (m *Model) pressDialogKey(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	if !known {
 		id, known = m.keymap.Lookup(keys.Composer, msg.String())
+		if id == keys.Quit { // whatever a dialog waits for
+			return m.leave("")
+		}
 		known = known && kit.IsEdit(id)
 	}
 	switch {

@@ -73,12 +73,16 @@ func (b *baking) end(h kit.Host, s turn.State, err error) tea.Cmd {
 // HoldsWork says that a click beside the dialog does not stop the baking.
 func (b *baking) HoldsWork() bool { return true }
 
-// Press stops the baking.
+// Press stops the baking. The dialog does not wait for what is being read.
 func (b *baking) Press(id keys.ID, _ string) kit.Action {
-	if id == keys.ListCancel {
-		b.cancel()
+	if id != keys.ListCancel {
+		return nil
 	}
-	return nil
+	b.cancel()
+	return func(h kit.Host) tea.Cmd {
+		h.RemoveDialog(b)
+		return nil
+	}
 }
 
 // Draw shows how far it is.

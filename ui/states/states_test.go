@@ -192,6 +192,7 @@ func TestBaking(t *testing.T) {
 		term.Press("esc")
 		term.Enter("/bake " + other)
 		term.Press("esc")
+		term.SeesNot("esc stop")
 		term.Await("baking was stopped; nothing is kept")
 		term.Press("f8")
 		term.Type("system")
