@@ -41,3 +41,21 @@ func TestNestingInTextDoesNotCount(t *testing.T) {
 		t.Errorf("line %d, not 5", line)
 	}
 }
+
+// FuzzNesting repeats any text: a file of 64 KB is read or refused quickly, whatever
+// is in it.
+func FuzzNesting(f *testing.F) {
+	for _, marks := range [][2]string{{"[", "]"}, {"{a=", "}"}, {"a.", ""}, {`"a".`, ""}, {"[[a]]\n", ""}, {"'''", "'''"}, {"a = 1\n", ""}} {
+		f.Add("a = "+marks[0], marks[0], marks[1], uint16(20_000))
+	}
+	f.Fuzz(func(t *testing.T, head, open, shut string, depth uint16) {
+		n := int(depth) % (64 << 10 / (len(open) + len(shut) + 1))
+		text := head + strings.Repeat(open, n) + "1" + strings.Repeat(shut, n)
+		var into map[string]any
+		start := time.Now()
+		_, err := Decode([]byte(text), &into)
+		if took := time.Since(start); took > 10*time.Second {
+			t.Errorf("%d times %q and %q after %q: %v, %v", n, open, shut, head, took, err)
+		}
+	})
+}

@@ -107,3 +107,33 @@ func TestContextEndsReading(t *testing.T) {
 		t.Errorf("opening after the end: %v", err)
 	}
 }
+
+// FuzzBounds reads a file through any bound, in pieces: it gives the file's bytes, or an
+// error, and never more than the bound.
+func FuzzBounds(f *testing.F) {
+	f.Add([]byte("0123456789"), int64(10), uint8(3))
+	f.Add([]byte("0123456789"), int64(-1), uint8(0))
+	f.Add([]byte(""), int64(0), uint8(1))
+	f.Fuzz(func(t *testing.T, data []byte, most int64, piece uint8) {
+		path := write(t, string(data))
+		file, err := untrusted.Open(t.Context(), path, most)
+		if (err == nil) != (int64(len(data)) <= most) {
+			t.Fatalf("%d bytes, at most %d: %v", len(data), most, err)
+		}
+		if err != nil {
+			return
+		}
+		first := make([]byte, piece)
+		n, err := io.ReadFull(file, first)
+		if err != nil && n != len(data) {
+			t.Fatal(err)
+		}
+		rest, err := file.ReadAll()
+		if got := string(first[:n]) + string(rest); err != nil || got != string(data) {
+			t.Fatalf("%q became %q, %v", data, got, err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

@@ -4,6 +4,8 @@ import (
 	"archive/zip"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -134,4 +136,31 @@ func useUp(t *testing.T, data []byte) {
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// FuzzMemory reads a file of any format with a hole in the middle: where its tensors
+// stand takes memory in proportion to the file, whatever sizes it claims.
+func FuzzMemory(f *testing.F) {
+	for _, name := range []string{"model.pth", "views.pth", "model.safetensors", "types.safetensors", "web-rwkv.safetensors", "model.gguf", "types.gguf"} {
+		data, err := os.ReadFile("testdata/" + name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, uint32(len(data)/2), uint16(1000))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at uint32, hole uint16) {
+		i := int(at) % (len(data) + 1)
+		data = slices.Concat(data[:i], make([]byte, hole), data[i:])
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		file, err := FromBytes("fuzz", data)
+		runtime.ReadMemStats(&after)
+		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(1<<20+256*len(data)); got > most {
+			t.Fatalf("%d bytes take %d bytes of memory; %v", len(data), got, err)
+		}
+		if err == nil {
+			err = file.Close()
+		}
+		_ = err // a refusal is right
+	})
 }

@@ -1,6 +1,11 @@
 package markdown
 
-import "testing"
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
 
 // FuzzStream feeds any bytes in pieces: nothing may panic, be too wide or
 // reach the terminal as a control character.
@@ -27,5 +32,27 @@ func FuzzStream(f *testing.F) {
 		w := int(width)%100 + 1
 		check(t, Render(string(text), th, w), w)
 		check(t, all(streamed(th, w, string(text), tight, func() int { return int(piece)%64 + 1 })), w)
+	})
+}
+
+// FuzzNesting nests any marks as deep as it likes: a text of some kilobytes takes
+// neither the stack, nor a second, nor much memory.
+func FuzzNesting(f *testing.F) {
+	for _, marks := range [][2]string{{">", ""}, {"> - ", ""}, {"1. ", ""}, {"*a ", "a* "}, {"[", "](b)"}, {"![", "]"}, {"$", "$"}, {"<b>", "</b>"}, {"```html\n", "<script>"}, {"|-", "|"}, {`$\frac{`, "}$"}} {
+		f.Add(marks[0], marks[1], uint16(5000))
+	}
+	f.Fuzz(func(t *testing.T, open, shut string, depth uint16) {
+		n := int(depth) % (10 << 10 / (len(open) + len(shut) + 1))
+		text := strings.Repeat(open, n) + "x" + strings.Repeat(shut, n)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		start := time.Now()
+		lines := Render(text, testTheme(t), 80)
+		took := time.Since(start)
+		runtime.ReadMemStats(&after)
+		check(t, lines, 80)
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 300 || took > 20*time.Second { // colouring code may take a second a block
+			t.Errorf("%d times %q and %q: %v and %d MB", n, open, shut, took, mb)
+		}
 	})
 }
