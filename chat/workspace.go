@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"rookery/chat/library"
 	"rookery/chat/prompt"
@@ -130,22 +129,23 @@ func (k *Workspace) NewFrom(s turn.State) (*Dialogue, error) {
 // blank is a dialogue with the settings of a new conversation.
 func (k *Workspace) blank() *Dialogue { return k.blankAs(turn.NewID()) }
 
+// reopenBlank opens a conversation that is not stored, or gives the dialogue that
+// has it open.
+func (k *Workspace) reopenBlank(id turn.ID) *Dialogue {
+	k.mu.Lock()
+	d := k.open[id]
+	k.mu.Unlock()
+	if d != nil {
+		return d
+	}
+	return k.add(k.blankAs(id))
+}
+
 // blankAs is blank under an ID that it had before it was stored.
 func (k *Workspace) blankAs(id turn.ID) *Dialogue {
 	turn.Met(id)
-	s := k.settings()
-	preset := prompt.FindPreset(k.engine.Model(), s.Preset, s.Presets)
-	now := time.Now()
-	c := turn.Conversation{
-		ID: id, System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
-		Created: now, Updated: now,
-	}
-	if s.Sampling != nil {
-		c.Preset, c.Sampling = "", *s.Sampling
-	}
-	if c.Think == "" {
-		c.Think = turn.ThinkOff
-	}
+	c := k.settings().Conversation(k.engine.Model())
+	c.ID = id
 	return newDialogue(k, c, false)
 }
 
@@ -224,7 +224,7 @@ func (k *Workspace) Restore(ctx context.Context) ([]*Dialogue, int, error) {
 			if i <= layout.Active {
 				active = len(open)
 			}
-			open = append(open, k.add(k.blankAs(id)))
+			open = append(open, k.reopenBlank(id))
 			continue
 		}
 		if !slices.ContainsFunc(stored, func(c turn.Conversation) bool { return c.ID == id && c.Deleted.IsZero() }) {

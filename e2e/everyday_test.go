@@ -3,6 +3,7 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -148,4 +149,24 @@ func TestDraftsSurviveAKill(t *testing.T) {
 	x.see("and then")
 	x.keys("C-q")
 	x.see("exit:0")
+}
+
+// Answers side by side scroll with the arrows, the page keys and the wheel.
+func TestPanesScroll(t *testing.T) {
+	x := open(t, 80, 24, t.TempDir(), "--seed", "1", "--max-tokens", "200")
+	x.see(composerHint)
+	x.typed("Tell me a long story about a dog and a cat.")
+	x.keys("M-R") // the text in the prompt is what is answered
+	x.until("showing ended answers", func(screen string) bool {
+		return !strings.Contains(screen, "running") && strings.Count(screen, "perplexity") == 2 && strings.Contains(screen, "decode 0.0")
+	})
+	x.keys("End")
+	for _, keys := range [][2]string{{"Up", "Down"}, {"PPage", "NPage"}, {"k", "j"}} {
+		end := x.screen()
+		x.keys(keys[0])
+		x.until("scrolled by "+keys[0], func(screen string) bool { return screen != end })
+		x.keys(keys[1])
+		x.until("scrolled back by "+keys[1], func(screen string) bool { return screen == end })
+	}
+	x.keys("Escape")
 }

@@ -115,6 +115,12 @@ func (t *tab) Selected() (turn.Turn, bool) {
 	return turn.Turn{}, false
 }
 
+// SelectedTurn is the selected turn, or 0.
+func (t *tab) SelectedTurn() turn.ID {
+	id, _ := t.transcript.Selected()
+	return id
+}
+
 // SelectedAnswer is the selected answer, or the last one.
 func (t *tab) SelectedAnswer() (turn.Turn, bool) { return t.transcript.SelectedAnswer() }
 

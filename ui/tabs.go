@@ -148,6 +148,9 @@ func (m *Model) closeTab() tea.Cmd {
 		return m.fail(errOpening)
 	}
 	m.saveDrafts()
+	if len(m.tabs) == 1 && t.empty() && t.composer.Empty() && t.view.Conversation.Title == "" && t.view.Base == "" {
+		return m.say("this is the only tab, and it is empty; " + m.hintFor(keys.Quit) + " quits")
+	}
 	switch {
 	case !t.empty():
 		m.closed = append(m.closed, closedTab{t.d.ID(), m.active, t.composer})
@@ -247,14 +250,35 @@ func (m *Model) findTab(id turn.ID) int {
 	return slices.IndexFunc(m.tabs, func(t *tab) bool { return !t.opening() && t.d.ID() == id })
 }
 
-func (m *Model) moveTab(by int) {
+// stepTab goes to the next or previous tab, and around.
+func (m *Model) stepTab(by int) func(string) tea.Cmd {
+	return func(string) tea.Cmd {
+		if len(m.tabs) == 1 {
+			return m.say("there is one tab; " + m.hintFor(keys.NewTab) + " opens another")
+		}
+		m.goTo((m.active + len(m.tabs) + by) % len(m.tabs))
+		return nil
+	}
+}
+
+// goToTab goes to a tab by its place.
+func (m *Model) goToTab(i int) tea.Cmd {
+	if i >= len(m.tabs) {
+		return m.say(fmt.Sprintf("there is no tab %d", i+1))
+	}
+	m.goTo(i)
+	return nil
+}
+
+func (m *Model) moveTab(by int) tea.Cmd {
 	to := m.active + by
 	if to < 0 || to >= len(m.tabs) {
-		return
+		return m.say("the tab cannot be moved further")
 	}
 	m.tabs[m.active], m.tabs[to] = m.tabs[to], m.tabs[m.active]
 	m.active = to
 	m.saveLayout()
+	return nil
 }
 
 // saveLayout remembers which conversations are open.

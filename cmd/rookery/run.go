@@ -12,7 +12,6 @@ import (
 
 	"rookery/chat"
 	"rookery/chat/attach"
-	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
@@ -83,7 +82,7 @@ func (a *app) answerPrompt(cmd *cobra.Command, args []string, o runOptions) erro
 		return err
 	}
 	err = generateAnswer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, mix, o)
-	return errors.Join(err, e.Close())
+	return errors.Join(nameNaN(err, e.Model().Path), e.Close())
 }
 
 // readPrompt joins the arguments, the files that they name and standard input; it does
@@ -137,9 +136,6 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 	if err != nil {
 		return err
 	}
-	if o.raw && o.stops == nil {
-		req.Stops = c.Chat.Stops
-	}
 	if _, given := c.Sampling["seed"]; !given {
 		req.Sampling.Seed = rand.Uint64() >> 11 // JSON numbers hold 53 bits exactly
 	}
@@ -183,16 +179,11 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 // buildRequest makes the request, from the zero state or from a state of the library,
 // and the header that the output begins with.
 func buildRequest(m *infer.Model, d chat.Defaults, from *turn.State, text string, raw bool) (infer.Request, string, error) {
-	req, header, err := d.Request(m, prompt.QuestionOf(text), from)
-	if !raw || err != nil {
-		return req, header, err
+	if raw {
+		req, err := d.RawRequest(m, text, from)
+		return req, "", err
 	}
-	req.Tokens = nil
-	if from != nil {
-		req.From, req.Tokens, err = library.BeginFrom(*from, m)
-	}
-	req.Tokens = m.Tokenizer.Encode(req.Tokens, text)
-	return req, "", err
+	return d.Request(m, prompt.QuestionOf(text), from)
 }
 
 // printStream prints the text as it comes, until the answer has ended. It stops the

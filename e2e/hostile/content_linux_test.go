@@ -38,7 +38,7 @@ func (x *maker) nested() (out []trial) {
 		"many tables": deep("[[a]]\n"), "dotted tables": deep("[a.b.c.d]\n"), "same key": deep("a = 1\n"),
 	} {
 		toml := x.file("deep.toml", []byte(text))
-		out = append(out, x.each("nesting: TOML", name, toml, true, "run --config FILE hi", "compare --backend cpu --prompts ok.txt --variants FILE", "doctor --config FILE")...)
+		out = append(out, x.each("nesting: TOML", name, toml, true, "run --config FILE hi", "compare --backend cpu --prompts ok.txt --variants FILE")...)
 	}
 	for name, text := range map[string]string{
 		"arrays": deep("["), "objects": deep(`{"a":`), "closed": deep("[") + deep("]"),
@@ -137,9 +137,9 @@ func (x *maker) weights() (out []trial) {
 	for name, shape := range map[string]rwkv.Shape{
 		"heads of 16": {Version: rwkv.V7, Layers: 1, Embed: 64, Heads: 4, HeadSize: 16, FFN: 64, Vocab: 65536, Ranks: rwkv.Ranks{32, 32, 32, 32}},
 	} {
-		out = append(out, x.each("weights: models", name, x.model(name, shape, 0), true, "run --backend cpu -n 1 --model FILE hi")...)
+		out = append(out, x.each("weights: models", name, x.model(name, shape, 0), false, "run --backend cpu -n 1 --model FILE hi")...)
 	}
-	out = append(out, x.each("weights: models", "not finite", x.model("nan", small, 0xff), true, "run --backend cpu -n 1 --model FILE hi")...)
+	out = append(out, x.each("weights: models", "not finite", x.model("nan", small, 0xff), true, "run --backend cpu -n 1 --model FILE hi", "logits --model FILE --tokens 1,2")...)
 	return out
 }
 

@@ -108,11 +108,6 @@ type reader struct {
 }
 
 func (r *reader) read() (*Adapter, error) {
-	digest, err := r.file.Digest()
-	if err != nil {
-		return nil, err
-	}
-	r.digests = append(r.digests, digest)
 	r.out = Adapter{
 		Name: strings.TrimSuffix(filepath.Base(r.path), filepath.Ext(r.path)), Path: r.path, Shape: r.shape, Layers: make([]Layer, r.shape.Layers), Replaced: map[string][]float32{},
 	}
@@ -120,6 +115,11 @@ func (r *reader) read() (*Adapter, error) {
 	if err := r.sort(); err != nil {
 		return nil, err
 	}
+	digest, err := r.file.Digest() // not before its shapes are known to be possible
+	if err != nil {
+		return nil, err
+	}
+	r.digests = append(r.digests, digest)
 	if err := r.sortInit(); err != nil {
 		return nil, err
 	}
@@ -166,13 +166,17 @@ func (r *reader) fingerprint() string {
 
 // sort assigns every tensor to its product or to what it replaces.
 func (r *reader) sort() error {
-	known := map[string][]int{}
+	known, most := map[string][]int{}, 0
 	for name, spec := range r.shape.Tensors() {
 		known[name] = spec.Sizes(r.shape)
+		most = max(most, sizeOf(known[name]))
 	}
 	isKnown := func(name string) bool { return known[name] != nil }
 	for _, name := range r.file.Names() {
 		t, _ := r.file.Tensor(name)
+		if t.Len() > most { // before any of it is read
+			return refuse(name, fmt.Sprintf("its shape is %v, which is more than the model's largest weight has", t.Shape), "the adapter is of another model")
+		}
 		at := locate(name, r.shape, isKnown)
 		if at.layer >= r.shape.Layers {
 			return refuse(name, fmt.Sprintf("the model has %d layers", r.shape.Layers), "the adapter is of a larger model")

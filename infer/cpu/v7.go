@@ -35,6 +35,8 @@ type v7TimeMix struct {
 
 func newV7Layer() layer { return new(v7Layer) }
 
+func (l *v7Layer) plain() *v7Layer { return l }
+
 func (l *v7Layer) clone() layer {
 	own := *l
 	return &own
@@ -148,11 +150,11 @@ func (r *v7) runLayer() {
 
 // v7Of is a layer of a version 7 model as what it is.
 func v7Of(l layer) *v7Layer {
-	v, ok := l.(*v7Layer)
+	v, ok := l.(interface{ plain() *v7Layer })
 	if !ok {
 		panic(fmt.Sprintf("a layer of RWKV-7 is a %T", l))
 	}
-	return v
+	return v.plain()
 }
 
 // layerOf is the current layer as a token's variant has it.

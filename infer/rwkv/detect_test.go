@@ -36,6 +36,7 @@ var small = rwkv.Shape{
 // others are shapes of the other versions that can be run.
 var others = []rwkv.Shape{
 	{Version: rwkv.V6, Layers: 3, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300, Ranks: rwkv.Ranks{8, 16}},
+	{Version: rwkv.V7A, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300, Ranks: rwkv.Ranks{16, 8, 24, 32, 4}},
 	{Version: rwkv.V52, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300},
 	{Version: rwkv.V52, Layers: 2, Embed: 128, Heads: 1, HeadSize: 128, FFN: 448, Vocab: 300},
 	{Version: rwkv.V51, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300},
@@ -73,6 +74,9 @@ func TestDetectOthers(t *testing.T) {
 			t.Errorf("%+v, %v, want %+v", got, err, shape)
 		}
 		shape.Layers = 1
+		if shape.Version == rwkv.V7A {
+			shape.Ranks[2] = 0 // layer 0 has no value residual
+		}
 		if got, err := rwkv.Detect(modelOf(shape)); err != nil || got != shape {
 			t.Errorf("one layer: %+v, %v, want %+v", got, err, shape)
 		}
@@ -85,6 +89,29 @@ func TestDetectFirstValueResidual(t *testing.T) {
 	m["blocks.0.att.v0"], m["blocks.0.att.v1"], m["blocks.0.att.v2"] = []int{128}, []int{1}, []int{0}
 	if got, err := rwkv.Detect(m); err != nil || got != small {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Ranks may differ by layer: the model's are the largest.
+func TestDetectRanksOfLayers(t *testing.T) {
+	m := modelOf(small)
+	m["blocks.0.att.w1"], m["blocks.0.att.w2"] = []int{128, 5}, []int{5, 128}
+	m["blocks.2.att.v1"], m["blocks.2.att.v2"] = []int{128, 30}, []int{30, 128}
+	m["blocks.1.att.v1"], m["blocks.1.att.v2"] = []int{128, 3}, []int{3, 128}
+	want := small
+	want.Ranks[2] = 30
+	if got, err := rwkv.Detect(m); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	six := others[0]
+	m = modelOf(six)
+	m["blocks.1.att.time_maa_w1"], m["blocks.1.att.time_maa_w2"] = []int{128, 15}, []int{5, 3, 128}
+	if got, err := rwkv.Detect(m); err != nil || got != six {
+		t.Errorf("%+v, %v, want %+v", got, err, six)
+	}
+	m["blocks.1.att.time_maa_w2"] = []int{5, 4, 128}
+	if _, err := rwkv.Detect(m); err == nil {
+		t.Error("a branch of two ranks was accepted")
 	}
 }
 
@@ -121,7 +148,7 @@ func TestDetectNamesTheTensor(t *testing.T) {
 		"cut off":        {func(m tensors) { delete(m, "head.weight") }, `"head.weight": it is missing`},
 		"no embedding":   {func(m tensors) { delete(m, "emb.weight") }, `"emb.weight": it is missing`},
 		"wrong shape":    {func(m tensors) { m["blocks.1.att.w2"] = []int{128, 16} }, `"blocks.1.att.w2": its shape is [128 16], the rest of the model needs [16 128]`},
-		"other rank":     {func(m tensors) { m["blocks.1.att.g1"] = []int{128, 31} }, `"blocks.1.att.g1"`},
+		"other rank":     {func(m tensors) { m["blocks.1.att.g1"] = []int{128, 31} }, `"blocks.1.att.g2": its shape is [32 128], the rest of the model needs [31 128]`},
 		"flat embedding": {func(m tensors) { m["emb.weight"] = []int{300} }, `"emb.weight": its shape [300] cannot be`},
 		"heads":          {func(m tensors) { m["blocks.0.att.r_k"] = []int{3, 64} }, "3 heads of 64 are not the 128 channels"},
 		"huge head":      {func(m tensors) { m["blocks.0.att.r_k"] = []int{1, math.MaxInt} }, "at most 256"},
@@ -178,7 +205,6 @@ func TestDetectLogarithms(t *testing.T) {
 
 func TestDetectRelatives(t *testing.T) {
 	for says, added := range map[string][]string{
-		"RWKV-7a":       {"ffn.s_emb.weight", "ffn.s1"},
 		"RWKV-7b":       {"ffn.s_emb.weight", "qkv.qq.weight"},
 		"initial state": {"att.time_state"},
 		"RWKV-8 (ROSA)": {"att.rosa_qkv.weight"},

@@ -1,16 +1,15 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"io"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat/compare"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
@@ -84,23 +83,12 @@ func FormatVoteCount(n int) string {
 // WriteVotes makes a new file of votes, as CSV if ext is .csv or else as JSONL;
 // it never replaces one. It blocks.
 func WriteVotes(path, ext string, votes []turn.Vote) error {
-	path = kit.ExpandHome(path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; choose another name", path)
-	}
-	if err != nil {
-		return fmt.Errorf("exporting: %w", err)
-	}
-	if ext == ".csv" {
-		err = compare.WriteVotesCSV(f, votes)
-	} else {
-		err = compare.WriteVotesJSONL(f, votes)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
-	}
-	return nil
+	return transfer.WriteFile(kit.ExpandHome(path), func(f io.Writer) error {
+		if ext == ".csv" {
+			return compare.WriteVotesCSV(f, votes)
+		}
+		return compare.WriteVotesJSONL(f, votes)
+	})
 }
 
 func (w *winTable) Press(id keys.ID, _ string) kit.Action {
@@ -170,12 +158,12 @@ func (w *winTable) content(th theme.Theme, width int) []string {
 	case len(w.table.Standings) == 0:
 		return kit.Wrap("Nobody has voted yet. Compare answers, then vote for the best one, or for none.", width)
 	}
-	lines := []string{th.Muted.Render(kit.Pad(standingLine("variant", "won", "tied", "lost", "rate", width), width))}
+	lines := []string{th.Muted.Render(kit.Pad(standingLine(" variant", "won", "tied", "lost", "rate", width), width))}
 	for i := w.top; i < min(len(w.table.Standings), w.top+w.rows()); i++ {
 		s := &w.table.Standings[i]
-		line := standingLine(s.Variant.Title(), kit.FormatCount(s.Wins), kit.FormatCount(s.Ties), kit.FormatCount(s.Losses), interval(s.Rate), width)
+		line := standingLine(" "+s.Variant.Title(), kit.FormatCount(s.Wins), kit.FormatCount(s.Ties), kit.FormatCount(s.Losses), interval(s.Rate), width)
 		if i == w.selected {
-			line = th.Selected.Render(kit.Pad(line, width))
+			line = kit.PointAt(th, line, width)
 		}
 		lines = append(lines, line)
 	}

@@ -150,7 +150,7 @@ func (c *Composer) DrawMenu(width int) []string {
 			usage = kit.Pad(kit.FitEnd(a.usage, widest), widest)
 		}
 		if first+i == m.selected && !m.complete {
-			lines = append(lines, th.Selected.Render(kit.Pad(" "+usage+"  "+a.help, width)))
+			lines = append(lines, kit.PointAt(th, " "+usage+"  "+a.help, width))
 			continue
 		}
 		lines = append(lines, kit.Pad(" "+th.Key.Render(usage)+"  "+th.Muted.Render(kit.Fit(a.help, max(0, width-widest-4))), width))
