@@ -44,7 +44,7 @@ extern "C" {
 
 /* The version of this interface. A library is used only if rk_abi_version
  * returns the number the caller was built with. */
-#define RK_ABI_VERSION 6
+#define RK_ABI_VERSION 7
 
 /* Status codes. */
 #define RK_OK 0
@@ -100,15 +100,21 @@ RK_API int32_t rk_device_peaks(int32_t index, rk_peaks *peaks);
 
 /* ---- engines ------------------------------------------------------------ */
 
+/* Versions of RWKV, by their ids (x070). */
+#define RK_V6 60
+#define RK_V7 70
+
 typedef struct rk_shape {
+    int32_t version;   /* RK_V* */
     int32_t layers;    /* L */
     int32_t embed;     /* C */
     int32_t heads;     /* H */
-    int32_t head_size; /* N: 64 fast; 8, 16 and 32 slower */
+    int32_t head_size; /* N: 64 fast; 8, 16, 32 and 128 slower */
     int32_t ffn;       /* F */
     int32_t vocab;     /* V */
-    int32_t rank_w, rank_a, rank_v, rank_g; /* of the low-rank branches */
-} rk_shape; /* 40 bytes; C and F are multiples of 8 */
+    int32_t ranks[4];  /* of the low-rank branches: RWKV-7 w, a, v, g; RWKV-6 those of each mix and of
+                          the decay; the rest is 0 */
+} rk_shape; /* 44 bytes; C and F are multiples of 8 */
 
 typedef struct rk_options {
     int32_t device;      /* index, from 0 */

@@ -8,15 +8,15 @@
 // x = LN(emb[token]; ln0); row_slot = the slot of each row.
 void embed(const Pass &p);
 
+// Part `index` of a buffer of E whose parts are [token_room][width].
+void *part(const Pass &p, void *base, int64_t index, int64_t width);
+
 // The five stages of a layer, and the paths that implement them.
 using Stage = void (*)(const Pass &p, int layer);
 
 struct Path {
     Stage project, mix, output, key, value;
 };
-
-// The fastest path for this pass.
-Path choose(const Pass &p);
 
 // logits = head · LN(x; ln_out) of every output row's last token.
 void head(const Pass &p);
@@ -31,7 +31,8 @@ void run(const Pass &p);
 
 void project(const Pass &p, int layer);
 void project_up(const Pass &p, int layer); // its last part: up from low and low_g
-void mix(const Pass &p, int layer);
+void mix(const Pass &p, int layer);       // RWKV-7
+void mix_decay(const Pass &p, int layer); // RWKV-6
 void output(const Pass &p, int layer);
 void key(const Pass &p, int layer);
 void value(const Pass &p, int layer);
@@ -52,9 +53,21 @@ void shift_attention(const Pass &p, int layer);
 // mixed[0] = the input of the channel mix, from LN2 and the shift.
 void shift_ffn(const Pass &p, int layer);
 
+// RWKV-6: mixed[0] = the input of its mixes; mixed = the five inputs of the attention, with
+// up as what is added to their mixes; mixed[0], [1] = the inputs of the channel mix's key and
+// receptance. The first one leaves the shift as it is.
+void shift_mixes(const Pass &p, int layer);
+void shift_mixed(const Pass &p, int layer);
+void shift_ffn_gated(const Pass &p, int layer);
+
 // last = LN(x; ln_out) of output rows.
 void norm_last(const Pass &p);
 
-// low = tanh for w, low_g = sigmoid; hidden = relu², all in place.
+// low = tanh for w, low_wide = sigmoid; hidden = relu², all in place.
 void activate_low(const Pass &p);
 void square_hidden(const Pass &p);
+
+// values = tanh(values), n of E; x += sigmoid(gate) ⊙ y, gate E and
+// y fp32 [T][C].
+void activate_tanh(const Pass &p, void *values, int64_t n);
+void add_gated(const Pass &p, const void *gate, const float *y);

@@ -47,7 +47,7 @@ struct RowInput {
 struct Activations {
     int64_t token_room, row_room;
     float *x;
-    void *mixed, *rkv, *low, *low_g, *up, *v_first, *y, *hidden, *last;
+    void *mixed, *rkv, *low, *low_wide, *up, *v_first, *y, *hidden, *last;
     float *next_shift; // [row_room][C]: new shifts that are not in the states yet
     float *logits;     // [row_room][logits_stride]
     float *partial;        // [wgmma::kPartialSums]: sums of tiles that blocks share

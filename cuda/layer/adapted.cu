@@ -295,7 +295,7 @@ void project_reshaped(const Pass &p, int layer, const AdaptArgs &a) {
     const int n = Products::padded(p.tokens);
     shift_attention(p, layer);
     p.products->multiply(Product::Down, l.down, mixed(p, 2), p.act.low, n, p.stream);
-    p.products->multiply(Product::DownG, l.down_g, mixed(p, 5), p.act.low_g, n, p.stream);
+    p.products->multiply(Product::DownWide, l.down_g, mixed(p, 5), p.act.low_wide, n, p.stream);
     p.products->multiply(Product::Rkv, l.rkv, reshaped(p, a, mixed(p, 3), a.x_part, p.tokens, 3), p.act.rkv, n, p.stream);
     activate_low(p);
     project_up(p, layer);

@@ -3,7 +3,7 @@
 //
 //   x   = LN(emb[token]; ln0)
 //   xn  = LN(x)
-//   m_i = xn + (prev - xn) ⊙ mix_i
+//   m_i = xn + (prev - xn) ⊙ mix_i        or, with deltas,  ⊙ (mix_i + delta_i)
 //
 // prev is xn of the row's token before, or for its first token the state's shift. xn of
 // its last token is the new shift. x and shifts are fp32, all m_i are E
@@ -77,9 +77,11 @@ struct ShiftArgs {
     float *next_shift;  // [rows][channels], or null if the pass is single
     const RowInput *input;
     const int32_t *row_slot, *row_of;
-    int64_t stride; // elements between the mixes of a token
+    const void *delta; // E, laid out as mixed: what is added to each token's mixes; or null
+    int64_t stride;    // elements between the mixes of a token
     int channels, tokens, group;
     bool first; // of the step
+    bool keeps; // writes the new shift
 };
 
 // The step's first shift lets its successor start only when embed has ended. All kernels
@@ -93,7 +95,7 @@ __device__ void trigger(const ShiftArgs &a, bool waited) {
 // each token's prev. With kAhead it has one token, and loads the constants to registers
 // before the previous kernel has ended. Otherwise it reads the mixes for each token from
 // the first-level cache: keeping them would leave room for one block on a multiprocessor.
-template <typename E, int kMixes, int kVectors, bool kAhead>
+template <typename E, int kMixes, int kVectors, bool kAhead, bool kDelta>
 __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) shift_tokens(ShiftArgs a, E *mixed) {
     __shared__ float shared[2][2 * kWarp];
     trigger(a, false);
@@ -129,13 +131,14 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
             if (c >= a.channels) continue;
 #pragma unroll
             for (int m = 0; m < kMixes; m++) {
-                float mix[8], out[8];
+                float mix[8], delta[8] = {}, out[8];
                 if constexpr (!kAhead) load8(mix, a.mix + m * a.channels + c);
+                if constexpr (kDelta) load8(delta, static_cast<const E *>(a.delta) + m * a.stride + (int64_t)t * a.channels + c);
 #pragma unroll
-                for (int e = 0; e < 8; e++) out[e] = now.v[i][e] + (prev.v[i][e] - now.v[i][e]) * (kAhead ? mixes[kAhead ? m : 0].v[i][e] : mix[e]);
+                for (int e = 0; e < 8; e++) out[e] = now.v[i][e] + (prev.v[i][e] - now.v[i][e]) * ((kAhead ? mixes[kAhead ? m : 0].v[i][e] : mix[e]) + delta[e]);
                 store8(mixed + m * a.stride + (int64_t)t * a.channels + c, out);
             }
-            if (t == last) store8((single ? shift : a.next_shift + (int64_t)row * a.channels) + c, now.v[i]);
+            if (t == last && a.keeps) store8((single ? shift : a.next_shift + (int64_t)row * a.channels) + c, now.v[i]);
         }
         prev = now;
     }
@@ -180,7 +183,7 @@ template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], cons
 
 // The same for many rows of one token: a block has kCount of them, so that it reads weights
 // and mixes once for all.
-template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(kNormThreads, 1) shift_rows(ShiftArgs a, E *mixed) {
+template <typename E, int kMixes, int kCount, bool kDelta> __global__ void __launch_bounds__(kNormThreads, 1) shift_rows(ShiftArgs a, E *mixed) {
     __shared__ float shared[2 * kCount * kWarp];
     trigger(a, false);
     const Norm<1> norm(a.ln_weight, a.ln_bias, a.channels);
@@ -200,16 +203,17 @@ template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(
     if (c >= a.channels) return;
 #pragma unroll
     for (int i = 0; i < kCount; i++)
-        if (first + i < a.tokens) store8(shift[i] + c, now[i].v[0]);
+        if (first + i < a.tokens && a.keeps) store8(shift[i] + c, now[i].v[0]);
 #pragma unroll
     for (int m = 0; m < kMixes; m++) {
         float mix[8];
         load8(mix, a.mix + m * a.channels + c);
 #pragma unroll
         for (int i = 0; i < kCount; i++) {
-            float out[8];
+            float delta[8] = {}, out[8];
+            if (kDelta && first + i < a.tokens) load8(delta, static_cast<const E *>(a.delta) + m * a.stride + (int64_t)(first + i) * a.channels + c);
 #pragma unroll
-            for (int e = 0; e < 8; e++) out[e] = now[i].v[0][e] + (prev[i].v[0][e] - now[i].v[0][e]) * mix[e];
+            for (int e = 0; e < 8; e++) out[e] = now[i].v[0][e] + (prev[i].v[0][e] - now[i].v[0][e]) * (mix[e] + delta[e]);
             if (first + i < a.tokens) store8(mixed + m * a.stride + (int64_t)(first + i) * a.channels + c, out);
         }
     }
@@ -224,14 +228,21 @@ __global__ void commit_shift(float *shift, const float *next_shift, const int32_
     for (int c = threadIdx.x; c < channels; c += blockDim.x) to[c] = from[c];
 }
 
-template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn) {
+// Which shift of a layer: the attention's, RWKV-6's two instead (the input of its mixes, and
+// with these as deltas the attention's inputs), or the channel mix's.
+enum class Place { Attention, Mixes, Mixed, Ffn };
+
+template <typename E, int kMixes, bool kDelta> void shift(const Pass &p, int layer, Place place) {
+    const bool ffn = place == Place::Ffn;
     const Layer &l = p.model->layers[layer];
     const int c = p.shape->embed;
     ShiftArgs a{};
     a.x = p.act.x;
     a.ln_weight = ffn ? l.ln2_weight : l.ln1_weight;
     a.ln_bias = ffn ? l.ln2_bias : l.ln1_bias;
-    a.mix = ffn ? l.mix_ffn : l.mix;
+    a.mix = ffn ? l.mix_ffn : place == Place::Mixes ? l.mix_all : l.mix;
+    a.delta = p.act.up;
+    a.keeps = place != Place::Mixes;
     a.shift = p.slots.shifts + (int64_t)layer * (p.slots.slots + 1) * 2 * c + (ffn ? c : 0);
     a.next_shift = p.single ? nullptr : p.act.next_shift;
     a.input = p.input;
@@ -241,15 +252,15 @@ template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn)
     a.channels = c;
     a.tokens = p.tokens;
     a.group = p.tokens >= 1024 ? 4 : 1;
-    a.first = layer == 0 && !ffn;
+    a.first = layer == 0 && (place == Place::Attention || place == Place::Mixes);
     const int threads = norm_threads(c), blocks = (int)ceil_div(p.tokens, a.group);
     if (p.single && p.tokens >= kManyRows && c <= kNormThreads * 8)
-        return launch_early(shift_rows<E, kMixes, kRowsTogether>, (int)ceil_div(p.tokens, kRowsTogether), threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
+        return launch_early(shift_rows<E, kMixes, kRowsTogether, kDelta>, (int)ceil_div(p.tokens, kRowsTogether), threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
     const bool ahead = blocks <= device_limits().multiprocessors && a.group == 1;
-    auto kernel = shift_tokens<E, kMixes, 2, false>;
-    if (c <= kNormThreads * 8) kernel = ahead ? shift_tokens<E, kMixes, 1, true> : shift_tokens<E, kMixes, 1, false>;
+    auto kernel = shift_tokens<E, kMixes, 2, false, kDelta>;
+    if (c <= kNormThreads * 8) kernel = ahead ? shift_tokens<E, kMixes, 1, true, kDelta> : shift_tokens<E, kMixes, 1, false, kDelta>;
     launch_early(kernel, blocks, threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
-    if (!p.single) launch_early(commit_shift, p.rows, 256, 0, p.stream, a.shift, a.next_shift, p.row_slot, c);
+    if (!p.single && a.keeps) launch_early(commit_shift, p.rows, 256, 0, p.stream, a.shift, a.next_shift, p.row_slot, c);
 }
 
 // One block a token.
@@ -299,7 +310,7 @@ __global__ void norm_outputs(E *last, const float *x, const float *weight, const
         if (int c = channel<kVectors>(i); c < channels) store8(last + (int64_t)blockIdx.x * channels + c, a.v[i]);
 }
 
-// w = tanh(w), g = sigmoid(g), of n_w and n_g values: multiples of 8.
+// w = tanh(w) of n_w values, g = sigmoid(g) of n_g: multiples of 8.
 template <typename E> __global__ void activate(E *w, int64_t n_w, E *g, int64_t n_g) {
     int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
     if (i >= n_w + n_g) return;
@@ -325,6 +336,18 @@ template <typename E> __global__ void square(E *hidden, int64_t n) {
     *reinterpret_cast<Pack<E> *>(hidden + i) = q;
 }
 
+template <typename E> __global__ void add_times_sigmoid(float *x, const E *gate, const float *y, int64_t n) {
+    int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
+    if (i >= n) return;
+    float old[8], g[8], v[8];
+    load8(old, x + i);
+    load8(g, gate + i);
+    load8(v, y + i);
+#pragma unroll
+    for (int e = 0; e < 8; e++) old[e] += sigmoid(g[e]) * v[e];
+    store8(x + i, old);
+}
+
 unsigned blocks_of_eight(int64_t values) { return (unsigned)ceil_div(values / 8, 256); }
 
 } // namespace
@@ -339,11 +362,23 @@ void embed(const Pass &p) {
 }
 
 void shift_attention(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 6>(p, layer, false); });
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 6, false>(p, layer, Place::Attention); });
+}
+
+void shift_mixes(const Pass &p, int layer) {
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1, false>(p, layer, Place::Mixes); });
+}
+
+void shift_mixed(const Pass &p, int layer) {
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 5, true>(p, layer, Place::Mixed); });
 }
 
 void shift_ffn(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1>(p, layer, true); });
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1, false>(p, layer, Place::Ffn); });
+}
+
+void shift_ffn_gated(const Pass &p, int layer) {
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 2, false>(p, layer, Place::Ffn); });
 }
 
 void norm_last(const Pass &p) {
@@ -359,9 +394,24 @@ void norm_last(const Pass &p) {
 void activate_low(const Pass &p) {
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
-        const int64_t n_w = (int64_t)p.tokens * p.shape->rank, n_g = (int64_t)p.tokens * p.shape->rank_gp;
+        const int64_t n_w = (int64_t)p.tokens * p.shape->rank, n_g = (int64_t)p.tokens * p.shape->rank_wide;
         E *w = static_cast<E *>(p.act.low) + p.act.token_room * p.shape->rank;
-        activate<E><<<blocks_of_eight(n_w + n_g), 256, 0, p.stream>>>(w, n_w, static_cast<E *>(p.act.low_g), n_g);
+        activate<E><<<blocks_of_eight(n_w + n_g), 256, 0, p.stream>>>(w, n_w, static_cast<E *>(p.act.low_wide), n_g);
+    });
+}
+
+void activate_tanh(const Pass &p, void *values, int64_t n) {
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        activate<E><<<blocks_of_eight(n), 256, 0, p.stream>>>(static_cast<E *>(values), n, static_cast<E *>(nullptr), 0);
+    });
+}
+
+void add_gated(const Pass &p, const void *gate, const float *y) {
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        const int64_t n = (int64_t)p.tokens * p.shape->embed;
+        add_times_sigmoid<E><<<blocks_of_eight(n), 256, 0, p.stream>>>(p.act.x, static_cast<const E *>(gate), y, n);
     });
 }
 

@@ -3,9 +3,10 @@ import numpy as np
 import torch
 
 import native
-from model import make_shape, weights
+from model import make_shape, make_v6, weights
 
 SMALL = make_shape(3, 256, ranks=(32, 64, 32, 96), vocab=2000)
+SMALL_V6 = make_v6(3, 256, ranks=(32, 64), vocab=2000)
 DEVICE = "cuda"
 CHECKS = []
 

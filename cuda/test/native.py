@@ -8,7 +8,7 @@ RWKV, PIP, RAPID = 0, 1, 2
 DRAW, OBSERVE, LOGITS = 1, 2, 4
 EAGER, ONE_BUCKET, PORTABLE = 1, 2, 4
 NAN = 1
-BLOCK = ("layers", "embed", "heads", "head_size", "ffn", "vocab", "rank_w", "rank_a", "rank_v", "rank_g")
+SIZES = ("version", "layers", "embed", "heads", "head_size", "ffn", "vocab")
 
 ROW = np.dtype([(n, np.int32) for n in ("slot", "token_offset", "token_count")] + [("flags", np.uint32)] +
                [(n, np.int32) for n in ("top", "ban_offset", "ban_count", "mode")] + [("temperature", np.float32), ("top_k", np.int32)] +
@@ -20,7 +20,7 @@ assert ROW.itemsize == 88 and RESULT.itemsize == 20
 
 
 class Shape(C.Structure):
-    _fields_ = [(n, C.c_int32) for n in BLOCK]
+    _fields_ = [(n, C.c_int32) for n in SIZES] + [("ranks", C.c_int32 * 4)]
 
 
 class Options(C.Structure):
@@ -46,7 +46,7 @@ class Error(Exception):
 class Library:
     def __init__(self, path):
         self.so = C.CDLL(path)
-        assert self.so.rk_abi_version() == 6
+        assert self.so.rk_abi_version() == 7
 
     def call(self, name, *args):
         status = getattr(self.so, name)(*args)
@@ -67,7 +67,7 @@ class Engine:
         self.lib, self.shape, self.slots = lib, shape, slots
         self.max_rows = max_rows or slots
         self.max_tokens = max_tokens or max(self.max_rows, 64)
-        s = Shape(*[shape[n] for n in BLOCK])
+        s = Shape(*[shape[n] for n in SIZES], (C.c_int32 * 4)(*shape["ranks"]))
         o = Options(0, kind, state, slots, self.max_rows, self.max_tokens, token_limit or shape["vocab"], flags, tuning and tuning.encode())
         self.e = C.c_void_p()
         lib.call("rk_open", C.byref(s), C.byref(o), C.byref(self.e))

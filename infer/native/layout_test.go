@@ -51,7 +51,7 @@ func TestLayout(t *testing.T) {
 		"RK_RESULT_NAN": uint64(resultNaN), "RK_TOP_MAX": topMax, "RK_BANS_MAX": bansMax, "RK_MEMBERS_MAX": membersMax, "RK_RANK_MAX": rankMax,
 		"RK_RECEPTANCE": target(adapter.Receptance), "RK_KEY": target(adapter.Key), "RK_VALUE": target(adapter.Value), "RK_OUTPUT": target(adapter.Output),
 		"RK_FFN_KEY": target(adapter.FFNKey), "RK_FFN_VALUE": target(adapter.FFNValue), "RK_HEAD": target(adapter.Head),
-		"RK_MODE_RWKV": 0, "RK_MODE_PIP": 1, "RK_MODE_RAPID": 2,
+		"RK_V6": uint64(v6.number), "RK_V7": uint64(v7.number), "RK_MODE_RWKV": 0, "RK_MODE_PIP": 1, "RK_MODE_RAPID": 2,
 	} {
 		expect(c, v)
 	}

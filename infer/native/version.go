@@ -7,11 +7,24 @@ import (
 
 // A version is what the library must be told of a model version that it runs.
 type version struct {
-	// shape is a model's shape in the form of the library.
-	shape func(rwkv.Shape) shape
+	// number is the library's of the version.
+	number int32
 	// targets are the library's numbers of the weights that adapters change.
 	targets map[adapter.Target]int32
 }
 
 // versions are those that the library runs.
-var versions = map[rwkv.Version]version{rwkv.V7: v7}
+var versions = map[rwkv.Version]version{rwkv.V6: v6, rwkv.V7: v7}
+
+// shapeOf is a model's shape in the form of the library.
+func shapeOf(s rwkv.Shape) shape {
+	out := shape{
+		version: versions[s.Version].number,
+		layers:  int32(s.Layers), embed: int32(s.Embed), heads: int32(s.Heads), headSize: int32(s.HeadSize),
+		ffn: int32(s.FFN), vocab: int32(s.Vocab),
+	}
+	for i, r := range s.Ranks {
+		out.ranks[i] = int32(r)
+	}
+	return out
+}
