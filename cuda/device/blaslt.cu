@@ -149,7 +149,7 @@ Products::Plan &Products::plan(Product product, int tokens) {
         layout(&made->weights, element, s.out, s.in, s.out, s.weights_stride);
     else
         layout(&made->weights, element, s.in, s.out, s.in, s.weights_stride);
-    layout(&made->x, element, s.in, tokens, s.x_token > 0 ? s.x_token : s.in, s.x_stride);
+    layout(&made->x, element, s.in, tokens, s.in, s.x_stride);
     layout(&made->y, result, s.out, tokens, product == Product::Head ? logits_stride_ : s.out, s.y_stride);
     made->beta = s.adds ? 1.0f : 0.0f;
 

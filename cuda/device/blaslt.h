@@ -24,7 +24,6 @@ constexpr int kProducts = 10;
 struct ProductSpec {
     int64_t out = 0, in = 0, batch = 1;                     // out is 0: there is no such product
     int64_t weights_stride = 0, x_stride = 0, y_stride = 0; // elements from one of the batch to the next
-    int64_t x_token = 0;                                    // elements from one token of X to the next, if it is not `in`
     bool transposed = false;                                // weights are [in][out]
     bool adds = false, writes_float = false;                // to y, which is fp32; otherwise Y is E
 };

@@ -31,11 +31,10 @@ inline auto tensor_map_encoder() {
     return encoder;
 }
 
-// A map of base [lines][width], of E, that is copied by boxes [box_lines][box_width]. line is
-// how many elements lie from one line to the next, if not `width`.
-template <typename E> TensorMap tensor_map(const void *base, int64_t width, int64_t lines, int box_width, int box_lines, int64_t line = 0) {
+// A map of base [lines][width], of E, that is copied by boxes [box_lines][box_width].
+template <typename E> TensorMap tensor_map(const void *base, int64_t width, int64_t lines, int box_width, int box_lines) {
     TensorMap map;
-    const cuuint64_t sizes[2] = {(cuuint64_t)width, (cuuint64_t)lines}, pitch[1] = {(cuuint64_t)(line > 0 ? line : width) * 2};
+    const cuuint64_t sizes[2] = {(cuuint64_t)width, (cuuint64_t)lines}, pitch[1] = {(cuuint64_t)width * 2};
     const cuuint32_t box[2] = {(cuuint32_t)box_width, (cuuint32_t)box_lines}, apart[2] = {1, 1};
     const auto type = std::is_same_v<E, bf16> ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
     const auto encode = tensor_map_encoder();

@@ -24,6 +24,15 @@ template <typename S, typename E> __global__ void place_rows(E *dst, const S *sr
     for (; i < count; i += (int64_t)gridDim.x * blockDim.x) dst[i] = convert<E>(to_float(src[i]), overflow);
 }
 
+template <typename S> __global__ void place_vector(float *dst, const S *src, int64_t count, Form form) {
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float v = to_float(src[i]);
+    if (form.what == Form::Complement) v = 1 - v;
+    if (form.what == Form::Exponential) v = expf(v);
+    for (int k = 0; k < form.repeat; k++) dst[i * form.repeat + k] = v;
+}
+
 // dst[c*stride + first + r] = src[r][c] without groups, by tiles so that both sides are read
 // and written in lines.
 template <typename S, typename E>
@@ -75,10 +84,15 @@ void launch(const Target &t, int64_t first, int64_t rows, const void *src, int *
     check(gpuLastError(), "converting a tensor");
 }
 
+template <typename S> void launch_vector(const Target &t, const void *src, gpuStream stream) {
+    place_vector<<<(unsigned)ceil_div(t.cols, 256), 256, 0, stream>>>(static_cast<float *>(t.dst), static_cast<const S *>(src), t.cols, t.form);
+    check(gpuLastError(), "converting a tensor");
+}
+
 template <typename S>
 void launch_as(const Target &t, bool is_bf16, int64_t first, int64_t rows, const void *src, int *overflow, gpuStream stream) {
     if (t.placing == Placing::Vector)
-        launch<S, float>(t, first, rows, src, overflow, stream);
+        launch_vector<S>(t, src, stream);
     else if (is_bf16)
         launch<S, bf16>(t, first, rows, src, overflow, stream);
     else

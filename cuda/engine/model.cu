@@ -16,7 +16,7 @@ Shape::Shape(const rk_shape &s, int weights)
       rank(0), rank_wide(0), bf16(weights == RK_BF16) {
     require(layers >= 1 && layers <= 1024, "number of layers", layers);
     require(embed >= 8 && embed % 8 == 0 && embed <= 8192, "width", embed);
-    require(head_size == 8 || head_size == 16 || head_size == 32 || head_size == 64 || head_size == 128, "head size", head_size);
+    require(head_size == 8 || head_size == 16 || head_size == 32 || head_size == 64 || head_size == 128 || (head_size == 1 && !version->heads), "head size", head_size);
     require(heads >= 1 && (int64_t)heads * head_size == embed, "number of heads", heads);
     require(ffn >= 8 && ffn % 8 == 0 && ffn <= (1 << 20), "FFN width", ffn);
     require(vocab >= 1 && vocab <= (1 << 20), "vocabulary size", vocab);
@@ -55,17 +55,19 @@ void Model::place_layer(int index) {
 void Model::check_complete() const {
     for (const std::string &name : names) {
         const Target &t = targets.at(name);
-        if (!t.loaded && t.dst) fail(RK_ERR_TENSOR, "tensor %s: missing", name.c_str());
+        if (!t.loaded && t.dst && (t.instead.empty() || !targets.at(t.instead).loaded)) fail(RK_ERR_TENSOR, "tensor %s: missing", name.c_str());
     }
 }
 
 void *Model::elements(int64_t count) { return arena_.device<uint16_t>(count, &bytes, "the weights"); }
 
-const float *Model::vector(const std::string &name, int64_t size) { return vectors({name}, size); }
+float *Model::floats(int64_t count) { return arena_.device<float>(count, &bytes, "the weights"); }
 
-const float *Model::vectors(const std::vector<std::string> &list, int64_t size) {
-    float *base = arena_.device<float>((int64_t)list.size() * size, &bytes, "the weights");
-    for (size_t i = 0; i < list.size(); i++) place(list[i], Placing::Vector, 1, size, base + i * size);
+const float *Model::vector(const std::string &name, int64_t size, Form form) { return vectors({name}, size, form); }
+
+const float *Model::vectors(const std::vector<std::string> &list, int64_t size, Form form) {
+    float *base = floats((int64_t)list.size() * size);
+    for (size_t i = 0; i < list.size(); i++) place(list[i], Placing::Vector, 1, size / form.repeat, base + i * size, 0, {}, form);
     return base;
 }
 
@@ -83,7 +85,7 @@ const void *Model::transposed(const std::string &name, int64_t rows, int64_t col
     return base;
 }
 
-void Model::place(const std::string &name, Placing placing, int64_t rows, int64_t cols, void *dst, int64_t stride, Groups groups) {
-    targets.emplace(name, Target{placing, rows, cols, dst, stride, groups, (int)names.size(), false});
+void Model::place(const std::string &name, Placing placing, int64_t rows, int64_t cols, void *dst, int64_t stride, Groups groups, Form form, const std::string &instead) {
+    targets.emplace(name, Target{placing, rows, cols, dst, stride, groups, form, instead, (int)names.size(), false});
     names.push_back(name);
 }

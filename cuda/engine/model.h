@@ -27,7 +27,7 @@ struct Shape {
     // Throws if no model has these sizes or no kernel takes them.
     Shape(const rk_shape &shape, int weights);
 
-    int64_t wkv_len() const { return (int64_t)embed * head_size; } // of a layer
+    int64_t wkv_len() const { return (int64_t)embed * (head_size == 1 ? 3 : head_size); } // of a layer; RWKV-4 has no heads
     int64_t state_len() const { return layers * (2 * (int64_t)embed + wkv_len()); }
 };
 
@@ -38,8 +38,8 @@ struct Layer {
     const float *mix;     // [6][C]: r, k, v, w, a, g
     const float *mix_ffn; // [C]
     const float *mix_all; // null; RWKV-6: [C], the mix that the others are computed from
-    const float *w0, *a0, *v0;
-    const float *k_k, *k_a, *r_k; // r_k: what the current token's k v is weighted with; RWKV-6: u
+    const float *w0, *a0, *v0; // w0: the decay of all versions before its formula
+    const float *k_k, *k_a, *r_k; // r_k: what the current token's k v is weighted with; RWKV-4 to 6: u
     const float *ln_x_weight, *ln_x_bias;
     const void *rkv;    // E [3][C][C]
     const void *down;   // E [3][P][C]: v, w, a
@@ -60,6 +60,13 @@ enum class Placing {
     Embedding,  // E, each row normalised to mean 0 and variance 1
 };
 
+// What becomes of the values of a vector: each stands for `repeat` values, as it is, as 1 - v or
+// as exp(v).
+struct Form {
+    int repeat = 1;
+    enum { Same, Complement, Exponential } what = Same;
+};
+
 // Of a tensor that is several matrices: groups of `rows` rows, each `apart` elements after the
 // one before, and of `cols` columns, which take `padded` lines each. The others are one group.
 struct Groups {
@@ -76,6 +83,8 @@ struct Target {
     void *dst;          // null: accepted and ignored
     int64_t stride;     // of Transposed
     Groups groups;
+    Form form;
+    std::string instead; // the tensor that may stand for this one; or none
     int index;          // among all tensors
     bool loaded;
 };
@@ -102,12 +111,13 @@ class Model {
 
     // For the versions: memory for weights, and where the tensor of a name goes.
     void *elements(int64_t count);
-    const float *vector(const std::string &name, int64_t size);
-    const float *vectors(const std::vector<std::string> &names, int64_t size);
+    float *floats(int64_t count);
+    const float *vector(const std::string &name, int64_t size, Form form = {});
+    const float *vectors(const std::vector<std::string> &names, int64_t size, Form form = {}); // size values of each
     const void *matrix(const std::string &name, int64_t rows, int64_t cols);
     const void *matrices(const std::vector<std::string> &names, int64_t rows, int64_t cols); // one after another
     const void *transposed(const std::string &name, int64_t rows, int64_t cols);
-    void place(const std::string &name, Placing placing, int64_t rows, int64_t cols, void *dst, int64_t stride = 0, Groups groups = {});
+    void place(const std::string &name, Placing placing, int64_t rows, int64_t cols, void *dst, int64_t stride = 0, Groups groups = {}, Form form = {}, const std::string &instead = "");
     static void *offset(void *base, int64_t elements) { return static_cast<uint16_t *>(base) + elements; }
 
   private:

@@ -48,6 +48,7 @@ struct Activations {
     int64_t token_room, row_room;
     float *x;
     void *mixed, *rkv, *low, *low_wide, *up, *v_first, *y, *hidden, *last;
+    float2 *norms;     // [token_room]: RWKV-6: of LN1 (layer/mix_v6.cu)
     float *next_shift; // [row_room][C]: new shifts that are not in the states yet
     float *logits;     // [row_room][logits_stride]
     float *partial;        // [wgmma::kPartialSums]: sums of tiles that blocks share

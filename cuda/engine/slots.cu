@@ -68,7 +68,7 @@ Slots::Slots(const Shape &shape, const rk_options &o, Arena &arena, int64_t *sta
     const int64_t n = o.slots + 1, limit = o.token_limit, wkv = shape.wkv_len();
     view_.slots = o.slots;
     view_.limit = o.token_limit;
-    view_.wkv_half = o.state == RK_F16;
+    view_.wkv_half = o.state == RK_F16 && shape.head_size > 1;
     view_.shifts = arena.device<float>(shape.layers * n * 2 * shape.embed, states, "the states");
     view_.wkv = arena.device<uint16_t>(shape.layers * n * wkv * (view_.wkv_half ? 1 : 2), states, "the states");
     view_.count_size = arena.device<int32_t>(n, states, "the penalty counts");

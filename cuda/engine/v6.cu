@@ -5,12 +5,12 @@
 //   x += σ(R x_r) ⊙ V relu²(K x_k)                                            the channel mix
 //
 // with δ = prev - xn. Buffers where they differ from RWKV-7's (M is the rank of a mix, rounded
-// up to 32, P_g = 5 M, P the decay's):
+// up to 32, 64 or 128, P_g = 5 M, P the decay's):
 //
 //   mixed     [5][T_max][C]: w, k, v, r, g; in the channel mix k, r
 //   rkv       [4][T_max][C]: k, v, r, g; in the channel mix its receptance
 //   low       [T_max][P]      low_wide [T_max][5 M]: z
-//   up        [5][T_max][C]: what z adds to the mixes; then d
+//   up        [5][T_max][C]: d in the first part; the others for changed inputs (adapted_gated.cu)
 //
 // Weights: mix [5][C] and mix_ffn [2][C] in the same orders; rkv [4][C][C]; down [P][C], up
 // [C][P]; down_g [5][M][C], up_g [5][C][M]; key [F][C] with receptance [C][C] after it.
@@ -28,8 +28,11 @@ constexpr int kMixes = 5;
 int mix_rank(const Shape &s) { return s.rank_wide / kMixes; }
 
 void round_ranks(Shape &s) {
+    constexpr int kMost = 128; // of a mix
+    if (s.ranks[kMix] > kMost) fail(RK_ERR_ARGUMENT, "no kernel for mixes of rank %d: at most %d", s.ranks[kMix], kMost);
+    const int rank = s.ranks[kMix] > 64 ? kMost : (int)round_up(s.ranks[kMix], 32);
     s.rank = (int)round_up(s.ranks[kDecay], 32);
-    s.rank_wide = kMixes * (int)round_up(s.ranks[kMix], 32);
+    s.rank_wide = kMixes * rank;
 }
 
 void place(Model &m, int index, const std::string &block) {
@@ -61,30 +64,29 @@ void place(Model &m, int index, const std::string &block) {
 }
 
 void products(const Shape &s, int64_t room, ProductSpecs &specs) {
-    const int64_t c = s.embed, rank = mix_rank(s);
+    const int64_t c = s.embed;
     specs[(int)Product::Rkv] = {c, c, 4, c * c, room * c, room * c};
     specs[(int)Product::Down] = {s.rank, c};
     specs[(int)Product::Up] = {c, s.rank};
     specs[(int)Product::DownWide] = {s.rank_wide, c};
-    specs[(int)Product::UpWide] = {c, rank, kMixes, c * rank, rank, room * c, s.rank_wide};
     gated_products(s, specs);
 }
 
 std::vector<Operands> operands(const Shape &, const Activations &a) {
     std::vector<Operands> all = {{Product::Rkv, &Layer::rkv, a.mixed, a.rkv}, {Product::Down, &Layer::down, a.mixed, a.low}, {Product::Up, &Layer::up, a.low, a.up},
-                                 {Product::DownWide, &Layer::down_g, a.mixed, a.low_wide}, {Product::UpWide, &Layer::up_g, a.low_wide, a.up}};
+                                 {Product::DownWide, &Layer::down_g, a.mixed, a.low_wide}};
     add_gated_operands(a, all);
     return all;
 }
 
-// The mixed inputs by products of cuBLASLt.
+} // namespace
+
 void mix_inputs(const Pass &p, int layer) {
     const Layer &l = p.model->layers[layer];
     const int n = Products::padded(p.tokens);
     shift_mixes(p, layer);
     p.products->multiply(Product::DownWide, l.down_g, p.act.mixed, p.act.low_wide, n, p.stream);
     activate_tanh(p, p.act.low_wide, (int64_t)p.tokens * p.shape->rank_wide);
-    p.products->multiply(Product::UpWide, l.up_g, p.act.low_wide, p.act.up, n, p.stream);
     shift_mixed(p, layer);
 }
 
@@ -98,7 +100,10 @@ void project_v6(const Pass &p, int layer) {
     p.products->multiply(Product::Up, l.up, p.act.low, p.act.up, n, p.stream);
 }
 
+namespace {
+
 Path choose(const Pass &p) {
+    if (p.adapted != Adapted::No) return {project_v6_adapted, mix_decay, output_adapted, key_gated_adapted, value_gated_adapted};
     if (takes_gemv(p)) return {project_v6_gemv, mix_decay, output_gemv, key_gated_gemv, value_gated_gemv};
     if (takes_wgmma(p)) return {project_v6_wgmma, mix_decay, output_wgmma, key_gated_wgmma, value_gated_wgmma};
     return {project_v6, mix_decay, output, key_gated, value_gated};
@@ -106,4 +111,4 @@ Path choose(const Pass &p) {
 
 } // namespace
 
-const Version v6{RK_V6, "RWKV-6", 2, false, {5, 4, 1, 5, false}, round_ranks, place, products, operands, choose};
+const Version v6{RK_V6, "RWKV-6", 2, true, kGatedTargets, {5, 4, 1, 5, false, true}, round_ranks, place, products, operands, choose};

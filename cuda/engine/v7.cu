@@ -7,6 +7,7 @@
 namespace {
 
 enum Rank { kW, kA, kV, kG }; // of Shape::ranks
+constexpr uint32_t kTargets = 1 << RK_RECEPTANCE | 1 << RK_KEY | 1 << RK_VALUE | 1 << RK_OUTPUT | 1 << RK_FFN_KEY | 1 << RK_FFN_VALUE | 1 << RK_HEAD;
 
 void round_ranks(Shape &s) {
     s.rank = (int)round_up(std::max({s.ranks[kW], s.ranks[kA], s.ranks[kV]}), 32);
@@ -110,4 +111,4 @@ void value(const Pass &p, int layer) {
     p.products->multiply(Product::Value, p.model->layers[layer].value, p.act.hidden, p.act.x, Products::padded(p.tokens), p.stream);
 }
 
-const Version v7{RK_V7, "RWKV-7", 4, true, {6, 3, 3, 4, true}, round_ranks, place, products, operands, choose};
+const Version v7{RK_V7, "RWKV-7", 4, true, kTargets, {6, 3, 3, 4, true, false}, round_ranks, place, products, operands, choose};

@@ -9,7 +9,7 @@
 // How many parts of T tokens the buffers of a step have (pass.h).
 struct Parts {
     int mixed, rkv, low, up;
-    bool v_first;
+    bool v_first, mixes; // mixes: there are norms
 };
 
 using Weights = const void *Layer::*;
@@ -26,7 +26,8 @@ struct Version {
     int32_t number; // RK_V*
     const char *name;
     int ranks;     // low-rank branches
-    bool adapters; // there are stages for rows with adapters
+    bool heads;    // RWKV-4 has none: its head size is 1
+    uint32_t targets; // products that adapters may change: 1 << RK_KEY and so on; none: there are no stages for that
     Parts parts;
 
     // Sets rank and rank_wide.
@@ -50,4 +51,4 @@ const Version &find_version(int32_t number);
 // The sizes of all products of a shape.
 ProductSpecs product_specs(const Shape &shape, int64_t room);
 
-extern const Version v6, v7;
+extern const Version v4, v50, v51, v52, v6, v7;

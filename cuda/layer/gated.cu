@@ -1,5 +1,9 @@
-// gated.cu: the channel mix of gated.h by products of cuBLASLt.
+// gated.cu: gated.h by products of cuBLASLt, and the paths of versions without mixes that depend on
+// the token.
 #include "layer/gated.h"
+
+#include "layer/gemv.h"
+#include "layer/wgmma.h"
 
 void place_gated(Model &m, int layer, const std::string &ffn) {
     const int64_t c = m.shape.embed, f = m.shape.ffn;
@@ -13,7 +17,7 @@ void place_gated(Model &m, int layer, const std::string &ffn) {
 void gated_products(const Shape &s, ProductSpecs &specs) {
     const int64_t c = s.embed;
     specs[(int)Product::Receptance] = {c, c};
-    specs[(int)Product::Value] = {c, s.ffn, 1, 0, 0, 0, 0, true, false, true};
+    specs[(int)Product::Value] = {c, s.ffn, 1, 0, 0, 0, true, false, true};
 }
 
 void add_gated_operands(const Activations &a, std::vector<Operands> &all) {
@@ -34,4 +38,28 @@ void key_gated(const Pass &p, int layer) {
 void value_gated(const Pass &p, int layer) {
     p.products->multiply(Product::Value, p.model->layers[layer].value, p.act.hidden, p.act.up, Products::padded(p.tokens), p.stream);
     add_gated(p, p.act.rkv, static_cast<const float *>(p.act.up));
+}
+
+void static_products(const Shape &s, int64_t room, ProductSpecs &specs) {
+    const int64_t c = s.embed;
+    specs[(int)Product::Rkv] = {c, c, s.version->parts.rkv, c * c, room * c, room * c};
+    gated_products(s, specs);
+}
+
+std::vector<Operands> static_operands(const Shape &, const Activations &a) {
+    std::vector<Operands> all = {{Product::Rkv, &Layer::rkv, a.mixed, a.rkv}};
+    add_gated_operands(a, all);
+    return all;
+}
+
+void project_static(const Pass &p, int layer) {
+    shift_attention(p, layer);
+    p.products->multiply(Product::Rkv, p.model->layers[layer].rkv, p.act.mixed, p.act.rkv, Products::padded(p.tokens), p.stream);
+}
+
+Path choose_static(const Pass &p, Stage mix) {
+    if (p.adapted != Adapted::No) return {project_static_adapted, mix, output_adapted, key_gated_adapted, value_gated_adapted};
+    if (takes_gemv(p)) return {project_static, mix, output_gemv, key_gated_gemv, value_gated_gemv};
+    if (takes_wgmma(p)) return {project_static, mix, output_wgmma, key_gated_wgmma, value_gated_wgmma};
+    return {project_static, mix, output, key_gated, value_gated};
 }

@@ -1,4 +1,4 @@
-// gated.h: the channel mix with a receptance, of RWKV-4 to 6:
+// gated.h: what RWKV-4 to 6 have in common: the channel mix with a receptance,
 //
 //   x += σ(R x_r) ⊙ V relu²(K x_k) ;  x_i = xn + (prev - xn) ⊙ mix_i ,  xn = LN(x; ln2)
 //
@@ -14,5 +14,19 @@ void place_gated(Model &m, int layer, const std::string &ffn); // "blocks.3.ffn.
 void gated_products(const Shape &shape, ProductSpecs &specs);
 void add_gated_operands(const Activations &act, std::vector<Operands> &all);
 
+// What adapters of these versions may change.
+constexpr uint32_t kGatedTargets = (1 << (RK_HEAD + 1)) - 1, kUngatedTargets = kGatedTargets & ~(1u << RK_GATE);
+
 void key_gated(const Pass &p, int layer);
 void value_gated(const Pass &p, int layer);
+
+// RWKV-4's and 5's mixes do not depend on the token, so that one product gives all of rkv.
+void static_products(const Shape &shape, int64_t room, ProductSpecs &specs);
+std::vector<Operands> static_operands(const Shape &shape, const Activations &act);
+void project_static(const Pass &p, int layer);
+Path choose_static(const Pass &p, Stage mix);
+
+// The same with adapters (adapted_gated.cu).
+void project_static_adapted(const Pass &p, int layer);
+void key_gated_adapted(const Pass &p, int layer);
+void value_gated_adapted(const Pass &p, int layer);

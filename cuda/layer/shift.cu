@@ -3,12 +3,12 @@
 //
 //   x   = LN(emb[token]; ln0)
 //   xn  = LN(x)
-//   m_i = xn + (prev - xn) ⊙ mix_i        or, with deltas,  ⊙ (mix_i + delta_i)
+//   m_i = xn + (prev - xn) ⊙ mix_i
 //
 // prev is xn of the row's token before, or for its first token the state's shift. xn of
 // its last token is the new shift. x and shifts are fp32, all m_i are E
 // [mixes][token_room][C]; sums are fp32.
-#include "engine/forward.h"
+#include "engine/version.h"
 
 #include "device/launch.h"
 #include "layer/element.h"
@@ -47,8 +47,10 @@ template <int kVectors> struct Norm {
 };
 
 // LN of one token's x by the whole block; a is the thread's part. shared has 2*kWarp
-// floats, which the next call may use again: there is a barrier between the two sums.
-template <int kVectors> __device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVectors> &norm, int channels, float *shared) {
+// floats, which the next call may use again: there is a barrier between the two sums. The mean
+// and the factor go to `to`, if there is one.
+template <int kVectors>
+__device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVectors> &norm, int channels, float *shared, float2 *to = nullptr) {
     float sum = 0, squares = 0;
 #pragma unroll
     for (int i = 0; i < kVectors; i++)
@@ -64,6 +66,7 @@ template <int kVectors> __device__ Channels<kVectors> layer_norm(Channels<kVecto
                 squares += a.v[i][e] * a.v[i][e];
             }
     const float scale = rsqrtf(block_sum(squares, shared + kWarp) / channels + kNormEps);
+    if (to && threadIdx.x == 0) *to = {mean, scale};
 #pragma unroll
     for (int i = 0; i < kVectors; i++)
 #pragma unroll
@@ -77,8 +80,8 @@ struct ShiftArgs {
     float *next_shift;  // [rows][channels], or null if the pass is single
     const RowInput *input;
     const int32_t *row_slot, *row_of;
-    const void *delta; // E, laid out as mixed: what is added to each token's mixes; or null
-    int64_t stride;    // elements between the mixes of a token
+    float2 *norms;  // if not null: each token's mean, and what its distance from it is multiplied by
+    int64_t stride; // elements between the mixes of a token
     int channels, tokens, group;
     bool first; // of the step
     bool keeps; // writes the new shift
@@ -95,7 +98,7 @@ __device__ void trigger(const ShiftArgs &a, bool waited) {
 // each token's prev. With kAhead it has one token, and loads the constants to registers
 // before the previous kernel has ended. Otherwise it reads the mixes for each token from
 // the first-level cache: keeping them would leave room for one block on a multiprocessor.
-template <typename E, int kMixes, int kVectors, bool kAhead, bool kDelta>
+template <typename E, int kMixes, int kVectors, bool kAhead>
 __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) shift_tokens(ShiftArgs a, E *mixed) {
     __shared__ float shared[2][2 * kWarp];
     trigger(a, false);
@@ -124,18 +127,17 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
             prev = load_channels<kVectors>(shift, a.channels);
         else if (t == begin)
             prev = layer_norm(load_channels<kVectors>(a.x + (int64_t)(t - 1) * a.channels, a.channels), norm, a.channels, shared[1]);
-        now = layer_norm(now, norm, a.channels, shared[0]);
+        now = layer_norm(now, norm, a.channels, shared[0], a.norms ? a.norms + t : nullptr);
 #pragma unroll
         for (int i = 0; i < kVectors; i++) {
             const int c = channel<kVectors>(i);
             if (c >= a.channels) continue;
 #pragma unroll
             for (int m = 0; m < kMixes; m++) {
-                float mix[8], delta[8] = {}, out[8];
+                float mix[8], out[8];
                 if constexpr (!kAhead) load8(mix, a.mix + m * a.channels + c);
-                if constexpr (kDelta) load8(delta, static_cast<const E *>(a.delta) + m * a.stride + (int64_t)t * a.channels + c);
 #pragma unroll
-                for (int e = 0; e < 8; e++) out[e] = now.v[i][e] + (prev.v[i][e] - now.v[i][e]) * ((kAhead ? mixes[kAhead ? m : 0].v[i][e] : mix[e]) + delta[e]);
+                for (int e = 0; e < 8; e++) out[e] = now.v[i][e] + (prev.v[i][e] - now.v[i][e]) * (kAhead ? mixes[kAhead ? m : 0].v[i][e] : mix[e]);
                 store8(mixed + m * a.stride + (int64_t)t * a.channels + c, out);
             }
             if (t == last && a.keeps) store8((single ? shift : a.next_shift + (int64_t)row * a.channels) + c, now.v[i]);
@@ -145,8 +147,9 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
 }
 
 // Layer norms of several tokens at once, with two barriers for all of them.
-// shared has 2*kCount*kWarp floats.
-template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], const Norm<1> &norm, int channels, float *shared) {
+// shared has 2*kCount*kWarp floats. Means and factors of the first `most` go to `to`, as above.
+template <int kCount>
+__device__ void layer_norms(Channels<1> (&a)[kCount], const Norm<1> &norm, int channels, float *shared, float2 *to, int most) {
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
     const auto sums = [&](float (&v)[kCount], float *to) {
 #pragma unroll
@@ -176,6 +179,7 @@ template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], cons
 #pragma unroll
     for (int i = 0; i < kCount; i++) {
         const float scale = rsqrtf(squares[i] / channels + kNormEps);
+        if (to && i < most && threadIdx.x == 0) to[i] = {sum[i] / channels, scale};
 #pragma unroll
         for (int e = 0; e < 8; e++) a[i].v[0][e] = a[i].v[0][e] * scale * norm.weight.v[0][e] + norm.bias.v[0][e];
     }
@@ -183,7 +187,7 @@ template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], cons
 
 // The same for many rows of one token: a block has kCount of them, so that it reads weights
 // and mixes once for all.
-template <typename E, int kMixes, int kCount, bool kDelta> __global__ void __launch_bounds__(kNormThreads, 1) shift_rows(ShiftArgs a, E *mixed) {
+template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(kNormThreads, 1) shift_rows(ShiftArgs a, E *mixed) {
     __shared__ float shared[2 * kCount * kWarp];
     trigger(a, false);
     const Norm<1> norm(a.ln_weight, a.ln_bias, a.channels);
@@ -199,7 +203,7 @@ template <typename E, int kMixes, int kCount, bool kDelta> __global__ void __lau
         now[i] = load_channels<1>(a.x + (int64_t)t * a.channels, a.channels);
         prev[i] = load_channels<1>(shift[i], a.channels);
     }
-    layer_norms(now, norm, a.channels, shared);
+    layer_norms(now, norm, a.channels, shared, a.norms ? a.norms + first : nullptr, a.tokens - first);
     if (c >= a.channels) return;
 #pragma unroll
     for (int i = 0; i < kCount; i++)
@@ -210,29 +214,26 @@ template <typename E, int kMixes, int kCount, bool kDelta> __global__ void __lau
         load8(mix, a.mix + m * a.channels + c);
 #pragma unroll
         for (int i = 0; i < kCount; i++) {
-            float delta[8] = {}, out[8];
-            if (kDelta && first + i < a.tokens) load8(delta, static_cast<const E *>(a.delta) + m * a.stride + (int64_t)(first + i) * a.channels + c);
+            float out[8];
 #pragma unroll
-            for (int e = 0; e < 8; e++) out[e] = now[i].v[0][e] + (prev[i].v[0][e] - now[i].v[0][e]) * (mix[e] + delta[e]);
+            for (int e = 0; e < 8; e++) out[e] = now[i].v[0][e] + (prev[i].v[0][e] - now[i].v[0][e]) * mix[e];
             if (first + i < a.tokens) store8(mixed + m * a.stride + (int64_t)(first + i) * a.channels + c, out);
         }
     }
 }
 
-// Copies next_shift to the states. It is a kernel of its own because blocks of the kernel
-// before may still have to read the old shift.
-__global__ void commit_shift(float *shift, const float *next_shift, const int32_t *row_slot, int channels) {
+__global__ void copy_shift(float *shift, const float *next_shift, const int32_t *row_slot, int channels) {
     begin_early();
     float *to = shift + (int64_t)row_slot[blockIdx.x] * 2 * channels;
     const float *from = next_shift + (int64_t)blockIdx.x * channels;
     for (int c = threadIdx.x; c < channels; c += blockDim.x) to[c] = from[c];
 }
 
-// Which shift of a layer: the attention's, RWKV-6's two instead (the input of its mixes, and
-// with these as deltas the attention's inputs), or the channel mix's.
-enum class Place { Attention, Mixes, Mixed, Ffn };
+// Which shift of a layer: the attention's, what RWKV-6's mixes are computed from (mix_v6.cu has
+// the attention's then), or the channel mix's.
+enum class Place { Attention, Mixes, Ffn };
 
-template <typename E, int kMixes, bool kDelta> void shift(const Pass &p, int layer, Place place) {
+template <typename E, int kMixes> void shift(const Pass &p, int layer, Place place) {
     const bool ffn = place == Place::Ffn;
     const Layer &l = p.model->layers[layer];
     const int c = p.shape->embed;
@@ -241,7 +242,7 @@ template <typename E, int kMixes, bool kDelta> void shift(const Pass &p, int lay
     a.ln_weight = ffn ? l.ln2_weight : l.ln1_weight;
     a.ln_bias = ffn ? l.ln2_bias : l.ln1_bias;
     a.mix = ffn ? l.mix_ffn : place == Place::Mixes ? l.mix_all : l.mix;
-    a.delta = p.act.up;
+    a.norms = place == Place::Mixes ? p.act.norms : nullptr;
     a.keeps = place != Place::Mixes;
     a.shift = p.slots.shifts + (int64_t)layer * (p.slots.slots + 1) * 2 * c + (ffn ? c : 0);
     a.next_shift = p.single ? nullptr : p.act.next_shift;
@@ -255,12 +256,12 @@ template <typename E, int kMixes, bool kDelta> void shift(const Pass &p, int lay
     a.first = layer == 0 && (place == Place::Attention || place == Place::Mixes);
     const int threads = norm_threads(c), blocks = (int)ceil_div(p.tokens, a.group);
     if (p.single && p.tokens >= kManyRows && c <= kNormThreads * 8)
-        return launch_early(shift_rows<E, kMixes, kRowsTogether, kDelta>, (int)ceil_div(p.tokens, kRowsTogether), threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
+        return launch_early(shift_rows<E, kMixes, kRowsTogether>, (int)ceil_div(p.tokens, kRowsTogether), threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
     const bool ahead = blocks <= device_limits().multiprocessors && a.group == 1;
-    auto kernel = shift_tokens<E, kMixes, 2, false, kDelta>;
-    if (c <= kNormThreads * 8) kernel = ahead ? shift_tokens<E, kMixes, 1, true, kDelta> : shift_tokens<E, kMixes, 1, false, kDelta>;
+    auto kernel = shift_tokens<E, kMixes, 2, false>;
+    if (c <= kNormThreads * 8) kernel = ahead ? shift_tokens<E, kMixes, 1, true> : shift_tokens<E, kMixes, 1, false>;
     launch_early(kernel, blocks, threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
-    if (!p.single && a.keeps) launch_early(commit_shift, p.rows, 256, 0, p.stream, a.shift, a.next_shift, p.row_slot, c);
+    if (!p.single && a.keeps) commit_shift(p, a.shift);
 }
 
 // One block a token.
@@ -361,24 +362,29 @@ void embed(const Pass &p) {
     });
 }
 
+void commit_shift(const Pass &p, float *shift) { launch_early(copy_shift, p.rows, 256, 0, p.stream, shift, p.act.next_shift, p.row_slot, p.shape->embed); }
+
 void shift_attention(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 6, false>(p, layer, Place::Attention); });
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        switch (p.shape->version->parts.mixed) {
+        case 3: return shift<E, 3>(p, layer, Place::Attention);
+        case 4: return shift<E, 4>(p, layer, Place::Attention);
+        default: return shift<E, 6>(p, layer, Place::Attention);
+        }
+    });
 }
 
 void shift_mixes(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1, false>(p, layer, Place::Mixes); });
-}
-
-void shift_mixed(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 5, true>(p, layer, Place::Mixed); });
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1>(p, layer, Place::Mixes); });
 }
 
 void shift_ffn(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1, false>(p, layer, Place::Ffn); });
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1>(p, layer, Place::Ffn); });
 }
 
 void shift_ffn_gated(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 2, false>(p, layer, Place::Ffn); });
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 2>(p, layer, Place::Ffn); });
 }
 
 void norm_last(const Pass &p) {

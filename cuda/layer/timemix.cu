@@ -4,7 +4,7 @@
 // S is read once, kept in registers for all tokens of the row, and written once, by 16
 // bytes a thread. Tokens are taken by tiles: warps prepare the vectors of a tile's tokens
 // in shared memory, the block applies them to S in order, and warps finish the outputs.
-#include "engine/forward.h"
+#include "engine/version.h"
 
 #include "layer/timemix_head.h"
 
@@ -46,7 +46,7 @@ template <Rule rule, typename E, typename S, int N, int kTile> __global__ void _
             float weight[kEachOf<N>], bias[kEachOf<N>], gate[kEachOf<N>];
             load_each<kEachOf<N>>(weight, a.gn_weight + channel);
             load_each<kEachOf<N>>(bias, a.gn_bias + channel);
-            load_each<kEachOf<N>>(gate, static_cast<const E *>(a.gate) + at);
+            if (rule == Rule::Delta || a.gate) load_each<kEachOf<N>>(gate, static_cast<const E *>(a.gate) + at);
             finish<rule, E, N>(a, at, i, weight, bias, gate, tile[j]);
         }
         if (done + kTile < count) __syncthreads();
@@ -135,7 +135,12 @@ void mix_chunked(const Pass &p, const Args &a, Rule rule) {
 
 template <Rule rule> void run(const Pass &p, int layer) {
     Args a = args(p, layer);
-    a.gate = part(p, const_cast<void *>(rule == Rule::Delta ? a.up : a.rkv), 3, a.channels);
+    const Parts parts = p.shape->version->parts;
+    if (rule == Rule::Delta)
+        a.gate = part(p, p.act.up, 3, a.channels);
+    else if (parts.rkv > 3)
+        a.gate = part(p, p.act.rkv, 3, a.channels);
+    if (parts.low == 0) a.up = nullptr;
     if (p.chunk_row_count > 0) mix_chunked(p, a, rule);
     if (p.chunk_row_count == p.rows) return;
     if (mix_many<rule>(p, a)) return;

@@ -16,7 +16,8 @@
 //   y = S r + (Σ r k u) v ;  S ← S diag(w) + v kᵀ
 //   y = GN(y) ⊙ silu(g)
 //
-// d is up [token_room][C], g the last part of rkv [4][token_room][C]: k, v, r, g.
+// d is up [token_room][C], g the last part of rkv [4][token_room][C]: k, v, r, g. RWKV-5 has no d,
+// and RWKV-5.0 no g.
 //
 // rkv, up, v_first and y [T][C] are E; parameters are fp32 [C], r_k is u; S [value][key] is
 // fp32 or fp16 in memory and fp32 in registers. A warp prepares and finishes a token of a
@@ -111,12 +112,12 @@ template <Rule rule, int kEach> struct Inputs {
     // `at`; Of has members of these names.
     template <typename E, typename Load, typename Of> static __device__ void visit(const Args &a, int64_t at, Load load, Of &of) {
         const E *rkv = static_cast<const E *>(a.rkv) + at, *up = static_cast<const E *>(a.up) + at;
-        load(of.gate, static_cast<const E *>(a.gate) + at);
+        if (rule == Rule::Delta || a.gate) load(of.gate, static_cast<const E *>(a.gate) + at);
         if constexpr (rule == Rule::Decay) {
             load(of.k, rkv);
             load(of.v, rkv + a.stride);
             load(of.r, rkv + 2 * a.stride);
-            load(of.up_w, up);
+            if (a.up) load(of.up_w, up);
         } else {
             load(of.r, rkv);
             load(of.k, rkv + a.stride);
@@ -156,7 +157,7 @@ __device__ void prepare(const Args &a, int64_t at, int i, const Weights<rule, kE
         out.r[i + e] = in.r[e];
         out.k[i + e] = k;
         out.v[i + e] = v;
-        const float d = w.w0[e] + in.up_w[e];
+        const float d = w.w0[e] + (rule == Rule::Delta || a.up ? in.up_w[e] : 0.0f);
         out.w[i + e] = __expf(rule == Rule::Delta ? -kDecay * sigmoid(d) : -__expf(d));
     }
     const float norm = rule == Rule::Delta ? 1.0f / fmaxf(sqrtf(warp_sum(square)), kLeastNorm) : 0.0f;
@@ -195,7 +196,7 @@ __device__ void finish(const Args &a, int64_t at, int i, const float (&gn_weight
         y[e] = y[e] * scale * gn_weight[e] + gn_bias[e];
         if constexpr (rule == Rule::Delta)
             y[e] = (y[e] + token.bonus * token.v[i + e]) * gate[e];
-        else
+        else if (a.gate)
             y[e] *= gate[e] * sigmoid(gate[e]);
     }
     store_each<kEach>(static_cast<E *>(a.y) + at, y);

@@ -110,19 +110,15 @@ void value_wgmma(const Pass &p, int layer) {
 void project_v6_wgmma(const Pass &p, int layer) {
     const Shape &s = *p.shape;
     const Layer &l = p.model->layers[layer];
-    const int c = s.embed, kinds = 5, rank = s.rank_wide / kinds;
+    const int c = s.embed;
     const int64_t all_tokens = p.act.token_room * c;
-    shift_mixes(p, layer);
-    multiply_alone(p, {l.down_g, p.act.mixed, p.act.low_wide, s.rank_wide, c, Finish::Tanh});
     if (takes_wgmma_up(p)) {
-        wgmma::Products up = products(p);
-        for (int i = 0; i < kinds; i++)
-            up.add({part(l.up_g, i, (int64_t)c * rank), part(p.act.low_wide, i, rank), part(p.act.up, i, all_tokens), c, rank, Finish::Store, nullptr, s.rank_wide});
-        multiply(p, up);
-    } else {
-        p.products->multiply(::Product::UpWide, l.up_g, p.act.low_wide, p.act.up, Products::padded(p.tokens), p.stream);
+        shift_mixes(p, layer);
+        multiply_alone(p, {l.down_g, p.act.mixed, p.act.low_wide, s.rank_wide, c, Finish::Tanh});
+        shift_mixed(p, layer);
+    } else { // too few tiles to share among all blocks
+        mix_inputs(p, layer);
     }
-    shift_mixed(p, layer);
     wgmma::Products all = products(p);
     for (int i = 0; i < 4; i++)
         all.add({part(l.rkv, i, (int64_t)c * c), part(p.act.mixed, 1 + i, all_tokens), part(p.act.rkv, i, all_tokens), c, c, Finish::Store});

@@ -40,7 +40,6 @@ struct Product {
     int rows, inputs;
     Finish finish;
     const void *gate = nullptr; // E [tokens][rows], with Add: its sigmoid times the sum is added
-    int x_token = 0;            // elements from one token of x to the next, if it is not `inputs`
 };
 
 struct Workspace {

@@ -37,7 +37,7 @@ template <typename E, int kRows, int kTokens, bool kAcross> void launch_tiles(co
         const Product &p = all.product[i];
         Job &job = jobs.job[i];
         job.w = kAcross ? hopper::tensor_map<E>(p.w, p.rows, p.inputs, kInputs, kInputs) : hopper::tensor_map<E>(p.w, p.inputs, p.rows, kInputs, kRows);
-        job.x = hopper::tensor_map<E>(p.x, p.inputs, all.tokens, kInputs, kTokens, p.x_token);
+        job.x = hopper::tensor_map<E>(p.x, p.inputs, all.tokens, kInputs, kTokens);
         job.out = p.out;
         job.gate = p.gate;
         job.rows = p.rows;

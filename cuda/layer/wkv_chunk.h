@@ -58,7 +58,7 @@ constexpr int chunk_tiles(int tokens) { return (tokens + kChunkTokens - 1) / kCh
 // layouts of rkv, up, v_first and y are in README.md.
 struct ChunkMix {
     bool bf16, state_half; // types of activations, and of the state
-    bool decay;            // RWKV-6: rkv is k, v, r; up the decay; r_k is u; the gate's silu is taken
+    bool decay;            // RWKV-5 and 6: rkv is k, v, r; up the decay or null; r_k is u; gate, or null, before silu
     int heads;
     int64_t stride; // elements between the parts of rkv and of up
     const void *rkv, *up, *gate;

@@ -75,7 +75,10 @@ __device__ inline void add_channels(const ChunkMix &m, int step, ChunkTile tile,
         load_pairs<E>(k[i], m.rkv, at);
         load_pairs<E>(v[i], static_cast<const E *>(m.rkv) + m.stride, at);
         load_pairs<E>(r[i], static_cast<const E *>(m.rkv) + 2 * m.stride, at);
-        load_pairs<E>(log_w[i], m.up, at);
+        if (m.up)
+            load_pairs<E>(log_w[i], m.up, at);
+        else
+            log_w[i][0] = log_w[i][1] = log_w[i][2] = log_w[i][3] = 0;
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             log_w[i][e] = token < tile.count ? -fminf(kLog2E * power_of_2(kLog2E * (w0[e] + log_w[i][e])), kMostDecay) : 0.0f;

@@ -78,7 +78,7 @@ template <typename E, typename Record> struct Finisher {
 #pragma unroll
         for (int i = 0; i < pieces; i += kFinishThreads)
             if (i + kFinishThreads <= pieces || i + thread < pieces) copy16(to + i, from + i);
-        if (kOutputs && token(n) < end) copy16(&gate[thread], static_cast<const E *>(m.gate) + element(n));
+        if (kOutputs && m.gate && token(n) < end) copy16(&gate[thread], static_cast<const E *>(m.gate) + element(n));
     }
 
     __device__ void finish(int n, const Record &r, const Outputs &outputs, const uint4 &gate, const Shared<Record> &shared) const {
@@ -115,7 +115,7 @@ template <typename E, typename Record> struct Finisher {
             for (int e = 0; e < 8; e++) gated[e] *= (y[e] - mean) * scale * weight[e] + bias[e] + bonus * v[e];
         } else {
 #pragma unroll
-            for (int e = 0; e < 8; e++) gated[e] *= sigmoid(gated[e]) * ((y[e] - mean) * scale * weight[e] + bias[e]);
+            for (int e = 0; e < 8; e++) gated[e] = (m.gate ? gated[e] * sigmoid(gated[e]) : 1.0f) * ((y[e] - mean) * scale * weight[e] + bias[e]);
         }
         *reinterpret_cast<uint4 *>(static_cast<E *>(m.y) + element(n)) =
             make_uint4(pack<E>(gated[0], gated[1]), pack<E>(gated[2], gated[3]), pack<E>(gated[4], gated[5]), pack<E>(gated[6], gated[7]));

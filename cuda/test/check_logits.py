@@ -3,8 +3,8 @@ import numpy as np
 import torch
 
 import native
-from check import DEVICE, SMALL, SMALL_V6, at_most, check, error, model, open_engine, same, tokens_of
-from model import Reference, make_shape, make_v6, released
+from check import DEVICE, OLDER, SMALL, SMALL_V6, at_most, check, error, model, open_engine, same, tokens_of
+from model import Reference, make_shape, make_older, make_v6, released
 
 
 def read_mixed(e, ref, rng, rounds):
@@ -44,7 +44,11 @@ def logits_of_mixed_rows():
             ("v6, heads of 128", make_v6(2, 256, 128, (40, 72), vocab=100), native.F16, 0, 3e-3),
             ("v6, heads of 16", make_v6(2, 64, 16, (8, 8), ffn=200, vocab=100), native.F16, 0, 3e-3),
             ("v6, heads of 8", make_v6(2, 40, 8, (8, 8), ffn=72, vocab=96), native.F16, 0, 3e-3),
-            ("v6, one layer, wide", make_v6(1, 4608, 64, (32, 32), ffn=512, vocab=128), native.F16, 0, 2e-3)):
+            ("v6, one layer, wide", make_v6(1, 4608, 64, (32, 32), ffn=512, vocab=128), native.F16, 0, 2e-3),
+            *((f"{name}, fp16", s, native.F16, 0, 2e-3) for name, s in OLDER.items()),
+            *((f"{name}, bf16", s, native.BF16, 0, 1.5e-2) for name, s in OLDER.items()),
+            ("v5.2, heads of 16", make_older(52, 2, 64, 16, ffn=200, vocab=100), native.F16, 0, 3e-3),
+            ("v4, odd", make_older(40, 2, 40, ffn=72, vocab=97), native.F16, 0, 3e-3)):
         w = model(s, dtype=torch.float32 if "fp32" in name else torch.bfloat16)
         if "strong" in name: # from hardly any to exp(-exp(6)) a token, whose inverse no float holds
             w = [(n, torch.linspace(-9, 6, t.numel())[torch.randperm(t.numel())] if n.endswith("time_decay") else t) for n, t in w]
@@ -65,7 +69,8 @@ def logits_of_many_rows():
                                          ("fp16 states, odd", odd, native.F16, native.F16, 4e-3),
                                          ("v6, fp16", make_v6(2, 512, ranks=(32, 64), vocab=3000), native.F16, native.F32, 2e-3),
                                          ("v6, bf16, fp16 states", make_v6(2, 512, ranks=(64, 128), vocab=3000), native.BF16, native.F16, 2e-2),
-                                         ("v6, fp16 states, odd", make_v6(2, 320, ranks=(24, 40), ffn=1064, vocab=1001), native.F16, native.F16, 4e-3)):
+                                         ("v6, fp16 states, odd", make_v6(2, 320, ranks=(24, 40), ffn=1064, vocab=1001), native.F16, native.F16, 4e-3),
+                                         *((name, make_older(v, 2, 512, vocab=3000), native.F16, native.F32, 2e-3) for name, v in (("v5.2", 52), ("v5.0", 50), ("v4", 40)))):
         w, rng = model(s), np.random.default_rng(11)
         ref = Reference(s, w, DEVICE)
         e, mine, worst = open_engine(s, w, kind=kind, state=states, slots=450, max_tokens=600), ref.zero(450), 0.0

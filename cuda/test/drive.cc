@@ -88,7 +88,7 @@ class Engine {
     }
 
     std::vector<float> read(int slot) {
-        std::vector<float> state((size_t)shape_.layers * shape_.embed * (2 + shape_.head_size));
+        std::vector<float> state((size_t)shape_.layers * shape_.embed * (2 + (shape_.version == RK_V4 ? 3 : shape_.head_size)));
         check(rk_read_slot(e_, slot, state.data()), "rk_read_slot");
         add(state, "state");
         return state;
@@ -102,6 +102,7 @@ class Engine {
             for (int layer = 0; layer < (target == RK_HEAD ? 1 : shape_.layers); layer++) {
                 const int c = shape_.embed, in = target == RK_FFN_VALUE ? shape_.ffn : c;
                 const int out = target == RK_FFN_KEY ? shape_.ffn : target == RK_HEAD ? shape_.vocab : c;
+                if ((target == RK_GATE && shape_.version != RK_V6 && shape_.version != RK_V52) || (target == RK_FFN_RECEPTANCE && shape_.version == RK_V7)) continue;
                 const auto down = values(rank * in, std::sqrt(3.0f / in)), up = values(out * rank, .2f), gain = values(in, 1), block = values(in * rank, .05f);
                 check(rk_set_delta(e_, id, layer, target, rank, down.data(), up.data(), gains ? gain.data() : nullptr, blocks ? block.data() : nullptr, rank), "rk_set_delta");
             }
@@ -195,14 +196,27 @@ class Engine {
         const std::string a = b + "att.";
         norm(b + "ln1", c);
         norm(b + "ln2", c);
-        norm(a + "ln_x", c);
+        if (shape_.version != RK_V4) norm(a + "ln_x", c);
         matrix(b + "ffn.key.weight", f, c, c, .5f);
         matrix(b + "ffn.value.weight", c, f, f, .5f);
         for (const char *m : {"receptance", "key", "value", "output"}) matrix(a + m + ".weight", c, c, c, .5f);
-        if (shape_.version == RK_V7)
-            layer_v7(b, a, i, c);
-        else
+        if (shape_.version == RK_V7) return layer_v7(b, a, i, c);
+        matrix(b + "ffn.receptance.weight", c, c, c);
+        if (shape_.version == RK_V6)
             layer_v6(b, a, c);
+        else
+            layer_older(b, a, c);
+    }
+
+    void layer_older(const std::string &b, const std::string &a, int64_t c) {
+        const bool gate = shape_.version == RK_V52 || shape_.version == RK_V51;
+        for (char x : std::string(gate ? "kvrg" : "kvr")) tensor(a + "time_mix_" + x, {1, 1, c}, .4f, 1);
+        for (char x : std::string("kr")) tensor(b + "ffn.time_mix_" + x, {1, 1, c}, .7f, 1);
+        const bool channels = shape_.version == RK_V52 || shape_.version == RK_V4;
+        const int64_t n = channels ? c : shape_.heads;
+        tensor(a + "time_decay", {n}, -6, 2);
+        tensor(a + (shape_.version == RK_V52 ? "time_faaaa" : "time_first"), {n}, -.3f, .3f);
+        if (gate) matrix(a + "gate.weight", c, c, c);
     }
 
     void layer_v6(const std::string &b, const std::string &a, int64_t c) {
@@ -215,7 +229,6 @@ class Engine {
         matrix(a + "time_decay_w2", decay, c, decay, .5f);
         tensor(a + "time_faaaa", {shape_.heads, shape_.head_size}, -.3f, .3f);
         matrix(a + "gate.weight", c, c, c);
-        matrix(b + "ffn.receptance.weight", c, c, c);
         for (char x : std::string("kr")) tensor(b + "ffn.time_maa_" + x, {1, 1, c}, 0, .3f);
     }
 
@@ -353,6 +366,9 @@ int main(int argc, char **argv) {
         {"v6, fp16, fp32 states", {RK_V6, 2, 256, 4, 64, 896, 512, {32, 64, 0, 0}}, RK_F16, RK_F32, 0},
         {"v6, bf16, fp16 states", {RK_V6, 2, 256, 4, 64, 896, 512, {64, 32, 0, 0}}, RK_BF16, RK_F16, 0},
         {"v6, odd sizes, launched singly", {RK_V6, 2, 320, 5, 64, 1064, 301, {24, 40, 0, 0}}, RK_F16, RK_F16, RK_OPEN_EAGER},
+        {"v5.2, fp16 states", {RK_V52, 2, 256, 4, 64, 896, 512, {}}, RK_F16, RK_F16, 0},
+        {"v5.0, bf16", {RK_V50, 2, 256, 4, 64, 896, 200, {}}, RK_BF16, RK_F32, RK_OPEN_EAGER},
+        {"v4", {RK_V4, 2, 256, 256, 1, 896, 301, {}}, RK_F16, RK_F32, 0},
         {"v6, heads of 128", {RK_V6, 2, 256, 2, 128, 256, 200, {8, 8, 0, 0}}, RK_F16, RK_F32, RK_OPEN_EAGER},
     };
     const rk_shape wides[] = {{RK_V7, 1, 512, 8, 64, 512, 128, {32, 32, 32, 64}}, {RK_V6, 1, 512, 8, 64, 448, 128, {32, 64, 0, 0}}};
@@ -373,7 +389,7 @@ int main(int argc, char **argv) {
         if (wanted("mixed")) mixed(e);
         if (wanted("draws")) draws(e);
         if (wanted("mixes")) mixes(e);
-        if (wanted("adapters") && m.shape.version == RK_V7) adapters(e);
+        if (wanted("adapters")) adapters(e);
         if (wanted("slots")) e.slots();
         printf("%-28s %016llx\n", m.name, (unsigned long long)sum);
         fflush(stdout);

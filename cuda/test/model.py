@@ -1,4 +1,4 @@
-"""Synthetic RWKV-7 and RWKV-6 models, and the forward pass in float64 by its definition."""
+"""Synthetic models of RWKV-7 to 4, and the forward pass in float64 by its definition."""
 import math
 
 import numpy as np
@@ -28,6 +28,12 @@ def make_shape(layers, c, size=64, ranks=(64, 64, 32, 128), ffn=None, vocab=6553
 
 def make_v6(layers, c, size=64, ranks=(32, 64), ffn=None, vocab=65536):
     return dict(version=60, layers=layers, embed=c, heads=c // size, head_size=size, ffn=ffn or c * 7 // 2 // 32 * 32, vocab=vocab, ranks=ranks)
+
+
+def make_older(version, layers, c, size=64, ffn=None, vocab=65536):
+    """RWKV-5.2 to 4: 52, 51, 50, 40. RWKV-4 has heads of 1."""
+    size = size if version > 40 else 1
+    return dict(version=version, layers=layers, embed=c, heads=c // size, head_size=size, ffn=ffn or c * 7 // 2 // 32 * 32, vocab=vocab, ranks=())
 
 
 def released(name):
@@ -123,6 +129,27 @@ def layer_v6(s, i, source, residual):
     yield from channel_mix(s, f, source, residual)
 
 
+def layer_older(s, i, source, residual):
+    C, H, N, a, f, gate = s["embed"], s["heads"], s["head_size"], f"blocks.{i}.att.", f"blocks.{i}.ffn.", s["version"] > 50
+    for x in "kvrg" if gate else "kvr":
+        yield a + "time_mix_" + x, uniform(source, C, .4, 1)
+    each = dict(zip((52, 51, 50, 40), ((H, N), (H,), (H,), (C,))))[s["version"]]
+    n = math.prod(each)
+    yield a + "time_decay", torch.linspace(-6, 2, n, device=source.device)[torch.arange(n) * 7 % n].view(each)
+    yield a + ("time_first" if s["version"] == 40 else "time_faaaa"), source.normal(*each, std=.3)
+    for m, gain in ("receptance", .5), ("key", .5), ("value", .5), ("output", residual) if s["version"] > 40 else ("output", 2 * residual):
+        yield f"{a}{m}.weight", source.normal(C, C, std=gain / math.sqrt(C))
+    if gate:
+        yield a + "gate.weight", source.normal(C, C, std=1 / math.sqrt(C))
+    if s["version"] > 40:
+        yield a + "ln_x.weight", around(source, C, 1, .1)
+        yield a + "ln_x.bias", around(source, C, 0, .05)
+    for x in "kr":
+        yield f + "time_mix_" + x, uniform(source, C, .7, 1)
+    yield f + "receptance.weight", source.normal(C, C, std=1 / math.sqrt(C))
+    yield from channel_mix(s, f, source, residual)
+
+
 def weights(s, seed=1, device="cpu", dtype=torch.bfloat16, source=None):
     """Yields (name, tensor) with activations of order 1 and 90 % of relu²
     zero: LN2's bias shifts the pre-activations, which token shift keeps."""
@@ -139,7 +166,7 @@ def weights(s, seed=1, device="cpu", dtype=torch.bfloat16, source=None):
             for ln, bias in ("ln1", 0.0), ("ln2", LN2_BIAS):
                 yield b + ln + ".weight", around(source, C, 1, .1)
                 yield b + ln + ".bias", around(source, C, bias, .02)
-            yield from (layer_v6 if s["version"] == 60 else layer_v7)(s, i, source, residual)
+            yield from {60: layer_v6, 70: layer_v7}.get(s["version"], layer_older)(s, i, source, residual)
         yield "ln_out.weight", around(source, C, 1, .1)
         yield "ln_out.bias", around(source, C, 0, .05)
         yield "head.weight", source.normal(V, C, std=3 / math.sqrt(C))
@@ -155,8 +182,8 @@ class Reference:
         self.s, self.device = s, device
         self.z = {k: t.to(device).double().squeeze() for k, t in tensors}
         L, C, H, N = s["layers"], s["embed"], s["heads"], s["head_size"]
-        self.zero = lambda b: [(torch.zeros(b, C, dtype=torch.float64, device=device), torch.zeros(b, C, dtype=torch.float64, device=device),
-                                torch.zeros(b, H, N, N, dtype=torch.float64, device=device)) for _ in range(L)]
+        wkv = (H, N, N) if N > 1 else (3, C)
+        self.zero = lambda b: [tuple(torch.zeros(b, *n, dtype=torch.float64, device=device) for n in ((C,), (C,), wkv)) for _ in range(L)]
 
     def norm(self, x, name):
         return torch.nn.functional.layer_norm(x, x.shape[-1:], self.z[name + ".weight"], self.z[name + ".bias"], 1e-5)
@@ -167,7 +194,7 @@ class Reference:
         x = self.norm(z["emb.weight"][torch.as_tensor(tokens, device=self.device)], "blocks.0.ln0")
         first = None
         for i in range(s["layers"]):
-            x, first = (self.layer_v6 if s["version"] == 60 else self.layer_v7)(i, x, first, state)
+            x, first = {60: self.layer_v6, 70: self.layer_v7}.get(s["version"], self.layer_older)(i, x, first, state)
         return self.norm(x, "ln_out") @ z["head.weight"].T if logits else None
 
     def layer_v7(self, i, x, first, state):
@@ -217,10 +244,45 @@ class Reference:
         S = S * w.unsqueeze(-2) + v.unsqueeze(-1) @ k.unsqueeze(-2)
         y = torch.nn.functional.group_norm(y.view(B, C), H, z[a + "ln_x.weight"], z[a + "ln_x.bias"], 64e-5)
         x = x + (y * g * torch.sigmoid(g)) @ z[a + "output.weight"].T
+        x, h = self.gated(i, x, ffn, [z[f + "time_maa_" + c] for c in "kr"])
+        state[i] = (n, h, S)
+        return x, first
+
+    def gated(self, i, x, ffn, mixes):
+        """The channel mix with a receptance; returns x and the new shift."""
+        z, f = self.z, f"blocks.{i}.ffn."
         h = self.norm(x, f"blocks.{i}.ln2")
-        xk, xr = (h + (ffn - h) * z[f + "time_maa_" + c] for c in "kr")
+        xk, xr = (h + (ffn - h) * m for m in mixes)
         hidden = torch.relu(xk @ z[f + "key.weight"].T) ** 2
-        x = x + torch.sigmoid(xr @ z[f + "receptance.weight"].T) * (hidden @ z[f + "value.weight"].T)
+        return x + torch.sigmoid(xr @ z[f + "receptance.weight"].T) * (hidden @ z[f + "value.weight"].T), h
+
+    def layer_older(self, i, x, first, state):
+        s, z = self.s, self.z
+        B, C, H, N, a, f = len(x), s["embed"], s["heads"], s["head_size"], f"blocks.{i}.att.", f"blocks.{i}.ffn."
+        att, ffn, S = state[i]
+        n = self.norm(x, f"blocks.{i}.ln1")
+        m = {c: att + (n - att) * z[a + "time_mix_" + c] for c in "kvrg" if a + "time_mix_" + c in z}
+        k, v, r = (m[c] @ z[f"{a}{w}.weight"].T for c, w in (("k", "key"), ("v", "value"), ("r", "receptance")))
+        if N == 1:
+            aa, bb, p = S.unbind(1)
+            p = torch.where(bb == 0, -1e30, p)
+            q = torch.maximum(p, z[a + "time_first"] + k)
+            old, own = torch.exp(p - q), torch.exp(z[a + "time_first"] + k - q)
+            y = torch.sigmoid(r) * (old * aa + own * v) / (old * bb + own)
+            p = p - torch.exp(z[a + "time_decay"])
+            q = torch.maximum(p, k)
+            S = torch.stack([torch.exp(p - q) * aa + torch.exp(k - q) * v, torch.exp(p - q) * bb + torch.exp(k - q), q], 1)
+        else:
+            r, k, v = (t.view(B, H, N) for t in (r, k, v))
+            u, w = (z[a + t].view(H, -1).expand(H, N) for t in ("time_faaaa", "time_decay"))
+            y = S @ r.unsqueeze(-1) + (r * k * u).sum(-1, keepdim=True).unsqueeze(-1) * v.unsqueeze(-1)
+            S = S * torch.exp(-torch.exp(w)).unsqueeze(-2) + v.unsqueeze(-1) @ k.unsqueeze(-2)
+            y = torch.nn.functional.group_norm(y.view(B, C), H, z[a + "ln_x.weight"], z[a + "ln_x.bias"], 64e-5)
+            if "g" in m:
+                g = m["g"] @ z[a + "gate.weight"].T
+                y = y * g * torch.sigmoid(g)
+        x = x + y @ z[a + "output.weight"].T
+        x, h = self.gated(i, x, ffn, [1 - z[f + "time_mix_" + c] for c in "kr"])
         state[i] = (n, h, S)
         return x, first
 

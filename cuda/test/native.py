@@ -6,6 +6,7 @@ import numpy as np
 F32, F16, BF16 = 0, 1, 2
 RWKV, PIP, RAPID = 0, 1, 2
 DRAW, OBSERVE, LOGITS = 1, 2, 4
+TARGETS = ("att.receptance", "att.key", "att.value", "att.output", "ffn.key", "ffn.value", "att.gate", "ffn.receptance", "head")
 EAGER, ONE_BUCKET, PORTABLE = 1, 2, 4
 NAN = 1
 SIZES = ("version", "layers", "embed", "heads", "head_size", "ffn", "vocab")
@@ -74,7 +75,7 @@ class Engine:
         for name, t in weights:
             self.load(name, t)
         self.call("rk_ready")
-        self.state_len = shape["layers"] * shape["embed"] * (2 + shape["head_size"])
+        self.state_len = shape["layers"] * shape["embed"] * (2 + (shape["head_size"] if shape["head_size"] > 1 else 3))
 
     def call(self, name, *args):
         self.lib.call(name, self.e, *args)
@@ -134,6 +135,15 @@ class Engine:
 
     def zero(self, slot):
         self.call("rk_zero_slot", slot)
+
+    def adapter(self, deltas):
+        """deltas: (layer, target, down, up, gain or None, blocks or None), arrays of fp32; returns the adapter's id."""
+        i = C.c_int32()
+        self.call("rk_new_adapter", C.byref(i))
+        for layer, target, down, up, gain, blocks in deltas:
+            self.call("rk_set_delta", i, layer, target, len(down), pointer(down), pointer(up), *(None if v is None else pointer(v) for v in (gain, blocks)),
+                      0 if blocks is None else blocks.shape[-1])
+        return i.value
 
     def set_counts(self, slot, counts):
         self.call("rk_set_counts", slot, pointer(counts), len(counts))
