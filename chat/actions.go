@@ -146,7 +146,7 @@ func (d *Dialogue) prompted(parent turn.ID, text string) *node {
 		panic("chat: " + err.Error())
 	}
 	d.goOnFrom(t.ID)
-	d.conv.Updated = now
+	d.conv.Updated, d.conv.CopyOf = now, 0
 	d.retitle(parent, text)
 	d.saver.AddPrompt(text)
 	return d.tree.nodes[t.ID]
@@ -244,9 +244,10 @@ func (d *Dialogue) settable() error {
 	return nil
 }
 
-// saveHead stores the conversation's data, once it has turns.
+// saveHead stores the conversation's data, once it has turns. A fork that a
+// person has changed is no mere copy any more.
 func (d *Dialogue) saveHead() {
-	d.conv.Updated = time.Now()
+	d.conv.Updated, d.conv.CopyOf = time.Now(), 0
 	if len(d.tree.nodes) > 0 {
 		d.saver.SaveHead(d.conv)
 	}

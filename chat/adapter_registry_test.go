@@ -149,7 +149,7 @@ func TestRackNamesAndStrengths(t *testing.T) {
 		t.Errorf("after forgetting known are %s", got)
 	}
 	_, err = r.Find(t.Context(), "nobody", adapter.Options{})
-	refused(t, err, `there is no adapter "nobody", and no such file`)
+	refused(t, err, `there is no adapter "nobody": there are`)
 	merged, err := r.Merge(t.Context(), find(t, r, "demo-pirate", adapter.Options{}), true)
 	must(t, err)
 	if list, err = r.List(t.Context()); err != nil || !list[1].Loaded.Merged || !merged.Merged {

@@ -12,6 +12,7 @@ import (
 	"rookery/chat/replay"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/infer/grammar"
 	"rookery/infer/sampler"
 )
 
@@ -23,9 +24,11 @@ type answer struct {
 	template  prompt.Template
 	rendering prompt.Rendering
 	think     turn.ThinkMode
-	path      []turn.Turn // the line up to the prompt
-	resumed   *turn.Turn  // the answer that goes on; nil for a new one
-	past      bool        // go past the stop that ended it
+	grammar   *grammar.Grammar // nil leaves the answer free
+	formError error            // why the conversation's form cannot be used
+	path      []turn.Turn      // the line up to the prompt
+	resumed   *turn.Turn       // the answer that goes on; nil for a new one
+	past      bool             // go past the stop that ended it
 	settings  generation
 	base      turn.ID // of the conversation: the turns' tokens are for a line from there
 	anew      int     // how many turns at the end of the line are read anew, whoever has read them
@@ -107,6 +110,9 @@ func (d *Dialogue) prime(a *answer) context.Context {
 	a.d, a.cancel, a.started = d, cancel, time.Now()
 	a.template, a.rendering, a.think = d.template(), d.rendering(), d.conv.Think
 	a.path, a.base, a.turn.ModelName = d.path(a.turn.Parent), d.conv.Base, a.template.ModelName
+	if a.grammar, a.formError = d.grammar(); a.grammar != nil && a.think != turn.ThinkOff {
+		a.think = turn.ThinkFast // a thought would have to keep to the form
+	}
 	a.useSettings(d.settings(), d.settings())
 	a.sampling = a.turn.Sampling
 	a.unsaved = len(a.path[len(a.path)-1].Tokens) == 0
@@ -257,7 +263,11 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 		return nil, err
 	}
 	adapter := a.settings.adapter
+	if a.formError != nil {
+		return nil, a.formError
+	}
 	stream, err := a.host().engine.Submit(infer.Request{
+		Grammar: a.grammar, Begun: a.turn.Tokens[:max(0, len(a.turn.Tokens)-len(s.replay))],
 		From: s.requestFrom(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
 		MaxTokens: limit, Stops: a.d.workspace.stops(a.model()), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,
 	})

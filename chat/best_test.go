@@ -93,23 +93,28 @@ func TestBestRowsShareSteps(t *testing.T) {
 
 func TestBestStopped(t *testing.T) {
 	r := newRoom(t, setup{babble: true, defaults: answersOf(1000)})
+	r.gate.shut()
 	d := r.workspace.New()
 	must(t, d.SendBest("anything", 3))
 	until(t, d, "text in all rows", func(v chat.View) bool {
+		r.gate.trickle()
 		return len(v.Alternatives) == 3 && !slices.ContainsFunc(v.Alternatives, func(r chat.Alternative) bool { return len(r.Text) < 3 })
 	})
 	if err := d.Send("more"); !errors.Is(err, chat.ErrBusy) {
 		t.Errorf("send while the rows run: %v", err)
 	}
 	d.Stop()
+	r.gate.open()
 	v := finished(t, d)
 	if len(v.Alternatives) != 3 || v.Siblings[1].Of != 3 || !last(v).Open {
 		t.Errorf("after the stop there are %d rows, %+v", len(v.Alternatives), v.Siblings[1])
 	}
 	r.checkStates(v, 2)
+	r.gate.shut()
 	must(t, d.Retry()) // without a choice all are kept
 	until(t, d, "the retry", func(v chat.View) bool { return v.Live != nil && v.Alternatives == nil })
 	d.Stop()
+	r.gate.open()
 	if v = settled(t, d); v.Siblings[1].Of < 3 {
 		t.Errorf("then %+v", v.Siblings[1])
 	}

@@ -3,12 +3,14 @@ package chat_test
 import (
 	"bytes"
 	"maps"
+	"regexp"
 	"strings"
 	"testing"
 
 	"rookery/chat/memstore"
 	"rookery/chat/transfer"
 	"rookery/chat/turn"
+	"rookery/sessions"
 )
 
 // notImported says that a bundle is refused with one line for people, and that
@@ -61,13 +63,13 @@ func TestHostileBundles(t *testing.T) {
 			f["../../etc/passwd"] = f[tree]
 			f["rookery.json"] = strings.Replace(f["rookery.json"], tree, "../../etc/passwd", 1)
 		}},
-		{"a cycle", "does not come before it", true, func(f map[string]string) {
+		{"a cycle", "a turn is above itself", true, func(f map[string]string) {
 			f[tree] = strings.Replace(f[tree], parent(turns[1].ID), parent(turns[3].ID), 1)
 		}},
-		{"its own parent", "does not come before it", true, func(f map[string]string) {
+		{"its own parent", "a turn is above itself", true, func(f map[string]string) {
 			f[tree] = strings.Replace(f[tree], `"id":"`+turns[0].ID.String()+`"`, `"id":"`+turns[0].ID.String()+`",`+parent(turns[0].ID), 1)
 		}},
-		{"a missing parent", "does not come before it", true, func(f map[string]string) {
+		{"a missing parent", "turn 12345, which is missing", true, func(f map[string]string) {
 			f[tree] = strings.Replace(f[tree], parent(turns[0].ID), parent(12345), 1)
 		}},
 		{"two of one id", "is also that of an earlier one", true, func(f map[string]string) {
@@ -116,5 +118,43 @@ func TestHostileBundles(t *testing.T) {
 		if err := p.Read(bytes.NewReader(whole[:n]), int64(n)); err == nil {
 			t.Errorf("%d of %d bytes were read", n, len(whole))
 		}
+	}
+}
+
+// A plan refuses what the import would refuse.
+func TestPlanReadsStates(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := grown(t, r)
+	files := unzipped(t, bundled(t, r.store, true, d.ID()))
+	state := "states/" + d.View().Turns[1].ID.String() + ".rksn"
+	files[state] = files[state][:40] + "x" + files[state][41:]
+	data := zipped(t, files, false)
+	var p transfer.Import
+	must(t, p.Read(bytes.NewReader(data), int64(len(data))))
+	if results, err := p.Plan(t.Context(), memstore.New()); err == nil || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("the plan is %v, %v", results, err)
+	}
+}
+
+// Turns without tokens are of no model: their tokens are made when the
+// conversation goes on, and nothing is lost until then.
+func TestImportWithoutTokens(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := grown(t, r)
+	files := unzipped(t, bundled(t, r.store, false, d.ID()))
+	tree := "conversations/" + d.ID().String() + ".json"
+	files[tree] = regexp.MustCompile(`"tokens":\[[^]]*\]`).ReplaceAllString(files[tree], `"tokens":[]`)
+	dir := t.TempDir()
+	store, err := sessions.Open(t.Context(), dir)
+	must(t, err)
+	r = newRoom(t, setup{store: store})
+	a := imported(t, r.store, zipped(t, files, true))[0]
+	if bad, err := store.Check(t.Context()); err != nil || len(bad) > 0 {
+		t.Errorf("the check says %v, %v", bad, err)
+	}
+	d = r.workspace.Open(a.ID)
+	settled(t, d)
+	if v := ask(t, d, "again"); v.Err != nil || last(v).Text == "" {
+		t.Errorf("there is %q, %v", texts(v), v.Err)
 	}
 }

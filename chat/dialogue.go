@@ -36,6 +36,7 @@ type Dialogue struct {
 	base    library.Base // what conv.Base names
 	adapter string       // what conv.Adapter names
 	drawn   drawn
+	form    compiledForm
 	tree    tree
 	run     *answer     // the running answer; of several the one that is shown
 	choice  *choice     // several answers to one prompt, until they have ended and were chosen from

@@ -3,8 +3,8 @@ package chat_test
 import (
 	"math"
 	"testing"
+	"testing/synctest"
 
-	"rookery/chat"
 	"rookery/infer"
 	"rookery/infer/sampler"
 )
@@ -65,34 +65,36 @@ func TestOutlookIsWhatWouldComeNext(t *testing.T) {
 
 // A running answer shows what its latest tokens were drawn from.
 func TestLookAtARunningAnswer(t *testing.T) {
-	r := newRoom(t, setup{babble: true, defaults: answersOf(40)})
-	d := r.workspace.New()
-	if d.RecentDistribution() != nil {
-		t.Error("nothing runs, and there is something to look at")
-	}
-	r.gate.shut()
-	must(t, d.Send("anything"))
-	r.gate.allow(2)
-	until(t, d, "the first text", func(v chat.View) bool { return v.Live != nil && len(v.Live.Drawn) > 0 })
-	if d.RecentDistribution() != nil {
-		t.Error("a token that nobody asked for is looked at")
-	}
-	drawn := len(d.View().Live.Drawn)
-	r.gate.allow(3)
-	until(t, d, "three more tokens", func(v chat.View) bool { return v.Live != nil && len(v.Live.Drawn) >= drawn+2 })
-	o := d.RecentDistribution()
-	if o == nil {
-		t.Fatalf("there is %v to look at", o)
-	}
-	r.gate.open()
-	v := settled(t, d)
-	var taken []int32
-	for _, c := range o.Under(last(v).Sampling, 4) {
-		if c.Taken {
-			taken = append(taken, c.Token)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, setup{babble: true, defaults: answersOf(40)})
+		d := r.workspace.New()
+		if d.RecentDistribution() != nil {
+			t.Error("nothing runs, and there is something to look at")
 		}
-	}
-	if len(taken) != 1 || taken[0] != last(v).Tokens[drawn] {
-		t.Errorf("of what was looked at %v was taken, of the answer's tokens %v", taken, last(v).Tokens)
-	}
+		r.gate.shut()
+		must(t, d.Send("anything"))
+		r.gate.allow(2)
+		synctest.Wait()
+		if d.RecentDistribution() != nil {
+			t.Error("a token that nobody asked for is looked at")
+		}
+		drawn := len(d.View().Live.Drawn)
+		r.gate.allow(3)
+		synctest.Wait()
+		o := d.RecentDistribution()
+		if o == nil || drawn == 0 {
+			t.Fatalf("after %d tokens and three more there is %v to look at", drawn, o)
+		}
+		r.gate.open()
+		v := settled(t, d)
+		var taken []int32
+		for _, c := range o.Under(last(v).Sampling, 4) {
+			if c.Taken {
+				taken = append(taken, c.Token)
+			}
+		}
+		if len(taken) != 1 || taken[0] != last(v).Tokens[drawn] {
+			t.Errorf("of what was looked at %v was taken, of the answer's tokens %v, %d drawn before", taken, last(v).Tokens, drawn)
+		}
+	})
 }

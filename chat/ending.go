@@ -87,7 +87,7 @@ func (d *Dialogue) keepAnswer(a *answer, end infer.Ending) {
 
 // commitAnswer saves an answer of the tree with the head as it is now.
 func (d *Dialogue) commitAnswer(id turn.ID, s *infer.Snapshot) {
-	d.conv.Updated = time.Now()
+	d.conv.Updated, d.conv.CopyOf = time.Now(), 0
 	d.saver.Commit(d.conv, d.tree.nodes[id].turn, s)
 	d.tree.hold(id, s)
 }

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,8 @@ import (
 const MaxForks = 32
 
 // Fork opens n new conversations whose tree is the line of a dialogue up to a
-// turn: the same turns under new IDs, with their states. Nothing is read, and
-// nothing of it is shared: what becomes of one changes no other.
+// turn: the same turns under new IDs, with their states, which the store shares.
+// Nothing is read, and what becomes of one changes no other.
 func (k *Workspace) Fork(from *Dialogue, id turn.ID, n int) ([]*Dialogue, error) {
 	if n < 1 || n > MaxForks {
 		return nil, fmt.Errorf("a fork makes 1 to %d conversations, not %d", MaxForks, n)
@@ -90,6 +91,7 @@ func (d *Dialogue) lineAsIs(id turn.ID) (forking, error) {
 func (k *Workspace) fork(f forking, i int) *Dialogue {
 	c := f.conversation
 	now := time.Now()
+	c.CopyOf = cmp.Or(c.CopyOf, c.ID)
 	c.ID, c.Created, c.Updated = turn.NewID(), now, now
 	c.Title = numbered(c.Title, i)
 	c.Pinned, c.Archived, c.Deleted = false, false, time.Time{}

@@ -89,6 +89,29 @@ func TestForkBeforeAnythingIsSaved(t *testing.T) {
 	r.checkStates(settled(t, one[0]), 2)
 }
 
+// A fork is a copy of what it was made of until something is done with it.
+func TestForkIsACopyUntilItGoesOn(t *testing.T) {
+	r := newRoom(t, setup{})
+	d := r.workspace.New()
+	v := ask(t, d, "hello")
+	forks, err := r.workspace.Fork(d, last(v).ID, 3)
+	must(t, err)
+	again, err := r.workspace.Fork(forks[2], last(forks[2].View()).ID, 1)
+	must(t, err)
+	ask(t, forks[0], "something else")
+	must(t, forks[1].SetTitle("mine"))
+	for i, want := range []turn.ID{0, 0, d.ID(), d.ID()} {
+		f := append(forks, again...)[i]
+		if got := settled(t, f).Conversation.CopyOf; got != want {
+			t.Errorf("fork %d is a copy of %d, want %d", i, got, want)
+		}
+		c, _, err := r.store.Load(t.Context(), f.ID())
+		if err != nil || c.CopyOf != want {
+			t.Errorf("stored: fork %d is a copy of %d, want %d (%v)", i, c.CopyOf, want, err)
+		}
+	}
+}
+
 func TestForkRefusals(t *testing.T) {
 	r := newRoom(t, setup{})
 	d := r.workspace.New()

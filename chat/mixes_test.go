@@ -24,7 +24,7 @@ func TestSavedMixes(t *testing.T) {
 		t.Errorf("off is %q, %v", off, err)
 	}
 	for text, want := range map[string]string{
-		"gamma=1": `there is no state "gamma" in the library: there are alpha and beta`, "own=1": "needs a state besides", "alpha": "write state=weight",
+		"gamma=1": `there is no state "gamma": there are alpha and beta`, "own=1": "needs a state besides", "alpha": "write state=weight",
 		"alpha=x": "write state=weight", "own=1,alpha=-1": "add up to 0", "alpha=1e9": "must be between", "alpha=NaN": "must be between",
 	} {
 		if _, err := r.workspace.ParseMix(ctx, text); err == nil || !strings.Contains(err.Error(), want) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"rookery/infer/sampler"
+	"rookery/untrusted"
 )
 
 // A Config is the whole configuration. config.example.toml says what each key means.
@@ -94,7 +96,7 @@ func Load(path string) (Config, error) {
 	if !named {
 		path = DefaultPath()
 	}
-	data, err := os.ReadFile(path)
+	data, err := untrusted.Read(context.Background(), path, maxFile)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return Default(), nil
 	}
@@ -107,7 +109,7 @@ func Load(path string) (Config, error) {
 // Parse reads data over the defaults; error messages begin with name.
 func Parse(name string, data []byte) (Config, error) {
 	c := Default()
-	meta, err := toml.Decode(string(data), &c)
+	meta, err := Decode(data, &c)
 	if err != nil {
 		var pe toml.ParseError
 		if errors.As(err, &pe) {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"strings"
 
 	"rookery/infer/sampler"
+	"rookery/untrusted"
 )
 
 // SaveSampling makes p the parameters of new conversations: it writes them, but not the
@@ -41,7 +43,7 @@ func saveSection(path, section string, p sampler.Params, put func(*Config)) erro
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
-	before, err := os.ReadFile(path)
+	before, err := untrusted.Read(context.Background(), path, maxFile)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("reading the configuration: %w", err)
 	}

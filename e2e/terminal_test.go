@@ -44,8 +44,17 @@ func program(t *testing.T) string {
 func open(t *testing.T, width, height int, home string, args ...string) *terminal {
 	t.Helper()
 	bin := program(t)
+	x := openWindow(t, width, height, home, "sh")
+	x.start(bin, args...)
+	return x
+}
+
+// openWindow runs a command in a window of the given size.
+func openWindow(t *testing.T, width, height int, home string, command ...string) *terminal {
+	t.Helper()
+	program(t) // or there is nothing to test
 	x := &terminal{t: t, socket: filepath.Join(t.TempDir(), "tmux"), home: home}
-	x.tmux("-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height), "sh")
+	x.tmux(append([]string{"-f", "/dev/null", "new-session", "-d", "-x", strconv.Itoa(width), "-y", strconv.Itoa(height)}, command...)...)
 	x.tmux("set", "-g", "escape-time", "0")
 	x.tmux("set", "-g", "status", "off")
 	t.Cleanup(func() {
@@ -54,7 +63,6 @@ func open(t *testing.T, width, height int, home string, args ...string) *termina
 		}
 		_ = exec.Command("tmux", "-S", x.socket, "kill-server").Run()
 	})
-	x.start(bin, args...)
 	return x
 }
 

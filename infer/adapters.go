@@ -99,11 +99,12 @@ func (e *Engine) Adapters(ctx context.Context) ([]LoadedAdapter, error) {
 	return list, nil
 }
 
-// countUsers is the number of requests that use an adapter.
+// countUsers is the number of requests that use an adapter, or will from their next
+// step on.
 func (e *Engine) countUsers(fingerprint string) int {
 	n := 0
 	for _, q := range slices.Concat(e.waiting, e.running) {
-		if q.req.Adapter == fingerprint || q.mix != nil && slices.ContainsFunc(q.mix.members, func(v member) bool { return v.Adapter == fingerprint }) {
+		if next := q.stream.adapter.Load(); next != nil && *next == fingerprint || q.req.Adapter == fingerprint || q.mix != nil && slices.ContainsFunc(q.mix.members, func(v member) bool { return v.Adapter == fingerprint }) {
 			n++
 		}
 	}

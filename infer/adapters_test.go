@@ -2,6 +2,7 @@ package infer_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -264,4 +265,22 @@ func TestStopAfterASwapIsReadAgainAsItWas(t *testing.T) {
 	if !slices.Equal(rest.Snapshot.State, end.Snapshot.State) {
 		t.Error("the state is not the one after these spans")
 	}
+}
+
+// An adapter that an answer was just given is in use before its next step: nobody may
+// drop it meanwhile, or the answer would go on with the one before.
+func TestAdapterThatIsWantedIsNotDropped(t *testing.T) {
+	e := littleEngine(t)
+	fit(t, e, pull("before", 1))
+	s := submit(t, e, infer.Request{Tokens: numbers(1, 5), Sampling: lively(1), Adapter: "before"})
+	for i := range 50 {
+		next := fmt.Sprint("strength ", i)
+		fit(t, e, pull(next, float32(i)))
+		s.SetAdapter(next)
+		if err := e.DropAdapter(t.Context(), next); err == nil {
+			t.Fatalf("adapter %q was dropped between the wish for it and the next step", next)
+		}
+	}
+	s.Cancel()
+	finish(t, s)
 }

@@ -188,6 +188,10 @@ func (e *Engine) acceptToken(q *sequence, d Drawn, at span) error {
 	if q.usage.Generated == 1 {
 		q.usage.FirstToken = at.end.Sub(q.submitted)
 	}
+	whole, err := q.followGrammar(d.Token)
+	if err != nil {
+		return err
+	}
 	if d.Token == 0 {
 		return e.endAtStop(q, len(q.answer.ids), nil)
 	}
@@ -201,6 +205,9 @@ func (e *Engine) acceptToken(q *sequence, d Drawn, at span) error {
 		return err
 	}
 	q.sampler.Observe(d.Token)
+	if whole {
+		return e.endHere(q, ReasonStop)
+	}
 	if q.req.MaxTokens > 0 && q.usage.Generated >= q.req.MaxTokens {
 		return e.endHere(q, ReasonLength)
 	}

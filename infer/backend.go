@@ -16,6 +16,7 @@ type Model struct {
 	Shape       rwkv.Shape
 	Fingerprint string // identifies the weights and how they were rounded; the engine refuses snapshots of another one
 	Tokenizer   *tokenizer.Tokenizer
+	Metadata    map[string]string // what the file says about itself, by the names that GGUF has for it; may be nil
 }
 
 // Weights is the part of the fingerprint that identifies the weights as the file

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"rookery/infer/grammar"
 )
 
 // Options tune an Engine. The zero value is right.
@@ -27,6 +29,8 @@ type Engine struct {
 	wake    chan struct{}
 	done    chan struct{} // closed when the goroutine has ended
 	monitor monitor
+	// vocabulary is the model's as grammars need it, made when the first one does.
+	vocabulary func() *grammar.Vocabulary
 
 	mu        sync.Mutex
 	submitted []*sequence // not yet seen by the engine goroutine
@@ -66,6 +70,7 @@ func NewEngine(m *Model, b Backend, o Options) *Engine {
 		pool: newPool(b.Slots(), residentLimit(m, b, o.Resident)),
 		pace: pace{fixed: max(o.Chunk, 0)},
 	}
+	e.vocabulary = sync.OnceValue(func() *grammar.Vocabulary { return grammar.NewVocabulary(m.Tokenizer) })
 	e.logitsKeeper, _ = b.(LogitsKeeper)
 	if m, ok := b.(Mixer); ok {
 		e.maxMembers = m.MaxMembers()
@@ -113,6 +118,9 @@ func (e *Engine) Submit(r Request) (*Stream, error) {
 		return nil, fmt.Errorf("%s has no room for a single request: it needs a slot and a token a step", e.name)
 	}
 	q := newSequence(e.model, r, e.wakeUp)
+	if err := q.beginGrammar(&r, e.vocabulary); err != nil {
+		return nil, err
+	}
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()

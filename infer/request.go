@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"rookery/infer/grammar"
 	"rookery/infer/sampler"
 )
 
@@ -35,9 +36,15 @@ type Request struct {
 	Weight    float32
 	MaxTokens int      // generated tokens at most; 0 is no limit
 	Stops     []string // byte strings that end the answer and are not part of it; token 0 always ends it
-	Top       int      // candidates to report with every token
-	Label     string   // whose request this is, for Stats
-	Logits    bool     // generate nothing: Ending.Snapshot has the logits (ReasonLength)
+	// Grammar allows only answers that it describes; nil allows all. There are no
+	// stop strings then: the answer ends where it is whole (ReasonStop). It is not
+	// whole if MaxTokens or a cancellation ends it.
+	Grammar *grammar.Grammar
+	// Begun are tokens of the answer that From has read already, for Grammar and DRY.
+	Begun  []int32
+	Top    int    // candidates to report with every token
+	Label  string // whose request this is, for Stats
+	Logits bool   // generate nothing: Ending.Snapshot has the logits (ReasonLength)
 	// Score are tokens whose likelihood is asked for. They are read after Tokens,
 	// one a step, and Ending.Scores says how likely each was. Nothing is generated
 	// (ReasonLength), and the ending has no snapshot.

@@ -3,6 +3,7 @@ package infer
 import (
 	"time"
 
+	"rookery/infer/grammar"
 	"rookery/infer/sampler"
 	"rookery/infer/tokenizer"
 )
@@ -35,7 +36,8 @@ type sequence struct {
 	tail    []byte  // of the answer that is continued: bytes of an incomplete character
 	answer  answer
 	sampler *sampler.Sampler
-	draws   uint64 // place in the random stream before the first drawn token
+	matcher *grammar.Matcher // nil without a grammar
+	draws   uint64           // place in the random stream before the first drawn token
 
 	rereadSpans []Span // in phaseRewinding: how unread was read the first time, if by several adapters
 
@@ -74,6 +76,9 @@ type sequence struct {
 func newSequence(m *Model, r Request, wake func()) *sequence {
 	r.mergeMix(m)
 	r.Logits = r.Logits || len(r.Score) > 0
+	if r.Grammar != nil {
+		r.Stops = nil
+	}
 	q := &sequence{req: r, submitted: time.Now(), logitsRow: logitsHere}
 	if r.From != nil {
 		q.input = append(q.input, r.From.Pending...)
@@ -106,6 +111,9 @@ func newSampler(m *Model, r Request) *sampler.Sampler {
 	if r.From != nil {
 		s.Restore(r.From.Sampler)
 	}
+	for _, id := range r.Begun {
+		s.Recall(id)
+	}
 	for _, id := range r.Replay {
 		s.Observe(id)
 	}
@@ -117,6 +125,7 @@ func newSampler(m *Model, r Request) *sampler.Sampler {
 func bareSampler(t *tokenizer.Tokenizer, vocab int, p sampler.Params) *sampler.Sampler {
 	s := sampler.New(min(t.Size(), vocab), p)
 	s.Exempt = func(id int32) bool { return sampler.PipExempt(t.Bytes(id)) }
+	s.Breaks = func(id int32) bool { return sampler.BreaksRepetition(t.Bytes(id)) }
 	return s
 }
 

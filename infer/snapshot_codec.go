@@ -86,7 +86,7 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	out.Position = d.position()
 	flags := d.flags()
 	out.State = d.floats("state", flags&flagState != 0)
-	out.Pending = d.ints("pending tokens")
+	out.Pending = d.ints("pending token")
 	out.Logits = d.floats("logits", flags&flagLogits != 0)
 	out.Sampler = sampler.Memory{Draws: d.uint64("draws"), Counts: d.counts()}
 	if tail := d.bytes("tail"); len(tail) > 0 {
@@ -320,6 +320,9 @@ func (d *snapshotReader) ints(field string) []int32 {
 	v := make([]int32, len(b)/4)
 	for i := range v {
 		v[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	if err := CheckTokens(field, v, MostTokens); err != nil && d.err == nil {
+		d.err = err
 	}
 	return v
 }

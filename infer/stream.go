@@ -136,7 +136,7 @@ func (s *Stream) SetSampling(p sampler.Params) {
 	if p.Validate() != nil {
 		return
 	}
-	p.Ban = slices.Clone(p.Ban)
+	p.Ban, p.Bias = slices.Clone(p.Ban), slices.Clone(p.Bias)
 	s.sampling.Store(&p)
 }
 

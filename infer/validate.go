@@ -72,13 +72,13 @@ func (r *Request) check(m *Model) error {
 	if err := checkMembers(m, r.Weight, r.Members); err != nil {
 		return err
 	}
-	if err := checkTokens("token", r.Tokens, m.Shape.Vocab); err != nil {
+	if err := CheckTokens("token", r.Tokens, m.Shape.Vocab); err != nil {
 		return err
 	}
-	if err := checkTokens("replayed token", r.Replay, m.Shape.Vocab); err != nil {
+	if err := CheckTokens("replayed token", r.Replay, m.Shape.Vocab); err != nil {
 		return err
 	}
-	if err := checkTokens("token to score", r.Score, min(m.Tokenizer.Size(), m.Shape.Vocab)); err != nil {
+	if err := CheckTokens("token to score", r.Score, min(m.Tokenizer.Size(), m.Shape.Vocab)); err != nil {
 		return err
 	}
 	if len(r.Score) > 0 && (len(r.Replay) > 0 || r.Logits) {
@@ -118,10 +118,15 @@ func (s *Snapshot) check(m *Model) error {
 	if err := checkMembers(m, s.Weight, s.Members); err != nil {
 		return err
 	}
-	return checkTokens("pending token", s.Pending, m.Shape.Vocab)
+	return CheckTokens("pending token", s.Pending, m.Shape.Vocab)
 }
 
-func checkTokens(what string, ids []int32, vocab int) error {
+// MostTokens is more than any vocabulary has.
+const MostTokens = 1 << 24
+
+// CheckTokens refuses ids that a vocabulary of that many does not have. what
+// names one of them.
+func CheckTokens(what string, ids []int32, vocab int) error {
 	for i, id := range ids {
 		if id < 0 || int(id) >= vocab {
 			return fmt.Errorf("%s %d is %d: the model has tokens 0 to %d", what, i, id, vocab-1)

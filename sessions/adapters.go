@@ -20,6 +20,14 @@ type adapterRecord struct {
 	Merged   bool    `json:"merged,omitempty"`
 }
 
+func decodeAdapter(text string) (adapterRecord, error) {
+	var r adapterRecord
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return adapterRecord{}, fmt.Errorf("options: %w (%w)", ErrDamaged, err)
+	}
+	return r, nil
+}
+
 // Adapters implements chat.Store.
 func (s *Store) Adapters(ctx context.Context) ([]turn.Adapter, error) {
 	const doing = "listing the adapters"
@@ -34,10 +42,7 @@ func (s *Store) Adapters(ctx context.Context) ([]turn.Adapter, error) {
 		if err := row.Scan(&a.Fingerprint, &a.Name, &a.Path, &options, &used); err != nil {
 			return a, err
 		}
-		var r adapterRecord
-		if err := json.Unmarshal([]byte(options), &r); err != nil {
-			return a, fmt.Errorf("adapter %s: %w: %w", a.Name, ErrDamaged, err)
-		}
+		r, _ := decodeAdapter(options) // otherwise as the file says
 		a.Options = adapter.Options{Alpha: r.Alpha, Scale: r.Scale, Strength: r.Strength, Blocks: r.Blocks, Init: r.Init, Partial: r.Partial}
 		a.Merged, a.Used = r.Merged, decodeTime(used)
 		return a, nil

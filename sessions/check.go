@@ -2,9 +2,11 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"rookery/infer"
@@ -21,7 +23,7 @@ var invariants = []string{
 	`SELECT 'the page structure: ' || integrity_check FROM pragma_integrity_check WHERE integrity_check <> 'ok'`,
 	`SELECT 'a row of ' || "table" || ' belongs to nothing' FROM pragma_foreign_key_check`,
 	`SELECT 'turn ' || t.id || ' follows turn ' || t.parent || ', which is not in its conversation' FROM turns t
-	   WHERE t.parent <> 0 AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent AND p.conversation = t.conversation AND p.id < t.id)`,
+	   WHERE t.parent <> 0 AND NOT EXISTS (SELECT 1 FROM turns p WHERE p.id = t.parent AND p.conversation = t.conversation)`,
 	`SELECT 'conversation ' || c.id || ' ends with turn ' || c.head || ', which it does not have' FROM conversations c
 	   WHERE c.head <> 0 AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.id = c.head AND t.conversation = c.id)`,
 	`SELECT 'the line of conversation ' || c.id || ' ends with turn ' || c.tip || ', which it does not have' FROM conversations c
@@ -39,7 +41,7 @@ func (s *Store) Check(ctx context.Context) ([]Problem, error) {
 	if err != nil {
 		return found, explain("checking "+s.path, err)
 	}
-	for _, check := range []func(context.Context) ([]Problem, error){s.checkSums, s.checkSnapshots, s.checkFacts, s.checkIndex} {
+	for _, check := range []func(context.Context) ([]Problem, error){s.checkSums, s.checkSettings, s.checkContents, s.checkSnapshots, s.checkIndex} {
 		bad, err := check(ctx)
 		found = append(found, bad...)
 		if err != nil {
@@ -77,45 +79,77 @@ func (s *Store) checkInvariants(ctx context.Context) (found []Problem, err error
 	return found, nil
 }
 
-// checkFacts compares what is noted of snapshots with the snapshots.
-func (s *Store) checkFacts(ctx context.Context) ([]Problem, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT s.turn FROM snapshots s LEFT JOIN turns t ON t.id = s.turn LEFT JOIN snapshot_facts f ON f.turn = s.turn
-		WHERE f.turn IS NULL OR f.bytes <> length(s.data) OR f.conversation IS NOT t.conversation`)
-	if err != nil {
-		return nil, err
-	}
-	return collect(rows, func(row scanner) (Problem, error) {
-		var tn int64
-		err := row.Scan(&tn)
-		return Problem{What: fmt.Sprintf("what is noted of the state of turn %d is not what is stored", tn)}, err
+// checkContents decodes every state, and compares what is noted of it. A bad one
+// of a turn costs time only: the state is read again from the tokens. One of the
+// library is lost.
+func (s *Store) checkContents(ctx context.Context) (bad []Problem, err error) {
+	err = s.eachBadContent(ctx, func(c badContent) {
+		switch {
+		case c.name.Valid:
+			bad = append(bad, Problem{What: fmt.Sprintf("the state %.100q of the library: %v", c.name.V, c.wrong), Lost: true})
+		case c.turn.Valid:
+			bad = append(bad, Problem{What: fmt.Sprintf("the state of turn %d: %v", c.turn.V, c.wrong)})
+		default:
+			bad = append(bad, Problem{What: "a state belongs to nothing and takes room"})
+		}
 	})
+	return bad, err
 }
 
-// checkSnapshots decodes every snapshot. A bad one costs time only: the state
-// is read again from the tokens.
+// A badContent is a state that is damaged, or that nothing has.
+type badContent struct {
+	id    int64
+	turn  sql.Null[int64]  // the first that has it
+	name  sql.Null[string] // in the library
+	wrong error            // nil: nothing has it
+}
+
+func (s *Store) eachBadContent(ctx context.Context, visit func(badContent)) error {
+	rows, err := s.read.QueryContext(ctx, `SELECT c.id, (SELECT min(turn) FROM snapshots WHERE content = c.id),
+		(SELECT min(name) FROM states WHERE content = c.id), c.sum, c.bytes, c.data FROM contents c ORDER BY c.id`)
+	if err != nil {
+		return err
+	}
+	_, err = collect(rows, func(row scanner) (none, error) {
+		var c badContent
+		var sum, data []byte
+		var bytes int
+		if err := row.Scan(&c.id, &c.turn, &c.name, &sum, &bytes, &data); err != nil {
+			return none{}, err
+		}
+		c.wrong = new(infer.Snapshot).UnmarshalBinary(data)
+		if now := sha256.Sum256(data); c.wrong == nil && (!slices.Equal(sum, now[:]) || bytes != len(data)) {
+			c.wrong = errors.New("what is noted of it is not what is stored")
+		}
+		if c.wrong != nil || !c.turn.Valid && !c.name.Valid {
+			visit(c)
+		}
+		return none{}, nil
+	})
+	return err
+}
+
+// checkSnapshots compares what is noted of snapshots with turns and contents.
 func (s *Store) checkSnapshots(ctx context.Context) ([]Problem, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT turn, data FROM snapshots ORDER BY turn`)
+	bad, err := s.badSnapshots(ctx)
+	var problems []Problem
+	for _, id := range bad {
+		problems = append(problems, Problem{What: fmt.Sprintf("what is noted of the state of turn %d is not what is stored", id)})
+	}
+	return problems, err
+}
+
+// badSnapshots are those of turns of which something else is noted than is stored.
+func (s *Store) badSnapshots(ctx context.Context) ([]int64, error) {
+	rows, err := s.read.QueryContext(ctx, `SELECT s.turn FROM snapshots s LEFT JOIN turns t ON t.id = s.turn LEFT JOIN contents c ON c.id = s.content
+		WHERE c.bytes IS NOT s.bytes OR s.conversation IS NOT t.conversation`)
 	if err != nil {
 		return nil, err
 	}
-	all, err := collect(rows, func(row scanner) (Problem, error) {
-		var tn int64
-		var data []byte
-		if err := row.Scan(&tn, &data); err != nil {
-			return Problem{}, err
-		}
-		if err := new(infer.Snapshot).UnmarshalBinary(data); err != nil {
-			return Problem{What: fmt.Sprintf("the state of turn %d: %v", tn, err)}, nil
-		}
-		return Problem{}, nil
+	return collect(rows, func(row scanner) (int64, error) {
+		var id int64
+		return id, row.Scan(&id)
 	})
-	var bad []Problem
-	for _, p := range all {
-		if p.What != "" {
-			bad = append(bad, p)
-		}
-	}
-	return bad, err
 }
 
 // A Size says what the database occupies.
@@ -130,7 +164,7 @@ func (s *Store) Size(ctx context.Context) (Size, error) {
 	var z Size
 	err := s.read.QueryRowContext(ctx, `SELECT (SELECT page_count FROM pragma_page_count) * (SELECT page_size FROM pragma_page_size),
 		(SELECT count(*) FROM conversations), (SELECT count(*) FROM turns),
-		(SELECT count(*) FROM snapshots), (SELECT coalesce(sum(length(data)), 0) FROM snapshots)`).
+		(SELECT count(*) FROM snapshots), (SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM snapshots GROUP BY content))`).
 		Scan(&z.Bytes, &z.Conversations, &z.Turns, &z.Snapshots, &z.SnapshotBytes)
 	return z, explain("measuring "+s.path, err)
 }

@@ -26,7 +26,7 @@ func (s *Store) checkIndex(ctx context.Context) ([]Problem, error) {
 		if err != nil {
 			return bad, err
 		}
-		_, err = collect(rows, func(row scanner) (struct{}, error) {
+		_, err = collect(rows, func(row scanner) (none, error) {
 			var id int64
 			var text string
 			err := row.Scan(&id, &text)
@@ -34,7 +34,7 @@ func (s *Store) checkIndex(ctx context.Context) ([]Problem, error) {
 				bad = append(bad, Problem{What: fmt.Sprintf("the search index is not in step with "+texts.what, max(id, -id))})
 			}
 			delete(indexed, id)
-			return struct{}{}, err
+			return none{}, err
 		})
 		if err != nil {
 			return bad, err
@@ -53,12 +53,12 @@ func (s *Store) indexSums(ctx context.Context, seed maphash.Seed) (map[int64]uin
 		return nil, err
 	}
 	sums := map[int64]uint64{}
-	_, err = collect(rows, func(row scanner) (struct{}, error) {
+	_, err = collect(rows, func(row scanner) (none, error) {
 		var doc int64
 		var term []byte
 		err := row.Scan(&doc, &term)
 		sums[doc] += maphash.Bytes(seed, term)
-		return struct{}{}, err
+		return none{}, err
 	})
 	return sums, err
 }

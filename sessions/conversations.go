@@ -10,27 +10,21 @@ import (
 )
 
 const conversationColumns = `id, title, named, system, think, preset, sampling, created, updated, head,
-	tip, base, pinned, archived, deleted, adapter, mix`
+	tip, base, pinned, archived, deleted, adapter, mix, copy_of, form`
 
 // scanner is what *sql.Row and *sql.Rows share.
 type scanner interface{ Scan(dest ...any) error }
 
 func scanConversation(row scanner) (turn.Conversation, error) {
 	var c turn.Conversation
-	var sampling, mix string
+	var sampling, mix, form string
 	var created, updated, deleted int64
 	if err := row.Scan(&c.ID, &c.Title, &c.Named, &c.System, &c.Think, &c.Preset, &sampling, &created, &updated, &c.Head,
-		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted, &c.Adapter, &mix); err != nil {
+		&c.Tip, &c.Base, &c.Pinned, &c.Archived, &deleted, &c.Adapter, &mix, &c.CopyOf, &form); err != nil {
 		return c, err
 	}
 	c.Created, c.Updated, c.Deleted = decodeTime(created), decodeTime(updated), decodeTime(deleted)
-	var err error
-	if c.Sampling, err = decodeSampling(sampling); err != nil {
-		return c, fmt.Errorf("conversation %d (%s): %w", c.ID, c.Title, err)
-	}
-	if c.Mix, err = decodeMix(mix); err != nil {
-		return c, fmt.Errorf("conversation %d (%s): %w", c.ID, c.Title, err)
-	}
+	c.Sampling, c.Mix, c.Form = samplingOrDefault(sampling), mixOrNone(mix), formOrNone(form)
 	return c, nil
 }
 
@@ -44,6 +38,9 @@ func (s *Store) Conversations(ctx context.Context) ([]turn.Conversation, error) 
 	list, err := collect(rows, scanConversation)
 	return list, explain(doing, err)
 }
+
+// none is what a scan returns that keeps what it reads itself.
+type none struct{}
 
 // collect scans all rows and closes them.
 func collect[T any](rows *sql.Rows, scan func(scanner) (T, error)) ([]T, error) {
@@ -77,14 +74,18 @@ func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c turn.Convers
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
+	form, err := encodeForm(c.Form)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO conversations (`+conversationColumns+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 		ON CONFLICT (id) DO UPDATE SET title = excluded.title, named = excluded.named, system = excluded.system,
 			think = excluded.think, preset = excluded.preset, sampling = excluded.sampling,
 			updated = excluded.updated, head = excluded.head, tip = excluded.tip, base = excluded.base,
 			pinned = excluded.pinned, archived = excluded.archived, deleted = excluded.deleted,
-			adapter = excluded.adapter, mix = excluded.mix`,
+			adapter = excluded.adapter, mix = excluded.mix, copy_of = excluded.copy_of, form = excluded.form`,
 		c.ID, c.Title, c.Named, c.System, string(c.Think), c.Preset, sampling, encodeTime(c.Created), encodeTime(c.Updated), c.Head,
-		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted), c.Adapter, mix)
+		c.Tip, c.Base, c.Pinned, c.Archived, encodeTime(c.Deleted), c.Adapter, mix, c.CopyOf, form)
 	return err
 }
 
@@ -103,6 +104,9 @@ func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn
 		return c, nil, explain(doing, err)
 	}
 	turns, err := collect(rows, scanTurn)
+	if ordered, oerr := turn.OrderTurns(turns); oerr == nil {
+		turns = ordered // otherwise who opens it says what is missing
+	}
 	return c, turns, explain(doing, err)
 }
 
@@ -123,15 +127,15 @@ func (s *Store) Delete(ctx context.Context, id turn.ID) error {
 }
 
 // Layout implements chat.Store. Conversations that are not stored (empty ones,
-// or deleted since) are left out.
+// or deleted since) and have no draft are left out.
 func (s *Store) Layout(ctx context.Context) (turn.Layout, error) {
 	var l turn.Layout
 	rows, err := s.read.QueryContext(ctx, `SELECT conversation, active FROM layout
-		WHERE conversation IN (SELECT id FROM conversations) ORDER BY position`)
+		WHERE conversation IN (SELECT id FROM conversations) OR conversation IN (SELECT conversation FROM drafts) ORDER BY position`)
 	if err != nil {
 		return l, explain("reading the open tabs", err)
 	}
-	_, err = collect(rows, func(row scanner) (struct{}, error) {
+	_, err = collect(rows, func(row scanner) (none, error) {
 		var id turn.ID
 		var active bool
 		err := row.Scan(&id, &active)
@@ -139,7 +143,7 @@ func (s *Store) Layout(ctx context.Context) (turn.Layout, error) {
 			l.Active = len(l.Open)
 		}
 		l.Open = append(l.Open, id)
-		return struct{}{}, err
+		return none{}, err
 	})
 	return l, explain("reading the open tabs", err)
 }

@@ -32,19 +32,19 @@ func (s *Store) costs(ctx context.Context, where string, args ...any) (map[turn.
 	rows, err := s.read.QueryContext(ctx, `SELECT id,
 		(SELECT count(*) FROM turns t WHERE t.conversation = c.id),
 		(SELECT coalesce(sum(length(CAST(text AS BLOB)) + length(tokens) + coalesce(length(recall), 0)), 0) FROM turns t WHERE t.conversation = c.id),
-		(SELECT count(*) FROM snapshot_facts f WHERE f.conversation = c.id),
-		(SELECT coalesce(sum(bytes), 0) FROM snapshot_facts f WHERE f.conversation = c.id)
+		(SELECT count(*) FROM snapshots s WHERE s.conversation = c.id),
+		(SELECT coalesce(sum(bytes), 0) FROM snapshots s WHERE s.conversation = c.id)
 		FROM conversations c `+where, args...)
 	if err != nil {
 		return nil, err
 	}
 	costs := map[turn.ID]turn.Cost{}
-	_, err = collect(rows, func(row scanner) (struct{}, error) {
+	_, err = collect(rows, func(row scanner) (none, error) {
 		var id turn.ID
 		var c turn.Cost
 		err := row.Scan(&id, &c.Turns, &c.TextBytes, &c.Snapshots, &c.SnapshotBytes)
 		costs[id] = c
-		return struct{}{}, err
+		return none{}, err
 	})
 	return costs, err
 }

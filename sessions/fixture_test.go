@@ -115,6 +115,7 @@ func fillFixture(t *testing.T, s *Store) {
 	}))
 	must(t, s.AppendJournal(ctx, 2007, []int32{5, 6}, "half an answer"))
 	must(t, s.AddHistory(ctx, "a prompt"))
+	must(t, s.SaveDraft(ctx, 1000, turn.Draft{Text: "not sent"}))
 	must(t, s.SaveLayout(ctx, turn.Layout{Open: []turn.ID{2000, 1000}, Active: 1}))
 }
 

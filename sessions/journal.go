@@ -98,16 +98,16 @@ func (s *Store) loadParts(ctx context.Context, j *turn.Journal) error {
 		return err
 	}
 	var text strings.Builder
-	_, err = collect(rows, func(row scanner) (struct{}, error) {
+	_, err = collect(rows, func(row scanner) (none, error) {
 		var data []byte
 		var part string
 		if err := row.Scan(&data, &part); err != nil {
-			return struct{}{}, err
+			return none{}, err
 		}
 		tokens, err := decodeTokens(data)
 		j.Tokens = append(j.Tokens, tokens...)
 		text.WriteString(part)
-		return struct{}{}, err
+		return none{}, err
 	})
 	j.Text = text.String()
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"rookery/chat/turn"
 )
@@ -23,12 +24,10 @@ func (s *Store) Mixes(ctx context.Context) ([]turn.NamedMix, error) {
 			return m, err
 		}
 		m.Used = decodeTime(used)
-		var err error
-		if m.Mix, err = decodeMix(text); err != nil {
-			return m, fmt.Errorf("%q: %w", m.Name, err)
-		}
+		m.Mix = mixOrNone(text)
 		return m, nil
 	})
+	list = slices.DeleteFunc(list, func(m turn.NamedMix) bool { return !m.Mix.Active() }) // damaged
 	return list, explain(doing, err)
 }
 

@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"time"
 
 	"rookery/chat/save"
@@ -57,7 +58,7 @@ func (s *Store) retain(ctx context.Context) error {
 func (s *Store) noteUse(ctx context.Context, used map[turn.ID]time.Time) error {
 	return inTx(ctx, s.write, func(tx *sql.Tx) error {
 		for id, at := range used {
-			if _, err := tx.ExecContext(ctx, `UPDATE snapshot_facts SET used = max(used, ?) WHERE turn = ?`, encodeTime(at), id); err != nil {
+			if _, err := tx.ExecContext(ctx, `UPDATE snapshots SET used = max(used, ?) WHERE turn = ?`, encodeTime(at), id); err != nil {
 				return err
 			}
 		}
@@ -75,7 +76,7 @@ func (s *Store) keepBudget(ctx context.Context) (freed int64, err error) {
 		return 0, nil
 	}
 	var total int64
-	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(sum(bytes), 0) FROM snapshot_facts`).Scan(&total); err != nil {
+	if err := s.read.QueryRowContext(ctx, `SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM snapshots GROUP BY content)`).Scan(&total); err != nil {
 		return 0, err
 	}
 	if total <= budget {
@@ -111,7 +112,7 @@ func (u *upkeep) budget() int64 {
 
 // byUse lists the conversations with snapshots, the first to be thinned first.
 func (s *Store) byUse(ctx context.Context) ([]turn.ID, error) {
-	rows, err := s.read.QueryContext(ctx, `SELECT f.conversation FROM snapshot_facts f
+	rows, err := s.read.QueryContext(ctx, `SELECT f.conversation FROM snapshots f
 		LEFT JOIN conversations c ON c.id = f.conversation
 		GROUP BY f.conversation ORDER BY coalesce(c.deleted, 1) > 0 DESC, max(f.used), f.conversation`)
 	if err != nil {
@@ -139,18 +140,15 @@ func (s *Store) thin(ctx context.Context, conversation turn.ID, by save.Thinning
 	spared := save.Thin(turns, head, tip, by)
 	for i, id := range spared {
 		batch, size = append(batch, id), size+bytes[id]
-		done := enough > 0 && freed+size >= enough
-		if size < removedAtOnce && !done && i < len(spared)-1 {
+		if size < removedAtOnce && (enough <= 0 || freed+size < enough) && i < len(spared)-1 {
 			continue
 		}
-		if err := s.removeSnapshots(ctx, batch); err != nil {
+		n, err := s.removeSnapshots(ctx, batch)
+		freed += n
+		if err != nil || enough > 0 && freed >= enough {
 			return freed, err
 		}
-		freed += size
 		batch, size = nil, 0
-		if done {
-			break
-		}
 	}
 	return freed, nil
 }
@@ -158,7 +156,7 @@ func (s *Store) thin(ctx context.Context, conversation turn.ID, by save.Thinning
 // kept reads what the rules must know of a conversation.
 func (s *Store) kept(ctx context.Context, conversation turn.ID) (turns []save.Kept, head, tip turn.ID, err error) {
 	rows, err := s.read.QueryContext(ctx, `SELECT t.id, t.parent, t.pinned OR t.label <> '', coalesce(f.bytes, 0)
-		FROM turns t LEFT JOIN snapshot_facts f ON f.turn = t.id WHERE t.conversation = ? ORDER BY t.id`, conversation)
+		FROM turns t LEFT JOIN snapshots f ON f.turn = t.id WHERE t.conversation = ? ORDER BY t.id`, conversation)
 	if err != nil {
 		return nil, 0, 0, err
 	}
@@ -169,19 +167,36 @@ func (s *Store) kept(ctx context.Context, conversation turn.ID) (turns []save.Ke
 	if err != nil {
 		return nil, 0, 0, err
 	}
+	if ordered, oerr := turn.Order(turns, func(k *save.Kept) (id, parent turn.ID) { return k.ID, k.Parent }); oerr == nil {
+		turns = ordered
+	}
 	err = s.read.QueryRowContext(ctx, `SELECT coalesce(max(head), 0), coalesce(max(tip), 0) FROM conversations WHERE id = ?`, conversation).Scan(&head, &tip)
 	return turns, head, tip, err
 }
 
-// removeSnapshots removes those of turns that nobody has marked meanwhile.
-func (s *Store) removeSnapshots(ctx context.Context, turns []turn.ID) error {
-	return inTx(ctx, s.write, func(tx *sql.Tx) error {
+// removeSnapshots removes those of turns that nobody has marked meanwhile. A
+// content that other turns share stays, and frees nothing.
+func (s *Store) removeSnapshots(ctx context.Context, turns []turn.ID) (freed int64, err error) {
+	err = inTx(ctx, s.write, func(tx *sql.Tx) error {
 		for _, id := range turns {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ?1
-				AND NOT EXISTS (SELECT 1 FROM turns WHERE id = ?1 AND (pinned <> 0 OR label <> ''))`, id); err != nil {
+			var content, bytes int64
+			err := tx.QueryRowContext(ctx, `DELETE FROM snapshots WHERE turn = ?1
+				AND NOT EXISTS (SELECT 1 FROM turns WHERE id = ?1 AND (pinned <> 0 OR label <> '')) RETURNING content, bytes`, id).Scan(&content, &bytes)
+			if errors.Is(err, sql.ErrNoRows) {
+				continue
+			}
+			var shared bool
+			if err == nil {
+				err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM contents WHERE id = ?)`, content).Scan(&shared)
+			}
+			if err != nil {
 				return err
+			}
+			if !shared {
+				freed += bytes
 			}
 		}
 		return nil
 	})
+	return freed, err
 }

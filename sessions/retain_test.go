@@ -21,7 +21,9 @@ func talk(t *testing.T, s *Store, id turn.ID, n, bytes int) turn.Conversation {
 			next.Parent = next.ID - 1
 		}
 		c.Head, c.Tip = next.ID, next.ID
-		must(t, s.CommitTurn(t.Context(), c, next, snapshot(bytes/4)))
+		snap := snapshot(bytes / 4)
+		snap.Position = int(next.ID) // no two are alike
+		must(t, s.CommitTurn(t.Context(), c, next, snap))
 	}
 	return c
 }
@@ -75,7 +77,7 @@ func TestBudget(t *testing.T) {
 	must(t, s.CommitTurn(t.Context(), c, pinned, snapshot(each/4)))
 
 	total := func() (n int64) {
-		must(t, s.read.QueryRowContext(t.Context(), `SELECT sum(length(data)) FROM snapshots`).Scan(&n))
+		must(t, s.read.QueryRowContext(t.Context(), `SELECT sum(length(data)) FROM contents`).Scan(&n))
 		return n
 	}
 	s.SetRetention(Retention{Budget: 40 * each})

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -15,7 +16,8 @@ import (
 // A packed is a snapshot as it is stored. The zero value is none.
 type packed struct {
 	data   []byte
-	prefix any // what was read, or nil
+	sum    [sha256.Size]byte // of data
+	prefix any               // what was read, or nil
 }
 
 // pack writes a snapshot down.
@@ -29,18 +31,36 @@ func pack(snap *infer.Snapshot) (packed, error) {
 	}
 	var err error
 	p.data, err = snap.MarshalBinary()
+	p.sum = sha256.Sum256(p.data)
 	return p, err
 }
 
-// saveSnapshot writes a turn's snapshot and what must be known of it.
+// saveContent stores the bytes of a state, unless they are stored already.
+func saveContent(ctx context.Context, tx *sql.Tx, p packed) (id int64, err error) {
+	err = tx.QueryRowContext(ctx, `SELECT id FROM contents WHERE sum = ?`, p.sum[:]).Scan(&id)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return id, err
+	}
+	res, err := tx.ExecContext(ctx, `INSERT INTO contents (sum, bytes, data) VALUES (?,?,?)`, p.sum[:], len(p.data), p.data)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+// saveSnapshot writes a turn's snapshot and what must be known of it. One that
+// it had goes first, so that its content does not stay behind.
 func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, id turn.ID, p packed) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO snapshots (turn, data) VALUES (?,?)
-		ON CONFLICT (turn) DO UPDATE SET data = excluded.data`, id, p.data); err != nil {
+	content, err := saveContent(ctx, tx, p)
+	if err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts
-		(turn, conversation, bytes, prefix, used) VALUES (?,?,?,?,?)`,
-		id, conversation, len(p.data), p.prefix, encodeTime(time.Now()))
+	if _, err := tx.ExecContext(ctx, `DELETE FROM snapshots WHERE turn = ? AND content <> ?`, id, content); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO snapshots (turn, conversation, content, bytes, prefix, used) VALUES (?,?,?,?,?,?)
+		ON CONFLICT (turn) DO UPDATE SET prefix = excluded.prefix, used = excluded.used`,
+		id, conversation, content, len(p.data), p.prefix, encodeTime(time.Now()))
 	return err
 }
 
@@ -64,8 +84,8 @@ func (s *Store) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, erro
 	defer s.upkeep.reading()()
 	var from unpacked
 	var prefix []byte
-	err := s.read.QueryRowContext(ctx, `SELECT s.data, f.prefix FROM snapshots s
-		LEFT JOIN snapshot_facts f ON f.turn = s.turn WHERE s.turn = ?`, id).Scan(&from, &prefix)
+	err := s.read.QueryRowContext(ctx, `SELECT c.data, s.prefix FROM snapshots s
+		JOIN contents c ON c.id = s.content WHERE s.turn = ?`, id).Scan(&from, &prefix)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
@@ -73,6 +93,9 @@ func (s *Store) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, erro
 		return nil, explain(doing, err)
 	}
 	if from.err != nil {
+		if err := s.disownContent(ctx, id); err != nil {
+			return nil, explain(doing, err)
+		}
 		return nil, fmt.Errorf("%s: %w: %w", doing, ErrDamaged, from.err)
 	}
 	snap := &from.snap
@@ -81,6 +104,16 @@ func (s *Store) Snapshot(ctx context.Context, id turn.ID) (*infer.Snapshot, erro
 	}
 	s.upkeep.use(id)
 	return snap, nil
+}
+
+// disownContent lets nobody else share the damaged bytes of a turn's state: the
+// same state is stored anew when it comes again.
+func (s *Store) disownContent(ctx context.Context, id turn.ID) error {
+	if s.write == nil {
+		return nil
+	}
+	_, err := s.write.ExecContext(ctx, `UPDATE contents SET sum = randomblob(32) WHERE id = (SELECT content FROM snapshots WHERE turn = ?)`, id)
+	return err
 }
 
 // SnapshotReading finds the first of prefixes that a snapshot has read,
@@ -97,7 +130,7 @@ func (s *Store) SnapshotReading(ctx context.Context, prefixes []infer.Prefix) (*
 	}
 	var id turn.ID
 	var at int
-	err = s.read.QueryRowContext(ctx, `SELECT f.turn, r.key FROM json_each(?1) r CROSS JOIN snapshot_facts f ON f.prefix = unhex(r.value)
+	err = s.read.QueryRowContext(ctx, `SELECT s.turn, r.key FROM json_each(?1) r CROSS JOIN snapshots s ON s.prefix = unhex(r.value)
 		ORDER BY r.key LIMIT 1`, string(list)).Scan(&id, &at)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil

@@ -14,7 +14,7 @@ import (
 	"rookery/infer/statefile"
 )
 
-const stateColumns = `id, name, kind, source, model, model_name, adapter, adapter_name, shape, created, length(tokens), length(data)`
+const stateColumns = `id, name, kind, source, model, model_name, adapter, adapter_name, shape, created, length(tokens), (SELECT bytes FROM contents WHERE id = states.content)`
 
 func scanState(row scanner) (turn.State, error) {
 	var s turn.State
@@ -26,10 +26,15 @@ func scanState(row scanner) (turn.State, error) {
 	s.Created, s.Read = decodeTime(created), s.Read/4
 	var err error
 	if s.Shape, err = statefile.UnmarshalShape(shape); err != nil {
-		return s, fmt.Errorf("state %d (%s): %w: %w", s.ID, s.Name, ErrDamaged, err)
+		return s, &shapeError{fmt.Errorf("state %d (%s): %w: %w", s.ID, s.Name, ErrDamaged, err)}
 	}
 	return s, nil
 }
+
+// A shapeError says that the shape of a state is damaged.
+type shapeError struct{ error }
+
+func (e *shapeError) Unwrap() error { return e.error }
 
 // States implements chat.Store.
 func (s *Store) States(ctx context.Context) ([]turn.State, error) {
@@ -38,7 +43,14 @@ func (s *Store) States(ctx context.Context) ([]turn.State, error) {
 	if err != nil {
 		return nil, explain(doing, err)
 	}
-	list, err := collect(rows, scanState)
+	list, err := collect(rows, func(row scanner) (turn.State, error) {
+		s, err := scanState(row)
+		var damaged *shapeError
+		if errors.As(err, &damaged) {
+			err = nil // it can be seen and deleted; who takes it is told
+		}
+		return s, err
+	})
 	return list, explain(doing, err)
 }
 
@@ -53,7 +65,7 @@ func (s *Store) State(ctx context.Context, id turn.ID) (turn.State, error) {
 		return out, explain(doing, err)
 	}
 	var tokens, data []byte
-	if err := s.read.QueryRowContext(ctx, `SELECT tokens, data FROM states WHERE id = ?`, id).Scan(&tokens, &data); err != nil {
+	if err := s.read.QueryRowContext(ctx, `SELECT tokens, data FROM states JOIN contents ON contents.id = states.content WHERE states.id = ?`, id).Scan(&tokens, &data); err != nil {
 		return out, explain(doing, err)
 	}
 	doing = fmt.Sprintf("reading the state %q", out.Name)
@@ -70,7 +82,7 @@ func (s *Store) State(ctx context.Context, id turn.ID) (turn.State, error) {
 // SaveState implements chat.Store.
 func (s *Store) SaveState(ctx context.Context, st turn.State) error {
 	const doing = "saving the state"
-	data, err := st.Snapshot.MarshalBinary()
+	state, err := pack(st.Snapshot)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -78,10 +90,16 @@ func (s *Store) SaveState(ctx context.Context, st turn.State) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	_, err = s.write.ExecContext(ctx, `INSERT INTO states (id, name, kind, source, model, model_name, adapter, adapter_name, shape, tokens, created, data)
-		VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
-		st.ID, st.Name, string(st.Kind), st.Source, st.Model, st.ModelName, st.Adapter, st.AdapterName, string(shape), encodeTokens(st.Tokens), encodeTime(st.Created), data)
-	return stateError(doing, err)
+	return stateError(doing, inTx(ctx, s.write, func(tx *sql.Tx) error {
+		content, err := saveContent(ctx, tx, state)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `INSERT INTO states (id, name, kind, source, model, model_name, adapter, adapter_name, shape, tokens, created, content)
+			VALUES (?,?,?,?,?,?,?,?,?,?,?,?)`,
+			st.ID, st.Name, string(st.Kind), st.Source, st.Model, st.ModelName, st.Adapter, st.AdapterName, string(shape), encodeTokens(st.Tokens), encodeTime(st.Created), content)
+		return err
+	}))
 }
 
 // stateError explains a failure; a name that exists is chat.ErrNameTaken.

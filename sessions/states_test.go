@@ -96,7 +96,7 @@ func TestDamagedState(t *testing.T) {
 	if err := s.SaveState(ctx, libraryState(10, "a")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.write.ExecContext(ctx, `UPDATE states SET data = CAST(substr(data, 1, 50) || x'ff' || substr(data, 52) AS BLOB)`); err != nil {
+	if _, err := s.write.ExecContext(ctx, `UPDATE contents SET data = CAST(substr(data, 1, 50) || x'ff' || substr(data, 52) AS BLOB)`); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.State(ctx, 10); !errors.Is(err, ErrDamaged) {

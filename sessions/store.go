@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"rookery/untrusted"
 )
 
 // File is the database's name in its data directory.
@@ -146,7 +148,7 @@ func dsn(path, key, value string) string {
 // looksLikeSQLite refuses a file that is something else before the library
 // writes to it. An empty file is a new database.
 func looksLikeSQLite(path string) error {
-	f, err := os.Open(path)
+	f, err := untrusted.Open(context.Background(), path, untrusted.Unbounded)
 	if err != nil {
 		return fmt.Errorf("opening the conversations: %w", err)
 	}

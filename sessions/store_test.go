@@ -199,8 +199,9 @@ func TestDeleteTakesEverything(t *testing.T) {
 	must(t, s.BeginJournal(t.Context(), 1, makeTurn(3, 2, "")))
 	must(t, s.AppendJournal(t.Context(), 3, []int32{1}, "x"))
 	must(t, s.SaveLayout(t.Context(), turn.Layout{Open: []turn.ID{1}}))
+	must(t, s.SaveDraft(t.Context(), 1, turn.Draft{Text: "not sent"}))
 	must(t, s.Delete(t.Context(), 1))
-	for _, table := range []string{"conversations", "turns", "snapshots", "journals", "journal_parts", "snapshot_facts", "search_docsize"} {
+	for _, table := range []string{"conversations", "turns", "snapshots", "journals", "journal_parts", "contents", "drafts", "search_docsize"} {
 		var n int
 		must(t, s.read.QueryRowContext(t.Context(), "SELECT count(*) FROM "+table).Scan(&n))
 		if n != 0 {

@@ -44,13 +44,36 @@ func (s *Store) checkSums(ctx context.Context) ([]Problem, error) {
 		return nil, err
 	}
 	var bad []Problem
-	_, err = collect(rows, func(row scanner) (struct{}, error) {
+	var tree []link
+	_, err = collect(rows, func(row scanner) (none, error) {
 		var t sealed
 		err := row.Scan(&t.id, &t.parent, &t.role, &t.text, &t.sampling, &t.model, &t.tokens, &t.recall, &t.way[0], &t.way[1], &t.way[2], &t.way[3], &t.history, &t.sum)
+		tree = append(tree, link{t.id, t.parent})
 		if err == nil && t.checksum() != t.sum {
 			bad = append(bad, Problem{What: fmt.Sprintf("turn %d is not as it was written: its checksum does not match", t.id), Lost: true})
 		}
-		return struct{}{}, err
+		return none{}, err
 	})
-	return bad, err
+	return append(bad, findCircles(tree)...), err
+}
+
+// A link is a turn and the one above it.
+type link struct{ id, parent turn.ID }
+
+// findCircles says whether turns are above themselves. Ids do not tell: those of
+// answers may be smaller than their prompts', where a clock was set back.
+func findCircles(tree []link) []Problem {
+	known := make(map[turn.ID]bool, len(tree))
+	for _, l := range tree {
+		known[l.id] = true
+	}
+	for i := range tree {
+		if !known[tree[i].parent] {
+			tree[i].parent = 0 // another check is of those that are missing
+		}
+	}
+	if _, err := turn.Order(tree, func(l *link) (id, parent turn.ID) { return l.id, l.parent }); err != nil {
+		return []Problem{{What: err.Error(), Lost: true}}
+	}
+	return nil
 }

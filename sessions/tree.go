@@ -9,8 +9,7 @@ import (
 	"rookery/chat/turn"
 )
 
-// CopyTurns implements chat.Store. The snapshots are copied inside the
-// database and pass through nobody's memory.
+// CopyTurns implements chat.Store. Copies share their snapshots' contents.
 func (s *Store) CopyTurns(ctx context.Context, c turn.Conversation, turns []turn.Turn, of []turn.ID) error {
 	if err := s.inIndexedTx(ctx, func(tx *sql.Tx) error {
 		if err := s.saveConversation(ctx, tx, c); err != nil {
@@ -46,12 +45,8 @@ func copySnapshot(ctx context.Context, tx *sql.Tx, conversation, id, of turn.ID)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshots (turn, data)
-		SELECT ?, data FROM snapshots WHERE turn = ?`, id, of); err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO snapshot_facts (turn, conversation, bytes, prefix, used)
-		SELECT ?, ?, bytes, prefix, ? FROM snapshot_facts WHERE turn = ?`,
+	_, err = tx.ExecContext(ctx, `INSERT INTO snapshots (turn, conversation, content, bytes, prefix, used)
+		SELECT ?, ?, content, bytes, prefix, ? FROM snapshots WHERE turn = ? ON CONFLICT (turn) DO NOTHING`,
 		id, conversation, encodeTime(time.Now()), of)
 	return err
 }

@@ -3,7 +3,6 @@ package sessions
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 
 	"rookery/chat/turn"
@@ -23,18 +22,19 @@ func scanTurn(row scanner) (turn.Turn, error) {
 		&t.Base, &t.Adapter, &t.Label, &t.Pinned, &t.Edited, &mix, &t.AdapterID, &history); err != nil {
 		return t, err
 	}
-	var errs [6]error
-	t.Tokens, errs[0] = decodeTokens(tokens)
-	t.Sampling, errs[1] = decodeSampling(sampling)
-	t.Usage, errs[2] = decodeUsage(usage)
-	if recall.Valid {
-		t.Recall, errs[3] = decodeTokens(recall.V)
-	}
-	t.Mix, errs[4] = decodeMix(mix)
-	errs[5] = decodeHistory(history, &t)
 	t.Created = decodeTime(created)
-	if err := errors.Join(errs[:]...); err != nil {
-		return t, fmt.Errorf("turn %d: %w", t.ID, err)
+	t.Sampling, t.Mix = samplingOrDefault(sampling), mixOrNone(mix)
+	t.Usage, _ = decodeUsage(usage) // how long it took, for people
+	if decodeHistory(history, &t) != nil {
+		t.History = turn.History{} // not known: it is read again
+	}
+	var err, rerr error
+	t.Tokens, err = decodeTokens(tokens)
+	if recall.Valid {
+		t.Recall, rerr = decodeTokens(recall.V)
+	}
+	if err != nil || rerr != nil { // they are made anew from the text, as those of another model
+		t.Tokens, t.Recall, t.Model, t.History = nil, nil, "", turn.History{}
 	}
 	return t, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"rookery/chat/turn"
 )
@@ -23,32 +24,36 @@ func (s *Store) AddVote(ctx context.Context, v turn.Vote) error {
 	return explain("saving the vote", err)
 }
 
+func decodeVariants(text string) ([]turn.Description, error) {
+	var variants []json.RawMessage
+	if err := json.Unmarshal([]byte(text), &variants); err != nil {
+		return nil, fmt.Errorf("variants: %w (%w)", ErrDamaged, err)
+	}
+	list := make([]turn.Description, len(variants))
+	for i, d := range variants {
+		list[i] = turn.Description(d)
+	}
+	return list, nil
+}
+
 // Votes implements chat.Store.
 func (s *Store) Votes(ctx context.Context) ([]turn.Vote, error) {
 	const doing = "reading the votes"
-	rows, err := s.read.QueryContext(ctx, `SELECT id, created, prompt, variants, winner FROM votes ORDER BY id`)
+	rows, err := s.read.QueryContext(ctx, `SELECT created, prompt, variants, winner FROM votes ORDER BY id`)
 	if err != nil {
 		return nil, explain(doing, err)
 	}
 	list, err := collect(rows, func(row scanner) (turn.Vote, error) {
 		var v turn.Vote
-		var id, created int64
+		var created int64
 		var text string
-		if err := row.Scan(&id, &created, &v.Prompt, &text, &v.Winner); err != nil {
+		if err := row.Scan(&created, &v.Prompt, &text, &v.Winner); err != nil {
 			return v, err
 		}
-		var variants []json.RawMessage
-		if err := json.Unmarshal([]byte(text), &variants); err != nil {
-			return v, fmt.Errorf("vote %d: %w (%w)", id, ErrDamaged, err)
-		}
-		for _, d := range variants {
-			v.Variants = append(v.Variants, turn.Description(d))
-		}
 		v.Created = decodeTime(created)
-		if err := v.Check(); err != nil {
-			return v, fmt.Errorf("vote %d: %w (%w)", id, ErrDamaged, err)
-		}
+		v.Variants, _ = decodeVariants(text)
 		return v, nil
 	})
+	list = slices.DeleteFunc(list, func(v turn.Vote) bool { return v.Check() != nil }) // damaged
 	return list, explain(doing, err)
 }

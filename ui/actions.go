@@ -17,12 +17,13 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 		m.notice = notice{}
 	}
 	run, ok := m.actions[id]
+	action, _ := keys.Find(id)
 	switch t := m.tab(); {
 	case !ok:
 		return nil
-	case t.opening() && needsConversation(id):
+	case t.opening() && needsConversation(action):
 		return m.fail(errOpening)
-	case t.holds > 0 && beginsAnswer(id):
+	case t.holds > 0 && action.Answers:
 		t.held = func(kit.Host) tea.Cmd { return run(arg) }
 		return m.say("waiting for " + t.heldFor + ", which is still being read")
 	}
@@ -31,21 +32,11 @@ func (m *Model) act(id keys.ID, arg string) tea.Cmd {
 
 // needsConversation says that an action is about the conversations, which are not
 // there yet while they are opened. Sending and stopping see to that themselves.
-func needsConversation(id keys.ID) bool {
-	a, _ := keys.Find(id)
+func needsConversation(a keys.Action) bool {
 	switch a.Category {
 	case keys.Conversation:
-		return id != keys.Send && id != keys.Stop
+		return a.ID != keys.Send && a.ID != keys.Stop
 	case keys.Tree, keys.Sampling, keys.Tabs, keys.Comparison:
-		return true
-	}
-	return false
-}
-
-// beginsAnswer says that an action begins answers.
-func beginsAnswer(id keys.ID) bool {
-	switch id {
-	case keys.Retry, keys.Continue, keys.Best, keys.EditLast, keys.Compare, keys.Reread:
 		return true
 	}
 	return false
@@ -57,12 +48,12 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 	table := map[keys.ID]func(string) tea.Cmd{
 		keys.Send: m.send, keys.Stop: m.stop, keys.EditLast: m.editLast,
 		keys.System:  m.system,
-		keys.Suspend: func(string) tea.Cmd { return tea.Suspend },
+		keys.Suspend: m.suspend,
 
 		keys.Complete:      m.on(func() { m.setFocus(keys.Transcript) }),
 		keys.FocusComposer: m.on(func() { m.setFocus(keys.Composer) }),
 
-		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.ReopenTab: m.reopen,
+		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.CloseOthers: m.askCloseOthers, keys.ReopenTab: m.reopen,
 		keys.NextTab:     m.on(func() { m.goTo((m.active + 1) % len(m.tabs)) }),
 		keys.PrevTab:     m.on(func() { m.goTo((m.active + len(m.tabs) - 1) % len(m.tabs)) }),
 		keys.MoveTabUp:   m.on(func() { m.moveTab(-1) }),
@@ -247,23 +238,6 @@ func (m *Model) editLast(arg string) tea.Cmd {
 	m.setFocus(keys.Composer)
 	m.edited()
 	return nil
-}
-
-// interrupt is ctrl+c: it copies what is marked, and pressed twice it quits.
-func (m *Model) interrupt(string) tea.Cmd {
-	if copied := m.tab().transcript.CopyMarked(); copied != nil {
-		return copied(m)
-	}
-	now := m.clock()
-	if now.Sub(m.doubted) < noticeStays {
-		return m.leave("")
-	}
-	m.doubted = now
-	hint := "press " + m.keymap.Hint(m.focus, keys.Interrupt) + " again to quit"
-	if m.tab().generating() {
-		hint += "; " + m.keymap.Hint(keys.Composer, keys.Stop) + " stops the answer"
-	}
-	return m.say(hint)
 }
 
 // leave ends the program. The workspace stops what runs and saves it when its

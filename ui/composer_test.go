@@ -121,12 +121,73 @@ func TestStopAndEscape(t *testing.T) {
 	b.sees("stopped, can be continued")
 }
 
+// ctrl+c stops the answer, then clears the prompt, then asks to quit.
+func TestInterruptInStages(t *testing.T) {
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
+	b.typeText("forever")
+	b.press("enter")
+	b.typeText("a draft")
+	b.press("ctrl+c")
+	b.rest()
+	b.sees("stopped, can be continued")
+	b.sees("a draft")
+	b.press("ctrl+c")
+	b.seesNot("a draft")
+	b.press("ctrl+c")
+	b.sees("press ctrl+c again to quit")
+	if b.m.leaving {
+		t.Error("left without having asked")
+	}
+}
+
+// What was typed is taken back before the conversation is.
+func TestUndoOfTyping(t *testing.T) {
+	b := newBench(t, &scene{open: []*sketch{talk()}}, Settings{}, 80, 24)
+	prompt := func() string { return b.m.tab().composer.Text() }
+	turns := len(b.m.tab().view.Turns)
+	b.typeText("two words")
+	b.press("ctrl+z")
+	if got := prompt(); got != "two" {
+		t.Errorf("one step back leaves %q", got)
+	}
+	b.press("ctrl+y")
+	if got := prompt(); got != "two words" {
+		t.Errorf("and forth %q", got)
+	}
+	b.press("ctrl+w", "ctrl+z", "alt+enter", "ctrl+z")
+	if got := prompt(); got != "two words" {
+		t.Errorf("a deleted word and a new line taken back: %q", got)
+	}
+	b.press("ctrl+z", "ctrl+z")
+	if got := prompt(); got != "" || len(b.m.tab().view.Turns) != turns {
+		t.Fatalf("all of it taken back leaves %q, and %d turns of %d", got, len(b.m.tab().view.Turns), turns)
+	}
+	b.press("ctrl+z")
+	if n := len(b.m.tab().view.Turns); n >= turns {
+		t.Errorf("in an empty prompt the key leaves %d turns", n)
+	}
+	b.press("ctrl+y")
+	if n := len(b.m.tab().view.Turns); n != turns || prompt() != "" {
+		t.Errorf("redo leaves %d turns of %d, and %q", n, turns, prompt())
+	}
+	b.m.tab().composer.Fill("a restored draft")
+	b.m.tab().composer.ForgetChanges()
+	b.press("ctrl+z")
+	b.sees("nothing typed is left to undo")
+}
+
 func TestQuitting(t *testing.T) {
 	b := newBench(t, three(), Settings{}, 80, 24)
 	b.press("ctrl+c")
 	b.sees("press ctrl+c again to quit")
 	b.typeText("x")
 	b.press("ctrl+c")
+	b.sees("the prompt is cleared")
+	b.press("up")
+	if got := b.m.tab().composer.Text(); got != "x" {
+		t.Errorf("up brings back %q", got)
+	}
+	b.press("ctrl+c", "ctrl+c")
 	if b.m.leaving {
 		t.Fatal("left although something was typed in between")
 	}

@@ -40,13 +40,7 @@ func (m *Model) presets() []prompt.Preset { return prompt.Presets(m.model, m.set
 
 // AddPreset makes a preset of the person known.
 func (m *Model) AddPreset(p prompt.Preset) {
-	m.settings.Presets = addPreset(m.settings.Presets, p)
-}
-
-// addPreset puts a preset into a list, in the place of one of its name.
-func addPreset(list []prompt.Preset, p prompt.Preset) []prompt.Preset {
-	others := slices.DeleteFunc(slices.Clone(list), func(q prompt.Preset) bool { return q.Name == p.Name })
-	return append(others, p)
+	m.settings.Presets = prompt.AddPreset(m.settings.Presets, p)
 }
 
 // Now is the time.

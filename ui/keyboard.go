@@ -25,6 +25,12 @@ func (m *Model) pressKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.edited()
 		return nil
 	}
+	if (id == keys.Undo || id == keys.Redo) && m.focus == keys.Composer {
+		if !m.tab().composer.Empty() {
+			return m.say("nothing typed is left to " + string(id) + "; in an empty prompt the key moves the conversation")
+		}
+		m.tab().composer.ForgetUndone() // redo is about the conversation now
+	}
 	if known {
 		return m.act(id, "")
 	}

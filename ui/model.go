@@ -52,14 +52,16 @@ type Model struct {
 	monitor monitor
 	frames  frameLoop
 	blurred bool
-	leaving bool      // the program is about to end
-	doubted time.Time // when quitting was last half asked for
+	resumed chan struct{} // closed when a suspended program comes back; nil: it was not suspended
+	leaving bool          // the program is about to end
+	doubted time.Time     // when quitting was last half asked for
 
-	features  []kit.Feature
-	actions   map[keys.ID]func(arg string) tea.Cmd
-	clock     func() time.Time
-	after     func(time.Duration, tea.Msg) tea.Cmd // sends a message later
-	clipboard func(string) error                   // the system's
+	features   []kit.Feature
+	actions    map[keys.ID]func(arg string) tea.Cmd
+	clock      func() time.Time
+	after      func(time.Duration, tea.Msg) tea.Cmd // sends a message later
+	clipboard  func(string) error                   // the system's
+	jobControl func() bool                          // a shell waits behind the program
 }
 
 // New makes a model that lasts as long as ctx. It does nothing slow: conversations are opened by Init's
@@ -70,7 +72,7 @@ func New(ctx context.Context, o Options) *Model {
 	m := &Model{
 		ctx: ctx, quit: quit, workspace: o.Workspace, model: modelOf(o.Workspace), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
-		clock: time.Now, after: later, clipboard: clipboard.WriteAll, history: &composer.History{},
+		clock: time.Now, after: later, clipboard: clipboard.WriteAll, jobControl: hasJobControl, history: &composer.History{},
 	}
 	if o.Clipboard != nil {
 		m.clipboard = o.Clipboard
@@ -129,6 +131,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.colourless = msg.Profile <= colorprofile.ASCII
 	case tea.BackgroundColorMsg:
 		m.setBackground(msg.IsDark())
+	case tea.ResumeMsg:
+		m.noteResumed()
 	case frameMsg:
 		cmd = m.showFrame()
 	case tickMsg:

@@ -22,7 +22,8 @@ const patience = time.Minute
 
 func TestMain(m *testing.M) {
 	// teatest waits for an interrupt as long as the process lives
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/charmbracelet/x/exp/teatest/v2.NewTestModel.func2"))
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/charmbracelet/x/exp/teatest/v2.NewTestModel.func2"),
+		goleak.IgnoreAnyFunction("github.com/dlclark/regexp2/v2.runClock")) // of the highlighter; it ends when it is idle
 }
 
 // openWorkspace is a workspace whose model answers at length to some prompts.

@@ -8,6 +8,7 @@ import (
 
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
+	"rookery/infer/grammar"
 	"rookery/ui/composer"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
@@ -57,6 +58,9 @@ func (m *Model) drawRule() string {
 	}
 	if c.Think != "" && c.Think != turn.ThinkOff {
 		parts = append(parts, "think "+string(c.Think))
+	}
+	if c.Form.Kind != grammar.KindNone {
+		parts = append(parts, "form "+string(c.Form.Kind))
 	}
 	if c.Mix.Active() {
 		parts = append(parts, "mix "+kit.OneLine(c.Mix.String()))

@@ -21,6 +21,7 @@ type tab struct {
 	composer   *composer.Composer
 	transcript *transcript.Transcript
 	unread     bool
+	stopped    turn.ID    // the answer that was asked to stop last
 	goal       *goal      // nil: none
 	holds      int        // that keep answers from beginning
 	heldFor    string     // what is being read

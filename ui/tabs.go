@@ -3,6 +3,7 @@ package ui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -141,6 +142,49 @@ func (m *Model) closeTab() tea.Cmd {
 	}
 	m.goTo(min(m.active, len(m.tabs)-1))
 	return nil
+}
+
+// askCloseOthers closes all tabs but the active one; running answers are worth a
+// question.
+func (m *Model) askCloseOthers(string) tea.Cmd {
+	if len(m.tabs) == 1 {
+		return m.fail(errors.New("there is no other tab"))
+	}
+	running := 0
+	for i, t := range m.tabs {
+		if i != m.active && t.generating() {
+			running++
+		}
+	}
+	if running > 0 {
+		m.OpenDialog(&kit.Confirmation{
+			Title: "Close the other tabs?", Text: fmt.Sprintf("In %d of them an answer is running. It is stopped and saved, and can be continued later.", running),
+			Verb: "close", Accept: func(h kit.Host) tea.Cmd {
+				h.CloseDialog()
+				return m.closeOthers()
+			},
+		})
+		return nil
+	}
+	return m.closeOthers()
+}
+
+// closeOthers closes all tabs but the active one, from the right: reopened one
+// by one, they come back where they were.
+func (m *Model) closeOthers() tea.Cmd {
+	stays, closed := m.tab(), 0
+	for i := len(m.tabs) - 1; i >= 0; i-- {
+		if m.tabs[i] == stays {
+			continue
+		}
+		if m.active = i; m.tab().opening() {
+			continue
+		}
+		m.closeTab()
+		closed++
+	}
+	m.goTo(slices.Index(m.tabs, stays))
+	return m.say(fmt.Sprintf("closed %d tabs; %s opens them again one by one", closed, m.hintFor(keys.ReopenTab)))
 }
 
 // reopen opens the tab that was closed last.

@@ -2,7 +2,8 @@ package library
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"io/fs"
 	"maps"
 	"slices"
 
@@ -97,31 +98,21 @@ func (r *AdapterRegistry) Merge(ctx context.Context, a turn.Adapter, merged bool
 
 // Read reads an adapter, by name or file as Find does, without loading it.
 func (r *AdapterRegistry) Read(ctx context.Context, name string, o adapter.Options) (*adapter.Adapter, error) {
-	list, err := r.List(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a, ok, err := findAdapter(list, name)
-	if err != nil {
-		return nil, err
-	}
-	if !ok {
+	a, unknown := r.findKnown(ctx, name)
+	switch {
+	case errors.Is(unknown, fs.ErrNotExist):
 		a = turn.Adapter{Path: name}
+	case unknown != nil:
+		return nil, unknown
 	}
 	a = a.WithOptions(o)
-	return r.read(ctx, &a)
+	read, err := r.read(ctx, &a)
+	return read, explainMissing(name, err, unknown)
 }
 
 // ForgetNamed is Forget of the adapter of a name, fingerprint or file.
 func (r *AdapterRegistry) ForgetNamed(ctx context.Context, name string) error {
-	list, err := r.List(ctx)
-	if err != nil {
-		return err
-	}
-	a, ok, err := findAdapter(list, name)
-	if err == nil && !ok {
-		err = fmt.Errorf("there is no adapter %q: `rookery adapters ls` lists them", name)
-	}
+	a, err := r.findKnown(ctx, name)
 	if err != nil {
 		return err
 	}

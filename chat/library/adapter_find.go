@@ -35,38 +35,46 @@ func GroupByFamily(list []turn.RegisteredAdapter) [][]turn.RegisteredAdapter {
 	return out
 }
 
-// findAdapter finds an adapter of a list by fingerprint, title, file or name. A name
-// that several files have is refused; one that is known at other strengths
-// only is meant at 1.
-func findAdapter(list []turn.RegisteredAdapter, name string) (turn.Adapter, bool, error) {
+// findAdapter finds an adapter of a list by fingerprint, title, file or name; by name
+// as FindName does. A name that several files have is refused; one that is known at
+// other strengths only is meant at 1.
+func findAdapter(list []turn.RegisteredAdapter, name string) (turn.Adapter, error) {
 	path, err := filepath.Abs(name)
 	if err != nil {
 		path = name
 	}
 	var found []turn.RegisteredAdapter
+	var names []string
 	for _, l := range list {
 		if l.Fingerprint != "" && l.Fingerprint == name {
-			return l.Adapter, true, nil
+			return l.Adapter, nil
 		}
 		if l.Title() == name || l.Name == name || l.Path != "" && l.Path == path {
 			found = append(found, l)
 		}
+		if !slices.Contains(names, l.Name) {
+			names = append(names, l.Name)
+		}
+	}
+	if len(found) == 0 {
+		i, err := FindName("adapter", name, names)
+		if err != nil {
+			return turn.Adapter{}, err
+		}
+		return findAdapter(list, names[i])
 	}
 	slices.SortStableFunc(found, func(a, b turn.RegisteredAdapter) int { return b.Used.Compare(a.Used) })
-	if len(found) == 0 {
-		return turn.Adapter{}, false, nil
-	}
 	for _, l := range found[1:] {
 		if first := found[0]; l.Path != first.Path {
-			return turn.Adapter{}, false, fmt.Errorf("%s and %s are both called %q: name one by its file", describePlace(first.Adapter), describePlace(l.Adapter), name)
+			return turn.Adapter{}, fmt.Errorf("%s and %s are both called %q: name one by its file", describePlace(first.Adapter), describePlace(l.Adapter), name)
 		}
 	}
 	for _, l := range found {
 		if l.Title() == name || l.Path == path && l.Strength() == 1 {
-			return l.Adapter, true, nil
+			return l.Adapter, nil
 		}
 	}
-	return found[0].WithOptions(adapter.Options{}), true, nil
+	return found[0].WithOptions(adapter.Options{}), nil
 }
 
 // describePlace is where an adapter is, for people.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -200,25 +201,51 @@ func (r *AdapterRegistry) remember(ctx context.Context, a turn.Adapter) error {
 // fingerprint, or by its file, and loads it if it is not loaded. What o leaves
 // open is as it was when the adapter was used last.
 func (r *AdapterRegistry) Find(ctx context.Context, name string, o adapter.Options) (turn.Adapter, error) {
+	a, unknown := r.findKnown(ctx, name)
+	switch {
+	case unknown == nil && o == (adapter.Options{}) && a.Fingerprint != "":
+		return a, r.Need(ctx, a.Fingerprint)
+	case unknown == nil:
+		return r.load(ctx, a.WithOptions(o))
+	case !errors.Is(unknown, fs.ErrNotExist):
+		return turn.Adapter{}, unknown
+	}
+	a, err := r.Load(ctx, name, "", o, false)
+	return a, explainMissing(name, err, unknown)
+}
+
+// FindAt is Find at a strength. At 0 an adapter that there is comes out as none.
+func (r *AdapterRegistry) FindAt(ctx context.Context, name string, o adapter.Options, strength float32) (turn.Adapter, error) {
+	switch strength {
+	case 0:
+		_, err := r.Read(ctx, name, o)
+		return turn.Adapter{}, err
+	case 1: // as Options has it
+	default:
+		o.Strength = strength
+	}
+	return r.Find(ctx, name, o)
+}
+
+// findKnown is the known adapter of a name.
+func (r *AdapterRegistry) findKnown(ctx context.Context, name string) (turn.Adapter, error) {
 	list, err := r.List(ctx)
 	if err != nil {
 		return turn.Adapter{}, err
 	}
-	a, ok, err := findAdapter(list, name)
-	switch {
-	case err != nil:
-		return turn.Adapter{}, err
-	case ok && o == (adapter.Options{}) && a.Fingerprint != "":
-		return a, r.Need(ctx, a.Fingerprint)
-	case ok:
-		a = a.WithOptions(o)
-		return r.load(ctx, a)
+	return findAdapter(list, name)
+}
+
+// explainMissing says of an adapter that was looked for among the known ones and
+// then as a file why it was not found, if neither is there.
+func explainMissing(name string, err, unknown error) error {
+	if unknown == nil || !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
-	a, err = r.Load(ctx, name, "", o, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return a, fmt.Errorf("there is no adapter %q, and no such file: `rookery adapters ls` lists them", name)
+	if _, there := os.Stat(name); there == nil {
+		return err // another file is missing, such as that of --init
 	}
-	return a, err
+	return fmt.Errorf("%w (nor is there such a file)", unknown)
 }
 
 // Need loads a known adapter, if it is not loaded.

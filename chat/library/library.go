@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"time"
 
 	"rookery/chat/turn"
@@ -79,30 +78,30 @@ func (l *Library) Get(ctx context.Context, id turn.ID) (turn.State, error) {
 	return turn.State{}, &turn.NoStateError{Name: id.String()}
 }
 
-// Find looks a state up by its name, without regard to case if there is only
-// one, or by its ID. What it holds is left out.
+// Find looks a state up by its name, as FindName does, or by its ID. What it holds
+// is left out.
 func (l *Library) Find(ctx context.Context, name string) (turn.State, error) {
 	list, err := l.List(ctx)
 	if err != nil {
 		return turn.State{}, err
 	}
-	var found []turn.State
-	for _, s := range list {
-		if s.Name == name || s.ID.String() == name {
+	return FindState(list, name)
+}
+
+// FindState is Find in a list.
+func FindState(list []turn.State, name string) (turn.State, error) {
+	names := make([]string, len(list))
+	for i, s := range list {
+		if s.ID.String() == name {
 			return s, nil
 		}
-		if strings.EqualFold(s.Name, name) {
-			found = append(found, s)
-		}
+		names[i] = s.Name
 	}
-	if len(found) == 1 {
-		return found[0], nil
+	i, err := FindName("state", name, names)
+	if err != nil {
+		return turn.State{}, err
 	}
-	missing := &turn.NoStateError{Name: name}
-	for _, s := range list {
-		missing.Have = append(missing.Have, s.Name)
-	}
-	return turn.State{}, missing
+	return list[i], nil
 }
 
 // Add keeps a state under its name.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,19 +76,19 @@ func (l *Library) SaveMix(ctx context.Context, name string, m turn.Mix) (turn.Na
 	return named, nil
 }
 
-// FindMix is a saved mix that a model can use, by its name without regard
-// to case.
+// FindMix is a saved mix that a model can use, by its name as FindName finds it.
 func (l *Library) FindMix(ctx context.Context, name string, m *infer.Model) (turn.Mix, error) {
 	list, err := l.Mixes(ctx)
 	if err != nil {
 		return turn.Mix{}, err
 	}
-	i := slices.IndexFunc(list, func(n turn.NamedMix) bool { return n.Name == name })
-	if i < 0 {
-		i = slices.IndexFunc(list, func(n turn.NamedMix) bool { return strings.EqualFold(n.Name, name) })
+	names := make([]string, len(list))
+	for i, m := range list {
+		names[i] = m.Name
 	}
-	if i < 0 {
-		return turn.Mix{}, noMix(name, list)
+	i, err := FindName("saved mix", name, names)
+	if err != nil {
+		return turn.Mix{}, err
 	}
 	taken := list[i]
 	if err := l.CheckMix(ctx, taken.Mix, m); err != nil {
@@ -136,18 +135,6 @@ func (l *Library) loadMembers(ctx context.Context, mix turn.Mix, m *infer.Model,
 		members = append(members, infer.Member{Name: f.State.String(), Weight: weights[i+1], Adapter: adapter, State: from.State})
 	}
 	return members, nil
-}
-
-// noMix says which mixes there are.
-func noMix(name string, list []turn.NamedMix) error {
-	if len(list) == 0 {
-		return fmt.Errorf("there is no saved mix %q: none was saved yet", name)
-	}
-	names := make([]string, len(list))
-	for i, m := range list {
-		names[i] = m.Name
-	}
-	return fmt.Errorf("there is no saved mix %q: there %s", name, turn.ListNames(names))
 }
 
 // CheckMix says why a model cannot use a mix, or nil. The states' adapters are

@@ -23,6 +23,7 @@ type Store struct {
 	conversations map[turn.ID]*conversation
 	owner         map[turn.ID]*conversation // of a turn or journal
 	layout        turn.Layout
+	drafts        map[turn.ID]turn.Draft
 	history       []string
 	states        map[turn.ID]turn.State
 	adapters      map[string]turn.Adapter
@@ -66,8 +67,10 @@ func (s *Store) Load(ctx context.Context, id turn.ID) (turn.Conversation, []turn
 	if c == nil {
 		return turn.Conversation{}, nil, fmt.Errorf("there is no conversation %d", id)
 	}
-	// Parents are older than their children.
 	turns := slices.SortedFunc(maps.Values(c.turns), func(a, b turn.Turn) int { return cmp.Compare(a.ID, b.ID) })
+	if ordered, err := turn.OrderTurns(turns); err == nil {
+		turns = ordered
+	}
 	return c.head, turns, ctx.Err()
 }
 
@@ -205,6 +208,7 @@ func (s *Store) Delete(ctx context.Context, id turn.ID) error {
 		}
 	}
 	delete(s.conversations, id)
+	delete(s.drafts, id)
 	return ctx.Err()
 }
 
@@ -220,6 +224,28 @@ func (s *Store) SaveLayout(ctx context.Context, l turn.Layout) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.layout = turn.Layout{Open: slices.Clone(l.Open), Active: l.Active}
+	return ctx.Err()
+}
+
+// Drafts are what was written and not sent.
+func (s *Store) Drafts(ctx context.Context) (map[turn.ID]turn.Draft, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.drafts), ctx.Err()
+}
+
+// SaveDraft keeps one, or takes it away.
+func (s *Store) SaveDraft(ctx context.Context, id turn.ID, d turn.Draft) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d == (turn.Draft{}) {
+		delete(s.drafts, id)
+		return ctx.Err()
+	}
+	if s.drafts == nil {
+		s.drafts = map[turn.ID]turn.Draft{}
+	}
+	s.drafts[id] = d
 	return ctx.Err()
 }
 

@@ -37,7 +37,7 @@ func FamilyPresets(f Family) []Preset {
 
 // OwnPreset is one that a person made. Seed and banned tokens are not part of it.
 func OwnPreset(name string, p sampler.Params) Preset {
-	p.Seed, p.Ban = 0, nil
+	p.Seed, p.Ban, p.Bias = 0, nil, nil
 	return Preset{Name: name, About: "Your own", Sampling: p}
 }
 
@@ -112,4 +112,10 @@ func FindPreset(m *infer.Model, name string, own []Preset) Preset {
 		}
 	}
 	return presets[0]
+}
+
+// AddPreset returns a list with a preset in the place of one of its name.
+func AddPreset(list []Preset, p Preset) []Preset {
+	others := slices.DeleteFunc(slices.Clone(list), func(q Preset) bool { return q.Name == p.Name })
+	return append(others, p)
 }

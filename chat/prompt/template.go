@@ -1,7 +1,6 @@
 package prompt
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -9,41 +8,6 @@ import (
 	"rookery/infer"
 	"rookery/infer/tokenizer"
 )
-
-// A Family is a line of models that are spoken to in the same way.
-type Family uint8
-
-// The families.
-const (
-	FamilyWorld Family = iota // World chat models, and whatever is not known
-	FamilyG1                  // reasoning models, G0 and G1 to G1x
-	FamilyDemo                // the embedded model
-)
-
-var (
-	g1Name   = regexp.MustCompile(`(?:^|[-_. /])g[01][a-z]?(?:[-_. ]|$)`)
-	dateName = regexp.MustCompile(`(?:^|\D)(20[2-9]\d[01]\d[0-3]\d)(?:\D|$)`)
-)
-
-// thinkLengthSince is the date of the first weights trained to think at a
-// length that the prompt asks for.
-const thinkLengthSince = "20250922"
-
-// demoName is the Model.Name of the embedded model.
-const demoName = "rookery-demo"
-
-// FamilyOf tells the family by the model's name. Released files carry it:
-// rwkv7-g1e-2.9b-20260312-ctx8192.pth.
-func FamilyOf(m *infer.Model) Family {
-	switch {
-	case m.Name == demoName:
-		return FamilyDemo
-	case g1Name.MatchString(strings.ToLower(m.Name)):
-		return FamilyG1
-	default:
-		return FamilyWorld
-	}
-}
 
 // A Template says how one model is spoken to.
 type Template struct {
@@ -55,10 +19,9 @@ type Template struct {
 
 // TemplateOf says how a model is spoken to.
 func TemplateOf(m *infer.Model) Template {
-	date := dateName.FindStringSubmatch(m.Name)
 	return Template{
 		family:      FamilyOf(m),
-		thinkLength: date != nil && date[1] >= thinkLengthSince,
+		thinkLength: weightsSince(m, thinkLengthSince),
 		Tokenizer:   m.Tokenizer,
 		Model:       m.Fingerprint,
 		ModelName:   m.Name,

@@ -28,12 +28,42 @@ func TestFamilyOf(t *testing.T) {
 		"rwkv7-g0-7.2b-20250722":               prompt.FamilyG1,
 		"RWKV-x070-World-0.1B-v2.8-20241210":   prompt.FamilyWorld,
 		"rwkv7-0.1B-world":                     prompt.FamilyWorld,
+		"rwkv7-g0a2-7.2b-20251005-ctx4096":     prompt.FamilyG1,
+		"rwkv7-g0a3-13.3b-20251110-ctx8192":    prompt.FamilyG1,
+		"rwkv7-g0a4-13.3b-20251114-ctx8192":    prompt.FamilyG1,
+		"rwkv7-g1a2-2.9b-20251031-ctx8192":     prompt.FamilyG1,
+		"rwkv7-g1a4-2.9b-20251118-ctx8192.st":  prompt.FamilyG1,
 		"model":                                prompt.FamilyWorld,
 		"big1":                                 prompt.FamilyWorld,
 		"rwkv-6-world-1b6-g10-finetune.st.pth": prompt.FamilyWorld,
 	} {
 		if got := prompt.FamilyOf(modelNamed(name)); got != want {
 			t.Errorf("FamilyOf(%s) = %d, want %d", name, got, want)
+		}
+	}
+}
+
+// What a file says inside counts where its name says nothing.
+func TestFamilyByMetadata(t *testing.T) {
+	const thinks = "{{ 'Assistant: <think' }}"
+	for _, c := range []struct {
+		name, inside, template string
+		want                   prompt.Family
+		why                    string
+	}{
+		{"model-Q4_K_M", "RWKV7 G1a2 2.9B 20251031", "", prompt.FamilyG1, "g1a2"},
+		{"model-Q4_K_M", "", thinks, prompt.FamilyG1, "<think>"},
+		{"rwkv7-world-0.4b", "", thinks, prompt.FamilyWorld, "rwkv7-world-0.4b"},
+		{"model", "", "rwkv-world", prompt.FamilyWorld, "nothing"},
+	} {
+		m := modelNamed(c.name)
+		m.Metadata = map[string]string{"general.name": c.inside, "tokenizer.chat_template": c.template}
+		family, why := prompt.RecogniseFamily(m.Name, m.Metadata)
+		if family != c.want || prompt.FamilyOf(m) != c.want || !strings.Contains(why, c.why) {
+			t.Errorf("%+v: %s, because %s", c, family, why)
+		}
+		if longer := slices.Contains(prompt.ThinkModes(m), turn.ThinkLong); longer != (c.why == "g1a2") {
+			t.Errorf("%+v: thinks at a length: %v", c, longer)
 		}
 	}
 }

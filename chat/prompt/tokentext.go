@@ -24,7 +24,7 @@ func TokenText(token []byte) string {
 			b.WriteString(`\n`)
 		case r == '\t':
 			b.WriteString(`\t`)
-		case unicode.IsControl(r):
+		case !unicode.IsPrint(r): // also what has no width, or turns the line around
 			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
 			b.WriteRune(r)

@@ -111,7 +111,11 @@ func (b *bundleReader) readBase(id turn.ID) (turn.State, error) {
 	}
 	if err == nil {
 		s.Name, err = statefile.CleanName(s.Name)
-		err = errors.Join(err, checkName(s.Adapter), checkName(s.AdapterName))
+	}
+	for _, name := range []string{s.Adapter, s.AdapterName} {
+		if err == nil {
+			err = checkName(name)
+		}
 	}
 	if err != nil {
 		return turn.State{}, fmt.Errorf("the state %d that conversations begin from or mix: %w", id, err)
@@ -126,7 +130,10 @@ func (b *bundleReader) readFile(e bundleEntry) ([]byte, error) {
 		return nil, err
 	}
 	data, err := io.ReadAll(r)
-	return data, errors.Join(err, r.Close())
+	if cerr := r.Close(); err == nil {
+		err = cerr
+	}
+	return data, err
 }
 
 func (b *bundleReader) readManifest() (bundleFile, error) {
@@ -162,8 +169,11 @@ func (b *bundleReader) readConversation(c bundleConversation) (turn.Tree, error)
 		return turn.Tree{}, err
 	}
 	t, err := readTree(bufio.NewReader(r))
-	_, rest := io.Copy(io.Discard, r) // what follows belongs to the checksum
-	if damage := errors.Join(rest, r.Close()); damage != nil {
+	_, damage := io.Copy(io.Discard, r) // what follows belongs to the checksum
+	if cerr := r.Close(); damage == nil {
+		damage = cerr
+	}
+	if damage != nil {
 		err = damage // explains what was read wrongly
 	}
 	switch {

@@ -22,9 +22,9 @@ const (
 	importLastID = 1 << 62 // leaves room for new ids, which are a little greater
 )
 
-// A treeCheck says what is wrong with a tree, turn by turn. A tree that
-// passes can be opened: parents come before their children and have smaller
-// ids, lines begin with a prompt, and answers answer prompts.
+// A treeCheck says what is wrong with a tree: with its turns as they come, and
+// then with the whole. A tree that passes can be opened: every parent is there,
+// lines begin with a prompt, and answers answer prompts.
 type treeCheck struct {
 	roles map[turn.ID]turn.Role
 	above map[turn.ID]turn.ID // parents
@@ -34,7 +34,6 @@ func (k *treeCheck) checkTurn(t turn.Turn) error {
 	if k.roles == nil {
 		k.roles, k.above = map[turn.ID]turn.Role{}, map[turn.ID]turn.ID{}
 	}
-	role, known := k.roles[t.Parent]
 	switch {
 	case len(k.roles) >= importTurns:
 		return fmt.Errorf("there are more than %d turns", importTurns)
@@ -42,20 +41,14 @@ func (k *treeCheck) checkTurn(t turn.Turn) error {
 		return fmt.Errorf("%d is no id", t.ID)
 	case k.roles[t.ID] != 0:
 		return fmt.Errorf("its id %d is also that of an earlier one", t.ID)
-	case t.Parent != 0 && !known:
-		return fmt.Errorf("it answers turn %d, which does not come before it", t.Parent)
 	case t.ID > importLastID:
 		return fmt.Errorf("its id %d is too great", t.ID)
-	case t.Parent >= t.ID:
-		return fmt.Errorf("its id %d is not greater than that of the turn above it, %d", t.ID, t.Parent)
-	case t.Role == turn.RoleAssistant && role != turn.RoleUser:
-		return errors.New("it is an answer to nothing")
 	case len(t.Text) > importText:
 		return fmt.Errorf("its text has %d bytes; %d can be read", len(t.Text), importText)
 	case slices.ContainsFunc(t.Tokens, negative) || slices.ContainsFunc(t.Recall, negative):
 		return errors.New("it has a token below 0")
-	case len(t.Sampling.Ban) > importBans:
-		return fmt.Errorf("it bans %d tokens", len(t.Sampling.Ban))
+	case len(t.Sampling.Ban)+len(t.Sampling.Bias) > importBans:
+		return fmt.Errorf("it bans or biases %d tokens", len(t.Sampling.Ban)+len(t.Sampling.Bias))
 	case !storableTime(t.Created):
 		return fmt.Errorf("it is of the year %d", t.Created.Year())
 	}
@@ -71,7 +64,19 @@ func (k *treeCheck) checkTurn(t turn.Turn) error {
 	return checkMix(t.Mix)
 }
 
-// checkConversation checks the conversation, after its turns.
+// checkTree checks the whole, and puts parents before their children.
+func (k *treeCheck) checkTree(t *turn.Tree) (err error) {
+	if t.Turns, err = turn.OrderTurns(t.Turns); err != nil {
+		return err
+	}
+	for _, tn := range t.Turns {
+		if tn.Role == turn.RoleAssistant && k.roles[tn.Parent] != turn.RoleUser {
+			return fmt.Errorf("turn %d is an answer to nothing", tn.ID)
+		}
+	}
+	return k.checkConversation(&t.Conversation)
+}
+
 func (k *treeCheck) checkConversation(c *turn.Conversation) error {
 	switch {
 	case c.ID <= 0 || c.ID > importLastID:
@@ -82,12 +87,14 @@ func (k *treeCheck) checkConversation(c *turn.Conversation) error {
 		return fmt.Errorf("its head is turn %d, which is not there", c.Head)
 	case c.Tip != 0 && k.roles[c.Tip] == 0:
 		return fmt.Errorf("its tip is turn %d, which is not there", c.Tip)
+	case len(c.Form.Text) > importText:
+		return fmt.Errorf("the form of its answers has %d bytes; %d can be read", len(c.Form.Text), importText)
 	case len(c.System) > importText:
 		return fmt.Errorf("its system prompt has %d bytes; %d can be read", len(c.System), importText)
 	case !storableTime(c.Created) || !storableTime(c.Updated):
 		return errors.New("its times are out of range")
-	case len(c.Sampling.Ban) > importBans:
-		return fmt.Errorf("it bans %d tokens", len(c.Sampling.Ban))
+	case len(c.Sampling.Ban)+len(c.Sampling.Bias) > importBans:
+		return fmt.Errorf("it bans or biases %d tokens", len(c.Sampling.Ban)+len(c.Sampling.Bias))
 	}
 	switch c.Think {
 	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
@@ -100,7 +107,12 @@ func (k *treeCheck) checkConversation(c *turn.Conversation) error {
 		c.Tip = c.Head
 	}
 	c.Deleted = time.Time{}
-	return errors.Join(checkName(c.Title), checkName(c.Preset), checkName(c.Adapter), checkMix(c.Mix))
+	for _, name := range []string{c.Title, c.Preset, c.Adapter} {
+		if err := checkName(name); err != nil {
+			return err
+		}
+	}
+	return checkMix(c.Mix)
 }
 
 // isBelow reports whether a turn is on the line to tip; the beginning always is.

@@ -252,7 +252,7 @@ func (c foreignConversation) makeTree() (turn.Tree, error) {
 			return t, fmt.Errorf("message %d: %w", i+1, err)
 		}
 	}
-	return t, check.checkConversation(&t.Conversation)
+	return t, check.checkTree(&t)
 }
 
 // foreignSpeakers are the names of who speaks.

@@ -76,10 +76,35 @@ func isTree(head []byte) bool {
 		(strings.Contains(text, `"`+treeFormat+`"`) || strings.Contains(text, `"`+lineFormat+`"`))
 }
 
-// Plan says what would become of every conversation; nothing is stored.
+// Plan says what would become of every conversation; nothing is stored. What
+// Commit would refuse is an error here, too.
 func (p *Import) Plan(ctx context.Context, store turn.Store) ([]Result, error) {
-	results, _, err := p.plan(ctx, store, nil)
-	return results, err
+	results, trees, err := p.plan(ctx, store, nil)
+	for i := 0; i < len(trees) && err == nil; i++ {
+		err = readStates(ctx, &trees[i])
+	}
+	if err != nil {
+		return nil, err
+	}
+	return results, nil
+}
+
+// readStates reads all states of a tree, for the errors.
+func readStates(ctx context.Context, t *turn.Tree) error {
+	for _, s := range t.States {
+		if _, err := s.Read(); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	for _, b := range t.Bases {
+		if _, err := b.Read(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Commit stores in one transaction what is not stored yet. Nothing that is
@@ -98,7 +123,9 @@ func (p *Import) Commit(ctx context.Context, store turn.Store) ([]Result, error)
 		}
 		if err != nil {
 			for _, id := range added { // nothing begins from them yet
-				err = errors.Join(err, store.DeleteState(ctx, id))
+				if derr := store.DeleteState(ctx, id); derr != nil {
+					err = fmt.Errorf("%w (and removing a state again: %w)", err, derr)
+				}
 			}
 		}
 		var taken *turn.TakenError

@@ -134,15 +134,15 @@ func readTree(r io.Reader) (turn.Tree, error) {
 	if t.Conversation, err = head.c.restore(); err != nil {
 		return t, err
 	}
-	return t, check.checkConversation(&t.Conversation)
+	return t, check.checkTree(&t)
 }
 
 // restore is the turn that was written.
 func (e exportedTurn) restore() (turn.Turn, error) {
 	t := e.Turn
 	t.Created = t.Created.UTC()
-	if len(t.Tokens) == 0 {
-		t.Tokens = nil
+	if len(t.Tokens) == 0 { // of no model: they are made when the conversation goes on
+		t.Tokens, t.Recall, t.Model, t.History = nil, nil, "", turn.History{}
 	}
 	if e.Bytes != nil {
 		t.Text = string(e.Bytes)

@@ -76,13 +76,9 @@ func (e *InUseError) mixed() string {
 // A NoStateError says that the library has no such state. It is fs.ErrNotExist.
 type NoStateError struct {
 	Name string
-	Have []string // the names that there are, if they were looked at
 }
 
 func (e *NoStateError) Error() string {
-	if len(e.Have) > 0 {
-		return fmt.Sprintf("there is no state %q in the library: there %s", e.Name, ListNames(e.Have))
-	}
 	return fmt.Sprintf("there is no state %q in the library: `rookery states ls` lists them", e.Name)
 }
 

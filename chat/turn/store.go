@@ -75,6 +75,10 @@ type Store interface {
 	// Layout and SaveLayout keep which conversations are open in which order.
 	Layout(ctx context.Context) (Layout, error)
 	SaveLayout(ctx context.Context, l Layout) error
+	// Drafts and SaveDraft keep what was written in tabs and not sent. The
+	// conversation may not be stored; the zero Draft takes one away.
+	Drafts(ctx context.Context) (map[ID]Draft, error)
+	SaveDraft(ctx context.Context, conversation ID, d Draft) error
 	// History and AddHistory keep the prompts sent, oldest first, at most a few thousand.
 	History(ctx context.Context) ([]string, error)
 	AddHistory(ctx context.Context, prompt string) error
@@ -107,4 +111,12 @@ type Journal struct {
 type Layout struct {
 	Open   []ID
 	Active int
+}
+
+// A Draft is a prompt that was written and not sent.
+type Draft struct {
+	Text    string
+	Editing bool // it is to take the place of a turn's text
+	Turn    ID   // which one; 0: the last prompt
+	Answer  bool // that turn is an answer
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rookery/infer"
+	"rookery/infer/grammar"
 	"rookery/infer/sampler"
 )
 
@@ -89,13 +90,16 @@ type Conversation struct {
 	Head     ID             `json:"head"` // the turn that the conversation goes on from; 0: its beginning
 	// Tip is the last turn of the visible line. It is Head or a turn below it:
 	// what lies between was undone and can be redone.
-	Tip      ID        `json:"tip,omitempty"`
-	Base     ID        `json:"base,omitempty"`    // the library's state that the first turn begins from; 0: the zero state
-	Adapter  string    `json:"adapter,omitempty"` // fingerprint of the adapter in use; "" for none
-	Mix      Mix       `json:"mix,omitzero"`      // of states, beside the conversation's own; the zero Mix for none
-	Pinned   bool      `json:"pinned,omitempty"`
-	Archived bool      `json:"archived,omitempty"` // not listed unless asked for
-	Deleted  time.Time `json:"-"`                  // when it was thrown away; zero: it was not
+	Tip     ID     `json:"tip,omitempty"`
+	Base    ID     `json:"base,omitempty"`    // the library's state that the first turn begins from; 0: the zero state
+	Adapter string `json:"adapter,omitempty"` // fingerprint of the adapter in use; "" for none
+	Mix     Mix    `json:"mix,omitzero"`      // of states, beside the conversation's own; the zero Mix for none
+	// Form is what the next answers must look like; the zero Spec is any text.
+	Form     grammar.Spec `json:"form,omitzero"`
+	Pinned   bool         `json:"pinned,omitempty"`
+	Archived bool         `json:"archived,omitempty"` // not listed unless asked for
+	Deleted  time.Time    `json:"-"`                  // when it was thrown away; zero: it was not
+	CopyOf   ID           `json:"-"`                  // the conversation that a fork is still no more than a copy of; 0: it has something of its own
 }
 
 // A ThinkMode says how a thinking model (G1) is asked to think.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"rookery/infer/adapter"
 )
@@ -38,15 +37,12 @@ type targetFacts struct {
 	Layers int    `json:"layers"`
 }
 
-// describeAdapter collects the facts of an adapter that was read with options o.
-func describeAdapter(a *adapter.Adapter, o adapter.Options) adapterFacts {
+// describeAdapter collects the facts of an adapter that was read at a strength.
+func describeAdapter(a *adapter.Adapter, strength float32) adapterFacts {
 	f := adapterFacts{
-		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Strength: o.Strength,
+		Name: a.Name, Path: a.Path, Fingerprint: a.Fingerprint, Kinds: a.Kinds(), Rank: a.Rank(), Strength: strength,
 		Layers: a.Shape.Layers, HasState: a.HasState, Bytes: a.Bytes(), Touched: a.Touched(),
 		Replaced: slices.Sorted(maps.Keys(a.Replaced)), Targets: []targetFacts{},
-	}
-	if f.Strength == 0 {
-		f.Strength = 1
 	}
 	if a.Scaled() {
 		f.Scale = a.Scale() / f.Strength
@@ -95,29 +91,26 @@ func (f *adapterFacts) addTarget(t adapter.Target, ds []*adapter.Delta) {
 
 // write prints the facts for people.
 func (f adapterFacts) write(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // reported by Flush
-	}
-	row("name", "%s", f.Name)
-	row("kind", "%s", f.Kinds)
+	w := newTable(out)
+	w.fact("name", "%s", f.Name)
+	w.fact("kind", "%s", f.Kinds)
 	if f.Scale != 0 {
-		row("scale", "%.4g", f.Scale)
+		w.fact("scale", "%.4g", f.Scale)
 	}
-	row("strength", "%.4g", f.Strength)
+	w.fact("strength", "%.4g", f.Strength)
 	for _, t := range f.Targets {
-		row(t.Target, "%s of rank %s in %d of %d layers", t.Form, strings.Trim(fmt.Sprint(t.Ranks), "[]"), t.Layers, f.Layers)
+		w.fact(t.Target, "%s of rank %s in %d of %d layers", t.Form, strings.Trim(fmt.Sprint(t.Ranks), "[]"), t.Layers, f.Layers)
 	}
 	if f.Experts > 0 {
-		row("experts", "%d a layer, %d at a time", f.Experts, f.Active)
+		w.fact("experts", "%d a layer, %d at a time", f.Experts, f.Active)
 	}
 	if n := len(f.Replaced); n > 0 {
-		row("replaced", "%s", strings.Join(f.Replaced, ", "))
+		w.fact("replaced", "%s", strings.Join(f.Replaced, ", "))
 	}
 	if f.HasState {
-		row("state", "the file also holds a tuned state: `rookery states import` adds it to the library")
+		w.fact("state", "the file also holds a tuned state: `rookery states import` adds it to the library")
 	}
-	row("memory", "%s", bytesText(f.Bytes))
-	row("fingerprint", "%s", f.Fingerprint)
+	w.fact("memory", "%s", bytesText(f.Bytes))
+	w.fact("fingerprint", "%s", f.Fingerprint)
 	return w.Flush()
 }

@@ -17,8 +17,9 @@ import (
 
 // adapterFlags name an adapter and say what its file does not say.
 type adapterFlags struct {
-	name    string
-	options adapter.Options
+	name     string
+	strength float32 // 0: the adapter is read and not used
+	options  adapter.Options
 }
 
 // addTo adds the flags; with named, also the flag that names the adapter.
@@ -26,7 +27,7 @@ func (f *adapterFlags) addTo(flags *pflag.FlagSet, named bool) {
 	if named {
 		flags.StringVar(&f.name, "adapter", "", "name or file of an adapter")
 	}
-	flags.Float32Var(&f.options.Strength, "adapter-strength", 0, "factor on the change that the adapter makes (default 1)")
+	flags.Float32Var(&f.strength, "adapter-strength", 1, "factor on the whole change of the adapter; 0 is none")
 	flags.Float32Var(&f.options.Alpha, "alpha", 0, "alpha of a LoRA or DoRA file; its scale is alpha/rank")
 	flags.Float32Var(&f.options.Scale, "adapter-scale", 0, "scale of a LoRA or DoRA file, in place of alpha/rank")
 	flags.StringVar(&f.options.Blocks, "blocks", "", "direction of the blocks of a Bone file: column or row")
@@ -36,7 +37,7 @@ func (f *adapterFlags) addTo(flags *pflag.FlagSet, named bool) {
 
 // checkNamed refuses flags about an adapter if no adapter is named.
 func (f *adapterFlags) checkNamed() error {
-	if f.name == "" && f.options != (adapter.Options{}) {
+	if f.name == "" && (f.options != (adapter.Options{}) || f.strength != 1) {
 		return exitWith(exitUsage, errors.New("name the adapter too: --adapter NAME or --adapter FILE"))
 	}
 	return nil
@@ -53,8 +54,19 @@ func (f *adapterFlags) loadAdapter(ctx context.Context, c config.Config, e *infe
 		return "", err
 	}
 	open, own := adaptersOf(e.Model())
-	a, err := library.NewAdapterRegistry(e, store, open, own).Find(ctx, f.name, f.options)
+	a, err := library.NewAdapterRegistry(e, store, open, own).FindAt(ctx, f.name, f.options, f.strength)
 	return a.Fingerprint, nameAdapterFlag(err)
+}
+
+// read reads an adapter as the flags say, for a command that needs one.
+func (f *adapterFlags) read(ctx context.Context, r *library.AdapterRegistry, name string) (*adapter.Adapter, error) {
+	if f.strength == 0 {
+		return nil, exitWith(exitUsage, errors.New("--adapter-strength 0 is no adapter: give another strength"))
+	}
+	o := f.options
+	o.Strength = f.strength
+	a, err := r.Read(ctx, name, o)
+	return a, nameAdapterFlag(err)
 }
 
 // setAdapter gives the adapter to the first conversation of a workspace. If first is
@@ -63,7 +75,7 @@ func (f *adapterFlags) setAdapter(ctx context.Context, workspace *chat.Workspace
 	if f.name == "" {
 		return first, f.checkNamed()
 	}
-	a, err := workspace.Adapters().Find(ctx, f.name, f.options)
+	a, err := workspace.Adapters().FindAt(ctx, f.name, f.options, f.strength)
 	if err != nil {
 		return first, nameAdapterFlag(err)
 	}
@@ -122,9 +134,9 @@ func (r *report) loadAdapter(ctx context.Context, s subject, c config.Config, o 
 		return err
 	}
 	open, own := adaptersOf(s.model)
-	read, err := library.NewAdapterRegistry(nil, store, open, own).Read(ctx, o.adapter.name, o.adapter.options)
+	read, err := o.adapter.read(ctx, library.NewAdapterRegistry(nil, store, open, own), o.adapter.name)
 	if err != nil {
-		return nameAdapterFlag(err)
+		return err
 	}
 	plan.Adapter, err = b.LoadAdapter(read, o.merged)
 	r.Adapter, r.AdapterBytes = read.Name, b.AdapterBytes(plan.Adapter)

@@ -1,11 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,15 +70,9 @@ func (a *app) listAdapters(cmd *cobra.Command, asJSON bool) error {
 		}
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	w := newTable(cmd.OutOrStdout())
 	for _, l := range list {
-		place := l.Path
-		if place == "" {
-			place = "comes with the model"
-		}
-		if _, err := fmt.Fprintf(w, "%s\t%s\n", l.Title(), place); err != nil {
-			return err
-		}
+		w.fact(l.Title(), "%s", cmp.Or(l.Path, "comes with the model"))
 	}
 	return w.Flush()
 }
@@ -90,7 +84,7 @@ func (a *app) openRegistry(ctx context.Context) (*library.AdapterRegistry, error
 	if err != nil {
 		return nil, err
 	}
-	m, err := load.Identify(modelSpec(c, nil))
+	m, err := load.Identify(ctx, modelSpec(c, nil))
 	if err != nil {
 		return nil, exitWith(exitModel, err)
 	}
@@ -113,14 +107,14 @@ func (a *app) inspectAdapterCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			read, err := registry.Read(cmd.Context(), args[0], f.options)
+			read, err := f.read(cmd.Context(), registry, args[0])
 			if err != nil {
-				return nameAdapterFlag(err)
+				return err
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), describeAdapter(read, f.options))
+				return printJSON(cmd.OutOrStdout(), describeAdapter(read, f.strength))
 			}
-			return describeAdapter(read, f.options).write(cmd.OutOrStdout())
+			return describeAdapter(read, f.strength).write(cmd.OutOrStdout())
 		},
 	}
 	a.modelFlags(cmd.Flags())
@@ -136,7 +130,9 @@ func (a *app) checkAdapterCommand() *cobra.Command {
 		Long: "Load an adapter with the model of --model (by default the embedded one), run a token with the adapter and one\n" +
 			"without, and say whether the adapter can be used and how far it moves the logits.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.name = args[0]
+			if f.name = args[0]; f.strength == 0 {
+				return exitWith(exitUsage, errors.New("--adapter-strength 0 is no adapter: give another strength"))
+			}
 			return a.checkAdapter(cmd, f)
 		},
 	}

@@ -11,17 +11,20 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"rookery/chat"
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/load"
 	"rookery/infer/sampler"
+	"rookery/ui/terminal"
 )
 
 // An app holds what the subcommands share: the path of the configuration, and the
@@ -32,6 +35,8 @@ type app struct {
 	state      string       // name of the base state of the chat's new conversation
 	adapter    adapterFlags // of the chat's new conversation
 	mix        mixFlag
+
+	takesInterrupts atomic.Bool // the line mode runs, which says itself what ctrl+c does
 }
 
 // addFlag adds a flag that overrides the configuration.
@@ -75,7 +80,7 @@ func (a *app) globalFlags(fs *pflag.FlagSet) {
 }
 
 func (a *app) modelFlags(fs *pflag.FlagSet) {
-	addFlag(a, fs, "model", "m", "model file, .pth or .safetensors (default the embedded demonstration model)", parseText, func(c *config.Config, v string) { c.Model.Path = v })
+	addFlag(a, fs, "model", "m", "model file: .pth, .safetensors or .gguf (default the embedded demonstration model)", parseText, func(c *config.Config, v string) { c.Model.Path = v })
 	addFlag(a, fs, "vocab", "", "vocabulary file in the World format", parseText, func(c *config.Config, v string) { c.Model.Vocab = v })
 	addFlag(a, fs, "backend", "", "backend that runs the model: auto, cpu or cuda", parseText, func(c *config.Config, v string) { c.Engine.Backend = v })
 	addFlag(a, fs, "threads", "t", "number of worker threads; 0 is one for each core", parseInt, func(c *config.Config, v int) { c.Engine.Threads = v })
@@ -187,6 +192,9 @@ func chatDefaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 	if err != nil {
 		return d, exitWith(exitUsage, err)
 	}
+	if d.Preset != "" {
+		d.Preset = preset.Name
+	}
 	if len(c.Sampling) > 0 {
 		p, err := c.Sampling.Over(preset.Sampling)
 		if err != nil {
@@ -210,18 +218,25 @@ func ownPresets(c config.Config) []prompt.Preset {
 }
 
 func findPreset(presets []prompt.Preset, m *infer.Model, name string) (prompt.Preset, error) {
-	var names []string
-	for _, p := range presets {
-		if p.Name == name || name == "" {
-			return p, nil
-		}
-		names = append(names, p.Name)
+	if name == "" && len(presets) > 0 {
+		return presets[0], nil
 	}
-	return prompt.Preset{}, fmt.Errorf("there is no preset %q for %s; it has %q", name, m.Name, names)
+	names := make([]string, len(presets))
+	for i, p := range presets {
+		names[i] = p.Name
+	}
+	i, err := library.FindName("preset", name, names)
+	if err != nil {
+		return prompt.Preset{}, fmt.Errorf("model %s: %w", m.Name, err)
+	}
+	return presets[i], nil
 }
 
 // isTerminal reports whether a stream is a terminal.
 func isTerminal(f any) bool {
+	if _, ok := f.(*terminal.Writer); ok {
+		return true
+	}
 	file, ok := f.(*os.File)
 	return ok && isTerminalFile(file)
 }

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"text/tabwriter"
 	"time"
 
 	"rookery/config"
 	"rookery/infer/measure"
+	"rookery/infer/native"
 	"rookery/infer/rwkv"
 )
 
@@ -145,22 +145,21 @@ func (r *report) write(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) } // reported by Flush
-	line("what\trows\ttokens\ttokens/s\tlowest\thighest\tstep p50\tp95\tp99\t")
+	w := newFigures(out)
+	w.add("what\trows\ttokens\ttokens/s\tlowest\thighest\tstep p50\tp95\tp99\t")
 	if r.GPU != nil {
-		line("on the GPU\tGB/s\tof peak\tTFLOP/s\tof peak\t\n")
+		w.add("on the GPU\tGB/s\tof peak\tTFLOP/s\tof peak\t\n")
 	} else {
-		line("of bandwidth\t\n")
+		w.add("of bandwidth\t\n")
 	}
 	for _, m := range r.Results {
-		line("%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.2f ms\t%.2f ms\t%.2f ms\t", m.What, m.Rows, m.Tokens, m.Median, m.Runs[0], m.Runs[len(m.Runs)-1],
+		w.add("%s\t%d\t%d\t%.1f\t%.1f\t%.1f\t%.2f ms\t%.2f ms\t%.2f ms\t", m.What, m.Rows, m.Tokens, m.Median, m.Runs[0], m.Runs[len(m.Runs)-1],
 			1e3*m.StepP50, 1e3*m.StepP95, 1e3*m.StepP99)
 		if r.GPU != nil {
-			line("%.2f ms\t%s\t%s\t%.1f\t%s\t\n", 1e3*m.DeviceStep, formatUnlessZero("%.0f", m.Traffic/1e9), formatUnlessZero("%.0f %%", 100*m.BandwidthShare),
+			w.add("%.2f ms\t%s\t%s\t%.1f\t%s\t\n", 1e3*m.DeviceStep, formatUnlessZero("%.0f", m.Traffic/1e9), formatUnlessZero("%.0f %%", 100*m.BandwidthShare),
 				m.Arithmetic/1e12, formatUnlessZero("%.0f %%", 100*m.MatrixShare))
 		} else {
-			line("%s\t\n", formatUnlessZero("%.0f %%", 100*m.BandwidthShare))
+			w.add("%s\t\n", formatUnlessZero("%.0f %%", 100*m.BandwidthShare))
 		}
 	}
 	return w.Flush()
@@ -172,4 +171,36 @@ func formatUnlessZero(format string, v float64) string {
 		return ""
 	}
 	return fmt.Sprintf(format, v)
+}
+
+// A peaksReport holds the rates that the card reached in the same run.
+type peaksReport struct {
+	Copy   float64 `json:"copy_bytes_per_second"`
+	Matrix float64 `json:"matrix_flop_per_second"`
+	Upload float64 `json:"upload_bytes_per_second"`
+}
+
+// formatLine returns a line for people, or "" for nil.
+func (p *peaksReport) formatLine() string {
+	if p == nil {
+		return ""
+	}
+	return fmt.Sprintf("the card reached %.0f GB/s in a copy, %.0f TFLOP/s in a product, %.1f GB/s from the host\n", p.Copy/1e9, p.Matrix/1e12, p.Upload/1e9)
+}
+
+// gpuPeaks measures the card that the model will be loaded to. It returns nil if there
+// is none or if it cannot be measured.
+func gpuPeaks(c config.Config) *peaksReport {
+	if c.Engine.Backend == "cpu" {
+		return nil
+	}
+	l, err := native.Open()
+	if err != nil {
+		return nil
+	}
+	p, err := l.Peaks()
+	if err != nil {
+		return nil
+	}
+	return &peaksReport{Copy: p.Copy, Matrix: p.Matrix, Upload: p.Upload}
 }

@@ -130,6 +130,8 @@ func (a *app) showInterface(ctx context.Context, workspace *chat.Workspace, firs
 	}
 	changed := make(chan ui.Settings)
 	go a.followConfig(ctx, reloads, workspace, store, changed)
+	a.takesInterrupts.Store(settings.Plain())
+	defer a.takesInterrupts.Store(false)
 	return ui.Run(ctx, ui.Options{
 		Workspace: workspace, First: first, Settings: settings, Reload: changed, Version: version, DataDir: c.Storage.DataDir,
 		SaveSampling: func(name string, p sampler.Params) error { return a.saveSampling(workspace, name, p) },

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -14,6 +13,7 @@ import (
 	"rookery/config"
 	"rookery/infer"
 	"rookery/infer/adapter"
+	"rookery/untrusted"
 )
 
 // compareOptions are the flags of `compare` alone.
@@ -65,11 +65,11 @@ const (
 )
 
 // readSpecs returns the variants that the flags name.
-func (o *compareOptions) readSpecs() ([]variantSpec, error) {
+func (o *compareOptions) readSpecs(ctx context.Context) ([]variantSpec, error) {
 	var list []variantSpec
 	if o.file != "" {
 		var err error
-		if list, err = readVariants(o.file); err != nil {
+		if list, err = readVariants(ctx, o.file); err != nil {
 			return nil, err
 		}
 	}
@@ -94,7 +94,7 @@ func (a *app) comparePrompts(cmd *cobra.Command, o compareOptions) error {
 	if err != nil {
 		return err
 	}
-	specs, err := o.readSpecs()
+	specs, err := o.readSpecs(cmd.Context())
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
@@ -131,7 +131,7 @@ func (o *compareOptions) readPrompts(cmd *cobra.Command) ([]promptLine, error) {
 	case "-":
 		return readPrompts(cmd.InOrStdin(), "standard input")
 	}
-	f, err := os.Open(o.prompts)
+	f, err := untrusted.Open(cmd.Context(), o.prompts, untrusted.Unbounded)
 	if err != nil {
 		return nil, err
 	}
@@ -190,11 +190,11 @@ func (v variantSpec) resolveVariant(ctx context.Context, c config.Config, worksp
 		}
 	}
 	if v.Adapter != "" {
-		var o adapter.Options
+		strength := float32(1)
 		if v.Strength != nil {
-			o.Strength = *v.Strength
+			strength = *v.Strength
 		}
-		if out.Adapter, err = workspace.Adapters().Find(ctx, v.Adapter, o); err != nil {
+		if out.Adapter, err = workspace.Adapters().FindAt(ctx, v.Adapter, adapter.Options{}, strength); err != nil {
 			return out, err
 		}
 	} else if v.Strength != nil {

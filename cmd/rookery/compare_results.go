@@ -96,11 +96,20 @@ func (r *comparedJSON) belongsTo(p promptLine) bool {
 // maxResultLine limits a line of results that is read again.
 const maxResultLine = 1 << 28
 
+// openResults opens or makes a file of results. A pipe without a reader would never
+// open.
+func openResults(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file: name another one for the results", path)
+	}
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
+}
+
 // resumeFile opens a file of results, reads the results of the first prompts that it
 // has, and returns it ready to append. It removes a cut last line. It refuses a file
 // that has anything else, and does not change it.
 func (b *comparison) resumeFile(path string, prompts []promptLine) (_ *os.File, done []comparedJSON, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
+	f, err := openResults(path)
 	if err != nil {
 		return nil, nil, err
 	}

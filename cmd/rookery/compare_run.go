@@ -18,7 +18,7 @@ func (b *comparison) writeResults(cmd *cobra.Command, prompts []promptLine, o co
 	var f *os.File
 	switch {
 	case o.out != "" && o.json: // printSummary overwrites what it has at the end
-		f, err = os.OpenFile(o.out, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // results are for everybody
+		f, err = openResults(o.out)
 	case o.out != "":
 		if f, done, err = b.resumeFile(o.out, prompts); err == nil {
 			lines = append(lines, f)
@@ -89,7 +89,7 @@ func (b *comparison) printSummary(cmd *cobra.Command, results []comparedJSON, o 
 			Results []comparedJSON `json:"results"`
 		}{table, results})
 	case o.jsonl:
-		return printTable(cmd.ErrOrStderr(), table, b.reference >= 0)
+		return printTable(cleaned(cmd.ErrOrStderr()), table, b.reference >= 0)
 	}
 	return printTable(cmd.OutOrStdout(), table, b.reference >= 0)
 }

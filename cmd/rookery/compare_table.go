@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // A summaryJSON sums up the answers of one variant. docs/compare.md documents it.
@@ -75,10 +74,10 @@ func median(v []int) *float64 {
 }
 
 // printTable prints a summary for people.
-func printTable(w io.Writer, table []summaryJSON, judged bool) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range tableCells(table, judged) {
-		_, _ = fmt.Fprintln(t, strings.Join(row, "\t")) // reported by Flush
+func printTable(w io.Writer, list []summaryJSON, judged bool) error {
+	t := newTable(w)
+	for _, row := range tableCells(list, judged) {
+		t.add("%s\n", strings.Join(row, "\t"))
 	}
 	return t.Flush()
 }

@@ -3,12 +3,11 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,7 +15,9 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"rookery/config"
 	"rookery/infer/sampler"
+	"rookery/untrusted"
 )
 
 // maxVariants limits the variants of one comparison.
@@ -44,14 +45,14 @@ func (v *variantSpec) text(key string) *string {
 // isVariantKey says whether --variant knows a key.
 func isVariantKey(key string) bool {
 	f, ok := sampler.FindField(key)
-	return ok && f.Kind() != sampler.Tokens || key == "strength" || key != "name" && new(variantSpec).text(key) != nil
+	return ok && !f.IsList() || key == "strength" || key != "name" && new(variantSpec).text(key) != nil
 }
 
 // variantKeyNames are the keys of --variant for people.
 func variantKeyNames() string {
 	names := []string{"state", "adapter", "strength", "mix", "model", "preset"}
 	for _, f := range sampler.Fields {
-		if f.Kind() != sampler.Tokens {
+		if !f.IsList() {
 			names = append(names, cmp.Or(f.Command, f.Name))
 		}
 	}
@@ -131,18 +132,11 @@ func parseVariant(text string) (v variantSpec, err error) {
 
 // readVariants reads a file of variants: TOML with [[variant]] tables, or a
 // JSON array of objects, both with the keys of variantOf.
-func readVariants(path string) ([]variantSpec, error) {
+func readVariants(ctx context.Context, path string) ([]variantSpec, error) {
 	const most = 1 << 20
-	f, err := os.Open(path)
+	data, err := untrusted.Read(ctx, path, most)
 	if err != nil {
 		return nil, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(data) > most {
-		return nil, fmt.Errorf("%s is longer than %s, too long for a file of variants", path, bytesText(most))
 	}
 	var tables []map[string]any
 	if strings.EqualFold(filepath.Ext(path), ".json") {
@@ -156,7 +150,7 @@ func readVariants(path string) ([]variantSpec, error) {
 			Variant []map[string]any `toml:"variant"`
 		}
 		var meta toml.MetaData
-		if meta, err = toml.Decode(string(data), &file); err == nil && len(meta.Undecoded()) > 0 {
+		if meta, err = config.Decode(data, &file); err == nil && len(meta.Undecoded()) > 0 {
 			err = fmt.Errorf("there is no key %q", meta.Undecoded()[0].String())
 		}
 		tables = file.Variant

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -32,9 +28,9 @@ func (a *app) votesCommand() *cobra.Command {
 			w := cmd.OutOrStdout()
 			switch {
 			case asCSV:
-				return votesCSV(w, votes)
+				return compare.WriteVotesCSV(w, votes)
 			case asJSONL:
-				return votesJSONL(w, votes)
+				return compare.WriteVotesJSONL(w, votes)
 			case asJSON:
 				return printJSON(w, newStandings(votes))
 			}
@@ -58,58 +54,6 @@ func (a *app) loadVotes(cmd *cobra.Command) ([]turn.Vote, error) {
 	}
 	votes, err := s.Votes(cmd.Context())
 	return votes, exitWith(exitStore, errors.Join(err, s.Close()))
-}
-
-// votesCSV has a row for each vote: the winner's place from 1, 0 for a tie,
-// then the descriptions.
-func votesCSV(w io.Writer, votes []turn.Vote) error {
-	out := csv.NewWriter(w)
-	most := 2
-	for _, v := range votes {
-		most = max(most, len(v.Variants))
-	}
-	head := []string{"time", "prompt", "winner"}
-	for i := range most {
-		head = append(head, fmt.Sprintf("variant_%d", i+1))
-	}
-	if err := out.Write(head); err != nil {
-		return err
-	}
-	for _, v := range votes {
-		row := []string{v.Created.UTC().Format(time.RFC3339), v.Prompt, strconv.Itoa(v.Winner + 1)}
-		for _, d := range v.Variants {
-			row = append(row, string(d))
-		}
-		for len(row) < len(head) {
-			row = append(row, "")
-		}
-		if err := out.Write(row); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-// A voteJSON is a vote as exported. docs/compare.md documents it.
-type voteJSON struct {
-	Time     time.Time         `json:"time"`
-	Prompt   string            `json:"prompt"` // SHA-256 of its text
-	Winner   int               `json:"winner"` // from 1; 0 is a tie
-	Variants []json.RawMessage `json:"variants"`
-}
-
-func votesJSONL(w io.Writer, votes []turn.Vote) error {
-	for _, v := range votes {
-		line := voteJSON{Time: v.Created.UTC(), Prompt: v.Prompt, Winner: v.Winner + 1}
-		for _, d := range v.Variants {
-			line.Variants = append(line.Variants, json.RawMessage(d))
-		}
-		if err := writeLine(w, line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // A standingJSON is a variant of the table of wins.
@@ -138,10 +82,10 @@ func printWins(w io.Writer, table compare.WinTable) error {
 		_, err := fmt.Fprintln(w, "there are no votes: compare blindly in the chat and vote")
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "VARIANT\tWINS\tTIES\tLOSSES\tWON")
+	t := newTable(w)
+	t.add("VARIANT\tWINS\tTIES\tLOSSES\tWON\n")
 	for _, s := range table.Standings {
-		_, _ = fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, formatInterval(s.Rate))
+		t.add("%s\t%d\t%d\t%d\t%s\n", s.Variant.Title(), s.Wins, s.Ties, s.Losses, formatInterval(s.Rate))
 	}
 	return t.Flush()
 }

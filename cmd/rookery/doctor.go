@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
@@ -32,54 +31,51 @@ func (a *app) doctorCommand() *cobra.Command {
 
 // printFacts prints what doctor finds. A problem is one of the facts, not an error.
 func (a *app) printFacts(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // reported by Flush
-	}
-	row("rookery", "%s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-	row("processors", "%d", runtime.GOMAXPROCS(0))
-	row("kernels", "%v in use, of %v", kernel.Best(), kernel.Available())
-	describeGPU(row)
-	describeTerminal(row)
-	c := a.describeConfig(row)
-	describeData(row, c.Storage.DataDir)
+	w := newTable(out)
+	w.fact("rookery", "%s, %s, %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	w.fact("processors", "%d", runtime.GOMAXPROCS(0))
+	w.fact("kernels", "%v in use, of %v", kernel.Best(), kernel.Available())
+	describeGPU(w)
+	describeTerminal(w)
+	c := a.describeConfig(w)
+	describeData(w, c.Storage.DataDir)
 	return w.Flush()
 }
 
 // describeGPU lists the GPUs, or says why none can be used.
-func describeGPU(row func(name, format string, args ...any)) {
+func describeGPU(w table) {
 	l, err := native.Open()
 	if err != nil {
-		row("GPU", "not used: %v", err)
+		w.fact("GPU", "not used: %v", err)
 		return
 	}
-	row("GPU library", "%s, version %d of the interface", l.Path(), l.ABI())
+	w.fact("GPU library", "%s, version %d of the interface", l.Path(), l.ABI())
 	devices, err := l.Devices()
 	if err != nil {
-		row("GPU", "not used: %v", err)
+		w.fact("GPU", "not used: %v", err)
 		return
 	}
 	for _, d := range devices {
-		row(fmt.Sprintf("GPU %d", d.Index), "%s, %s (%s free), compute capability %d.%d, driver for CUDA %s",
+		w.fact(fmt.Sprintf("GPU %d", d.Index), "%s, %s (%s free), compute capability %d.%d, driver for CUDA %s",
 			d.Name, bytesText(d.TotalMemory), bytesText(d.FreeMemory), d.Major, d.Minor, d.DriverVersion())
 	}
 }
 
-func describeTerminal(row func(name, format string, args ...any)) {
+func describeTerminal(w table) {
 	if !isTerminal(os.Stdout) {
-		row("terminal", "standard output is not a terminal")
+		w.fact("terminal", "standard output is not a terminal")
 	} else {
-		row("terminal", "TERM=%s, %s colours", os.Getenv("TERM"), colorprofile.Detect(os.Stdout, os.Environ()))
+		w.fact("terminal", "TERM=%s, %s colours", os.Getenv("TERM"), colorprofile.Detect(os.Stdout, os.Environ()))
 	}
 	for _, name := range []string{"NO_COLOR", "ACCESSIBLE", "TMUX", "SSH_TTY", "EDITOR", "VISUAL"} {
 		if v := os.Getenv(name); v != "" {
-			row("  "+name, "%s", v)
+			w.fact("  "+name, "%s", v)
 		}
 	}
-	row("themes", "%s", strings.Join(theme.Names(), ", "))
+	w.fact("themes", "%s", strings.Join(theme.Names(), ", "))
 }
 
-func (a *app) describeConfig(row func(name, format string, args ...any)) config.Config {
+func (a *app) describeConfig(w table) config.Config {
 	path := a.configPath
 	if path == "" {
 		path = config.DefaultPath()
@@ -87,35 +83,35 @@ func (a *app) describeConfig(row func(name, format string, args ...any)) config.
 	c, err := a.loadConfig()
 	switch _, serr := os.Stat(path); {
 	case err != nil:
-		row("configuration", "%s: %v", path, err)
+		w.fact("configuration", "%s: %v", path, err)
 	case errors.Is(serr, os.ErrNotExist):
-		row("configuration", "%s (not there: the defaults apply)", path)
+		w.fact("configuration", "%s (not there: the defaults apply)", path)
 	default:
-		row("configuration", "%s", path)
+		w.fact("configuration", "%s", path)
 	}
 	if c.Model.Path == "" {
-		row("model", "the embedded demonstration model")
+		w.fact("model", "the embedded demonstration model")
 	} else {
-		row("model", "%s", c.Model.Path)
+		w.fact("model", "%s", c.Model.Path)
 	}
 	return c
 }
 
-func describeData(row func(name, format string, args ...any), dir string) {
+func describeData(w table, dir string) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		row("data", "%s (not there yet)", dir)
+		w.fact("data", "%s (not there yet)", dir)
 		return
 	case err != nil:
-		row("data", "%s: %v", dir, err)
+		w.fact("data", "%s: %v", dir, err)
 		return
 	case !info.IsDir():
-		row("data", "%s is not a directory: choose another storage.data_dir", dir)
+		w.fact("data", "%s is not a directory: choose another storage.data_dir", dir)
 		return
 	}
-	row("data", "%s", dir)
+	w.fact("data", "%s", dir)
 	if db, err := os.Stat(dir + string(os.PathSeparator) + sessions.File); err == nil {
-		row("conversations", "%s", bytesText(db.Size()))
+		w.fact("conversations", "%s", bytesText(db.Size()))
 	}
 }

@@ -29,5 +29,5 @@ func TestHelpLinesAreShort(t *testing.T) {
 			check(sub)
 		}
 	}
-	check(newRoot())
+	check(newRoot(new(app)))
 }

@@ -16,6 +16,8 @@ import (
 
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
+
+	"rookery/ui/terminal"
 )
 
 // version is set by the linker.
@@ -53,23 +55,63 @@ func main() {
 
 // runArgs runs the command line and returns the exit code.
 func runArgs(args []string) int {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	signals := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP) // the terminal is gone, but what runs must be saved
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), signals...)
 	defer stop()
-	root := newRoot()
+	a := new(app)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go a.awaitInterrupt(ctx, cancel)
+	root := newRoot(a)
 	root.SetArgs(args)
 	err := fang.Execute(ctx, root, fang.WithVersion(version), fang.WithErrorHandler(printError))
 	return exitCode(err)
 }
 
-// printError writes one line to standard error.
+// awaitInterrupt ends the program at ctrl+c, unless someone else takes it.
+func (a *app) awaitInterrupt(ctx context.Context, end func()) {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	for {
+		select {
+		case <-interrupts:
+			if !a.takesInterrupts.Load() {
+				end()
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// longestError is how many characters of an error are printed.
+const longestError = 1000
+
+// printError writes one line to standard error. Names of files and what files say
+// stand in it.
 func printError(w io.Writer, _ fang.Styles, err error) {
 	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, context.Canceled) {
-		_, _ = fmt.Fprintf(w, "rookery: %v\n", err)
+		text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+		_, _ = fmt.Fprintf(w, "rookery: %s\n", terminal.Line(text, longestError))
 	}
+}
+
+// cleanOutput cleans what a command prints, if it prints to a terminal. To a file or a
+// pipe the bytes go as they are.
+func cleanOutput(cmd *cobra.Command, _ []string) {
+	cmd.SetOut(cleaned(cmd.OutOrStdout()))
+}
+
+// cleaned is an output that cleans what goes to a terminal.
+func cleaned(out io.Writer) io.Writer {
+	if isTerminal(out) {
+		return terminal.NewWriter(out)
+	}
+	return out
 }
 
 func exitCode(err error) int {
@@ -86,8 +128,7 @@ func exitCode(err error) int {
 	}
 }
 
-func newRoot() *cobra.Command {
-	a := new(app)
+func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "rookery",
 		Short: "Chat with RWKV models in the terminal",
@@ -97,6 +138,7 @@ func newRoot() *cobra.Command {
 		Args:    usageArgs(cobra.NoArgs),
 		RunE:    a.runChat,
 	}
+	root.PersistentPreRun = cleanOutput
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitWith(exitUsage, err) })
 	a.globalFlags(root.PersistentFlags())
 	a.chatAllFlags(root.Flags())

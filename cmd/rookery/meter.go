@@ -6,6 +6,8 @@ import (
 	"os"
 	"time"
 
+	"rookery/ui/terminal"
+
 	"golang.org/x/term"
 )
 
@@ -29,24 +31,24 @@ func newMeter(w io.Writer) *meter {
 
 func isTerminalFile(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// show draws the progress in percent of a total, at most ten times a second.
+// show draws the progress in percent of a total.
 func (m *meter) show(what string, done, total int64, unit string) {
-	now := time.Now()
-	if m.w == nil || now.Sub(m.started) < meterDelay || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
-		return
-	}
-	m.shown = now
-	_, _ = fmt.Fprintf(m.w, "\r\x1b[K%s: %d %% of %d M %s", what, done*100/total, total/1e6, unit)
+	m.draw("%s: %d %% of %d M %s", what, done*100/max(total, 1), total/1e6, unit)
 }
 
-// showCount draws the progress in whole numbers, at most ten times a second.
+// showCount draws the progress in whole numbers.
 func (m *meter) showCount(what string, done, total int, unit string) {
+	m.draw("%s: %d of %d %s", what, done, total, unit)
+}
+
+// draw draws a line, at most ten times a second.
+func (m *meter) draw(format string, args ...any) {
 	now := time.Now()
-	if m.w == nil || now.Sub(m.started) < meterDelay || now.Sub(m.shown) < 100*time.Millisecond || total <= 0 {
+	if m.w == nil || now.Sub(m.started) < meterDelay || now.Sub(m.shown) < 100*time.Millisecond {
 		return
 	}
 	m.shown = now
-	_, _ = fmt.Fprintf(m.w, "\r\x1b[K%s: %d of %d %s", what, done, total, unit)
+	_, _ = fmt.Fprintf(m.w, "\r\x1b[K"+format, args...)
 }
 
 // clear removes the line.
@@ -60,7 +62,7 @@ func (m *meter) clear() {
 func (m *meter) noteTo(w io.Writer) func(line string) {
 	return func(line string) {
 		m.clear()
-		_, _ = fmt.Fprintf(w, "rookery: %s\n", line)
+		_, _ = fmt.Fprintf(w, "rookery: %s\n", terminal.Line(line, longestError))
 	}
 }
 

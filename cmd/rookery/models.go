@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"rookery/chat/prompt"
 	"rookery/infer/checkpoint"
+	"rookery/infer/cpu"
 	"rookery/infer/demo"
+	"rookery/infer/load"
 	"rookery/infer/rwkv"
 )
 
@@ -62,7 +63,12 @@ type modelJSON struct {
 	Ranks       []rankJSON   `json:"ranks,omitempty"`
 	Parameters  int64        `json:"parameters"`
 	StateBytes  int64        `json:"state_bytes"`
+	Weights     string       `json:"weights"`
+	Memory      int64        `json:"memory_bytes"`
+	Packed      []string     `json:"packed_types,omitempty"`
 	OwnVocab    bool         `json:"carries_vocabulary"`
+	Family      string       `json:"family"`
+	FamilyWhy   string       `json:"family_why"`
 	Tensors     []tensorJSON `json:"tensors,omitempty"`
 }
 
@@ -84,8 +90,10 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		File: f.Path(), Format: f.Format(), Bytes: f.Size(), Fingerprint: f.Fingerprint(),
 		Version: shape.Version.String(), Runs: err == nil, Layers: shape.Layers, Embed: shape.Embed, Heads: shape.Heads,
 		HeadSize: shape.HeadSize, FFN: shape.FFN, Vocab: shape.Vocab,
-		OwnVocab: f.Vocab() != nil,
+		OwnVocab: f.Vocab() != nil, Packed: f.PackedTypes(),
 	}
+	family, why := prompt.RecogniseFamily(load.ModelName(f.Path()), f.Metadata())
+	m.Family, m.FamilyWhy = family.String(), why
 	for i, name := range shape.RankNames() {
 		m.Ranks = append(m.Ranks, rankJSON{name, shape.Ranks[i]})
 	}
@@ -93,6 +101,11 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 		m.Why = err.Error()
 	} else {
 		m.Parameters, m.StateBytes = shape.Params(), shape.StateBytes()
+		need, err := cpu.EstimateLoad(f, shape, "auto")
+		if err != nil {
+			return err
+		}
+		m.Weights, m.Memory = need.Weights, need.Bytes
 	}
 	if tensors {
 		for _, name := range f.Names() {
@@ -109,34 +122,41 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 	return m.write(w)
 }
 
+// weightsText says in which type the weights are run, and which they are in the file.
+func (m modelJSON) weightsText() string {
+	if len(m.Packed) == 0 || m.Weights == "int8" {
+		return m.Weights
+	}
+	return strings.Join(m.Packed, ", ") + ", widened to " + m.Weights
+}
+
 // write prints the facts for people.
 func (m modelJSON) write(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name, format string, args ...any) {
-		_, _ = fmt.Fprintf(w, "%s\t%s\n", name, fmt.Sprintf(format, args...)) // reported by Flush
-	}
-	row("file", "%s", m.File)
-	row("format", "%s, %s", m.Format, bytesText(m.Bytes))
-	row("version", "%s", m.Version)
+	w := newTable(out)
+	w.fact("file", "%s", m.File)
+	w.fact("format", "%s, %s", m.Format, bytesText(m.Bytes))
+	w.fact("version", "%s", m.Version)
 	if m.Runs {
-		row("runs", "yes")
-		row("parameters", "%.1f M", float64(m.Parameters)/1e6)
-		row("shape", "%d layers, width %d, %d heads of %d, FFN %d, vocabulary %d", m.Layers, m.Embed, m.Heads, m.HeadSize, m.FFN, m.Vocab)
+		w.fact("runs", "yes")
+		w.fact("parameters", "%.1f M", float64(m.Parameters)/1e6)
+		w.fact("shape", "%d layers, width %d, %d heads of %d, FFN %d, vocabulary %d", m.Layers, m.Embed, m.Heads, m.HeadSize, m.FFN, m.Vocab)
 		var ranks []string
 		for _, r := range m.Ranks {
 			ranks = append(ranks, fmt.Sprintf("%s %d", r.Name, r.Rank))
 		}
-		row("ranks", "%s", strings.Join(ranks, ", "))
-		row("state", "%s a conversation", bytesText(m.StateBytes))
+		w.fact("ranks", "%s", strings.Join(ranks, ", "))
+		w.fact("state", "%s a conversation", bytesText(m.StateBytes))
+		w.fact("weights", "%s, %s of memory on the CPU", m.weightsText(), bytesText(m.Memory))
+		w.fact("family", "%s: %s", m.Family, m.FamilyWhy)
 	} else {
-		row("runs", "no: %s", m.Why)
+		w.fact("runs", "no: %s", m.Why)
 	}
 	if m.OwnVocab {
-		row("vocabulary", "in the file")
+		w.fact("vocabulary", "in the file")
 	}
-	row("fingerprint", "%s", m.Fingerprint)
+	w.fact("fingerprint", "%s", m.Fingerprint)
 	for _, t := range m.Tensors {
-		row(t.Name, "%s %v", t.DType, t.Shape)
+		w.fact(t.Name, "%s %v", t.DType, t.Shape)
 	}
 	return w.Flush()
 }
@@ -167,8 +187,8 @@ func convertModel(cmd *cobra.Command, input, output, vocabPath string, embedding
 	var vocab []byte
 	if vocabPath != "" {
 		var err error
-		if vocab, err = os.ReadFile(vocabPath); err != nil {
-			return fmt.Errorf("reading the vocabulary: %w", err)
+		if vocab, err = load.ReadVocab(cmd.Context(), vocabPath); err != nil {
+			return err
 		}
 	}
 	f, err := checkpoint.Open(input)

@@ -90,6 +90,9 @@ func forbidden(room, imported string) string {
 			return "only ui draws on the screen"
 		}
 	case !ours:
+	case toTree("untrusted"): // at the very bottom
+	case in("untrusted"):
+		return "untrusted is below all rooms"
 	case in("infer") && !toTree("infer"):
 		return "infer knows nothing above it"
 	case in("chat") && !toTree("chat") && !toTree("infer"):

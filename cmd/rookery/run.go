@@ -29,6 +29,7 @@ type runOptions struct {
 	state     string // name of the base state
 	adapter   adapterFlags
 	mix       mixFlag
+	grammar   grammarFlag
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -46,6 +47,7 @@ func (a *app) runCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.state, "state", "", "state of the library that the answer begins from")
 	o.adapter.addTo(cmd.Flags(), true)
 	o.mix.addTo(cmd.Flags())
+	o.grammar.addTo(cmd.Flags())
 	a.modelFlags(cmd.Flags())
 	a.chatFlags(cmd.Flags())
 	a.samplingFlags(cmd.Flags())
@@ -113,6 +115,17 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 	if o.stops != nil {
 		d.Stops = o.stops
 	}
+	lead := " "
+	if o.raw {
+		lead = ""
+	}
+	form, err := o.grammar.compile(ctx, lead)
+	if err != nil {
+		return err
+	}
+	if form != nil {
+		d.Think = turn.ThinkOff // a thought would have to keep to the grammar
+	}
 	req, header, err := buildRequest(e.Model(), d, from, prompt, o.raw)
 	if err != nil {
 		return err
@@ -123,7 +136,7 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 	if _, given := c.Sampling["seed"]; !given {
 		req.Sampling.Seed = rand.Uint64() >> 11 // JSON numbers hold 53 bits exactly
 	}
-	req.Label = "run"
+	req.Label, req.Grammar = "run", form
 	if req.Adapter, err = o.adapter.loadAdapter(ctx, c, e); err != nil {
 		return err
 	}

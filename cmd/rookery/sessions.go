@@ -18,9 +18,18 @@ func (a *app) sessionsCommand() *cobra.Command {
 	cmd.AddCommand(a.listCommand(), a.searchCommand(), a.exportCommand(), a.importCommand())
 	cmd.AddCommand(a.listingCommands()...)
 	cmd.AddCommand(a.compactCommand())
-	cmd.AddCommand(
-		&cobra.Command{Use: "check", Short: "Read everything and report what is damaged", Args: usageArgs(cobra.NoArgs), RunE: a.checkSessions},
-	)
+	var repair bool
+	check := &cobra.Command{
+		Use: "check", Short: "Read everything and report what is damaged", Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if repair {
+				return a.repairSessions(cmd)
+			}
+			return a.checkSessions(cmd, args)
+		},
+	}
+	check.Flags().BoolVar(&repair, "repair", false, "mend settings, states and the search index; no chat may run")
+	cmd.AddCommand(check)
 	return cmd
 }
 
@@ -102,4 +111,21 @@ func (a *app) checkSessions(cmd *cobra.Command, _ []string) error {
 		}
 		return err
 	})
+}
+
+// repairSessions mends what can be mended, and checks what is left.
+func (a *app) repairSessions(cmd *cobra.Command) error {
+	err := a.writeSessions(cmd.Context(), func(s *sessions.Store) error {
+		done, err := s.Repair(cmd.Context())
+		for _, line := range done {
+			if _, werr := fmt.Fprintf(cmd.OutOrStdout(), "repaired: %s\n", line); werr != nil {
+				return werr
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return a.checkSessions(cmd, nil)
 }

@@ -12,6 +12,7 @@ import (
 
 	"rookery/chat/transfer"
 	"rookery/sessions"
+	"rookery/untrusted"
 )
 
 // importedJSON is an imported conversation as --json gives it.
@@ -47,19 +48,12 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 	}
 	var p transfer.Import
 	for _, path := range paths {
-		f, err := os.Open(path)
+		f, err := untrusted.Open(cmd.Context(), path, untrusted.Unbounded)
 		if err != nil {
 			return fmt.Errorf("importing: %w; nothing was stored", err)
 		}
 		defer func() { _ = f.Close() }() // it was only read
-		info, err := f.Stat()
-		if err == nil && !info.Mode().IsRegular() {
-			err = errors.New("it is not a regular file")
-		}
-		if err == nil {
-			err = p.Read(f, info.Size())
-		}
-		if err != nil {
+		if err := p.Read(f, f.Size()); err != nil {
 			return fmt.Errorf("%s: %w; nothing was stored", path, err)
 		}
 	}

@@ -6,14 +6,13 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"rookery/chat/turn"
 	"rookery/sessions"
+	"rookery/ui/terminal"
 )
 
 // conversationJSON is a conversation as --json gives it.
@@ -85,11 +84,9 @@ func writeList(out io.Writer, list []turn.Conversation, costs map[turn.ID]turn.C
 		}
 		return printJSON(out, all)
 	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := newTable(out)
 	for _, c := range list {
-		if _, err := fmt.Fprintf(w, "%d\t%s\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), bytesText(costs[c.ID].Bytes()), oneLine(c.Title), conversationMarks(c)); err != nil {
-			return err
-		}
+		w.add("%d\t%s\t%s\t%s%s\n", c.ID, c.Updated.Local().Format(time.DateTime), bytesText(costs[c.ID].Bytes()), oneLine(c.Title), conversationMarks(c))
 	}
 	return w.Flush()
 }
@@ -112,8 +109,8 @@ func conversationMarks(c turn.Conversation) string {
 	return "  (" + strings.Join(marks, ", ") + ")"
 }
 
-// oneLine puts a text on one line and removes control sequences.
-func oneLine(text string) string { return ansi.Strip(strings.Join(strings.Fields(text), " ")) }
+// oneLine puts a text on one line that a terminal can show.
+func oneLine(text string) string { return terminal.Line(text, 0) }
 
 // hitJSON is what a search found, as --json gives it.
 type hitJSON struct {

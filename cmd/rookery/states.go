@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +18,7 @@ import (
 	"rookery/infer"
 	"rookery/infer/load"
 	"rookery/infer/statefile"
+	"rookery/untrusted"
 )
 
 func (a *app) statesCommand() *cobra.Command {
@@ -94,11 +93,9 @@ func (a *app) listStates(cmd *cobra.Command, asJSON bool) error {
 			}
 			return printJSON(cmd.OutOrStdout(), out)
 		}
-		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		w := newTable(cmd.OutOrStdout())
 		for _, s := range list {
-			if _, err := fmt.Fprintf(w, "%s\t%s\t%d tokens\t%s\t%s\n", s.Name, s.Kind, s.Read, stateModel(s), bytesText(s.Bytes)); err != nil {
-				return err
-			}
+			w.add("%s\t%s\t%d tokens\t%s\t%s\n", s.Name, s.Kind, s.Read, stateModel(s), bytesText(s.Bytes))
 		}
 		return w.Flush()
 	})
@@ -136,7 +133,7 @@ func (a *app) bakeState(cmd *cobra.Command, args []string, name string, system, 
 	if err != nil {
 		return err
 	}
-	r, err := readRecipe(cmd.InOrStdin(), args, name)
+	r, err := readRecipe(cmd.Context(), cmd.InOrStdin(), args, name)
 	if err != nil {
 		return err
 	}
@@ -164,10 +161,10 @@ func (a *app) bakeState(cmd *cobra.Command, args []string, name string, system, 
 }
 
 // readRecipe reads the text to bake, from a file or from standard input.
-func readRecipe(in io.Reader, args []string, name string) (library.Recipe, error) {
+func readRecipe(ctx context.Context, in io.Reader, args []string, name string) (library.Recipe, error) {
 	r := library.Recipe{Name: name, Source: "standard input"}
 	if len(args) > 0 && args[0] != "-" {
-		f, err := os.Open(args[0])
+		f, err := untrusted.Open(ctx, args[0], maxPrompt)
 		if err != nil {
 			return r, exitWith(exitUsage, err)
 		}
@@ -232,7 +229,7 @@ func (a *app) importState(cmd *cobra.Command, path, name string, o statefile.Opt
 	}
 	var m *infer.Model
 	if !anyModel {
-		if m, err = load.Identify(modelSpec(c, nil)); err != nil {
+		if m, err = load.Identify(cmd.Context(), modelSpec(c, nil)); err != nil {
 			return exitWith(exitModel, err)
 		}
 	}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -92,17 +90,14 @@ func newInspectedJSON(s turn.State) inspectedJSON {
 }
 
 func printState(out io.Writer, s turn.State) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	var errs []error
-	say := func(format string, args ...any) {
-		_, err := fmt.Fprintf(w, format, args...)
-		errs = append(errs, err)
+	w := newTable(out)
+	w.add("name\t%s\nkind\t%s\nfrom\t%s\nmodel\t%s\ntokens\t%d\n", s.Name, s.Kind, s.Source, stateModel(s), s.Read)
+	w.add("shape\t%d layers, %d heads of %d\nsize\t%s\n", s.Shape.Layers, s.Shape.Heads, s.Shape.HeadSize, bytesText(s.Bytes))
+	if err := w.Flush(); err != nil {
+		return err
 	}
-	say("name\t%s\nkind\t%s\nfrom\t%s\nmodel\t%s\ntokens\t%d\n", s.Name, s.Kind, s.Source, stateModel(s), s.Read)
-	say("shape\t%d layers, %d heads of %d\nsize\t%s\n", s.Shape.Layers, s.Shape.Heads, s.Shape.HeadSize, bytesText(s.Bytes))
-	errs = append(errs, w.Flush())
-	w = tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	say("\nlayer\tatt shift\tffn shift\twkv\tlargest head\t\n")
+	w = newFigures(out)
+	w.add("\nlayer\tatt shift\tffn shift\twkv\tlargest head\t\n")
 	for i, n := range s.Shape.Norms(s.Snapshot.State) {
 		most := 0
 		for h, v := range n.Heads {
@@ -110,9 +105,9 @@ func printState(out io.Writer, s turn.State) error {
 				most = h
 			}
 		}
-		say("%d\t%.2f\t%.2f\t%.2f\t%d: %.2f\t\n", i, n.AttShift, n.FFNShift, n.WKV(), most, n.Heads[most])
+		w.add("%d\t%.2f\t%.2f\t%.2f\t%d: %.2f\t\n", i, n.AttShift, n.FFNShift, n.WKV(), most, n.Heads[most])
 	}
-	return errors.Join(append(errs, w.Flush())...)
+	return w.Flush()
 }
 
 func (a *app) distanceCommand() *cobra.Command {
@@ -156,17 +151,11 @@ func (a *app) printDistance(cmd *cobra.Command, names []string, asJSON bool) err
 		}
 		return printJSON(cmd.OutOrStdout(), out)
 	}
-	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', tabwriter.AlignRight)
-	if _, err := fmt.Fprint(w, "layer\trelative L2\tcosine\t\n"); err != nil {
-		return err
-	}
+	w := newFigures(cmd.OutOrStdout())
+	w.add("layer\trelative L2\tcosine\t\n")
 	for i, d := range layers {
-		if _, err := fmt.Fprintf(w, "%d\t%.4f\t%.4f\t\n", i, d.L2, d.Cosine); err != nil {
-			return err
-		}
+		w.add("%d\t%.4f\t%.4f\t\n", i, d.L2, d.Cosine)
 	}
-	if _, err := fmt.Fprintf(w, "all\t%.4f\t%.4f\t\n", all.L2, all.Cosine); err != nil {
-		return err
-	}
+	w.add("all\t%.4f\t%.4f\t\n", all.L2, all.Cosine)
 	return w.Flush()
 }

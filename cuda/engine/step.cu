@@ -73,7 +73,7 @@ Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena
     act_.hidden = elements(t * s.ffn);
     act_.last = elements(r * c);
     act_.next_shift = arena.device<float>(r * c, scratch, what);
-    act_.norms = arena.device<float2>(parts.mixes ? t : 0, scratch, what);
+    act_.norms = arena.device<TokenNorm>(parts.mixes ? t : 0, scratch, what);
     act_.partial = arena.device<float>(wgmma::kPartialSums, scratch, what);
     act_.arrived = arena.device<int32_t>(wgmma::kSharedTiles, scratch, what);
     act_.logits_stride = round_up(s.vocab, sampling::kDrawChunk);

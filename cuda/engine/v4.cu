@@ -27,4 +27,4 @@ Path choose(const Pass &p) { return choose_static(p, mix_v4); }
 
 } // namespace
 
-const Version v4{RK_V4, "RWKV-4", 0, false, kUngatedTargets, {3, 3, 0, 2, false, false}, round_ranks, place, static_products, static_operands, choose};
+const Version v4{RK_V4, "RWKV-4", 0, false, kUngatedTargets, {3, 5, 3, 0, 2, false, false}, round_ranks, place, static_products, static_operands, choose};

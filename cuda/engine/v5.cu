@@ -46,6 +46,6 @@ Path choose(const Pass &p) { return choose_static(p, mix_decay); }
 
 } // namespace
 
-const Version v52{RK_V52, "RWKV-5.2", 0, true, kGatedTargets, {4, 4, 0, 2, false, false}, round_ranks, place<false, true>, static_products, static_operands, choose};
-const Version v51{RK_V51, "RWKV-5.1", 0, true, kGatedTargets, {4, 4, 0, 2, false, false}, round_ranks, place<true, true>, static_products, static_operands, choose};
-const Version v50{RK_V50, "RWKV-5.0", 0, true, kUngatedTargets, {3, 3, 0, 2, false, false}, round_ranks, place<true, false>, static_products, static_operands, choose};
+const Version v52{RK_V52, "RWKV-5.2", 0, true, kGatedTargets, {4, 5, 4, 0, 2, false, false}, round_ranks, place<false, true>, static_products, static_operands, choose};
+const Version v51{RK_V51, "RWKV-5.1", 0, true, kGatedTargets, {4, 5, 4, 0, 2, false, false}, round_ranks, place<true, true>, static_products, static_operands, choose};
+const Version v50{RK_V50, "RWKV-5.0", 0, true, kUngatedTargets, {3, 5, 3, 0, 2, false, false}, round_ranks, place<true, false>, static_products, static_operands, choose};

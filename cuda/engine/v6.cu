@@ -111,4 +111,4 @@ Path choose(const Pass &p) {
 
 } // namespace
 
-const Version v6{RK_V6, "RWKV-6", 2, true, kGatedTargets, {5, 4, 1, 5, false, true}, round_ranks, place, products, operands, choose};
+const Version v6{RK_V6, "RWKV-6", 2, true, kGatedTargets, {5, 5, 4, 1, 5, false, true}, round_ranks, place, products, operands, choose};

@@ -111,4 +111,4 @@ void value(const Pass &p, int layer) {
     p.products->multiply(Product::Value, p.model->layers[layer].value, p.act.hidden, p.act.x, Products::padded(p.tokens), p.stream);
 }
 
-const Version v7{RK_V7, "RWKV-7", 4, true, kTargets, {6, 3, 3, 4, true, false}, round_ranks, place, products, operands, choose};
+const Version v7{RK_V7, "RWKV-7", 4, true, kTargets, {6, 6, 3, 3, 4, true, false}, round_ranks, place, products, operands, choose};

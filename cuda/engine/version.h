@@ -8,6 +8,7 @@
 
 // How many parts of T tokens the buffers of a step have (pass.h).
 struct Parts {
+    int inputs; // of mixed that the attention has
     int mixed, rkv, low, up;
     bool v_first, mixes; // mixes: there are norms
 };

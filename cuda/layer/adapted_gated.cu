@@ -34,7 +34,7 @@ void project_v6_adapted(const Pass &p, int layer) {
         p.products->multiply(Product::Up, l.up, p.act.low, p.act.up, n, p.stream);
     } else if (takes_wgmma(p)) {
         project_v6_wgmma(p, layer);
-        if (takes_wgmma_up(p)) a.ready = Ready::InputsAndOutputs; // only low to up is still running
+        a.ready = Ready::InputsAndOutputs; // only low to up is still running
     } else {
         project_v6(p, layer);
     }

@@ -2,9 +2,9 @@
 //
 //   x_i = xn + (prev - xn) ⊙ (mix_i + U_i z_i) ,  xn = LN(x; ln1)       i = w, k, v, r, g
 //
-// z is E [T][5 M], U E [5][C][M], x and shifts fp32; mixed E [5][token_room][C]. norms has the
-// mean of each token's x and what its distance from it is multiplied by (shift_mixes). prev is
-// xn of the row's token before, or for its first token the state's shift.
+// z is E [T][5 M], U E [5][C][M], x and shifts fp32; mixed E [5][token_room][C]. prev is
+// xn of the row's token before, or for its first token the state's shift; shift_mixes has left
+// in norms what is needed for that.
 //
 // A warp has 16 channels, whose part of U it keeps in registers, and some tiles of 16 tokens.
 // Products are by tensor cores: lane 4g+t has tokens g and g+8 of the channels 4t to 4t+3; the
@@ -22,11 +22,9 @@ struct MixArgs {
     const void *up, *low; // U, z
     void *mixed;
     const float *x, *ln_weight, *ln_bias, *mix;
-    const float2 *norms;
+    const TokenNorm *norms;
     float *shift;      // of this layer: slot s at s*2*channels
     float *next_shift; // [rows][channels], or null if the pass is single
-    const RowInput *input;
-    const int32_t *row_slot, *row_of;
     int64_t stride; // elements between the parts of mixed
     int channels, tokens, tiles; // tiles of tokens of a block
 };
@@ -42,21 +40,19 @@ struct Token {
     Four now, prev;
 
     __device__ void load(const MixArgs &a, int t, int c, const Four &weight, const Four &bias) {
-        const bool single = a.next_shift == nullptr;
-        const int row = single ? t : a.row_of[t], first = single ? t : a.input[row].first;
-        float *shift = a.shift + (int64_t)a.row_slot[row] * 2 * a.channels + c;
-        now = normal(a, t, c, weight, bias);
-        prev = t == first ? Four(shift) : normal(a, t - 1, c, weight, bias);
-        float *keep = single ? shift : t == first + a.input[row].count - 1 ? a.next_shift + (int64_t)row * a.channels + c : nullptr;
+        const TokenNorm norm = a.norms[t];
+        now = normal(a, norm, t, c, weight, bias);
+        float *state = a.shift + (int64_t)norm.slot * 2 * a.channels + c;
+        prev = norm.slot >= 0 ? Four(state) : normal(a, a.norms[t - 1], t - 1, c, weight, bias);
+        float *keep = norm.row < 0 ? nullptr : a.next_shift ? a.next_shift + (int64_t)norm.row * a.channels + c : state;
         if (keep) *reinterpret_cast<float4 *>(keep) = *reinterpret_cast<const float4 *>(now.v);
     }
 
   private:
-    static __device__ Four normal(const MixArgs &a, int t, int c, const Four &weight, const Four &bias) {
+    static __device__ Four normal(const MixArgs &a, const TokenNorm &norm, int t, int c, const Four &weight, const Four &bias) {
         Four x(a.x + (int64_t)t * a.channels + c);
-        const float2 norm = a.norms[t];
 #pragma unroll
-        for (int e = 0; e < 4; e++) x.v[e] = (x.v[e] - norm.x) * norm.y * weight.v[e] + bias.v[e];
+        for (int e = 0; e < 4; e++) x.v[e] = (x.v[e] - norm.mean) * norm.factor * weight.v[e] + bias.v[e];
         return x;
     }
 };
@@ -143,9 +139,6 @@ void shift_mixed(const Pass &p, int layer) {
     a.norms = p.act.norms;
     a.shift = p.slots.shifts + (int64_t)layer * (p.slots.slots + 1) * 2 * c;
     a.next_shift = p.single ? nullptr : p.act.next_shift;
-    a.input = p.input;
-    a.row_slot = p.row_slot;
-    a.row_of = p.row_of;
     a.stride = p.act.token_room * c;
     a.channels = c;
     a.tokens = p.tokens;

@@ -50,7 +50,7 @@ template <int kVectors> struct Norm {
 // floats, which the next call may use again: there is a barrier between the two sums. The mean
 // and the factor go to `to`, if there is one.
 template <int kVectors>
-__device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVectors> &norm, int channels, float *shared, float2 *to = nullptr) {
+__device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVectors> &norm, int channels, float *shared, TokenNorm *to = nullptr) {
     float sum = 0, squares = 0;
 #pragma unroll
     for (int i = 0; i < kVectors; i++)
@@ -66,7 +66,7 @@ __device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVecto
                 squares += a.v[i][e] * a.v[i][e];
             }
     const float scale = rsqrtf(block_sum(squares, shared + kWarp) / channels + kNormEps);
-    if (to && threadIdx.x == 0) *to = {mean, scale};
+    if (to && threadIdx.x == 0) to->mean = mean, to->factor = scale;
 #pragma unroll
     for (int i = 0; i < kVectors; i++)
 #pragma unroll
@@ -80,7 +80,7 @@ struct ShiftArgs {
     float *next_shift;  // [rows][channels], or null if the pass is single
     const RowInput *input;
     const int32_t *row_slot, *row_of;
-    float2 *norms;  // if not null: each token's mean, and what its distance from it is multiplied by
+    TokenNorm *norms; // of each token; or null
     int64_t stride; // elements between the mixes of a token
     int channels, tokens, group;
     bool first; // of the step
@@ -121,6 +121,7 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
         const int row = single ? t : a.row_of[t];
         const int first = single ? t : a.input[row].first, last = single ? t : first + a.input[row].count - 1;
         float *shift = a.shift + (int64_t)a.row_slot[row] * 2 * a.channels;
+        if (a.norms && threadIdx.x == 0) a.norms[t].slot = t == first ? a.row_slot[row] : -1, a.norms[t].row = t == last ? row : -1;
         if (kAhead && single && !a.first)
             ;
         else if (t == first)
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
 // Layer norms of several tokens at once, with two barriers for all of them.
 // shared has 2*kCount*kWarp floats. Means and factors of the first `most` go to `to`, as above.
 template <int kCount>
-__device__ void layer_norms(Channels<1> (&a)[kCount], const Norm<1> &norm, int channels, float *shared, float2 *to, int most) {
+__device__ void layer_norms(Channels<1> (&a)[kCount], const Norm<1> &norm, int channels, float *shared, TokenNorm *to, int most) {
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
     const auto sums = [&](float (&v)[kCount], float *to) {
 #pragma unroll
@@ -179,7 +180,7 @@ __device__ void layer_norms(Channels<1> (&a)[kCount], const Norm<1> &norm, int c
 #pragma unroll
     for (int i = 0; i < kCount; i++) {
         const float scale = rsqrtf(squares[i] / channels + kNormEps);
-        if (to && i < most && threadIdx.x == 0) to[i] = {sum[i] / channels, scale};
+        if (to && i < most && threadIdx.x == 0) to[i].mean = sum[i] / channels, to[i].factor = scale;
 #pragma unroll
         for (int e = 0; e < 8; e++) a[i].v[0][e] = a[i].v[0][e] * scale * norm.weight.v[0][e] + norm.bias.v[0][e];
     }
@@ -200,6 +201,7 @@ template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(
     for (int i = 0; i < kCount; i++) {
         const int t = min(first + i, a.tokens - 1);
         shift[i] = a.shift + (int64_t)a.row_slot[t] * 2 * a.channels;
+        if (a.norms && threadIdx.x == 0) a.norms[t].slot = a.row_slot[t], a.norms[t].row = t;
         now[i] = load_channels<1>(a.x + (int64_t)t * a.channels, a.channels);
         prev[i] = load_channels<1>(shift[i], a.channels);
     }
@@ -367,7 +369,7 @@ void commit_shift(const Pass &p, float *shift) { launch_early(copy_shift, p.rows
 void shift_attention(const Pass &p, int layer) {
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
-        switch (p.shape->version->parts.mixed) {
+        switch (p.shape->version->parts.inputs) {
         case 3: return shift<E, 3>(p, layer, Place::Attention);
         case 4: return shift<E, 4>(p, layer, Place::Attention);
         default: return shift<E, 6>(p, layer, Place::Attention);

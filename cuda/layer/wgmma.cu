@@ -44,6 +44,15 @@ void multiply_alone(const Pass &p, const wgmma::Product &product, bool across = 
     multiply(p, all);
 }
 
+// The same by tiles of few tokens: where either side of the product is short, larger tiles are
+// too few for all blocks.
+void multiply_narrow(const Pass &p, const wgmma::Product &product) {
+    wgmma::Products all = products(p);
+    all.narrow = true;
+    all.add(product);
+    multiply(p, all);
+}
+
 // project_up in one launch.
 void project_up_wgmma(const Pass &p, int layer) {
     const Shape &s = *p.shape;
@@ -112,22 +121,15 @@ void project_v6_wgmma(const Pass &p, int layer) {
     const Layer &l = p.model->layers[layer];
     const int c = s.embed;
     const int64_t all_tokens = p.act.token_room * c;
-    if (takes_wgmma_up(p)) {
-        shift_mixes(p, layer);
-        multiply_alone(p, {l.down_g, p.act.mixed, p.act.low_wide, s.rank_wide, c, Finish::Tanh});
-        shift_mixed(p, layer);
-    } else { // too few tiles to share among all blocks
-        mix_inputs(p, layer);
-    }
+    shift_mixes(p, layer);
+    multiply_narrow(p, {l.down_g, p.act.mixed, p.act.low_wide, s.rank_wide, c, Finish::Tanh});
+    shift_mixed(p, layer);
     wgmma::Products all = products(p);
     for (int i = 0; i < 4; i++)
         all.add({part(l.rkv, i, (int64_t)c * c), part(p.act.mixed, 1 + i, all_tokens), part(p.act.rkv, i, all_tokens), c, c, Finish::Store});
     all.add({l.down, p.act.mixed, p.act.low, s.rank, c, Finish::Tanh});
     multiply(p, all);
-    if (takes_wgmma_up(p))
-        multiply_alone(p, {l.up, p.act.low, p.act.up, c, s.rank, Finish::Store});
-    else
-        p.products->multiply(::Product::Up, l.up, p.act.low, p.act.up, Products::padded(p.tokens), p.stream);
+    multiply_narrow(p, {l.up, p.act.low, p.act.up, c, s.rank, Finish::Store});
 }
 
 void key_gated_wgmma(const Pass &p, int layer) {

@@ -17,35 +17,59 @@ constexpr int kWarps = 2;
 constexpr int kRow = kChunkHead + 4, kSquareRow = kChunkTokens + 4; // floats from a row to the next, without bank conflicts
 constexpr float kLog2E = 1.4426950408889634f, kMostDecay = 64;
 
-// Shared memory of one warp: r, k and l by tokens; H by slots.
+enum Input { kK, kV, kR, kDecay, kInputs };
+
+// Shared memory of one warp: what products gave, by tokens, in pieces of 16 bytes that are
+// permuted so that no two lanes use the same bank; l by tokens; H by slots.
 struct Workspace {
-    float r[kChunkTokens][kRow], k[kChunkTokens][kRow], l[kChunkTokens][kRow];
+    uint4 input[kInputs][kChunkTokens][8];
+    float l[kChunkTokens][kRow];
     float h[kChunkTokens][kSquareRow];
 };
 
 __device__ inline float bounded(float v) { return fminf(fmaxf(v, -kHalfMax), kHalfMax); }
 
-// Sums of n values over a warp, n a power of 2: at every step a lane keeps half of its values.
-// With 32 lane l gets the sum of value l, with 16 that of value l / 2.
-template <int n> __device__ inline float sums_by_lane(float (&v)[n]) {
-    const int lane = threadIdx.x % kWarp;
-    int o = kWarp / 2;
-#pragma unroll
-    for (int left = n / 2; left > 0; left /= 2, o /= 2)
-#pragma unroll
-        for (int i = 0; i < left; i++) {
-            const float kept = lane & o ? v[i + left] : v[i], given = lane & o ? v[i] : v[i + left];
-            v[i] = kept + SHFL_XOR(given, o);
-        }
-    for (; o > 0; o /= 2) v[0] += SHFL_XOR(v[0], o);
-    return v[0];
+__device__ inline int input_place(int token, int piece) { return piece ^ (token / 2 % 8); }
+
+// Channels 2 word and 2 word + 1 of a token.
+template <typename E> __device__ inline float2 get(const Workspace &ws, Input input, int token, int word) {
+    float2 v;
+    unpack<E>(reinterpret_cast<const uint32_t *>(&ws.input[input][token][input_place(token, word / 4)])[word % 4], v.x, v.y);
+    return v;
 }
 
-// A lane's channels of one token, by pairs: 16 step + 2q, and 8 further.
-template <typename E> __device__ inline void load_pairs(float (&f)[4], const void *base, int64_t at) {
-    const auto *from = reinterpret_cast<const uint32_t *>(static_cast<const E *>(base) + at);
-    unpack<E>(from[0], f[0], f[1]);
-    unpack<E>(from[4], f[2], f[3]);
+// Starts copying the inputs of a tile. The last token is read in place of those that the
+// tile does not have.
+template <typename E> __device__ inline void start_inputs(const ChunkMix &m, int head, ChunkTile tile, Workspace &ws, int lane) {
+    const E *rkv = static_cast<const E *>(m.rkv), *decay = static_cast<const E *>(m.up);
+#pragma unroll
+    for (int row = 0; row < kChunkTokens; row += 4) {
+        const int token = row + lane / 8, place = input_place(token, lane % 8);
+        const int64_t at = ((int64_t)(tile.first + min(token, tile.count - 1)) * m.heads + head) * kChunkHead + 8 * (lane % 8);
+#pragma unroll
+        for (int i = kK; i <= kR; i++) copy16(&ws.input[i][token][place], rkv + i * m.stride + at);
+        if (decay) copy16(&ws.input[kDecay][token][place], decay + at);
+    }
+    commit_copies();
+}
+
+// Sums of n values over a warp, n a power of 2: at every step a lane keeps half of its values.
+// With 32 lane l gets the sum of value l, with 16 that of value l / 2.
+template <int n, int o = kWarp / 2> __device__ inline float sums_by_lane(float (&v)[n]) {
+    if constexpr (n == 1) {
+#pragma unroll
+        for (int by = o; by > 0; by /= 2) v[0] += SHFL_XOR(v[0], by);
+        return v[0];
+    } else {
+        const bool upper = threadIdx.x & o;
+        float half_[n / 2];
+#pragma unroll
+        for (int i = 0; i < n / 2; i++) {
+            const float kept = upper ? v[i + n / 2] : v[i], given = upper ? v[i] : v[i + n / 2];
+            half_[i] = kept + SHFL_XOR(given, o);
+        }
+        return sums_by_lane<n / 2, o / 2>(half_);
+    }
 }
 
 // Puts pairs of a slot into an image and its rest.
@@ -69,21 +93,23 @@ __device__ inline void add_channels(const ChunkMix &m, int step, ChunkTile tile,
         w0[2 * i] = w.x, w0[2 * i + 1] = w.y;
     }
 #pragma unroll
-    for (int i = 0; i < 2; i++) { // the last token stands for those that the tile does not have
+    for (int i = 0; i < 2; i++) {
         const int token = 2 * g + i;
-        const int64_t at = (int64_t)(tile.first + min(token, tile.count - 1)) * m.heads * kChunkHead + c;
-        load_pairs<E>(k[i], m.rkv, at);
-        load_pairs<E>(v[i], static_cast<const E *>(m.rkv) + m.stride, at);
-        load_pairs<E>(r[i], static_cast<const E *>(m.rkv) + 2 * m.stride, at);
-        if (m.up)
-            load_pairs<E>(log_w[i], m.up, at);
-        else
-            log_w[i][0] = log_w[i][1] = log_w[i][2] = log_w[i][3] = 0;
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
-            log_w[i][e] = token < tile.count ? -fminf(kLog2E * power_of_2(kLog2E * (w0[e] + log_w[i][e])), kMostDecay) : 0.0f;
-            if (token >= tile.count) k[i][e] = 0;
+        for (int half_ = 0; half_ < 2; half_++) {
+            const int word = 8 * step + 4 * half_ + q;
+            const float2 key = get<E>(ws, kK, token, word), value = get<E>(ws, kV, token, word), own = get<E>(ws, kR, token, word);
+            float2 d = {0, 0};
+            if (m.up) d = get<E>(ws, kDecay, token, word);
+            const bool there = token < tile.count;
+            k[i][2 * half_] = there ? key.x : 0.0f, k[i][2 * half_ + 1] = there ? key.y : 0.0f;
+            v[i][2 * half_] = value.x, v[i][2 * half_ + 1] = value.y;
+            r[i][2 * half_] = own.x, r[i][2 * half_ + 1] = own.y;
+            log_w[i][2 * half_] = d.x, log_w[i][2 * half_ + 1] = d.y;
         }
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            log_w[i][e] = token < tile.count ? -fminf(kLog2E * power_of_2(kLog2E * (w0[e] + log_w[i][e])), kMostDecay) : 0.0f;
     }
     float l[2][4], upto[4], last[4]; // l of both tokens, L of the second, L of the tile
 #pragma unroll
@@ -122,8 +148,6 @@ __device__ inline void add_channels(const ChunkMix &m, int step, ChunkTile tile,
             const int at = 16 * step + 8 * half_ + 2 * q;
             const float r0 = r[i][2 * half_], r1 = r[i][2 * half_ + 1], l0 = l[i][2 * half_], l1 = l[i][2 * half_ + 1];
             split<half>(hi[2 * i + half_], lo[2 * i + half_], bounded(r0 * power_of_2(l0)), bounded(r1 * power_of_2(l1)));
-            *reinterpret_cast<float2 *>(&ws.r[token][at]) = make_float2(r0, r1);
-            *reinterpret_cast<float2 *>(&ws.k[token][at]) = make_float2(k[i][2 * half_], k[i][2 * half_ + 1]);
             *reinterpret_cast<float2 *>(&ws.l[token][at]) = make_float2(l0, l1);
         }
     }
@@ -134,12 +158,13 @@ __device__ inline void add_channels(const ChunkMix &m, int step, ChunkTile tile,
 
 // H of a tile, in shared memory. The rows t and 15-t, for t below 8, have 15 values below the
 // diagonal, so that two such pairs are summed over the lanes at once.
-__device__ inline void make_h(const float *u, Workspace &ws, int lane) {
+template <typename E> __device__ inline void make_h(const float *u, int count, Workspace &ws, int lane) {
     float2 r[kChunkTokens], k[kChunkTokens], l[kChunkTokens];
 #pragma unroll
     for (int t = 0; t < kChunkTokens; t++) {
-        r[t] = *reinterpret_cast<const float2 *>(&ws.r[t][2 * lane]);
-        k[t] = *reinterpret_cast<const float2 *>(&ws.k[t][2 * lane]);
+        r[t] = get<E>(ws, kR, t, lane);
+        k[t] = get<E>(ws, kK, t, lane);
+        if (t >= count) k[t] = {0, 0};
         l[t] = *reinterpret_cast<const float2 *>(&ws.l[t][2 * lane]);
     }
     for (int i = lane; i < kChunkTokens * kSquareRow; i += kWarp) ws.h[0][i] = 0;
@@ -158,7 +183,8 @@ __device__ inline void make_h(const float *u, Workspace &ws, int lane) {
             const int short_row = first + i / 16, n = i % 16;
             if (n == 15) continue;
             const int t = n < short_row ? short_row : 15 - short_row, s = n < short_row ? n : n - short_row;
-            sum[i] = r[t].x * k[s].x * power_of_2(l[t].x - l[s + 1].x) + r[t].y * k[s].y * power_of_2(l[t].y - l[s + 1].y);
+            const float x = t == s + 1 ? 1.0f : power_of_2(l[t].x - l[s + 1].x), y = t == s + 1 ? 1.0f : power_of_2(l[t].y - l[s + 1].y);
+            sum[i] = r[t].x * k[s].x * x + r[t].y * k[s].y * y;
         }
         const float whole = sums_by_lane(sum);
         const int short_row = first + lane / 16, n = lane % 16;
@@ -188,10 +214,14 @@ template <typename E> __global__ void __launch_bounds__(kWarps *kWarp) prepare(C
     if (tile >= m.tile_count) return;
     Workspace &ws = workspaces[warp];
     DecayRecord &out = static_cast<DecayRecord *>(m.records)[(int64_t)tile * m.heads + head];
-#pragma unroll
-    for (int step = 0; step < kChunkHead / 16; step++) add_channels<E>(m, step, m.tiles[tile], head, ws, out, lane / 4, lane % 4);
+    const ChunkTile where = m.tiles[tile];
+    start_inputs<E>(m, head, where, ws, lane);
+    wait_copies<0>();
     warp_barrier();
-    make_h(m.r_k + head * kChunkHead, ws, lane);
+#pragma unroll
+    for (int step = 0; step < kChunkHead / 16; step++) add_channels<E>(m, step, where, head, ws, out, lane / 4, lane % 4);
+    warp_barrier();
+    make_h<E>(m.r_k + head * kChunkHead, where.count, ws, lane);
     store_h(ws, out, lane);
 }
 

@@ -18,9 +18,12 @@ const (
 	Key        Target = "att.key"
 	Value      Target = "att.value"
 	Output     Target = "att.output"
+	Gate       Target = "att.gate"
 	FFNKey     Target = "ffn.key"
 	FFNValue   Target = "ffn.value"
 	Head       Target = "head"
+
+	FFNReceptance Target = "ffn.receptance"
 )
 
 // LayerTargets are the targets in every layer of a model, in the order of its
@@ -59,24 +62,28 @@ type Delta struct {
 	Scale   float32   // of Up·Down; 1 where the form has none
 	Down    []float32 // [Rank, In]: LoRA, DoRA; PiSSA has A over A0 and twice the rank
 	Up      []float32 // [Out, Rank]: LoRA, DoRA, PiSSA (B beside -B0), DiSHA (Dᵀ)
-	Gain    []float32 // [In]: DoRA's c
+	Gain    []float32 // [In]: DoRA, of the input of W
+	Inner   []float32 // [In]: DoRA, of the input of Down
 	Blocks  []float32 // [In/Rank, Rank, Rank]: BAT's D; Bone's is [Out/Rank, Rank, Rank]
 }
 
 // Bytes is what the values take in memory.
 func (d *Delta) Bytes() int64 {
-	return 4 * int64(len(d.Down)+len(d.Up)+len(d.Gain)+len(d.Blocks))
+	return 4 * int64(len(d.Down)+len(d.Up)+len(d.Gain)+len(d.Inner)+len(d.Blocks))
 }
 
 // Experts are a layer's mixture of LoRA experts on the channel mix:
 //
 //	ℓ = [0; Router z];  T the Active largest;  γ = softmax(ℓ_T)
-//	dx = Σ_T γ_e E_e(z),  E_e(z) = (Wv + Value_e) relu²((Wk + Key_e) z)
+//	dx = (1-k) E(z) + k Σ_T γ_e E_e(z),  E_e(z) = (Wv + Value_e) relu²((Wk + Key_e) z)
+//
+// E is the channel mix without experts, and k the strength.
 type Experts struct {
-	Active int
-	Router []float32 // [len(Key)-1, C]
-	Key    []*Delta  // one for each expert, nil for one that changes nothing
-	Value  []*Delta
+	Active   int
+	Strength float32
+	Router   []float32 // [len(Key)-1, C]
+	Key      []*Delta  // one for each expert, nil for one that changes nothing
+	Value    []*Delta
 }
 
 // A Layer is what an adapter changes in one layer.

@@ -18,7 +18,7 @@ func (r *reader) bone(at product, t *checkpoint.Tensor) (*Delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	if k := r.options.strength(); k != 1 {
+	if k := r.strengthOf(at); k != 1 {
 		for i := range v {
 			v[i] *= k
 		}

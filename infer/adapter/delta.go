@@ -51,9 +51,10 @@ func (r *reader) lowRank(at product, g *group) (*Delta, error) {
 		return nil, err
 	}
 	if g[partLoraM] != nil {
-		return d, r.dora(d, at, g[partLoraM])
+		err = r.dora(d, at, g[partLoraM])
 	}
-	return d, nil
+	d.Scale *= r.strengthOf(at)
+	return d, err
 }
 
 // pairRank checks A [r, in] and B [out, r] and gives r.
@@ -79,13 +80,22 @@ func pairRank(at product, a, b *checkpoint.Tensor, name string, out, in int) (in
 	return rank, nil
 }
 
+// strengthOf is what the change of a product is multiplied with. Experts are not
+// changed: what they give is weighed against what the model gives without them.
+func (r *reader) strengthOf(at product) float32 {
+	if at.expert >= 0 {
+		return 1
+	}
+	return r.options.strength()
+}
+
 // scale is alpha/rank.
 func (r *reader) scale(rank int) (float32, error) {
 	switch o := r.options; {
 	case o.Scale != 0:
-		return o.Scale * o.strength(), nil
+		return o.Scale, nil
 	case o.Alpha != 0:
-		return o.Alpha / float32(rank) * o.strength(), nil
+		return o.Alpha / float32(rank), nil
 	}
 	return 0, &QuestionError{Path: r.path, Asked: "alpha", Problem: fmt.Sprintf("a LoRA file does not say its alpha (its rank is %d)", rank)}
 }
@@ -114,11 +124,12 @@ func (r *reader) pissa(d *Delta, at product, g *group) error {
 			wide = append(wide, -v)
 		}
 	}
-	d.Form, d.Scale, d.Rank, d.Up, d.Down = PiSSA, r.options.strength(), 2*rank, wide, append(d.Down, down...)
+	d.Form, d.Scale, d.Rank, d.Up, d.Down = PiSSA, r.strengthOf(at), 2*rank, wide, append(d.Down, down...)
 	return nil
 }
 
-// dora computes the gain, which depends on the columns of the model's weight.
+// dora computes the gains, which depend on the columns of the model's weight. With
+// the strength k the merged weight is W + k·(V∘c - W) = W∘(1-k+k·c) + k·s·B A∘c.
 func (r *reader) dora(d *Delta, at product, m *checkpoint.Tensor) error {
 	if m.Len() != d.In {
 		return refuse(m.Name, fmt.Sprintf("its shape is %v, and this product has %d inputs", m.Shape, d.In), "the adapter is of another model")
@@ -131,9 +142,11 @@ func (r *reader) dora(d *Delta, at product, m *checkpoint.Tensor) error {
 	if err != nil {
 		return err
 	}
-	d.Form, d.Gain = DoRA, make([]float32, d.In)
+	d.Form, d.Gain, d.Inner = DoRA, make([]float32, d.In), make([]float32, d.In)
+	k := float64(r.strengthOf(at))
 	for j := range d.Gain {
-		d.Gain[j] = float32(float64(magnitude[j]) / (norms[j] + doraEps))
+		c := float64(magnitude[j]) / (norms[j] + doraEps)
+		d.Gain[j], d.Inner[j] = float32(1-k+k*c), float32(c)
 	}
 	return nil
 }

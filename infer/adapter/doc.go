@@ -16,6 +16,9 @@
 //	Bone    W_ab += W_ab D_a + D_a              the oldest form, blocks by output row
 //	offset  y ⊙ (1 + time_offset)               post-wkv tuning: of the heads' outputs before their norm
 //
+// A strength k makes W + k·(W' - W) of the weight W' that an adapter stands for, of
+// replaced tensors too, and weighs what experts give against what the model gives.
+//
 // s is alpha/r. No file has it, and none says whether square Bone blocks go by
 // columns or rows. Without an answer in Options, reading ends with a QuestionError.
 package adapter

@@ -61,7 +61,7 @@ func (r *reader) mixture(layer int, router, info *checkpoint.Tensor) (*Experts, 
 	if router.Len() != (n-1)*r.shape.Embed {
 		return nil, refuse(router.Name, fmt.Sprintf("its shape is %v where [%d, %d] is needed", router.Shape, n-1, r.shape.Embed), "the adapter is of another model")
 	}
-	e := &Experts{Active: int(counts[1]), Key: make([]*Delta, n), Value: make([]*Delta, n)}
+	e := &Experts{Active: int(counts[1]), Strength: r.options.strength(), Key: make([]*Delta, n), Value: make([]*Delta, n)}
 	if e.Router, err = values(router); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ func (d *Delta) Merge(w []float32, first int) {
 	}
 }
 
-// mergeRow changes row o of the weight; was is scratch.
+// mergeRow changes row o of the weight; was is scratch of its length.
 func (d *Delta) mergeRow(w, was []float32, o int) {
 	r := d.Rank
 	switch d.Form {
@@ -29,14 +29,19 @@ func (d *Delta) mergeRow(w, was []float32, o int) {
 			d.mergeBlock(w[b:b+r], was[b:b+r], d.Blocks[a*r:(a+r)*r], o%r)
 		}
 	default:
+		clear(was)
 		for k := range r {
 			up := d.Scale * d.Up[o*r+k]
 			for j, v := range d.Down[k*d.In : (k+1)*d.In] {
-				w[j] += up * v
+				was[j] += up * v
 			}
 		}
 		for j, g := range d.Gain {
 			w[j] *= g
+			was[j] *= d.Inner[j]
+		}
+		for j, v := range was {
+			w[j] += v
 		}
 	}
 }

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -53,6 +54,9 @@ func Read(f *checkpoint.File, s rwkv.Shape, base Base, o Options) (_ *Adapter, e
 		return nil, err
 	}
 	path := f.Path()
+	if err := f.Verify(context.Background(), nil); err != nil {
+		return nil, err
+	}
 	r := reader{file: f, path: path, shape: s, base: base, options: o, groups: map[product]*group{}}
 	a, err := r.read()
 	for _, c := range r.closers {
@@ -98,13 +102,18 @@ type reader struct {
 	routers map[int]*checkpoint.Tensor
 	infos   map[int]*checkpoint.Tensor
 	closers []*checkpoint.File
+	digests []string // of the adapter's file, and of its init file
 	out     Adapter
 }
 
 func (r *reader) read() (*Adapter, error) {
+	digest, err := r.file.Digest()
+	if err != nil {
+		return nil, err
+	}
+	r.digests = append(r.digests, digest)
 	r.out = Adapter{
-		Name: strings.TrimSuffix(filepath.Base(r.path), filepath.Ext(r.path)), Path: r.path, Shape: r.shape,
-		Fingerprint: r.fingerprint(), Layers: make([]Layer, r.shape.Layers), Replaced: map[string][]float32{},
+		Name: strings.TrimSuffix(filepath.Base(r.path), filepath.Ext(r.path)), Path: r.path, Shape: r.shape, Layers: make([]Layer, r.shape.Layers), Replaced: map[string][]float32{},
 	}
 	r.routers, r.infos = map[int]*checkpoint.Tensor{}, map[int]*checkpoint.Tensor{}
 	if err := r.sort(); err != nil {
@@ -113,6 +122,7 @@ func (r *reader) read() (*Adapter, error) {
 	if err := r.sortInit(); err != nil {
 		return nil, err
 	}
+	r.out.Fingerprint = r.fingerprint()
 	for _, at := range slices.SortedFunc(maps.Keys(r.groups), compareProducts) {
 		if at.expert >= 0 {
 			continue
@@ -141,11 +151,11 @@ func compareProducts(a, b product) int {
 	return cmp.Or(a.layer-b.layer, strings.Compare(string(a.target), string(b.target)), a.expert-b.expert)
 }
 
-// fingerprint is a hash of the file's fingerprint and of the options that change
-// its meaning.
+// fingerprint is a hash of what is in the files and of the options that change its
+// meaning.
 func (r *reader) fingerprint() string {
 	o := r.options
-	text := fmt.Sprintf("%s alpha=%v scale=%v strength=%v blocks=%s init=%s", r.file.Fingerprint(), o.Alpha, o.Scale, o.strength(), o.Blocks, filepath.Base(o.Init))
+	text := fmt.Sprintf("%s alpha=%v scale=%v strength=%v blocks=%s", r.digests, o.Alpha, o.Scale, o.strength(), o.Blocks)
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])
 }
@@ -203,9 +213,17 @@ func (r *reader) sortInit() error {
 	}
 	f, err := checkpoint.Open(r.options.Init)
 	if err != nil {
-		return fmt.Errorf("the PiSSA values as training began: %w", err)
+		return fmt.Errorf("the values as training began: %w", err)
 	}
 	r.closers = append(r.closers, f)
+	if err := f.Verify(context.Background(), nil); err != nil {
+		return err
+	}
+	digest, err := f.Digest()
+	if err != nil {
+		return err
+	}
+	r.digests = append(r.digests, digest)
 	found := 0
 	for _, name := range f.Names() {
 		at := locate(name, r.shape, func(string) bool { return false })
@@ -228,8 +246,26 @@ func (r *reader) replace(name string, t *checkpoint.Tensor, want []int) error {
 		return refuse(name, fmt.Sprintf("its shape is %v, the model's %v", t.Shape, want), "the adapter is of another model")
 	}
 	v, err := values(t)
+	if k := r.options.strength(); err == nil && k != 1 {
+		err = r.interpolate(name, v, k)
+	}
 	r.out.Replaced[name] = v
 	return err
+}
+
+// interpolate makes a replaced tensor the model's plus k times the difference. A
+// tensor that no model has counts from 0.
+func (r *reader) interpolate(name string, v []float32, k float32) error {
+	was := make([]float32, len(v))
+	if !strings.HasSuffix(name, "."+TimeOffset) {
+		if err := r.base(name, was, 0); err != nil {
+			return err
+		}
+	}
+	for i, to := range v {
+		v[i] = was[i] + k*(to-was[i])
+	}
+	return nil
 }
 
 // complete refuses an adapter that changes nothing, or nothing in some layers.

@@ -214,7 +214,7 @@ func TestMerge(t *testing.T) {
 	}
 	for _, d := range []Delta{
 		{Form: LoRA, Scale: 1.5, Down: fill(r * in), Up: fill(out * r)},
-		{Form: DoRA, Scale: 1.5, Down: fill(r * in), Up: fill(out * r), Gain: fill(in)},
+		{Form: DoRA, Scale: 1.5, Down: fill(r * in), Up: fill(out * r), Gain: fill(in), Inner: fill(2 * in)[in:]},
 		{Form: DiSHA, Scale: 1, Up: fill(out * r)},
 		{Form: BAT, Scale: 1, Blocks: fill(in * r)},
 	} {
@@ -237,6 +237,12 @@ func TestMerge(t *testing.T) {
 			for j, v := range x {
 				low[j%r] += v
 			}
+		case DoRA:
+			inner := append([]float32(nil), x...)
+			for j, c := range d.Inner {
+				inner[j] *= c
+			}
+			low = narrow(mul(d.Down, r, in, inner))
 		default:
 			low = narrow(mul(d.Down, r, in, moved))
 		}
@@ -257,6 +263,66 @@ func TestMerge(t *testing.T) {
 			if math.Abs(got-want[o]) > 1e-5 {
 				t.Errorf("%v, output %d: %g merged, %g apart", d.Form, o, got, want[o])
 			}
+		}
+	}
+}
+
+// TestStrength: with the strength k the weight is W + k·(W' - W), of every form, and so
+// are replaced tensors.
+func TestStrength(t *testing.T) {
+	model := func(name string, dst []float32, off int) error {
+		for i := range dst {
+			dst[i] = float32((i+off+len(name))%17)/16 - 0.5
+		}
+		return nil
+	}
+	const strength = 0.375
+	for name, c := range map[string]struct {
+		content tensors
+		target  Target
+		options Options
+	}{
+		"LoRA":  {tensors{"att.key.lora_A": {4, 64}, "att.key.lora_B": {64, 4}}, Key, Options{Alpha: 2}},
+		"DoRA":  {tensors{"att.key.lora_A": {4, 64}, "att.key.lora_B": {64, 4}, "att.key.lora_M": {1, 64}}, Key, Options{Alpha: 2}},
+		"DiSHA": {tensors{"ffn.key.disha": {24, 96}}, FFNKey, Options{}},
+		"BAT":   {tensors{"ffn.key.bone": {4, 16, 16}}, FFNKey, Options{}},
+		"Bone":  {tensors{"ffn.key.bone": {6, 16, 16}}, FFNKey, Options{}},
+	} {
+		path := write(t, t.TempDir(), both(c.content), counting)
+		weight := rwkv.LayerName(0, string(c.target)+".weight")
+		merged := func(k float32) []float32 {
+			c.options.Strength = k
+			a, err := Open(path, shape, model, c.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := a.Layers[0].Deltas[c.target]
+			w := make([]float32, d.Out*d.In)
+			_ = model(weight, w, 0)
+			d.Merge(w, 0)
+			return w
+		}
+		full, part := merged(1), merged(strength)
+		w := make([]float32, len(full))
+		_ = model(weight, w, 0)
+		for i := range w {
+			if want := w[i] + strength*(full[i]-w[i]); math.Abs(float64(part[i]-want)) > 1e-5 {
+				t.Fatalf("%s, value %d: %g, want %g between %g and %g", name, i, part[i], want, w[i], full[i])
+			}
+		}
+	}
+	a, err := Open(write(t, t.TempDir(), tensors{"ln_out.weight": {64}, "blocks.0.att.time_offset": {64}}, counting), shape, model, Options{Strength: strength})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var was [64]float32
+	_ = model("ln_out.weight", was[:], 0)
+	for i, v := range a.Replaced["ln_out.weight"] {
+		if want := was[i] + strength*(counting(i)-was[i]); v != want {
+			t.Fatalf("replaced value %d: %g, want %g", i, v, want)
+		}
+		if offset := a.Replaced["blocks.0.att.time_offset"][i]; offset != strength*counting(i) {
+			t.Fatalf("offset %d: %g, want %g", i, offset, strength*counting(i))
 		}
 	}
 }
@@ -282,4 +348,43 @@ func FuzzOpen(f *testing.F) {
 			t.Errorf("%q is more than a line", fmt.Sprint(err))
 		}
 	})
+}
+
+// A bit that has flipped in an adapter of torch is found when the adapter is read; in
+// a safetensors file, which has no checksums, it makes another adapter of it.
+func TestFlippedBit(t *testing.T) {
+	whole, err := os.ReadFile("../cpu/testdata/adapters/disha.pth")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.LastIndex(whole, []byte("data/1FB")) // padding between the header and the values
+	if at < 0 {
+		t.Fatal("there is no storage in the file")
+	}
+	whole[at+256] ^= 0x40
+	path := filepath.Join(t.TempDir(), "flipped.pth")
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, shape, noBase, Options{}); err == nil || !strings.Contains(err.Error(), "flipped.pth: ") || !strings.Contains(err.Error(), "checksum") {
+		t.Errorf("a flipped bit: %v", err)
+	}
+	dir := t.TempDir()
+	path = write(t, dir, both(tensors{"ffn.key.disha": {64, 96}}), counting)
+	before, err := Open(path, shape, noBase, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)-64*96] ^= 1 // between the samples of a model's fingerprint
+	if err := os.WriteFile(path, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, err := Open(path, shape, noBase, Options{})
+	if err != nil || after.Fingerprint == before.Fingerprint {
+		t.Errorf("a changed value keeps the fingerprint %s (%v)", before.Fingerprint, err)
+	}
 }

@@ -1,15 +1,16 @@
 package adapter
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"rookery/untrusted"
 )
 
 // Options say what adapter files do not. With the zero value, Open asks for what
@@ -19,7 +20,8 @@ type Options struct {
 	// if not 0, is the scale itself and takes precedence. If both are 0, the sidecar
 	// says.
 	Alpha, Scale float32
-	// Strength multiplies the whole change; 0 stands for 1. It is not in the sidecar.
+	// Strength multiplies the whole change; 0 stands for 1, because an adapter without
+	// any strength is none. It is not in the sidecar.
 	Strength float32
 	// Blocks says for square Bone blocks, whose shape does not tell, what they are:
 	// BlocksColumn (BAT) or BlocksRow (the oldest Bone).
@@ -72,7 +74,7 @@ type sidecar struct {
 // withSidecar fills in the options that are not set from the adapter's sidecar.
 func (o Options) withSidecar(path string) (Options, error) {
 	side := Sidecar(path)
-	data, err := readSmall(side)
+	data, err := untrusted.Read(context.Background(), side, maxSidecar)
 	if errors.Is(err, fs.ErrNotExist) {
 		return o, o.check()
 	}
@@ -122,20 +124,4 @@ func (o Options) check() error {
 		return fmt.Errorf("blocks %q: use %s or %s", o.Blocks, BlocksColumn, BlocksRow)
 	}
 	return nil
-}
-
-func readSmall(path string) (_ []byte, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	data, err := io.ReadAll(io.LimitReader(f, maxSidecar+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if len(data) > maxSidecar {
-		return nil, fmt.Errorf("%s: more than %d bytes, too much for a sidecar", path, maxSidecar)
-	}
-	return data, nil
 }

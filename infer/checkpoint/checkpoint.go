@@ -1,8 +1,10 @@
 package checkpoint
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -15,6 +17,7 @@ type File struct {
 	length   int64
 	order    []*Tensor // in the file's order
 	byName   map[string]*Tensor
+	members  []member // whose checksums can be compared
 	metadata map[string]string
 	vocab    []byte
 
@@ -29,7 +32,11 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := read(m)
+	var f *File
+	err = m.guard(func() (err error) {
+		f, err = read(m)
+		return err
+	})
 	if err != nil {
 		return nil, errors.Join(inFile(path, err), m.close())
 	}
@@ -96,7 +103,7 @@ func printable(name string) bool {
 // Path is the path that the file was opened by.
 func (f *File) Path() string { return f.path }
 
-// Format is "pth", "safetensors" or "safetensors (web-rwkv)".
+// Format is "pth", "safetensors", "safetensors (web-rwkv)" or "gguf".
 func (f *File) Format() string { return f.format }
 
 // Size is the file's size in bytes.
@@ -107,6 +114,22 @@ func (f *File) Names() []string {
 	names := make([]string, len(f.order))
 	for i, t := range f.order {
 		names[i] = t.Name
+	}
+	return names
+}
+
+// PackedTypes names the packed types of the file's tensors, the most frequent first.
+func (f *File) PackedTypes() []string {
+	count := map[DType]int{}
+	for _, t := range f.order {
+		if t.DType.Packed() {
+			count[t.DType]++
+		}
+	}
+	types := slices.SortedFunc(maps.Keys(count), func(a, b DType) int { return cmp.Or(count[b]-count[a], int(a)-int(b)) })
+	names := make([]string, len(types))
+	for i, d := range types {
+		names[i] = d.String()
 	}
 	return names
 }
@@ -129,7 +152,7 @@ func (f *File) Dims(name string) ([]int, bool) {
 // Vocab is the vocabulary file (World text format) inside the model's file, or nil.
 func (f *File) Vocab() []byte { return f.vocab }
 
-// Metadata is the free text of a safetensors file, by key; it may be nil.
+// Metadata is what a safetensors or GGUF file says about itself, by key; it may be nil.
 func (f *File) Metadata() map[string]string { return f.metadata }
 
 // Close unmaps the file. Tensors must not be read afterwards.

@@ -3,9 +3,11 @@ package checkpoint
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -90,7 +92,7 @@ func (c Conversion) entries(f *File) []Entry {
 			q := &quantizer{tensor: t}
 			out = append(out, pair(t, q.writeValues, q.writeScales)...)
 		default:
-			out = append(out, Entry{Name: t.Name, Type: safetensorsName(t.DType), Shape: t.Shape, Write: t.copyRaw})
+			out = append(out, Entry{Name: t.Name, Type: safetensorsName(t.plain()), Shape: t.Shape, Write: t.writePlain})
 		}
 	}
 	if len(c.Vocab) > 0 {
@@ -127,15 +129,64 @@ func safetensorsName(d DType) string {
 	return d.String()
 }
 
+// plain is the type that a tensor is written in where packed types cannot be: its own,
+// and fp16 for packed ones.
+func (t *Tensor) plain() DType {
+	if t.DType.Packed() {
+		return F16
+	}
+	return t.DType
+}
+
+// writePlain writes the values in the type plain, in row-major order.
+func (t *Tensor) writePlain(w io.Writer) error {
+	dtype := t.plain()
+	if dtype == t.DType && t.alter == nil {
+		return t.copyRaw(w)
+	}
+	values, raw := make([]float32, pieceValues), []byte(nil)
+	for off := 0; off < t.Len(); off += len(values) {
+		values = values[:min(len(values), t.Len()-off)]
+		if err := t.Float32(values, off); err != nil {
+			return err
+		}
+		raw = appendValues(raw[:0], values, dtype)
+		if _, err := w.Write(raw); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// appendValues appends values in one of the types of weights, little-endian.
+func appendValues(dst []byte, values []float32, dtype DType) []byte {
+	for _, v := range values {
+		switch dtype {
+		case F16:
+			dst = binary.LittleEndian.AppendUint16(dst, toHalf(v))
+		case BF16:
+			dst = binary.LittleEndian.AppendUint16(dst, toBF16(v))
+		case F64:
+			dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(float64(v)))
+		default:
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+		}
+	}
+	return dst
+}
+
 // copyRaw writes the stored values in row-major order.
 func (t *Tensor) copyRaw(w io.Writer) error {
 	n := t.Len()
 	for off := 0; off < n; off += pieceValues {
-		raw, err := t.raw(off, min(pieceValues, n-off), nil)
-		if err != nil {
+		err := t.image.guard(func() error {
+			raw, err := t.raw(off, min(pieceValues, n-off), nil)
+			if err == nil {
+				_, err = w.Write(raw)
+			}
 			return err
-		}
-		if _, err := w.Write(raw); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -144,12 +195,13 @@ func (t *Tensor) copyRaw(w io.Writer) error {
 
 // copyScales writes the scales of a Q8 tensor.
 func (t *Tensor) copyScales(w io.Writer) error {
-	raw, err := t.image.slice(t.scales, int64(t.Len()/Q8Block)*2, nil)
-	if err != nil {
+	return t.image.guard(func() error {
+		raw, err := t.image.slice(t.scales, int64(t.Len()/Q8Block)*2, nil)
+		if err == nil {
+			_, err = w.Write(raw)
+		}
 		return err
-	}
-	_, err = w.Write(raw)
-	return err
+	})
 }
 
 // A progressWriter reports progress and fails when its context is done.

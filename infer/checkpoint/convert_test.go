@@ -100,7 +100,7 @@ func TestQuantize(t *testing.T) {
 // checkBlocks checks that every value is within half a step of the original.
 func checkBlocks(t *testing.T, tensor *Tensor, got, want []float32) {
 	t.Helper()
-	ints, scales, ok := tensor.Q8()
+	ints, scales, ok := blocks(t, tensor)
 	if tensor.DType != Q8 || !ok || len(ints) != len(want) || len(scales) != len(want)/Q8Block {
 		t.Fatalf("%s is %s with %d values and %d scales", tensor.Name, tensor.DType, len(ints), len(scales))
 	}

@@ -25,7 +25,7 @@ func (f *File) Fingerprint() string {
 		slices.SortFunc(sorted, func(a, b *Tensor) int { return strings.Compare(a.Name, b.Name) })
 		h := sha256.New()
 		for _, t := range sorted {
-			if err := t.hashInto(h); err != nil {
+			if f.image.guard(func() error { return t.hashInto(h) }) != nil {
 				return
 			}
 		}
@@ -47,7 +47,7 @@ func (t *Tensor) hashInto(h hash.Hash) error {
 		}
 	}
 	for _, off := range starts {
-		raw, err := t.raw(off, size, nil)
+		raw, err := t.sample(off, size)
 		if err != nil {
 			return err
 		}
@@ -62,4 +62,15 @@ func (t *Tensor) hashInto(h hash.Hash) error {
 		}
 	}
 	return nil
+}
+
+// sample returns the stored bytes of n values from number off on, of packed types
+// those of whole blocks.
+func (t *Tensor) sample(off, n int) ([]byte, error) {
+	l := layouts[t.DType]
+	if l.unpack == nil || t.stride != nil {
+		return t.raw(off, n, nil)
+	}
+	off -= off % l.values
+	return t.image.slice(t.offset+t.DType.bytes(int64(off)), t.DType.bytes(int64(n)), nil)
 }

@@ -16,6 +16,7 @@ type format struct {
 var formats = []format{
 	{isZip, openPth},
 	{looksLikeSafetensors, openSafetensors},
+	{isGGUF, openGGUF},
 }
 
 // The results of File.Format.
@@ -23,6 +24,7 @@ const (
 	formatPth         = "pth"
 	formatSafetensors = "safetensors"
 	formatWebRWKV     = "safetensors (web-rwkv)"
+	formatGGUF        = "gguf"
 )
 
 // isZip recognises the archives that torch writes since version 1.6.
@@ -35,8 +37,6 @@ func refuseForeign(head []byte) error {
 	switch {
 	case len(head) == 0:
 		return refuse(downloadAgain, "the file is empty")
-	case starts("GGUF"):
-		return refuse(useRelease, "this is a GGUF file of llama.cpp, which is not read")
 	case starts("fmgg"), starts("lmgg"), starts("tjgg"):
 		return refuse(useRelease, "this is a ggml file of rwkv.cpp, which is not read")
 	case starts("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."), starts("\x80\x02"), starts("\x80\x04"):
@@ -48,5 +48,5 @@ func refuseForeign(head []byte) error {
 	case bytes.HasPrefix(page, []byte("<!doctype")), bytes.HasPrefix(page, []byte("<html")):
 		return refuse("download the file itself", "this is a web page, not weights")
 	}
-	return refuse("name a .pth or .safetensors file", "this is neither a torch nor a safetensors file")
+	return refuse("name a .pth, .safetensors or .gguf file", "this is neither a torch, a safetensors nor a GGUF file")
 }

@@ -46,6 +46,14 @@ func FuzzSafetensors(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { useUp(t, data) })
 }
 
+// FuzzGGUF feeds whole GGUF files.
+func FuzzGGUF(f *testing.F) {
+	seedFiles(f, "testdata/*.gguf")
+	f.Add(gguf("rwkv6", 1).str("rwkv6.rescale_every_n_layers").u32(ggufUint32, 6).tensor("blk.13.time_mix_output.weight", 0, 0, 4, 1))
+	f.Add(gguf("rwkv7", 0).tensor("blk.0.time_mix_w1.weight", 2, 0, 36, 32, 2))
+	f.Fuzz(func(t *testing.T, data []byte) { useUp(t, data) })
+}
+
 // FuzzSafetensorsHeader feeds headers in front of a little data.
 func FuzzSafetensorsHeader(f *testing.F) {
 	f.Add(`{"__metadata__":{"format":"rookery","version":"1"},"a":{"dtype":"I8","shape":[2,32],"data_offsets":[0,64]},` +
@@ -110,7 +118,7 @@ func useUp(t *testing.T, data []byte) {
 		if err := tensor.Float32(values, 0); err != nil {
 			t.Fatal(err)
 		}
-		if ints, scales, ok := tensor.Q8(); ok && (len(ints) != len(values) || len(scales) != len(values)/Q8Block) {
+		if ints, scales, ok := blocks(t, tensor); ok && (len(ints) != len(values) || len(scales) != len(values)/Q8Block) {
 			t.Fatalf("%d values, %d int8 and %d scales", len(values), len(ints), len(scales))
 		}
 	}

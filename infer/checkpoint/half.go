@@ -46,3 +46,12 @@ func toHalf(f float32) uint16 {
 
 // fromBF16 converts a bfloat16 value, exactly.
 func fromBF16(b uint16) float32 { return math.Float32frombits(uint32(b) << 16) }
+
+// toBF16 rounds to bfloat16, to nearest, ties to even.
+func toBF16(f float32) uint16 {
+	bits := math.Float32bits(f)
+	if bits&0x7fffffff > 0x7f800000 {
+		return uint16(bits>>16) | 64 // a quiet NaN
+	}
+	return uint16((bits + 0x7fff + bits>>16&1) >> 16)
+}

@@ -2,17 +2,22 @@ package checkpoint
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"rookery/untrusted"
 )
 
 // An image is the bytes of a file: mapped, in memory, or read on demand if the
-// system cannot map files. No program must shorten a mapped file while it is open.
+// system cannot map files. Where another program has shortened a mapped file there is
+// nothing to read, and touching it faults: what touches bytes of slice runs in guard.
 type image struct {
-	data   []byte   // all bytes; nil when they are read on demand
-	file   *os.File // set when data is nil
+	path   string          // empty for bytes in memory
+	data   []byte          // all bytes; nil when they are read on demand
+	file   *untrusted.File // set when data is nil
 	length int64
 	unmap  func() error
 }
@@ -23,32 +28,30 @@ var errNoMapping = errors.New("files cannot be mapped on this system")
 // openImage opens and maps a regular file. When mapping fails the file is read
 // on demand instead.
 func openImage(path string, mapper func(*os.File, int64) ([]byte, func() error, error)) (*image, error) {
-	f, err := os.Open(path)
+	f, err := untrusted.Open(context.Background(), path, untrusted.Unbounded)
 	if err != nil {
 		return nil, err
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.Join(fmt.Errorf("%s is not a regular file; name a .pth or .safetensors file", path), f.Close())
-	}
-	length := info.Size()
+	length := f.Size()
 	if length == 0 {
-		return &image{data: []byte{}}, f.Close()
+		return &image{path: path, data: []byte{}}, f.Close()
 	}
-	if data, unmap, err := mapper(f, length); err == nil {
+	if data, unmap, err := mapper(f.Sys(), length); err == nil {
 		if err := f.Close(); err != nil {
 			return nil, errors.Join(err, unmap())
 		}
-		return &image{data: data, length: length, unmap: unmap}, nil
+		return &image{path: path, data: data, length: length, unmap: unmap}, nil
 	}
-	return &image{file: f, length: length}, nil
+	return &image{path: path, file: f, length: length}, nil
 }
 
 // memoryImage is an image of bytes in memory.
-func memoryImage(data []byte) *image { return &image{data: data, length: int64(len(data))} }
+func memoryImage(data []byte) *image {
+	if data == nil {
+		data = []byte{} // nil would mean that they are in a file
+	}
+	return &image{data: data, length: int64(len(data))}
+}
 
 // ReadAt makes an image an io.ReaderAt.
 func (m *image) ReadAt(p []byte, off int64) (int, error) {

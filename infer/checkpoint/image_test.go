@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -60,7 +61,7 @@ func unmapped(t *testing.T, path string) *File {
 func TestReadingOnDemandEqualsMapping(t *testing.T) {
 	quantised := filepath.Join(t.TempDir(), "q.safetensors")
 	quantizeForTest(t, opened(t, wideModel(t)), quantised, Conversion{Tensors: append(wideMatrices, "emb.weight")})
-	for _, path := range []string{"testdata/views.pth", "testdata/types.safetensors", "testdata/web-rwkv.safetensors", quantised} {
+	for _, path := range []string{"testdata/views.pth", "testdata/types.safetensors", "testdata/web-rwkv.safetensors", "testdata/model.gguf", "testdata/types.gguf", quantised} {
 		mapped, demand := opened(t, path), unmapped(t, path)
 		for _, name := range mapped.Names() {
 			if got, want := values(t, demand, name), values(t, mapped, name); !slices.Equal(got, want) {
@@ -68,8 +69,8 @@ func TestReadingOnDemandEqualsMapping(t *testing.T) {
 			}
 			a, _ := mapped.Tensor(name)
 			b, _ := demand.Tensor(name)
-			va, sa, oka := a.Q8()
-			vb, sb, okb := b.Q8()
+			va, sa, oka := blocks(t, a)
+			vb, sb, okb := blocks(t, b)
 			if oka != okb || !slices.Equal(va, vb) || !slices.Equal(sa, sb) {
 				t.Errorf("%s: %s: int8 blocks differ on demand", path, name)
 			}
@@ -80,11 +81,35 @@ func TestReadingOnDemandEqualsMapping(t *testing.T) {
 	}
 }
 
-// Raw must be what Float32 converts, and Prefetch must change nothing.
-func TestRaw(t *testing.T) {
+// blocks copies the raw blocks of a Q8 tensor.
+func blocks(t *testing.T, tensor *Tensor) (ints []int8, scales []uint16, ok bool) {
+	t.Helper()
+	ok, err := tensor.Blocks(0, tensor.Len(), func(v []int8, s []uint16) { ints, scales = slices.Clone(v), slices.Clone(s) })
+	if err != nil {
+		t.Error(err)
+	}
+	return ints, scales, ok
+}
+
+// stored copies the stored bytes of a plain tensor, in two pieces.
+func stored(t *testing.T, tensor *Tensor) []byte {
+	t.Helper()
+	raw := make([]byte, tensor.StoredBytes())
+	half := len(raw) / 2
+	if err := errors.Join(tensor.ReadStored(raw[:half], 0), tensor.ReadStored(raw[half:], int64(half))); err != nil {
+		t.Error(err)
+	}
+	if tensor.ReadStored(raw, 1) == nil || tensor.ReadStored(raw[:half], -1) == nil {
+		t.Errorf("%s: bytes that it has not were read", tensor.Name)
+	}
+	return raw
+}
+
+// What is stored must be what Float32 converts, and Prefetch must change nothing.
+func TestStored(t *testing.T) {
 	for _, c := range []struct {
-		path string
-		raw  bool // of blocks.0.att.w1
+		path  string
+		plain bool // of blocks.0.att.w1
 	}{
 		{"testdata/model.pth", true},
 		{"testdata/model.safetensors", true},
@@ -94,31 +119,34 @@ func TestRaw(t *testing.T) {
 		for _, name := range f.Names() {
 			tensor, _ := f.Tensor(name)
 			tensor.Prefetch()
-			raw, ok := tensor.Raw()
-			if name == "blocks.0.att.w1" && ok != c.raw {
-				t.Errorf("%s: raw values of %s: %v, want %v", c.path, name, ok, c.raw)
+			if name == "blocks.0.att.w1" && tensor.Plain() != c.plain {
+				t.Errorf("%s: %s is plain: %v, want %v", c.path, name, tensor.Plain(), c.plain)
 			}
-			if !ok {
+			if !tensor.Plain() {
 				continue
+			}
+			raw := stored(t, tensor)
+			other, _ := unmapped(t, c.path).Tensor(name)
+			if !slices.Equal(stored(t, other), raw) {
+				t.Errorf("%s: the stored bytes of %s differ on demand", c.path, name)
 			}
 			got := make([]float32, tensor.Len())
 			convert(got, raw, tensor.DType)
 			if !slices.Equal(got, values(t, f, name)) {
-				t.Errorf("%s: the raw values of %s differ", c.path, name)
+				t.Errorf("%s: the stored values of %s differ", c.path, name)
 			}
 		}
 	}
-	tensor, _ := unmapped(t, "testdata/model.pth").Tensor("emb.weight")
-	tensor.Prefetch()
-	if _, ok := tensor.Raw(); ok {
-		t.Error("raw values of a file that is not in memory")
+	unplain, _ := opened(t, "testdata/web-rwkv.safetensors").Tensor("blocks.0.att.w1")
+	if err := unplain.ReadStored(make([]byte, 1), 0); err == nil {
+		t.Error("stored bytes of a transposed tensor")
 	}
 }
 
-func TestRawIsNotForQuantized(t *testing.T) {
+func TestStoredIsNotForQuantized(t *testing.T) {
 	tensor := &Tensor{DType: Q8, Shape: []int{Q8Block}, image: memoryImage(make([]byte, 2*Q8Block))}
 	tensor.Prefetch()
-	if _, ok := tensor.Raw(); ok {
+	if tensor.Plain() {
 		t.Error("int8 values without their scales")
 	}
 }

@@ -2,9 +2,11 @@ package checkpoint
 
 import (
 	"archive/zip"
+	"cmp"
 	"errors"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -125,7 +127,11 @@ func (a *archive) bytes(name string, most int64) ([]byte, error) {
 	if n > most {
 		return nil, refuse(useRelease, "the zip entry %s has %d bytes, at most %d are read", quoted(name), n, most)
 	}
-	return a.image.slice(off, n, nil)
+	raw, err := a.image.slice(off, n, nil)
+	if err != nil {
+		return nil, err
+	}
+	return raw, a.image.verify(member{name, off, n, a.entries[name].CRC32}, func(int64) error { return nil })
 }
 
 // small returns a short text entry, empty when there is none.
@@ -144,6 +150,9 @@ func (a *archive) weights(root any) (*File, error) {
 		return nil, err
 	}
 	f := newFile(a.image, formatPth)
+	if f.members, err = a.members(); err != nil {
+		return nil, err
+	}
 	budget := maxSharing * a.image.length
 	for i, value := range d.values {
 		name, ok := d.keys[i].(string)
@@ -166,6 +175,23 @@ func (a *archive) weights(root any) (*File, error) {
 		}
 	}
 	return f, nil
+}
+
+// members are the storages, in the order of their places in the file.
+func (a *archive) members() ([]member, error) {
+	var all []member
+	for name, entry := range a.entries {
+		if !strings.HasPrefix(name, "data/") {
+			continue
+		}
+		off, n, err := a.locate(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, member{name, off, n, entry.CRC32})
+	}
+	slices.SortFunc(all, func(x, y member) int { return cmp.Compare(x.off, y.off) })
+	return all, nil
 }
 
 // weightDict finds the dictionary of tensors: the root, or its "state_dict".
@@ -218,7 +244,8 @@ func (a *archive) tensor(name string, v pyTensor) (*Tensor, error) {
 	if contiguous(shape, stride) {
 		stride = nil
 	}
-	return &Tensor{Name: name, DType: v.storage.dtype, Shape: shape, image: a.image, offset: off + v.offset*size, stride: stride}, nil
+	in := &member{"data/" + v.storage.key, off, length, a.entries["data/"+v.storage.key].CRC32}
+	return &Tensor{Name: name, DType: v.storage.dtype, Shape: shape, image: a.image, member: in, offset: off + v.offset*size, stride: stride}, nil
 }
 
 // fits says whether every value of the view lies in its storage.

@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -72,6 +73,6 @@ func (f *File) takeVocab(t *Tensor) error {
 		return refuseTensor(t.Name, downloadAgain, "a vocabulary is at most %d bytes of U8", maxVocab)
 	}
 	raw, err := f.image.slice(t.offset, int64(t.Len()), nil)
-	f.vocab = raw
+	f.vocab = bytes.Clone(raw)
 	return err
 }

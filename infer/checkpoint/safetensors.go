@@ -50,7 +50,8 @@ func openSafetensors(m *image) (*File, error) {
 		return nil, err
 	}
 	data := 8 + int64(n)
-	if err := checkPlaces(entries, m.length-data); err != nil {
+	sorted := slices.Clone(entries)
+	if err := checkPlaces(sorted, m.length-data); err != nil {
 		return nil, err
 	}
 	for i := range entries {
@@ -59,6 +60,9 @@ func openSafetensors(m *image) (*File, error) {
 		}
 	}
 	if err := f.joinQuantized(); err != nil {
+		return nil, err
+	}
+	if err := checkGaps(sorted, m.length-data); err != nil {
 		return nil, err
 	}
 	return f, f.fromWebRWKV()
@@ -112,7 +116,7 @@ func (f *File) parseEntries(d *json.Decoder) ([]entry, error) {
 }
 
 // checkPlaces checks that every tensor's bytes lie inside the data and that no
-// two share any.
+// two share any. It sorts the entries by place.
 func checkPlaces(entries []entry, length int64) error {
 	for _, e := range entries {
 		if len(e.Offsets) != 2 || e.Offsets[0] < 0 || e.Offsets[1] < e.Offsets[0] {
@@ -122,14 +126,29 @@ func checkPlaces(entries []entry, length int64) error {
 			return refuseTensor(e.name, downloadAgain, "it ends at byte %d of the data, the file has %d", e.Offsets[1], length)
 		}
 	}
-	sorted := slices.Clone(entries)
-	slices.SortStableFunc(sorted, func(a, b entry) int {
+	slices.SortStableFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.Offsets[0], b.Offsets[0]), cmp.Compare(a.Offsets[1], b.Offsets[1]))
 	})
-	for i := 1; i < len(sorted); i++ {
-		if sorted[i].Offsets[0] < sorted[i-1].Offsets[1] {
-			return refuseTensor(sorted[i].name, downloadAgain, "it shares bytes with %s", quoted(sorted[i-1].name))
+	for i := 1; i < len(entries); i++ {
+		if entries[i].Offsets[0] < entries[i-1].Offsets[1] {
+			return refuseTensor(entries[i].name, downloadAgain, "it shares bytes with %s", quoted(entries[i-1].name))
 		}
+	}
+	return nil
+}
+
+// checkGaps refuses bytes that belong to no tensor: the format allows none, and has
+// no checksums that would tell. entries are sorted by place.
+func checkGaps(entries []entry, length int64) error {
+	end := int64(0)
+	for _, e := range entries {
+		if e.Offsets[0] > end {
+			return refuseTensor(e.name, downloadAgain, "the %d bytes before it belong to no tensor", e.Offsets[0]-end)
+		}
+		end = e.Offsets[1]
+	}
+	if end != length {
+		return refuse(downloadAgain, "the last %d bytes belong to no tensor", length-end)
 	}
 	return nil
 }

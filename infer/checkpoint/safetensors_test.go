@@ -134,6 +134,8 @@ func TestSafetensorsRefused(t *testing.T) {
 		"newline in name":     {safetensors(`{"a\nb":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}}`, 4), `"a\nb"`},
 		"name twice":          {safetensors(`{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"a":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}}`, 8), "occurs twice"},
 		"overlap":             {safetensors(`{"a":{"dtype":"U8","shape":[4],"data_offsets":[0,4]},"b":{"dtype":"U8","shape":[4],"data_offsets":[3,7]}}`, 8), `shares bytes with "a"`},
+		"bytes left over":     {tensor("F32", "[4]", "[0,16]"), "the last 48 bytes belong to no tensor"},
+		"a gap":               {safetensors(`{"a":{"dtype":"U8","shape":[8],"data_offsets":[8,16]}}`, 16), "the 8 bytes before it belong to no tensor"},
 		"inside another":      {safetensors(`{"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[1],"data_offsets":[3,4]}}`, 8), "shares bytes"},
 		"newer format":        {safetensors(`{"__metadata__":{"format":"rookery","version":"2"}}`, 0), "newer Rookery"},
 	} {
@@ -182,14 +184,13 @@ func TestForeignFiles(t *testing.T) {
 		data []byte
 		part string
 	}{
-		"gguf":      {[]byte("GGUF\x03\x00\x00\x00\x00\x00"), "GGUF file of llama.cpp"},
 		"rwkv.cpp":  {[]byte("fmgg\x65\x00\x00\x00\x00\x00"), "rwkv.cpp"},
 		"pickle":    {[]byte("\x80\x02}q\x00."), "before torch 1.6"},
 		"empty":     {nil, "the file is empty"},
 		"short":     {[]byte("PK"), "zip"},
 		"page":      {[]byte("\n<!DOCTYPE html>\n<html>"), "web page"},
 		"pointer":   {[]byte("version https://git-lfs.github.com/spec/v1\n"), "git lfs pull"},
-		"text":      {[]byte("hello, world"), "neither a torch nor a safetensors file"},
+		"text":      {[]byte("hello, world"), "neither a torch, a safetensors nor a GGUF file"},
 		"fla":       {u8("model.layers.0.attn.r_proj.weight"), "FLA"},
 		"hf":        {u8("model.layers.0.self_attn.q_proj.weight"), "transformers"},
 		"hf rwkv":   {u8("rwkv.blocks.0.attention.key.weight"), "transformers"},

@@ -15,11 +15,15 @@ type Tensor struct {
 	Shape []int // leading 1s removed
 
 	image  *image
-	offset int64 // of the first value, in bytes
-	stride []int // in values; nil when the values lie in row-major order without gaps
-	scales int64 // offset of the fp16 scales of a Q8 tensor, in bytes
+	member *member // nil where the format has no checksums
+	offset int64   // of the first value, in bytes
+	stride []int   // in values; nil when the values lie in row-major order without gaps
+	scales int64   // offset of the fp16 scales of a Q8 tensor, in bytes
+	// alter, if not nil, makes the canonical values of those that the file has.
+	alter func(values []float32)
 
-	// span holds the bytes of a strided tensor where the file is not in memory.
+	// span holds the bytes of a strided tensor where they are not in memory; those of a
+	// packed type as fp32.
 	spanOnce sync.Once
 	span     []byte
 	spanErr  error
@@ -36,7 +40,7 @@ func (t *Tensor) Len() int {
 
 // StoredBytes is the size of the values in the file, with the scales of Q8.
 func (t *Tensor) StoredBytes() int64 {
-	n := int64(t.Len()) * int64(t.DType.size())
+	n := t.DType.bytes(int64(t.Len()))
 	if t.DType == Q8 {
 		n += int64(t.Len()/Q8Block) * 2
 	}
@@ -46,15 +50,31 @@ func (t *Tensor) StoredBytes() int64 {
 // pieceValues is how many values are converted at a time.
 const pieceValues = 2048
 
-// Float32 converts values [off, off+len(dst)) in row-major order to dst. Q8 is
-// dequantised. It is safe for concurrent use.
+// Float32 converts values [off, off+len(dst)) in row-major order to dst. Packed
+// types are widened. It is safe for concurrent use.
 func (t *Tensor) Float32(dst []float32, off int) error {
 	if off < 0 || off > t.Len()-len(dst) {
 		return fmt.Errorf("tensor %s: values %d to %d asked for, it has %d", t.Name, off, off+len(dst), t.Len())
 	}
+	err := t.image.guard(func() error { return t.widen(dst, off) })
+	if err != nil {
+		return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+	}
+	return nil
+}
+
+// widen is Float32 for values that are there.
+func (t *Tensor) widen(dst []float32, off int) error {
+	if t.alter != nil {
+		defer t.alter(dst)
+	}
+	if t.blocked() && t.stride == nil {
+		return t.unpack(dst, off)
+	}
+	dtype := t.unpacked()
 	var buf []byte
 	if t.image.data == nil || t.stride != nil {
-		buf = make([]byte, min(len(dst), pieceValues)*t.DType.size())
+		buf = make([]byte, min(len(dst), pieceValues)*dtype.size())
 	}
 	for len(dst) > 0 {
 		n := min(len(dst), pieceValues)
@@ -62,25 +82,35 @@ func (t *Tensor) Float32(dst []float32, off int) error {
 		if err == nil && t.DType == Q8 {
 			err = t.dequantize(dst[:n], raw, off)
 		} else if err == nil {
-			convert(dst[:n], raw, t.DType)
+			convert(dst[:n], raw, dtype)
 		}
 		if err != nil {
-			return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+			return err
 		}
 		dst, off = dst[n:], off+n
 	}
 	return nil
 }
 
-// Raw is a view of the stored values in the mapped file, little-endian and in
-// row-major order; the caller must not write to it. ok is false for Q8, for
-// transposed tensors and for a file that is not mapped.
-func (t *Tensor) Raw() (data []byte, ok bool) {
-	if t.DType == Q8 || t.stride != nil || t.image.data == nil {
-		return nil, false
+// Plain says whether the file has just the values in row-major order: the tensor is
+// neither packed nor transposed, and its values are as stored.
+func (t *Tensor) Plain() bool { return !t.DType.Packed() && t.stride == nil && t.alter == nil }
+
+// ReadStored copies bytes [off, off+len(dst)) of a plain tensor, as they are stored,
+// little-endian. It is safe for concurrent use.
+func (t *Tensor) ReadStored(dst []byte, off int64) error {
+	if !t.Plain() || off < 0 || off > t.StoredBytes()-int64(len(dst)) {
+		return fmt.Errorf("tensor %s: stored bytes %d to %d asked for", t.Name, off, off+int64(len(dst)))
 	}
-	data, err := t.image.slice(t.offset, t.StoredBytes(), nil)
-	return data, err == nil
+	err := t.image.guard(func() error {
+		stored, err := t.image.slice(t.offset+off, int64(len(dst)), dst)
+		copy(dst, stored)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("reading tensor %s: %w", t.Name, err)
+	}
+	return nil
 }
 
 // Prefetch reads the tensor's part of a mapped file into memory and returns when
@@ -90,13 +120,13 @@ func (t *Tensor) Prefetch() {
 	if t.stride != nil {
 		n = spanLen(t.Shape, t.stride)
 	}
-	t.image.prefetch(t.offset, n*int64(t.DType.size()))
+	t.image.prefetch(t.offset, t.DType.bytes(n))
 }
 
-// raw returns the stored bytes of n values in row-major order; buf is used
-// where they are not in memory in that order.
+// raw returns the bytes of n values in row-major order, of type unpacked; buf is used
+// where they are not in memory in that order. A tensor with blocks must be strided.
 func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {
-	size := t.DType.size()
+	size := t.unpacked().size()
 	if n == 0 {
 		return nil, nil
 	}
@@ -116,7 +146,12 @@ func (t *Tensor) raw(off, n int, buf []byte) ([]byte, error) {
 
 // spanned returns the bytes from the first to the last value of a strided tensor.
 func (t *Tensor) spanned() ([]byte, error) {
-	n := spanLen(t.Shape, t.stride) * int64(t.DType.size())
+	values := spanLen(t.Shape, t.stride)
+	n := t.DType.bytes(values)
+	if t.blocked() {
+		t.spanOnce.Do(func() { t.span, t.spanErr = t.unpackSpan(values) })
+		return t.span, t.spanErr
+	}
 	if t.image.data != nil {
 		return t.image.slice(t.offset, n, nil)
 	}
@@ -138,7 +173,7 @@ func spanLen(shape, stride []int) int64 {
 
 // gather copies values off, off+1, ... of the row-major order from a strided span.
 func (t *Tensor) gather(dst, span []byte, off int) {
-	size := t.DType.size()
+	size := t.unpacked().size()
 	index := make([]int, len(t.Shape))
 	at := 0
 	for i := len(index) - 1; i >= 0; i-- {
@@ -214,24 +249,56 @@ func (t *Tensor) dequantize(dst []float32, raw []byte, off int) error {
 	return nil
 }
 
-// Q8 are the raw blocks of a Q8 tensor: values in row-major order and fp16 scales,
-// one for each Q8Block values. If the file is in memory, they are views of it; the
-// caller must not write to them. ok is false for other types, and if the file cannot
-// be read.
-func (t *Tensor) Q8() (values []int8, scales []uint16, ok bool) {
-	if t.DType != Q8 {
-		return nil, nil, false
+// Blocks calls use with the blocks of n values from number off on, both multiples of
+// Q8Block, of a tensor of int8 blocks, Q8 or Q8_0: the values and the fp16 scales, one
+// for each Q8Block values. They may be views of the file; use must not write to them or
+// keep them. ok is false for other types.
+func (t *Tensor) Blocks(off, n int, use func(values []int8, scales []uint16)) (ok bool, err error) {
+	read := t.joinedBlocks
+	switch {
+	case t.DType == Q8_0 && t.stride == nil && t.alter == nil:
+		read = t.mixedBlocks
+	case t.DType != Q8:
+		return false, nil
 	}
-	n := t.Len()
-	raw, err := t.image.slice(t.offset, int64(n), nil)
+	if err = t.image.guard(func() error { return read(off, n, use) }); err != nil {
+		err = fmt.Errorf("reading tensor %s: %w", t.Name, err)
+	}
+	return true, err
+}
+
+// joinedBlocks is Blocks for Q8, where values and scales lie apart.
+func (t *Tensor) joinedBlocks(off, n int, use func(values []int8, scales []uint16)) error {
+	raw, err := t.image.slice(t.offset+int64(off), int64(n), nil)
 	if err != nil {
-		return nil, nil, false
+		return err
 	}
-	rawScales, err := t.image.slice(t.scales, int64(n/Q8Block)*2, nil)
+	scales, err := t.image.slice(t.scales+int64(off/Q8Block)*2, int64(n/Q8Block)*2, nil)
 	if err != nil {
-		return nil, nil, false
+		return err
 	}
-	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(raw))), n), uint16s(rawScales), true
+	use(int8s(raw), uint16s(scales))
+	return nil
+}
+
+// mixedBlocks is Blocks for Q8_0, where the scale of a block is before its values.
+func (t *Tensor) mixedBlocks(off, n int, use func(values []int8, scales []uint16)) error {
+	raw, err := t.image.slice(t.offset+t.DType.bytes(int64(off)), t.DType.bytes(int64(n)), nil)
+	if err != nil {
+		return err
+	}
+	values, scales := make([]int8, n), make([]uint16, n/Q8Block)
+	size := layouts[Q8_0].bytes
+	for i := range scales {
+		scales[i] = binary.LittleEndian.Uint16(raw[i*size:])
+		copy(values[i*Q8Block:], int8s(raw[i*size+2:(i+1)*size]))
+	}
+	use(values, scales)
+	return nil
+}
+
+func int8s(raw []byte) []int8 {
+	return unsafe.Slice((*int8)(unsafe.Pointer(unsafe.SliceData(raw))), len(raw))
 }
 
 // uint16s views little-endian bytes as values where alignment and byte order

@@ -36,9 +36,11 @@ func adapterCases(t *testing.T) (golden, []adapterCase) {
 	return goldens[0], cases
 }
 
-func (c adapterCase) open(t *testing.T, g golden) *adapter.Adapter {
+func (c adapterCase) open(t *testing.T, g golden) *adapter.Adapter { return c.openAt(t, g, 1) }
+
+func (c adapterCase) openAt(t *testing.T, g golden, strength float32) *adapter.Adapter {
 	t.Helper()
-	o := adapter.Options{Alpha: c.Alpha, Blocks: c.Blocks}
+	o := adapter.Options{Alpha: c.Alpha, Blocks: c.Blocks, Strength: strength}
 	if c.Init {
 		o.Init = filepath.Join("testdata", "adapters", c.Name+"-init.pth")
 	}
@@ -89,6 +91,42 @@ func TestAdaptersAsTrained(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestAdaptersAtAStrength compares every form at part of its strength, apart from the
+// weights, with the weights that lie so far between the model's and the adapter's.
+func TestAdaptersAtAStrength(t *testing.T) {
+	g, cases := adapterCases(t)
+	b := synthetic(t, g.shape(), g.Seed, Options{Weights: "fp32"})
+	plain := map[int][]float32{}
+	for _, c := range cases {
+		if plain[c.After] == nil {
+			plain[c.After] = adapted(t, b, 0, c.After)
+		}
+		for _, k := range []float32{0.001, 0.3, 1.6} {
+			a := c.openAt(t, g, k)
+			logits := map[bool][]float32{}
+			for _, merged := range []bool{false, true} {
+				id, err := b.LoadAdapter(a, merged)
+				if err != nil {
+					t.Fatal(err)
+				}
+				logits[merged] = adapted(t, b, id, c.After)
+				if err := b.DropAdapter(id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if off := maxDifference(logits[false], logits[true]) / c.Std; off > 2e-5 {
+				t.Errorf("%s at %v: merged and apart differ by %.2g", c.Name, k, off)
+			}
+			if near := maxDifference(logits[false], plain[c.After]) / c.Std; k < 0.01 && near > 0.02 {
+				t.Errorf("%s at %v: %.2g away from the model as it is", c.Name, k, near)
+			}
+			if full := maxDifference(logits[true], floats(t, c.Logits)) / c.Std; full < 0.02 {
+				t.Errorf("%s at %v: as at full strength (%.2g)", c.Name, k, full)
+			}
+		}
+	}
 }
 
 // TestAdaptersTogether runs rows with all adapters and with none in the same

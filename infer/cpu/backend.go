@@ -32,7 +32,7 @@ var _ infer.SideReader = (*Backend)(nil)
 // Load reads a model into memory. shape is that of rwkv.Detect. The caller can
 // close the file afterwards. When ctx is done, Load stops and returns its cause.
 func Load(ctx context.Context, f *checkpoint.File, shape rwkv.Shape, o Options) (*Backend, error) {
-	typ, err := parseWeights(o.Weights, fileType(f))
+	typ, err := parseWeights(o.Weights, fileType(f, shape))
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +86,9 @@ func load(ctx context.Context, src source, shape rwkv.Shape, typ kernel.Type, o 
 	if err := l.convert(ctx, threads, o.Progress); err != nil {
 		return nil, err
 	}
+	for _, own := range m.layers {
+		own.prepare(shape)
+	}
 	weights := arena.Used()
 	pool := kernel.NewPool(path, threads)
 	slots := newSlots(shape, slotCount(o.Slots))
@@ -105,11 +108,8 @@ func runnable(s rwkv.Shape) error {
 	if err := checkVersion(s); err != nil {
 		return err
 	}
-	switch {
-	case s.Layers < 1 || s.Vocab < 1 || s.Heads < 1 || s.HeadSize < 1 || s.Heads*s.HeadSize != s.Embed:
+	if s.Layers < 1 || s.Vocab < 1 || s.FFN < 1 || s.Heads < 1 || s.HeadSize < 1 || s.Heads*s.HeadSize != s.Embed {
 		return fmt.Errorf("%d layers, %d heads of %d in a width of %d, vocabulary of %d: not a possible model", s.Layers, s.Heads, s.HeadSize, s.Embed, s.Vocab)
-	case s.HeadSize%kernel.BlockSize != 0 || s.FFN%kernel.BlockSize != 0 || s.FFN < 1:
-		return fmt.Errorf("head size %d and FFN width %d must be multiples of %d", s.HeadSize, s.FFN, kernel.BlockSize)
 	}
 	return nil
 }
@@ -121,13 +121,20 @@ func slotCount(n int) int {
 	return n
 }
 
-// fileType is the type of the large matrices of a file.
-func fileType(f *checkpoint.File) kernel.Type {
+// fileType is the type of the large matrices of a file. It is int8 only if all of
+// them are, so that nothing is rounded to int8 unasked.
+func fileType(f *checkpoint.File, shape rwkv.Shape) kernel.Type {
 	t, ok := f.Tensor("blocks.0.ffn.key.weight")
 	if !ok {
 		return kernel.F32 // loading names the tensor that is missing
 	}
-	return typeOf(t.DType)
+	typ := typeOf(t.DType)
+	for _, name := range shape.Matrices(false) {
+		if t, ok := f.Tensor(name); ok && typ == kernel.Q8 && typeOf(t.DType) != kernel.Q8 {
+			return kernel.F16
+		}
+	}
+	return typ
 }
 
 // pathNames names the kernel paths for people.

@@ -15,7 +15,7 @@ type Estimate struct {
 // EstimateLoad says how much memory a model takes with Options.Weights, without
 // loading it.
 func EstimateLoad(f *checkpoint.File, shape rwkv.Shape, weights string) (Estimate, error) {
-	typ, err := parseWeights(weights, fileType(f))
+	typ, err := parseWeights(weights, fileType(f, shape))
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -35,7 +35,7 @@ func storedType(f *checkpoint.File, name string, kind rwkv.Kind, large kernel.Ty
 	switch kind {
 	case rwkv.Matrix, rwkv.Embedding:
 		return large
-	case rwkv.LowRank:
+	case rwkv.LowRank, rwkv.LowRanks:
 		if t, ok := f.Tensor(name); ok {
 			return lowRankType(large, typeOf(t.DType))
 		}

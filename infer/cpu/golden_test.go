@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -18,10 +19,12 @@ import (
 // weights; testdata/golden.py says how they were made.
 type golden struct {
 	Name                                string
+	Version                             string // ID; empty: x070
 	Layers, Embed, HeadSize, FFN, Vocab int
 	Ranks                               [4]int
 	Seed                                uint64
 	Stride                              int
+	Tuned                               bool // it begins from a state
 	Marks                               []mark
 }
 
@@ -60,8 +63,12 @@ func readJSON(t *testing.T, path string, into any) {
 }
 
 func (g golden) shape() rwkv.Shape {
+	version := rwkv.V7
+	if g.Version != "" {
+		version, _ = rwkv.VersionOf(g.Version)
+	}
 	return rwkv.Shape{
-		Version: rwkv.V7, Layers: g.Layers, Embed: g.Embed, Heads: g.Embed / g.HeadSize, HeadSize: g.HeadSize,
+		Version: version, Layers: g.Layers, Embed: g.Embed, Heads: g.Embed / g.HeadSize, HeadSize: g.HeadSize,
 		FFN: g.FFN, Vocab: g.Vocab, Ranks: rwkv.Ranks{g.Ranks[0], g.Ranks[1], g.Ranks[2], g.Ranks[3]},
 	}
 }
@@ -147,5 +154,55 @@ func TestGolden(t *testing.T) {
 				t.Logf("off by at most %.2g standard deviations", worst)
 			})
 		})
+	}
+}
+
+// The older versions, in widths and head sizes of all kinds, after a prompt of 70
+// tokens and after 1,000 more that come one by one.
+func TestVersionsMatchTheReference(t *testing.T) {
+	var goldens []golden
+	readJSON(t, "testdata/versions.json", &goldens)
+	for _, g := range goldens {
+		name := fmt.Sprintf("%s of %d in heads of %d", g.Version, g.Embed, g.HeadSize)
+		for _, path := range kernel.Available() {
+			t.Run(fmt.Sprintf("%s/%v", name, path), func(t *testing.T) {
+				b := synthetic(t, g.shape(), g.Seed, Options{Weights: "fp32", ISA: path.String()})
+				if g.Tuned {
+					beginTuned(t, b, g.Seed)
+				}
+				tokens := goldenTokens(g.Marks[len(g.Marks)-1].After, g.Vocab)
+				got := [][]float32{logits(t, b, 0, tokens[:1]), logits(t, b, 0, tokens[1:70])}
+				for _, token := range tokens[70:] {
+					got = append(got[:2], logits(t, b, 0, []int32{token}))
+				}
+				worst := 0.0
+				for i, m := range g.Marks {
+					for j, want := range floats(t, m.Logits) {
+						if d := math.Abs(float64(got[i][j]-want)) / m.Std; !(d <= worst) {
+							worst = d
+						}
+					}
+				}
+				if !(worst <= 1e-5) {
+					t.Errorf("off by %.2g standard deviations, more than 1e-5", worst)
+				}
+				t.Logf("off by at most %.2g standard deviations", worst)
+			})
+		}
+	}
+}
+
+// beginTuned writes a tuned state to slot 0: [head, value, key] in files, as in the
+// canonical layout.
+func beginTuned(t *testing.T, b *Backend, seed uint64) {
+	t.Helper()
+	s := b.model.shape
+	state := make([]float32, s.StateLen())
+	for i := range s.Layers {
+		first, last := s.StatePart(i, rwkv.PartWKV)
+		spread(0, 1).fill(state[first:last], 0, last-first, hashName(rwkv.LayerName(i, "att.time_state"), seed))
+	}
+	if err := b.WriteSlot(0, state); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"sync"
 
 	"rookery/infer/checkpoint"
@@ -57,23 +58,35 @@ func (l *loader) build(s rwkv.Shape) (*model, error) {
 func (l *loader) tensor(place any, name string, spec rwkv.TensorSpec, s rwkv.Shape) {
 	switch p := place.(type) {
 	case *[]float32:
-		*p = l.vector(name, spec.Len(s))
+		*p = l.vector(name, spec, s)
 	case **kernel.Matrix:
 		if sizes := spec.Sizes(s); spec.Kind == rwkv.LowRank {
-			*p = l.lowRank(name, sizes[0], sizes[1])
+			*p = l.lowRank(name, part{in: sizes[0], out: sizes[1], stride: sizes[1], of: spec.Len(s)})
 		} else {
 			*p = l.matrix(name, sizes[0], sizes[1])
+		}
+	case *stack:
+		for i := range p {
+			p[i] = l.lowRank(name, partOf(spec, s, i))
 		}
 	default:
 		l.err = cmp.Or(l.err, fmt.Errorf("tensor %s: the CPU has no place for it", name))
 	}
 }
 
-func (l *loader) vector(name string, n int) []float32 {
+func (l *loader) vector(name string, spec rwkv.TensorSpec, s rwkv.Shape) []float32 {
 	if l.err != nil {
 		return nil
 	}
-	v, err := l.src.vector(name, n)
+	if spec.Log != "" {
+		if v, err := l.src.vector(spec.LogName(name), spec.Len(s)); err == nil {
+			for i, x := range v {
+				v[i] = float32(math.Exp(float64(x)))
+			}
+			return v
+		}
+	}
+	v, err := l.src.vector(name, spec.Len(s))
 	l.err = err
 	return v
 }
@@ -98,12 +111,16 @@ func (l *loader) matrix(name string, rows, cols int) *kernel.Matrix {
 // blocks of an int8 file as they are.
 func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	cols := m.Cols()
-	if values, scales, ok := t.blocks(); ok && m.Type() == kernel.Q8 {
+	if m.Type() == kernel.Q8 && cols%checkpoint.Q8Block == 0 {
 		const n = checkpoint.Q8Block
-		for r := lo; r < hi; r++ {
-			m.SetRowBlocks(r, values[r*cols:(r+1)*cols], scales[r*cols/n:(r+1)*cols/n])
+		ok, err := t.blocks(lo*cols, (hi-lo)*cols, func(values []int8, scales []uint16) {
+			for r := range hi - lo {
+				m.SetRowBlocks(lo+r, values[r*cols:(r+1)*cols], scales[r*cols/n:(r+1)*cols/n])
+			}
+		})
+		if ok || err != nil {
+			return err
 		}
-		return nil
 	}
 	for r := lo; r < hi; r++ {
 		if err := t.read(buf[:cols], r*cols); err != nil {
@@ -114,33 +131,51 @@ func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	return nil
 }
 
-// lowRank reserves the transposed matrix of a tensor [in, out], padded with zeros to
-// whole blocks, and adds the task that fills it.
-func (l *loader) lowRank(name string, in, out int) *kernel.Matrix {
-	rows, cols := padded(out), padded(in)
+// A part is a low-rank matrix [in, out] in a tensor of so many values: its first
+// value, and how many are between rows.
+type part struct{ in, out, first, stride, of int }
+
+// partOf is matrix i of a stack's tensor: [n, in, out], or [in, n·out] where all of
+// them read the same.
+func partOf(spec rwkv.TensorSpec, s rwkv.Shape, i int) part {
+	sizes := spec.Sizes(s)
+	if spec.Kind == rwkv.LowRanks {
+		return part{in: sizes[1], out: sizes[2], first: i * sizes[1] * sizes[2], stride: sizes[2], of: spec.Len(s)}
+	}
+	out := sizes[1] / len(stack{})
+	return part{in: sizes[0], out: out, first: i * out, stride: sizes[1], of: spec.Len(s)}
+}
+
+// column is output o of the matrix as a row.
+func (p part) column(row, values []float32, o int) {
+	for k := range row {
+		row[k] = values[p.first+k*p.stride+o]
+	}
+}
+
+// lowRank reserves the transposed matrix of a part of a tensor, and adds the task that
+// fills it.
+func (l *loader) lowRank(name string, p part) *kernel.Matrix {
 	if l.err != nil {
 		return nil
 	}
-	stored, err := l.src.sized(name, in*out)
+	stored, err := l.src.sized(name, p.of)
 	if err != nil {
 		l.err = err
 		return nil
 	}
-	t, m := l.reserve(name, lowRankType(l.typ, typeOf(stored.dtype)), rows, cols, in*out)
+	t, m := l.reserve(name, lowRankType(l.typ, typeOf(stored.dtype)), p.out, p.in, p.of)
 	if m == nil {
 		return nil
 	}
-	l.addTask(task{weights: in * out, buf: in*out + cols, run: func(buf []float32) error {
-		row, whole := buf[:cols], buf[cols:cols+in*out]
+	l.addTask(task{weights: p.in * p.out, buf: p.of + p.in, run: func(buf []float32) error {
+		row, whole := buf[:p.in], buf[p.in:p.in+p.of]
 		if err := t.read(whole, 0); err != nil {
 			return err
 		}
-		clear(row)
-		for r := range out {
-			for k := range in {
-				row[k] = whole[k*out+r]
-			}
-			m.SetRow(r, row)
+		for o := range p.out {
+			p.column(row, whole, o)
+			m.SetRow(o, row)
 		}
 		return nil
 	}})

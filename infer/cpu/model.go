@@ -34,10 +34,14 @@ type norm struct{ weight, bias []float32 }
 
 // A lowRank is the branch bias + act(x·down)·up.
 type lowRank struct {
-	down *kernel.Matrix // [R, C], R is a rank padded to whole blocks
+	down *kernel.Matrix // [R, C]
 	up   *kernel.Matrix // [C, R]
 	bias []float32      // [C]
 }
+
+// A stack is the low-rank matrices of RWKV-6's token shift, which a file holds in one
+// tensor: for w, k, v, r and g.
+type stack [5]*kernel.Matrix
 
 // everyStepBytes is what a step reads of the layers' weights, whatever its
 // tokens: all but the FFN's second matrices.
@@ -45,8 +49,15 @@ func (m *model) everyStepBytes() int64 {
 	n := int64(0)
 	for _, l := range m.layers {
 		for name, p := range l.places() {
-			if w, ok := p.(**kernel.Matrix); ok && *w != nil && name != ffnValueName {
-				n += (*w).Bytes()
+			switch w := p.(type) {
+			case **kernel.Matrix:
+				if *w != nil && name != ffnValueName {
+					n += (*w).Bytes()
+				}
+			case *stack:
+				for _, m := range w {
+					n += m.Bytes()
+				}
 			}
 		}
 	}

@@ -34,16 +34,23 @@ func parseWeights(s string, auto kernel.Type) (kernel.Type, error) {
 	return 0, fmt.Errorf("weights %q: use auto, fp32, fp16, bf16 or int8", s)
 }
 
-// typeOf is the weight type that holds a stored type exactly.
+// typeOf is the weight type for a stored type: the one that holds it exactly, or fp16
+// for the packed types of GGUF files. Their values are steps of fp16 scales, and fp16
+// rounds them by less than a thousandth of a step; fp32 would take twice the memory.
 func typeOf(t checkpoint.DType) kernel.Type {
 	switch t {
 	case checkpoint.F16:
 		return kernel.F16
 	case checkpoint.BF16:
 		return kernel.BF16
-	case checkpoint.Q8:
+	case checkpoint.Q8, checkpoint.Q8_0:
 		return kernel.Q8
+	case checkpoint.F32, checkpoint.F64:
+		return kernel.F32
 	default:
+		if t.Packed() {
+			return kernel.F16
+		}
 		return kernel.F32
 	}
 }

@@ -31,6 +31,11 @@ func (m *variantMaker) replace(tensors map[string][]float32) {
 			}
 		case **kernel.Matrix:
 			m.weight(p, specs[name], v)
+		case *stack:
+			for i := range p {
+				from := partOf(specs[name], m.v.shape, i)
+				m.replaceMatrix(&p[i], func(row []float32, o int) { from.column(row, v, o) })
+			}
 		default:
 			m.err = fmt.Errorf("tensor %s: nothing in the model to replace", name)
 		}
@@ -54,13 +59,8 @@ func (m *variantMaker) weight(p **kernel.Matrix, spec rwkv.TensorSpec, v []float
 		m.replaceMatrix(p, func(row []float32, o int) { copy(row, v[o*cols:(o+1)*cols]) })
 		return
 	}
-	sizes := spec.Sizes(m.v.shape)
-	in, out := sizes[0], sizes[1]
-	m.replaceMatrix(p, func(row []float32, o int) {
-		for i := 0; i < in && o < out; i++ {
-			row[i] = v[i*out+o]
-		}
-	})
+	from := part{stride: spec.Sizes(m.v.shape)[1]}
+	m.replaceMatrix(p, func(row []float32, o int) { from.column(row, v, o) })
 }
 
 // replaceMatrix puts a matrix of the variant's own in the place of one of the model's,

@@ -14,8 +14,8 @@ type tensor struct {
 	dtype checkpoint.DType
 	// read converts values [off, off+len(dst)), in row-major order, to dst.
 	read func(dst []float32, off int) error
-	// blocks are the raw int8 blocks of a tensor stored that way.
-	blocks func() (values []int8, scales []uint16, ok bool)
+	// blocks calls use with the raw int8 blocks of a tensor stored that way.
+	blocks func(off, n int, use func(values []int8, scales []uint16)) (ok bool, err error)
 }
 
 // len is the number of values.
@@ -37,7 +37,7 @@ func fileSource(f *checkpoint.File) source {
 		if !ok {
 			return tensor{}, fmt.Errorf("tensor %s: missing", name)
 		}
-		return tensor{name: name, shape: t.Shape, dtype: t.DType, read: t.Float32, blocks: t.Q8}, nil
+		return tensor{name: name, shape: t.Shape, dtype: t.DType, read: t.Float32, blocks: t.Blocks}, nil
 	}
 }
 

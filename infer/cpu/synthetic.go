@@ -2,6 +2,7 @@ package cpu
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
 	"rookery/infer/checkpoint"
@@ -23,6 +24,15 @@ const (
 type distribution struct {
 	mid, half float32
 	ramp      bool
+}
+
+// weights are what tensors are like, by name.
+type weights map[string]distribution
+
+// with are both.
+func (w weights) with(more weights) weights {
+	maps.Copy(w, more)
+	return w
 }
 
 // spread is a uniform distribution with a standard deviation. Sums over a row of such
@@ -55,7 +65,7 @@ func syntheticSource(s rwkv.Shape, seed uint64) source {
 			dist.fill(dst, off, n, base)
 			return nil
 		}
-		t.blocks = func() ([]int8, []uint16, bool) { return nil, nil, false }
+		t.blocks = func(_, _ int, _ func([]int8, []uint16)) (bool, error) { return false, nil }
 		tensors[name] = t
 	}
 	return func(name string) (tensor, error) {
@@ -123,6 +133,15 @@ func modelWeights(s rwkv.Shape) map[string]distribution {
 		"ln_out.bias":         spread(0, 0.05),
 		"head.weight":         scaled(3, s.Embed),
 	}
+}
+
+// sparseKey is for the FFN's first matrix. The mean of its input is ln2's constant
+// bias, also after the token shift. The mean of the weights makes of it an offset of
+// every activation, above which 10 % of them are positive.
+func sparseKey(s rwkv.Shape) distribution {
+	const sigma = 0.5
+	mean := -normal90 * sigma / (float64(s.Embed) * syntheticLN2Bias)
+	return spread(mean, sigma/math.Sqrt(float64(s.Embed)))
 }
 
 // around1 is the distribution of the gains of norms.

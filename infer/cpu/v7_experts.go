@@ -13,12 +13,13 @@ import (
 // experts is a mixture of LoRA experts on a layer's channel mix.
 type experts struct {
 	active     int
+	strength   float32
 	router     []float32 // [n-1, C]; the first expert has the score 0
 	key, value []*delta  // nil: the expert changes nothing
 }
 
 func (m *variantMaker) addExperts(i int, e *adapter.Experts) {
-	out := &experts{active: e.Active, router: e.Router}
+	out := &experts{active: e.Active, strength: e.Strength, router: e.Router}
 	for _, side := range []struct {
 		from []*adapter.Delta
 		to   *[]*delta
@@ -99,6 +100,8 @@ func (r *v7) haveExperts() bool {
 // for the groups with experts:
 //
 //	hidden = Σ_e γ_e h_e,  h_e = relu²(hidden + Key_e z);  out = Σ_e γ_e Value_e h_e
+//
+// of which a strength below 1 takes a part, and the rest from the model's own.
 func (r *v7) runExperts() {
 	if !r.haveExperts() {
 		return
@@ -238,9 +241,22 @@ func (r *v7) settleTokens(chunk int) {
 	b := r.mole
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
-		if r.expertsOf(t) != nil {
-			copy(r.act.hidden.Row(t), b.sum.Row(t))
-			r.path.Add(r.act.x.Row(t), b.out.Row(t))
+		e := r.expertsOf(t)
+		if e == nil {
+			continue
 		}
+		h := r.act.hidden.Row(t)
+		if k := e.strength; k == 1 {
+			copy(h, b.sum.Row(t))
+		} else {
+			r.path.SquaredReLU(h, h)
+			for i, v := range b.sum.Row(t) {
+				h[i] += k * (v - h[i])
+			}
+			for i := range b.out.Row(t) {
+				b.out.Row(t)[i] *= k
+			}
+		}
+		r.path.Add(r.act.x.Row(t), b.out.Row(t))
 	}
 }

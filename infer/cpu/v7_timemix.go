@@ -5,9 +5,6 @@ import (
 	"rookery/infer/cpu/kernel"
 )
 
-// normEps is the epsilon of all layer norms but that of the heads.
-const normEps = 1e-5
-
 // runTimeMix adds the attention of the current layer to the residual stream:
 //
 //	xn = LN(x; ln1);  x• = xn + (prev-xn)⊙mix•
@@ -16,22 +13,18 @@ const normEps = 1e-5
 //	x += Wo·y
 func (r *v7) runTimeMix() {
 	a := &r.act
-	r.eachToken(r.regions.norm1)
+	r.eachToken(r.bodies.norm1)
 	r.eachToken(r.regions.shiftAtt)
-	for _, s := range r.spans {
-		copy(r.stateOf(s.state).att, a.xn.Row(s.last-1))
-	}
+	r.keepAttShift()
 	r.projectInputs()
 	r.headMixes = r.headMixes[:0]
 	for i := range r.groups {
 		r.headMixes = append(r.headMixes, r.kernelMix(&v7Of(r.groups[i].layers[r.layer]).att))
 	}
 	r.pool.Run(len(r.spans)*r.model.shape.Heads, r.regions.runHeads)
-	if r.layer == len(r.model.layers)-1 {
-		r.keepLast(a.xr)
-	}
+	r.finishHeads(a.xr)
 	r.reshapeInputs(reshape{adapter.Output, a.xr})
-	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.output }, a.xr, a.xn, r.regions.residual)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7Of(l).att.output }, a.xr, a.xn, r.bodies.residual)
 	r.queueDown(adapter.Output, a.xr)
 	r.runQueue()
 	r.queueUp(adapter.Output, a.x)
@@ -80,17 +73,6 @@ func (r *v7) projectInputs() {
 	r.runQueue()
 }
 
-func (r *v7) normAtt(chunk int) { r.normTokens(chunk, func(l *v7Layer) *norm { return &l.ln1 }) }
-
-// normTokens sets xn = LN(x) for a chunk of tokens.
-func (r *v7) normTokens(chunk int, of func(*v7Layer) *norm) {
-	lo, hi := r.chunk(chunk)
-	for t := lo; t < hi; t++ {
-		ln := of(r.layerOf(t))
-		r.path.LayerNorm(r.act.xn.Row(t), r.act.x.Row(t), ln.weight, ln.bias, normEps)
-	}
-}
-
 // shiftAtt makes the six shifted inputs for a chunk of tokens.
 func (r *v7) shiftAtt(chunk int) {
 	a := &r.act
@@ -110,29 +92,13 @@ func (r *v7) shiftAtt(chunk int) {
 	}
 }
 
-// previous is what the token shift of token t reads: the token before it in its row, or
-// the state.
-func (r *v7) previous(t int) layerState {
-	s := &r.spans[r.owner[t]]
-	if t == s.first {
-		return r.stateOf(s.state)
-	}
-	before := r.act.xn.Row(t - 1)
-	return layerState{att: before, ffn: before}
-}
-
 // runHeads takes one row's tokens through one head.
 func (r *v7) runHeads(i int) {
 	a, shape := &r.act, r.model.shape
 	s, head := &r.spans[i/shape.Heads], i%shape.Heads
 	state := r.stateOf(s.state).head(head, shape.HeadSize)
 	r.path.RunHead(&r.headMixes[s.group], head, s.first, s.last, state)
-	if !a.xr.Quantised() {
-		return
-	}
-	for t := s.first; t < s.last; t++ {
-		r.path.Quantise(a.xr, t, head*shape.HeadSize, (head+1)*shape.HeadSize)
-	}
+	r.quantiseHead(a.xr, head, s)
 }
 
 // kernelMix is the current layer of a variant for the kernels. The low-rank branches
@@ -165,12 +131,5 @@ func (r *v7) sigmoidGate(lo, hi int) {
 	for t := range r.tokens {
 		v := r.act.gate.Row(t)[lo:hi]
 		r.path.Sigmoid(v, v)
-	}
-}
-
-// addResidual adds a block's output to the residual stream.
-func (r *v7) addResidual(lo, hi int) {
-	for t := range r.tokens {
-		r.path.Add(r.act.x.Row(t)[lo:hi], r.act.xn.Row(t)[lo:hi])
 	}
 }

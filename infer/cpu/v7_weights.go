@@ -9,11 +9,6 @@ import (
 // v7Weights are what synthetic weights of a layer are like.
 func v7Weights(s rwkv.Shape) map[string]distribution {
 	residual := 1 / math.Sqrt(2*float64(s.Layers))
-	// The mean of the FFN's input is ln2's constant bias, also after the token shift.
-	// With keyMean in the key's weights it becomes an offset of every activation,
-	// above which 10 % of them are positive.
-	const sigma = 0.5
-	keyMean := -normal90 * sigma / (float64(s.Embed) * syntheticLN2Bias)
 	shift, ffnShift := between(0, 0.6), between(0, 0.3)
 	return map[string]distribution{
 		"ln1.weight": around1,
@@ -48,7 +43,7 @@ func v7Weights(s rwkv.Shape) map[string]distribution {
 		"att.ln_x.bias":         spread(0, 0.05),
 
 		"ffn.x_k":          ffnShift,
-		"ffn.key.weight":   spread(keyMean, sigma/math.Sqrt(float64(s.Embed))),
+		"ffn.key.weight":   sparseKey(s),
 		"ffn.value.weight": scaled(8*residual, s.FFN),
 	}
 }

@@ -83,6 +83,9 @@ func newVariant(base *model, a *adapter.Adapter, merged bool) (*variant, error) 
 			m.addExperts(i, l.Experts)
 		}
 	}
+	for _, l := range m.v.layers {
+		l.prepare(base.shape)
+	}
 	m.addHeadDelta(a.Head, merged)
 	if m.err != nil {
 		return nil, errors.Join(fmt.Errorf("adapter %s: %w", a.Name, m.err), m.v.arena.Close())
@@ -134,7 +137,7 @@ func (m *variantMaker) newMerged(w *kernel.Matrix, d *adapter.Delta) *kernel.Mat
 
 // newDelta brings a change into the form that the kernels run.
 func (m *variantMaker) newDelta(d *adapter.Delta) *delta {
-	out := &delta{gain: d.Gain}
+	out := &delta{gain: awayFromZero(d.Gain)}
 	rank := padded(d.Rank)
 	m.v.rank = max(m.v.rank, rank)
 	switch d.Form {
@@ -150,8 +153,12 @@ func (m *variantMaker) newDelta(d *adapter.Delta) *delta {
 		out.up = m.newFilled(d.Out, rank, func(row []float32, o int) { copy(row, d.Up[o*d.Rank:(o+1)*d.Rank]) })
 	default:
 		out.down = m.newFilled(rank, d.In, func(row []float32, i int) {
-			if i < d.Rank {
-				copy(row, d.Down[i*d.In:(i+1)*d.In])
+			if i >= d.Rank {
+				return
+			}
+			copy(row, d.Down[i*d.In:(i+1)*d.In])
+			for j, c := range d.Inner {
+				row[j] *= c / out.gain[j] // of the input that has the gain in it
 			}
 		})
 		out.up = m.newFilled(d.Out, rank, func(row []float32, o int) {
@@ -159,6 +166,19 @@ func (m *variantMaker) newDelta(d *adapter.Delta) *delta {
 				row[i] = d.Scale * v
 			}
 		})
+	}
+	return out
+}
+
+// awayFromZero are gains that can be divided by. Strengths above 1 can make them 0.
+func awayFromZero(gain []float32) []float32 {
+	const least = 1e-9
+	var out []float32
+	for _, g := range gain {
+		if g > -least && g < least {
+			g = least
+		}
+		out = append(out, g)
 	}
 	return out
 }

@@ -20,7 +20,12 @@ type version struct {
 
 // versions are those that the CPU runs.
 var versions = map[rwkv.Version]version{
-	rwkv.V7: {newV7Layer, newV7, v7Weights},
+	rwkv.V4:  {newV4Layer, newV4, v4Weights},
+	rwkv.V50: {newV5Layer, newV5, v5Weights},
+	rwkv.V51: {newV5Layer, newV5, v5Weights},
+	rwkv.V52: {newV5Layer, newV5, v5Weights},
+	rwkv.V6:  {newV6Layer, newV6, v6Weights},
+	rwkv.V7:  {newV7Layer, newV7, v7Weights},
 }
 
 // checkVersion says that the CPU does not run a model's version, or nil.
@@ -35,11 +40,20 @@ type layer interface {
 	places() places
 	// clone is a layer that shares the weights and can be given others.
 	clone() layer
+	base() *layerBase
+	// prepare computes what follows from the tensors, once these are there.
+	prepare(rwkv.Shape)
 }
 
 // places are pointers to where tensors are kept: a *[]float32 for a vector, a
-// **kernel.Matrix for any other.
+// *stack for several low-rank matrices, a **kernel.Matrix for any other.
 type places map[string]any
+
+// with are both.
+func (p places) with(more places) places {
+	maps.Copy(p, more)
+	return p
+}
 
 // A program runs the layers of one version, on the batch that a runner holds.
 type program interface {

@@ -26,6 +26,10 @@ func TestVersionsHaveAllTensors(t *testing.T) {
 					if spec.Kind == rwkv.Vector {
 						t.Errorf("%v: %s is kept as a matrix", v, spec.Name)
 					}
+				case *stack:
+					if spec.Kind != rwkv.LowRank && spec.Kind != rwkv.LowRanks {
+						t.Errorf("%v: %s is kept as low-rank matrices", v, spec.Name)
+					}
 				default:
 					t.Errorf("%v: there is no place for %s", v, spec.Name)
 				}
@@ -48,14 +52,21 @@ func TestCloneOfALayer(t *testing.T) {
 		base := run.layer()
 		own := base.clone()
 		for name, p := range own.places() {
-			if v, ok := p.(*[]float32); ok {
-				*v = []float32{1}
-			} else {
-				*p.(**kernel.Matrix) = new(kernel.Matrix)
+			switch p := p.(type) {
+			case *[]float32:
+				*p = []float32{1}
+			case *stack:
+				p[0] = new(kernel.Matrix)
+			case **kernel.Matrix:
+				*p = new(kernel.Matrix)
 			}
 			switch p := base.places()[name].(type) {
 			case *[]float32:
 				if *p != nil {
+					t.Errorf("%v: changing %s of a clone changed the layer", v, name)
+				}
+			case *stack:
+				if p[0] != nil {
 					t.Errorf("%v: changing %s of a clone changed the layer", v, name)
 				}
 			case **kernel.Matrix:

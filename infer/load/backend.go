@@ -64,6 +64,9 @@ func (s Spec) loadFile(ctx context.Context, f *checkpoint.File, shape rwkv.Shape
 		if err := checkMemory(f, shape, need, AvailableMemory()); err != nil {
 			return loaded{}, err
 		}
+		if line := widening(f, need); line != "" && s.Note != nil {
+			s.Note(line)
+		}
 		b, err := cpu.Load(ctx, f, shape, s.onCPU(progress))
 		return loaded{b, need.Weights}, err
 	})

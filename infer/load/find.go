@@ -26,7 +26,7 @@ type Found struct {
 	Memory  int64
 }
 
-// Find lists the .pth and .safetensors files of directories, in the order of
+// Find lists the .pth, .safetensors and .gguf files of directories, in the order of
 // the directories and then of names. Directories that do not exist have no
 // files. Find does not read the weights.
 func Find(dirs []string) ([]Found, error) {
@@ -50,7 +50,7 @@ func Find(dirs []string) ([]Found, error) {
 
 func isModelName(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
-	case ".pth", ".safetensors":
+	case ".pth", ".safetensors", ".gguf":
 		return true
 	}
 	return false
@@ -58,7 +58,7 @@ func isModelName(name string) bool {
 
 // inspect describes one file.
 func inspect(path string) Found {
-	out := Found{Path: path, Name: modelName(path)}
+	out := Found{Path: path, Name: ModelName(path)}
 	if info, err := os.Stat(path); err == nil {
 		out.Size = info.Size()
 	}
@@ -66,7 +66,7 @@ func inspect(path string) Found {
 }
 
 // Embedded describes the embedded model.
-func Embedded() Found { return Found{Name: modelName("")}.read() }
+func Embedded() Found { return Found{Name: ModelName("")}.read() }
 
 // read fills in what is in the file.
 func (out Found) read() Found {

@@ -27,7 +27,24 @@ func checkMemory(f *checkpoint.File, shape rwkv.Shape, need cpu.Estimate, availa
 		f.Path(), need.Weights, gigabytes(need.Bytes), gigabytes(available), wayOut)
 }
 
-func gigabytes(n int64) string { return fmt.Sprintf("%.1f GB", float64(n)/1e9) }
+// widening says what it costs to load a file of packed weights that are not run as
+// they are; it is empty for others.
+func widening(f *checkpoint.File, need cpu.Estimate) string {
+	types := f.PackedTypes()
+	if len(types) == 0 || need.Weights == "int8" {
+		return ""
+	}
+	return fmt.Sprintf("%s: its %s weights are widened to %s and take %s of memory instead of %s",
+		f.Path(), strings.Join(types, " and "), need.Weights, gigabytes(need.Bytes), gigabytes(f.Size()))
+}
+
+// gigabytes writes a size for people.
+func gigabytes(n int64) string {
+	if n < 1e8 {
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.1f GB", float64(n)/1e9)
+}
 
 // AvailableMemory is how many bytes of memory the system still has for programs, or 0
 // if it does not say.

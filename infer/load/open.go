@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -54,7 +55,7 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", f.Path(), err)
 	}
-	tok, err := chooseTokenizer(spec, f, shape)
+	tok, err := chooseTokenizer(ctx, spec, f, shape)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,14 +63,20 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 	if err != nil {
 		return nil, nil, err
 	}
+	weights := f.Fingerprint()
+	if weights == "" {
+		err = fmt.Errorf("%s: it cannot be read any more: another program has changed it", f.Path())
+		return nil, nil, errors.Join(err, out.backend.Close())
+	}
 	m = &infer.Model{
-		Name:  modelName(spec.Model),
+		Name:  ModelName(spec.Model),
 		Path:  spec.Model,
 		Shape: shape,
 		// With weights that are rounded to another type, a state would not go on bit
 		// for bit.
-		Fingerprint: f.Fingerprint() + "-" + out.width,
+		Fingerprint: weights + "-" + out.width,
 		Tokenizer:   tok,
+		Metadata:    f.Metadata(),
 	}
 	return m, out.backend, nil
 }
@@ -82,8 +89,8 @@ func openFile(path string) (*checkpoint.File, error) {
 	return checkpoint.Open(path)
 }
 
-// modelName is what a person calls a model.
-func modelName(path string) string {
+// ModelName is what a person calls a model.
+func ModelName(path string) string {
 	if path == "" {
 		return demo.Name
 	}

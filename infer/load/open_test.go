@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"rookery/infer"
@@ -128,6 +129,29 @@ func TestFingerprint(t *testing.T) {
 	}
 	if a.Fingerprint == other.Fingerprint {
 		t.Error("int8 and fp16 have the same fingerprint")
+	}
+}
+
+// Another program shortens the file while it is loaded.
+func TestShrinkingModelIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	model, vocab := filepath.Join(dir, "tiny.safetensors"), filepath.Join(dir, "vocab.txt")
+	if err := os.WriteFile(vocab, []byte(vocabText(40)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, weights := range []string{"fp32", "int8"} {
+		writeModel(t, model, tiny)
+		var once sync.Once
+		_, b, err := Open(t.Context(), Spec{Model: model, Backend: "cpu", Weights: weights, Vocab: vocab}, func(Progress) {
+			once.Do(func() {
+				if err := os.Truncate(model, 16<<10); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+		if b != nil || err == nil || !strings.Contains(err.Error(), "become shorter") || !strings.Contains(err.Error(), model) {
+			t.Errorf("%s: %v", weights, err)
+		}
 	}
 }
 

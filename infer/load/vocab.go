@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"rookery/infer/checkpoint"
 	"rookery/infer/rwkv"
 	"rookery/infer/tokenizer"
+	"rookery/untrusted"
 )
 
 // maxVocabBytes bounds a vocabulary file that is read; World's has 1.1 MB.
@@ -17,12 +19,12 @@ const maxVocabBytes = 64 << 20
 
 // chooseTokenizer uses, in this order: Spec.Vocab, the vocabulary in the model's file,
 // the known tokenizer for that number of rows, a vocabulary file beside the model.
-func chooseTokenizer(spec Spec, f *checkpoint.File, shape rwkv.Shape) (*tokenizer.Tokenizer, error) {
+func chooseTokenizer(ctx context.Context, spec Spec, f *checkpoint.File, shape rwkv.Shape) (*tokenizer.Tokenizer, error) {
 	if spec.Vocab != "" {
-		return readVocab(spec.Vocab, shape)
+		return readVocab(ctx, spec.Vocab, shape)
 	}
 	if data := f.Vocab(); data != nil {
-		t, err := tokenizer.Parse(modelName(spec.Model), data)
+		t, err := tokenizer.Parse(ModelName(spec.Model), data)
 		if err != nil {
 			return nil, fmt.Errorf("%s: the vocabulary that it carries: %w", f.Path(), err)
 		}
@@ -33,25 +35,27 @@ func chooseTokenizer(spec Spec, f *checkpoint.File, shape rwkv.Shape) (*tokenize
 		return t, nil
 	}
 	if spec.Model != "" {
-		if t := vocabBeside(spec.Model, shape); t != nil {
+		if t := vocabBeside(ctx, spec.Model, shape); t != nil {
 			return t, nil
 		}
 	}
 	return nil, fmt.Errorf("%s: %w", f.Path(), unknown)
 }
 
+// ReadVocab reads the bytes of a vocabulary file.
+func ReadVocab(ctx context.Context, path string) ([]byte, error) {
+	data, err := untrusted.Read(ctx, path, maxVocabBytes)
+	if err != nil {
+		return nil, fmt.Errorf("reading the vocabulary: %w", err)
+	}
+	return data, nil
+}
+
 // readVocab reads a vocabulary file and checks that the model can use it.
-func readVocab(path string, shape rwkv.Shape) (*tokenizer.Tokenizer, error) {
-	info, err := os.Stat(path)
+func readVocab(ctx context.Context, path string, shape rwkv.Shape) (*tokenizer.Tokenizer, error) {
+	data, err := ReadVocab(ctx, path)
 	if err != nil {
-		return nil, fmt.Errorf("vocabulary: %w", err)
-	}
-	if info.Size() > maxVocabBytes {
-		return nil, fmt.Errorf("vocabulary %s: %d MB is more than a vocabulary has", path, info.Size()>>20)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("vocabulary: %w", err)
+		return nil, err
 	}
 	t, err := tokenizer.Parse(filepath.Base(path), data)
 	if err != nil {
@@ -72,22 +76,29 @@ func fits(t *tokenizer.Tokenizer, shape rwkv.Shape) error {
 	return nil
 }
 
-// vocabBeside looks for a vocabulary in the model's directory: a text file
+// isVocabName says whether a file may be a vocabulary: a text file, or the JSON file of
+// a tokenizer.
+func isVocabName(name string) bool {
+	ext := filepath.Ext(name)
+	return ext == ".txt" || ext == ".json" && strings.Contains(name, "tokenizer")
+}
+
+// vocabBeside looks for a vocabulary in the model's directory: a file
 // that reads as one and fits, those with "vocab" in their names first.
-func vocabBeside(model string, shape rwkv.Shape) *tokenizer.Tokenizer {
+func vocabBeside(ctx context.Context, model string, shape rwkv.Shape) *tokenizer.Tokenizer {
 	entries, err := os.ReadDir(filepath.Dir(model))
 	if err != nil {
 		return nil // the caller says that there is no vocabulary
 	}
 	var names []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && strings.EqualFold(filepath.Ext(e.Name()), ".txt") {
+		if e.Type().IsRegular() && isVocabName(strings.ToLower(e.Name())) {
 			names = append(names, e.Name())
 		}
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return vocabRank(a) - vocabRank(b) })
 	for _, name := range names {
-		if t, err := readVocab(filepath.Join(filepath.Dir(model), name), shape); err == nil {
+		if t, err := readVocab(ctx, filepath.Join(filepath.Dir(model), name), shape); err == nil {
 			return t
 		}
 	}

@@ -105,7 +105,7 @@ func (b *Backend) sendAdapter(id int32, a *adapter.Adapter) error {
 // whose first one reads the product's input as it is: y = W x' + up·down·x.
 //
 //	LoRA, PiSSA  s B, A
-//	DoRA         s B, A c
+//	DoRA         s B, A c; the gain of W's own input goes to the device apart
 //	DiSHA        Dᵀ, and ones that add the pieces of x up
 //	BAT          ones that repeat, and the blocks side by side
 func narrow(d *adapter.Delta) (down, up []float32) {
@@ -133,10 +133,10 @@ func narrow(d *adapter.Delta) (down, up []float32) {
 	for i, v := range d.Up {
 		up[i] = d.Scale * v
 	}
-	if d.Gain != nil {
+	if d.Inner != nil {
 		down = slices.Clone(down)
 		for i := range down {
-			down[i] *= d.Gain[i%d.In]
+			down[i] *= d.Inner[i%d.In]
 		}
 	}
 	return down, up

@@ -27,7 +27,7 @@ func tiny(form adapter.Form, seed float32) *adapter.Adapter {
 	case adapter.BAT:
 		d.Blocks, d.Up = fill(2*s.Embed), nil
 	case adapter.DoRA:
-		d.Gain = fill(s.Embed)
+		d.Gain, d.Inner = fill(s.Embed), fill(2 * s.Embed)[s.Embed:]
 		fallthrough
 	default:
 		d.Down = fill(2 * s.Embed)

@@ -39,8 +39,10 @@ func randomAdapter(s rwkv.Shape, form adapter.Form, rank int, seed uint64) *adap
 			return d
 		case adapter.DoRA:
 			d.Gain = values(in, 0.3)
+			d.Inner = values(in, 0.3)
 			for i := range d.Gain {
 				d.Gain[i]++
+				d.Inner[i]++
 			}
 		}
 		d.Scale = 0.5

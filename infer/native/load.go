@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"unsafe"
 
@@ -19,6 +17,9 @@ import (
 // recognised as. The file may be closed afterwards. When ctx is done, Load
 // gives up and returns its cause.
 func (l *Library) Load(ctx context.Context, f *checkpoint.File, shape rwkv.Shape, o Options) (*Backend, error) {
+	if err := checkVersion(shape); err != nil {
+		return nil, fmt.Errorf("load %s: %w", f.Path(), err)
+	}
 	tensors, err := fileTensors(f, shape)
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func (l *Library) Generate(ctx context.Context, shape rwkv.Shape, values func(na
 
 // load opens an engine and fills it.
 func (l *Library) load(ctx context.Context, tensors []tensor, shape rwkv.Shape, o Options) (b *Backend, err error) {
-	if err := shape.CheckRunnable("a GPU", slices.Sorted(maps.Keys(versions))); err != nil {
+	if err := checkVersion(shape); err != nil {
 		return nil, err
 	}
 	if err := context.Cause(ctx); err != nil {
@@ -156,12 +157,9 @@ func (b *Backend) fill(ctx context.Context, tensors []tensor, progress func(done
 
 // send copies one tensor.
 func (b *Backend) send(stage *stager, t *tensor) error {
-	data, dtype := t.raw, t.dtype
-	if data == nil {
-		var err error
-		if data, dtype, err = stage.convert(t); err != nil {
-			return err
-		}
+	data, dtype, err := stage.stage(t)
+	if err != nil {
+		return err
 	}
 	if len(data) == 0 {
 		return fmt.Errorf("tensor %s: it is empty", t.name)

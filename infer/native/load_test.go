@@ -269,6 +269,21 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
+// Another program shortens the file while it is copied to the device.
+func TestLoadOfAShrinkingFile(t *testing.T) {
+	l := openFake(t)
+	path := smallModel(t)
+	calls := 0
+	_, err := l.Load(t.Context(), openModel(t, path), small, Options{Slots: 2, Progress: func(_, _ int64) {
+		if calls++; calls == 1 {
+			if err := os.Truncate(path, 4096); err != nil {
+				t.Error(err)
+			}
+		}
+	}})
+	wantError(t, err, path, "become shorter")
+}
+
 func TestLoadCancelled(t *testing.T) {
 	l := openFake(t)
 	f := openModel(t, smallModel(t))

@@ -78,4 +78,7 @@ func parseState(s string) (int32, error) {
 	return 0, fmt.Errorf("state %q: use fp32 or fp16", s)
 }
 
+// typeSizes are in bytes.
+var typeSizes = map[int32]int{typeF32: 4, typeF16: 2, typeBF16: 2}
+
 var typeNames = map[int32]string{typeF32: "fp32", typeF16: "fp16", typeBF16: "bf16"}

@@ -15,9 +15,11 @@ import (
 type tensor struct {
 	name  string
 	dims  []int
-	dtype int32  // the library's
-	raw   []byte // the values, where they lie in memory in that type; else nil
-	// read converts values off and following to dst, where raw is nil.
+	dtype int32 // the library's
+	// stored copies bytes of the values, where the file has them in that type; else it
+	// is nil. The library gets a copy, because a fault in it would end the program.
+	stored func(dst []byte, off int64) error
+	// read converts values off and following to dst, where stored is nil.
 	read     func(dst []float32, off int) error
 	prefetch func() // may be nil
 }
@@ -35,7 +37,10 @@ func (t *tensor) len() int {
 // it is read from beginning to end.
 func fileTensors(f *checkpoint.File, s rwkv.Shape) ([]tensor, error) {
 	needed := map[string]bool{}
-	for name := range s.Tensors() {
+	for name, spec := range s.Tensors() {
+		if _, ok := f.Tensor(name); !ok && spec.Log != "" {
+			name = spec.LogName(name)
+		}
 		needed[name] = true
 	}
 	var out []tensor
@@ -59,8 +64,8 @@ var fileTypes = map[checkpoint.DType]int32{checkpoint.F32: typeF32, checkpoint.F
 func fileTensor(t *checkpoint.Tensor) tensor {
 	out := tensor{name: t.Name, dims: t.Shape, dtype: typeF32, read: t.Float32, prefetch: t.Prefetch}
 	if dtype, ok := fileTypes[t.DType]; ok {
-		if raw, ok := t.Raw(); ok {
-			out.dtype, out.raw = dtype, raw
+		if t.Plain() {
+			out.dtype, out.stored = dtype, t.ReadStored
 		}
 	}
 	if t.DType == checkpoint.Q8 {
@@ -91,17 +96,25 @@ func generatedTensors(s rwkv.Shape, values func(name string, dst []float32, off 
 // pieceLen is how many values a goroutine converts at a time.
 const pieceLen = 1 << 16
 
-// A stager converts tensors on all processors, into a buffer that is as large
-// as the largest of them and used for all.
+// A stager copies and converts tensors on all processors, into a buffer that is as
+// large as the largest of them and used for all.
 type stager struct {
+	bytes  []byte
 	floats []float32
 	halves []uint16
 }
 
-// convert returns the values of a tensor in its type, fp32 or fp16. They are
-// valid until the next call.
-func (s *stager) convert(t *tensor) ([]byte, int32, error) {
+// stage returns the values of a tensor and their type. They are valid until the next
+// call.
+func (s *stager) stage(t *tensor) ([]byte, int32, error) {
 	n := t.len()
+	if t.stored != nil {
+		s.bytes = grown(s.bytes, n*typeSizes[t.dtype])
+		err := inPieces(len(s.bytes), func() func(lo, hi int) error {
+			return func(lo, hi int) error { return t.stored(s.bytes[lo:hi], int64(lo)) }
+		})
+		return s.bytes, t.dtype, err
+	}
 	if t.dtype != typeF16 {
 		s.floats = grown(s.floats, n)
 		err := inPieces(n, func() func(lo, hi int) error {

@@ -7,6 +7,6 @@ var v7 = version{
 	number: 70,
 	targets: map[adapter.Target]int32{
 		adapter.Receptance: 0, adapter.Key: 1, adapter.Value: 2, adapter.Output: 3,
-		adapter.FFNKey: 4, adapter.FFNValue: 5, adapter.Head: 6,
+		adapter.FFNKey: 4, adapter.FFNValue: 5, adapter.Head: 8,
 	},
 }

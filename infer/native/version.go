@@ -1,6 +1,9 @@
 package native
 
 import (
+	"maps"
+	"slices"
+
 	"rookery/infer/adapter"
 	"rookery/infer/rwkv"
 )
@@ -14,7 +17,7 @@ type version struct {
 }
 
 // versions are those that the library runs.
-var versions = map[rwkv.Version]version{rwkv.V6: v6, rwkv.V7: v7}
+var versions = map[rwkv.Version]version{rwkv.V4: v4, rwkv.V50: v50, rwkv.V51: v51, rwkv.V52: v52, rwkv.V6: v6, rwkv.V7: v7}
 
 // shapeOf is a model's shape in the form of the library.
 func shapeOf(s rwkv.Shape) shape {
@@ -27,4 +30,9 @@ func shapeOf(s rwkv.Shape) shape {
 		out.ranks[i] = int32(r)
 	}
 	return out
+}
+
+// checkVersion says that a GPU does not run a model's version, or nil.
+func checkVersion(s rwkv.Shape) error {
+	return s.CheckRunnable("a GPU", slices.Sorted(maps.Keys(versions)))
 }

@@ -45,7 +45,7 @@ func Detect(src Source) (Shape, error) {
 	case shape.arch() != nil:
 		return shape, s.validate(shape)
 	case shape.Version == Unknown:
-		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name a .pth or .safetensors file of " + Names(Runnable())}
+		return shape, &NotModelError{What: "a file without the tensors of any RWKV version", Remedy: "name a .pth, .safetensors or .gguf file of " + Names(Runnable())}
 	}
 	return shape, shape.CheckRunnable("", Runnable())
 }
@@ -137,19 +137,7 @@ func (s *survey) version() Version {
 			return v
 		}
 	}
-	switch {
-	case s.hasPart(".att.time_maa_"):
-		return V6
-	case !s.has("att.time_decay") || !s.has("att.key.weight"):
-		return Unknown
-	case !s.has("att.ln_x.weight"):
-		return V4
-	case !s.has("att.gate.weight"):
-		return V50
-	case len(s.dims("att.time_decay")) < 2:
-		return V51
-	}
-	return V52
+	return Unknown
 }
 
 // relative names architectures that share tensors with a version and compute
@@ -157,6 +145,8 @@ func (s *survey) version() Version {
 func (s *survey) relative() string {
 	swiglu := s.has("ffn.down.weight")
 	switch {
+	case s.hasPart("rosa"):
+		return "RWKV-8 (ROSA)"
 	case swiglu && s.has("att.x_a"):
 		return "ARWKV (xa070), a SwiGLU relative of RWKV-7"
 	case swiglu && s.has("att.k0"):
@@ -173,8 +163,8 @@ func (s *survey) relative() string {
 		return "RWKV-7b, RWKV-7 with DeepEmbed and attention"
 	case s.hasPart(".ffn.s_emb"):
 		return "RWKV-7a, RWKV-7 with DeepEmbed"
-	case s.has("att.r_k") && s.has("att.time_state"):
-		return "RWKV-7 with a tuned initial state merged into the model (time_state)"
+	case s.has("att.time_state"):
+		return "a model with a tuned initial state merged into it (time_state)"
 	}
 	return ""
 }
@@ -190,23 +180,25 @@ func (s *survey) shape(v Version) Shape {
 	}
 	if a := out.arch(); a != nil {
 		a.complete(s, &out)
-	} else {
-		s.foreignHeads(&out)
 	}
 	return out
 }
 
-// foreignHeads reads the heads of a version that cannot be run.
-func (s *survey) foreignHeads(out *Shape) {
-	name := "att.time_decay"
-	if out.Version == V6 {
-		name = "att.time_faaaa"
+// embed is the number of channels, or 0.
+func (s *survey) embed() int {
+	if d, ok := s.src.Dims("emb.weight"); ok && len(d) == 2 {
+		return d[1]
 	}
-	switch d := s.dims(name); {
-	case len(d) == 2 && (out.Version == V52 || out.Version == V6):
+	return 0
+}
+
+// heads reads the heads from a tensor [heads, head size] of layer 0.
+func (s *survey) heads(suffix string, out *Shape) {
+	switch d := s.dims(suffix); len(d) {
+	case 2:
 		out.Heads, out.HeadSize = d[0], d[1]
-	case len(d) == 1 && d[0] > 0 && (out.Version == V50 || out.Version == V51):
-		out.Heads, out.HeadSize = d[0], out.Embed/d[0]
+	case 1: // a single head, its leading 1 removed
+		out.Heads, out.HeadSize = 1, d[0]
 	}
 }
 

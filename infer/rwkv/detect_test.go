@@ -33,7 +33,17 @@ var small = rwkv.Shape{
 	Ranks: rwkv.Ranks{16, 8, 24, 32},
 }
 
-// modelOf has the tensors of an RWKV-7 model.
+// others are shapes of the other versions that can be run.
+var others = []rwkv.Shape{
+	{Version: rwkv.V6, Layers: 3, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300, Ranks: rwkv.Ranks{8, 16}},
+	{Version: rwkv.V52, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300},
+	{Version: rwkv.V52, Layers: 2, Embed: 128, Heads: 1, HeadSize: 128, FFN: 448, Vocab: 300},
+	{Version: rwkv.V51, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300},
+	{Version: rwkv.V50, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300},
+	{Version: rwkv.V4, Layers: 2, Embed: 128, Heads: 128, HeadSize: 1, FFN: 512, Vocab: 300},
+}
+
+// modelOf has the tensors of a model.
 func modelOf(s rwkv.Shape) tensors {
 	out := tensors{}
 	for name, spec := range s.Tensors() {
@@ -53,6 +63,18 @@ func TestDetectV7(t *testing.T) {
 		got, err := rwkv.Detect(modelOf(shape))
 		if err != nil || got != shape {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, shape)
+		}
+	}
+}
+
+func TestDetectOthers(t *testing.T) {
+	for _, shape := range others {
+		if got, err := rwkv.Detect(modelOf(shape)); err != nil || got != shape {
+			t.Errorf("%+v, %v, want %+v", got, err, shape)
+		}
+		shape.Layers = 1
+		if got, err := rwkv.Detect(modelOf(shape)); err != nil || got != shape {
+			t.Errorf("one layer: %+v, %v, want %+v", got, err, shape)
 		}
 	}
 }
@@ -77,13 +99,15 @@ func TestDetectChecksEveryTensor(t *testing.T) {
 			t.Errorf("%s %s: more than one line: %q", name, what, err)
 		}
 	}
-	for name, spec := range small.Tensors() {
-		m := modelOf(small)
-		delete(m, name)
-		check("missing", name, m)
-		for _, dims := range [][]int{{}, {0}, {7}, append(spec.Sizes(small), 2), {0, 0}, {-1, -1}, {math.MaxInt, math.MaxInt}, make([]int, 3)} {
-			m[name] = dims
-			check(fmt.Sprint("of shape ", dims), name, m)
+	for _, shape := range append(others, small) {
+		for name, spec := range shape.Tensors() {
+			m := modelOf(shape)
+			delete(m, name)
+			check("missing", name, m)
+			for _, dims := range [][]int{{}, {0}, {7}, append(spec.Sizes(shape), 2), {0, 0}, {-1, -1}, {math.MaxInt, math.MaxInt}, make([]int, 3)} {
+				m[name] = dims
+				check(fmt.Sprint("of shape ", dims), name, m)
+			}
 		}
 	}
 }
@@ -133,47 +157,21 @@ func older(model map[string][]int, layer map[string][]int) tensors {
 	return m
 }
 
-func TestDetectOlderVersions(t *testing.T) {
-	base := rwkv.Shape{Layers: 2, Embed: 8, FFN: 28, Vocab: 50}
-	with := func(v rwkv.Version, heads, size int) rwkv.Shape {
-		s := base
-		s.Version, s.Heads, s.HeadSize = v, heads, size
-		return s
-	}
-	c := []int{8}
-	for _, x := range []struct {
-		layer map[string][]int
-		want  rwkv.Shape
-		says  string
-	}{
-		{
-			map[string][]int{"att.time_decay": c, "att.time_first": c, "att.key.weight": {8, 8}, "ffn.key.weight": {28, 8}},
-			with(rwkv.V4, 0, 0), "RWKV-4 (x040)",
-		},
-		{
-			map[string][]int{"att.time_decay": {2}, "att.time_first": {2}, "att.ln_x.weight": c, "att.key.weight": {8, 8}, "ffn.key.weight": {28, 8}},
-			with(rwkv.V50, 2, 4), "RWKV-5.0 (x050)",
-		},
-		{
-			map[string][]int{"att.time_decay": {2}, "att.gate.weight": {8, 8}, "att.ln_x.weight": c, "att.key.weight": {8, 8}, "ffn.key.weight": {28, 8}},
-			with(rwkv.V51, 2, 4), "RWKV-5.1 (x051)",
-		},
-		{
-			map[string][]int{"att.time_decay": {2, 4}, "att.gate.weight": {8, 8}, "att.ln_x.weight": c, "att.key.weight": {8, 8}, "ffn.key.weight": {28, 8}},
-			with(rwkv.V52, 2, 4), "RWKV-5.2 (x052)",
-		},
-		{
-			map[string][]int{"att.time_maa_x": c, "att.time_maa_w1": {8, 160}, "att.time_decay": c, "att.time_faaaa": {2, 4}, "ffn.key.weight": {28, 8}},
-			with(rwkv.V6, 2, 4), "RWKV-6 (x060)",
-		},
-	} {
-		got, err := rwkv.Detect(older(nil, x.layer))
-		var ue *rwkv.UnsupportedError
-		if !errors.As(err, &ue) || ue.Version != x.want.Version || !strings.Contains(err.Error(), x.says) {
-			t.Errorf("%s: %v", x.says, err)
+// Some files of RWKV-5 have the logarithm of time_faaaa, and decays of [heads, 1].
+func TestDetectLogarithms(t *testing.T) {
+	for _, shape := range others {
+		m := modelOf(shape)
+		for i := range shape.Layers {
+			if shape.Version >= rwkv.V50 && shape.Version <= rwkv.V52 {
+				m[rwkv.LayerName(i, "att.time_first")] = m[rwkv.LayerName(i, "att.time_faaaa")]
+				delete(m, rwkv.LayerName(i, "att.time_faaaa"))
+			}
+			if shape.Version == rwkv.V51 {
+				m[rwkv.LayerName(i, "att.time_decay")] = []int{shape.Heads, 1}
+			}
 		}
-		if got != x.want {
-			t.Errorf("%s: %+v, want %+v", x.says, got, x.want)
+		if got, err := rwkv.Detect(m); err != nil || got != shape {
+			t.Errorf("%+v, %v, want %+v", got, err, shape)
 		}
 	}
 }
@@ -183,6 +181,7 @@ func TestDetectRelatives(t *testing.T) {
 		"RWKV-7a":       {"ffn.s_emb.weight", "ffn.s1"},
 		"RWKV-7b":       {"ffn.s_emb.weight", "qkv.qq.weight"},
 		"initial state": {"att.time_state"},
+		"RWKV-8 (ROSA)": {"att.rosa_qkv.weight"},
 		"ARWKV":         {"ffn.down.weight"},
 	} {
 		m := modelOf(small)

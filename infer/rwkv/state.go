@@ -1,10 +1,14 @@
 package rwkv
 
+import "slices"
+
 // The names of the parts of a layer's state.
 const (
 	PartAttShift = "att shift" // [C]: the time mix's input for the last token
 	PartFFNShift = "ffn shift" // [C]: the channel mix's input for the last token
-	PartWKV      = "wkv"       // [H, N value rows, N key columns]
+	PartWKV      = "wkv"       // [H, N value rows, N key columns]; RWKV-4: the sums [C, 1, 1]
+	PartWeights  = "weights"   // [C] of RWKV-4: the sums of weights
+	PartExponent = "exponent"  // [C] of RWKV-4: the logarithm that both sums are divided by
 )
 
 // A StatePart is one array of a layer's state. In the canonical layout it is
@@ -61,9 +65,26 @@ func (s Shape) WKV(layer int) int {
 	return first
 }
 
+// SameState says whether states of two shapes have the same parts. A tuned state of
+// one then fits the other: its file does not say for which version it was trained.
+func (s Shape) SameState(other Shape) bool {
+	return s.Layers == other.Layers && slices.EqualFunc(s.StateParts(), other.StateParts(), func(a, b StatePart) bool {
+		return a.Name == b.Name && slices.Equal(a.Dims, b.Dims)
+	})
+}
+
 // TimeStateShape is the shape of a tuned initial state ("time_state"): a matrix
 // of size by size for each head of each layer. Its file does not say the
 // version; those with such states lay them out alike, so it is the newest.
 func TimeStateShape(layers, heads, size int) Shape {
 	return Shape{Version: Newest(), Layers: layers, Embed: heads * size, Heads: heads, HeadSize: size}
+}
+
+// headState is the state of a layer whose heads keep a matrix each.
+func headState(s Shape) []StatePart {
+	return []StatePart{
+		{PartAttShift, []int{s.Embed}},
+		{PartFFNShift, []int{s.Embed}},
+		{PartWKV, []int{s.Heads, s.HeadSize, s.HeadSize}},
+	}
 }

@@ -9,16 +9,22 @@ import (
 // A Dim is a size that the tensors of a model have in common.
 type Dim uint8
 
-// The dimensions, named as the fields of Shape. DimRank and following are
-// Ranks[0] and following.
+// The dimensions, named as the fields of Shape. DimMixes is the number of
+// token-shift mixes that RWKV-6 makes from one low-rank branch, DimMixRanks all
+// their ranks together. DimRank and following are Ranks[0] and following.
 const (
 	DimEmbed Dim = iota
 	DimHeads
 	DimHeadSize
 	DimFFN
 	DimVocab
+	DimMixes
+	DimMixRanks
 	DimRank
 )
+
+// mixes is DimMixes.
+const mixes = 5
 
 // A Kind says how a tensor is used, and so how it lies in memory.
 type Kind uint8
@@ -28,6 +34,7 @@ const (
 	Vector    Kind = iota // per channel, or per head and channel
 	Matrix                // y = W x, stored [out, in]; adapters can change it
 	LowRank               // y = x W, stored [in, out]
+	LowRanks              // several of them behind each other, [n, in, out]
 	Embedding             // looked up by row, [vocabulary, channel]
 )
 
@@ -39,6 +46,22 @@ type TensorSpec struct {
 	// NotFirst is set where layer 0 has no use for the tensor: it may be
 	// absent there, or present in any shape, and is not read.
 	NotFirst bool
+	// Log is the name under which some files have the logarithm of the tensor
+	// instead, like Name without "blocks.N."; empty: none do.
+	Log string
+}
+
+// LogName is the full name of the logarithm of a tensor with a full name.
+func (t TensorSpec) LogName(name string) string { return strings.TrimSuffix(name, t.Name) + t.Log }
+
+// outerTensors are those of every version.
+var outerTensors = []TensorSpec{
+	{Name: "emb.weight", Kind: Embedding, Dims: []Dim{DimVocab, DimEmbed}},
+	{Name: "blocks.0.ln0.weight", Dims: []Dim{DimEmbed}},
+	{Name: "blocks.0.ln0.bias", Dims: []Dim{DimEmbed}},
+	{Name: "ln_out.weight", Dims: []Dim{DimEmbed}},
+	{Name: "ln_out.bias", Dims: []Dim{DimEmbed}},
+	{Name: "head.weight", Kind: Matrix, Dims: []Dim{DimVocab, DimEmbed}},
 }
 
 // ModelTensors are the tensors outside the layers.
@@ -66,7 +89,10 @@ func (s Shape) Dim(d Dim) int {
 	if d >= DimRank {
 		return s.Ranks[d-DimRank]
 	}
-	return [DimRank]int{DimEmbed: s.Embed, DimHeads: s.Heads, DimHeadSize: s.HeadSize, DimFFN: s.FFN, DimVocab: s.Vocab}[d]
+	return [DimRank]int{
+		DimEmbed: s.Embed, DimHeads: s.Heads, DimHeadSize: s.HeadSize, DimFFN: s.FFN, DimVocab: s.Vocab,
+		DimMixes: mixes, DimMixRanks: mixes * s.Ranks[0],
+	}[d]
 }
 
 // Sizes are the dimensions of a tensor in a model of shape s.

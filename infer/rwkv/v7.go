@@ -17,12 +17,7 @@ func (v7) ranks() []string { return []string{"w", "a", "v", "g"} }
 func (v7) recognises(s *survey) bool { return s.has("att.r_k") || s.has("att.w0") }
 
 func (v7) complete(s *survey, out *Shape) {
-	switch d := s.dims("att.r_k"); len(d) {
-	case 2:
-		out.Heads, out.HeadSize = d[0], d[1]
-	case 1: // a single head, its leading 1 removed
-		out.Heads, out.HeadSize = 1, d[0]
-	}
+	s.heads("att.r_k", out)
 	// Layer 0 has no use for a value residual.
 	out.Ranks = Ranks{s.rank(0, "att.w1"), s.rank(0, "att.a1"), s.rank(1, "att.v1"), s.rank(0, "att.g1")}
 }
@@ -43,18 +38,9 @@ func (v7) sources(s Shape) []source {
 	return out
 }
 
-func (v7) modelTensors() []TensorSpec { return v7Model }
+func (v7) modelTensors() []TensorSpec { return outerTensors }
 
 func (v7) layerTensors() []TensorSpec { return v7Layer }
-
-var v7Model = []TensorSpec{
-	{Name: "emb.weight", Kind: Embedding, Dims: []Dim{DimVocab, DimEmbed}},
-	{Name: "blocks.0.ln0.weight", Dims: []Dim{DimEmbed}},
-	{Name: "blocks.0.ln0.bias", Dims: []Dim{DimEmbed}},
-	{Name: "ln_out.weight", Dims: []Dim{DimEmbed}},
-	{Name: "ln_out.bias", Dims: []Dim{DimEmbed}},
-	{Name: "head.weight", Kind: Matrix, Dims: []Dim{DimVocab, DimEmbed}},
-}
 
 var v7Layer = []TensorSpec{
 	{Name: "ln1.weight", Dims: []Dim{DimEmbed}},
@@ -92,13 +78,7 @@ var v7Layer = []TensorSpec{
 	{Name: "ffn.value.weight", Kind: Matrix, Dims: []Dim{DimEmbed, DimFFN}},
 }
 
-func (v7) state(s Shape) []StatePart {
-	return []StatePart{
-		{PartAttShift, []int{s.Embed}},
-		{PartFFNShift, []int{s.Embed}},
-		{PartWKV, []int{s.Heads, s.HeadSize, s.HeadSize}},
-	}
-}
+func (v7) state(s Shape) []StatePart { return headState(s) }
 
 func (v7) released() map[string]Shape {
 	of := func(layers, embed int, ranks Ranks) Shape {

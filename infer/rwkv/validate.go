@@ -20,10 +20,14 @@ func (s *survey) validate(shape Shape) error {
 		known[name] = true
 		want := spec.Sizes(shape)
 		got, ok := s.src.Dims(name)
+		if !ok && spec.Log != "" {
+			known[spec.LogName(name)] = true
+			got, ok = s.src.Dims(spec.LogName(name))
+		}
 		if !ok {
 			return shape.refuse(name, "it is missing")
 		}
-		if !slices.Equal(got, want) && !slices.Equal(got, squeezed(want)) {
+		if !slices.Equal(got, want) && !slices.Equal(squeezed(got), squeezed(want)) {
 			return shape.refuse(name, "its shape is %v, the rest of the model needs %v", got, want)
 		}
 	}
@@ -72,10 +76,7 @@ func (s Shape) refuse(tensor, format string, args ...any) error {
 	return &TensorError{Version: s.Version, Tensor: tensor, Problem: fmt.Sprintf(format, args...)}
 }
 
-// squeezed drops leading dimensions of 1, but not the last dimension.
+// squeezed drops dimensions of 1: files differ in them.
 func squeezed(dims []int) []int {
-	for len(dims) > 1 && dims[0] == 1 {
-		dims = dims[1:]
-	}
-	return dims
+	return slices.DeleteFunc(slices.Clone(dims), func(n int) bool { return n == 1 })
 }

@@ -26,11 +26,11 @@ var versions = [...]struct {
 	arch     architecture
 }{
 	Unknown: {name: "an unknown architecture"},
-	V4:      {name: "RWKV-4", id: "x040"},
-	V50:     {name: "RWKV-5.0", id: "x050"},
-	V51:     {name: "RWKV-5.1", id: "x051"},
-	V52:     {name: "RWKV-5.2", id: "x052"},
-	V6:      {name: "RWKV-6", id: "x060"},
+	V4:      {name: "RWKV-4", id: "x040", arch: v4{}},
+	V50:     {name: "RWKV-5.0", id: "x050", arch: v5{V50}},
+	V51:     {name: "RWKV-5.1", id: "x051", arch: v5{V51}},
+	V52:     {name: "RWKV-5.2", id: "x052", arch: v5{V52}},
+	V6:      {name: "RWKV-6", id: "x060", arch: v6{}},
 	V7:      {name: "RWKV-7", id: "x070", arch: v7{}},
 }
 
@@ -106,9 +106,20 @@ func Newest() Version {
 	return all[len(all)-1]
 }
 
-// Released are the shapes of the published models of the newest version, by
-// their size: "0.1b".
-func Released() map[string]Shape { return versions[Newest()].arch.released() }
+// Released are the shapes of published models: those of the newest version by their
+// size, "0.1b", and those of the others by version and size, "x060-1.6b".
+func Released() map[string]Shape {
+	out := map[string]Shape{}
+	for _, v := range Runnable() {
+		for size, shape := range versions[v].arch.released() {
+			if v != Newest() {
+				size = v.ID() + "-" + size
+			}
+			out[size] = shape
+		}
+	}
+	return out
+}
 
 // Names lists versions for people: "RWKV-6 (x060) and RWKV-7 (x070)".
 func Names(of []Version) string {

@@ -77,6 +77,7 @@ func (s *Sampler) Observe(token int32) {
 	if token < 0 || int(token) >= s.vocab {
 		return
 	}
+	s.Recall(token)
 	s.later = append(s.later, occurrence{token, s.effective.Decay, s.Weight(token)})
 	s.revision = s.revision.Then(token)
 	if len(s.later) >= s.most() {

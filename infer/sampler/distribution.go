@@ -14,10 +14,11 @@ type distribution struct {
 
 	// Kept are the ids with z > theta, and of those with z == theta the ones
 	// up to tieLast.
-	theta   float32
-	tieLast int32
-	shared  bool   // those with z == theta have not their own mass but tieMass
-	tieMass uint64 // see ModeRapid
+	theta    float32
+	tieLast  int32
+	filtered bool   // a filter took some of them away
+	shared   bool   // those with z == theta have not their own mass but tieMass
+	tieMass  uint64 // see ModeRapid
 
 	blocks bool   // the kept are in the blocks' masses, and not the candidates
 	total  uint64 // the mass of the kept ids
@@ -28,10 +29,15 @@ type distribution struct {
 const maxCandidates = 2048
 
 // prepare makes the distribution of the next draw from logits, which are of
-// tokens 0 to len(logits)-1. It needs effective parameters.
-func (w *scratch) prepare(logits []float32, p Params, seen counts) distribution {
+// tokens 0 to len(logits)-1.
+func (s *Sampler) prepare(w *scratch, logits []float32) distribution {
+	s.settle()
+	p := s.effective
 	w.load(logits)
-	w.change(len(logits), p, seen)
+	w.reweighed = s.allowed != nil
+	w.restrict(s.allowed)
+	w.change(len(logits), p, s.counts)
+	s.reweigh(w, len(logits))
 	d := distribution{scratch: w, scale: softmaxScale, theta: negInf, tieLast: math.MaxInt32}
 	if d.m = w.findBest(); d.m == negInf {
 		return d
@@ -42,13 +48,40 @@ func (w *scratch) prepare(logits []float32, p Params, seen counts) distribution 
 		d.keepFirst()
 	case p.Mode == ModeRapid:
 		d.scale = temperedScale(p.Temperature)
-		d.keep(d.truncateRapid(p))
+		many := d.truncateRapid(p)
+		d.filter(p, s.chance())
+		d.keep(many && !d.filtered)
 	default:
 		many := d.truncate(p)
+		d.filter(p, s.chance())
 		d.scale = temperedScale(p.Temperature)
-		d.keep(many)
+		d.keep(many && !d.filtered)
 	}
 	return d
+}
+
+// chance is a random number from 0 to below 1 for what a draw decides besides
+// the token, from a stream of its own.
+func (s *Sampler) chance() float64 { return float64(Random(^s.params.Seed, s.draws)>>11) / (1 << 53) }
+
+// reweigh applies DRY and biases to tokens below n.
+func (s *Sampler) reweigh(w *scratch, n int) {
+	p := s.effective
+	for _, b := range p.Bias {
+		if int(b.Token) < n {
+			w.z[b.Token] += b.Add
+			w.reweighed = true
+		}
+	}
+	if p.DRY == 0 {
+		return
+	}
+	for token, length := range s.repetitions() {
+		if penalty := dryPenalty(p, length); penalty > 0 && int(token) < n {
+			w.z[token] -= penalty
+			w.reweighed = true
+		}
+	}
 }
 
 // change applies penalties and bans to tokens below n, and notes each once.

@@ -16,8 +16,9 @@ func (s *Sampler) Draws() uint64 { return s.draws }
 // are in ascending order; they belong to the Sampler.
 func (s *Sampler) Effective() Params { return s.effective }
 
-// NeedsHost says whether a parameter that is not off is the host's alone.
-func (s *Sampler) NeedsHost() bool { return s.needsHost }
+// NeedsHost says whether the draw is the host's alone, by a parameter that is not
+// off or a restriction.
+func (s *Sampler) NeedsHost() bool { return s.needsHost || s.allowed != nil }
 
 // Weight is what Observe counts an occurrence of a token as.
 func (s *Sampler) Weight(token int32) float32 {

@@ -36,7 +36,7 @@ type Field struct {
 	// the same tokens, more slowly.
 	HostOnly bool
 
-	at func(*Params) any // points to a float32, int, uint64, Mode or []int32
+	at func(*Params) any // points to a float32, int, uint64, Mode, []int32 or Biases
 }
 
 // A Slider is how arrows and a bar change a number. The zero Slider is none.
@@ -73,6 +73,7 @@ const (
 	Stream             // uint64: the number of a random stream
 	Chosen             // Mode
 	Tokens             // []int32
+	Biased             // Biases
 )
 
 // Kind is the type of the field's values.
@@ -86,9 +87,14 @@ func (f *Field) Kind() Kind {
 		return Stream
 	case *Mode:
 		return Chosen
+	case *Biases:
+		return Biased
 	}
 	return Tokens
 }
+
+// IsList says that the values are lists of tokens, not numbers or names.
+func (f *Field) IsList() bool { return f.Kind() == Tokens || f.Kind() == Biased }
 
 // Number is the value as a number; tokens are counted.
 func (f *Field) Number(p Params) float64 {
@@ -102,6 +108,8 @@ func (f *Field) Number(p Params) float64 {
 	case *Mode:
 		return float64(*v)
 	case *[]int32:
+		return float64(len(*v))
+	case *Biases:
 		return float64(len(*v))
 	}
 	return 0
@@ -144,6 +152,8 @@ func (f *Field) Parse(p *Params, text string) (err error) {
 		*v, err = strconv.ParseUint(text, 10, 64)
 	case *Mode:
 		*v, err = ParseMode(text)
+	case *Biases:
+		err = json.Unmarshal([]byte(text), v)
 	default:
 		err = errors.ErrUnsupported
 	}
@@ -185,6 +195,9 @@ func (f *Field) wanted() string {
 	case Chosen:
 		return "one of " + strings.Join(f.choices(), ", ")
 	}
+	if f.Kind() == Biased {
+		return "numbers by token ids"
+	}
 	return "a list of token ids"
 }
 
@@ -214,6 +227,14 @@ func (f *Field) Check(p Params) error {
 		ids, ok := f.at(&p).(*[]int32)
 		if ok && len(*ids) > 0 && slices.Min(*ids) < 0 {
 			return fmt.Errorf("%s must be token ids, not %d", f.Label, slices.Min(*ids))
+		}
+		return nil
+	}
+	if f.Kind() == Biased {
+		for _, b := range p.Bias {
+			if b.Token < 0 || !finite(b.Add) {
+				return fmt.Errorf("%s must be numbers by token ids, not %v of %d", f.Label, b.Add, b.Token)
+			}
 		}
 		return nil
 	}

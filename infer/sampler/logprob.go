@@ -6,6 +6,9 @@ import "math"
 // penalties. It mostly comes from the distribution's own sum, in which only
 // the changed tokens must be replaced.
 func (d *distribution) logNormaliser(logits []float32) float64 {
+	if d.reweighed {
+		return LogSum(logits)
+	}
 	if len(d.changed) == 0 && d.sum > 0 {
 		return float64(d.m) + math.Log(float64(d.sum)/massOne)
 	}
@@ -43,7 +46,7 @@ func LogSum(logits []float32) float64 {
 	w := borrow()
 	defer w.giveBack()
 	w.load(logits)
-	w.changed = w.changed[:0]
+	w.changed, w.reweighed = w.changed[:0], false
 	d := distribution{scratch: w}
 	if d.m = w.findBest(); d.m == negInf {
 		return math.Inf(-1)

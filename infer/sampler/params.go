@@ -1,6 +1,7 @@
 package sampler
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -72,9 +73,9 @@ func (p Params) Brief() (fields []*Field) {
 	return fields
 }
 
-// MarshalJSON writes every parameter under its name, an empty Ban not at all.
+// MarshalJSON writes every parameter under its name, empty lists not at all.
 func (p Params) MarshalJSON() ([]byte, error) {
-	return p.marshal(func(f *Field) bool { return f.Kind() != Tokens || len(p.Ban) > 0 })
+	return p.marshal(func(f *Field) bool { return !f.IsList() || f.Number(p) > 0 })
 }
 
 // MarshalRecipe writes the recipe without what is unset. So a recipe
@@ -137,6 +138,12 @@ func (p Params) effective() Params {
 		return Params{Ban: ban}
 	}
 	p.Ban = ban
+	if p.XTC > 0 {
+		p.XTCThreshold = cmp.Or(p.XTCThreshold, 0.1)
+	}
+	if p.DRY > 0 {
+		p.DRYBase, p.DRYLength = cmp.Or(p.DRYBase, 1.75), cmp.Or(p.DRYLength, 2)
+	}
 	switch {
 	case p.Mode == ModePip && p.Temperature < minTemperature:
 		p.Temperature, p.TopP = 1, 0

@@ -17,14 +17,19 @@ type Sampler struct {
 	// Exempt says which tokens ModePip counts no occurrences of; nil is none.
 	// It is set once, before the first Observe; see PipExempt.
 	Exempt func(token int32) bool
+	// Breaks says which tokens no repetition goes over; nil is none. It is set
+	// once, too; see BreaksRepetition.
+	Breaks func(token int32) bool
 
 	vocab     int
 	params    Params // as they were given
 	effective Params // as they are used
 	needsHost bool
+	allowed   []uint64 // see Restrict
 	draws     uint64
 	counts    counts       // of all tokens but those in later
 	later     []occurrence // tokens observed since, see settle
+	recent    []int32      // tokens of this answer, see Recall
 	revision  Revision     // of counts, and of what params make of the next token
 }
 
@@ -46,23 +51,29 @@ func (s *Sampler) Params() Params { return s.params }
 // goes on where it is; a changed Seed is ignored.
 func (s *Sampler) SetParams(p Params) {
 	p.Seed = s.params.Seed
-	p.Ban = slices.Clone(p.Ban)
+	p.Ban, p.Bias = slices.Clone(p.Ban), slices.Clone(p.Bias)
 	s.params, s.effective = p, p.effective()
 	s.needsHost = slices.ContainsFunc(Fields, func(f *Field) bool { return f.HostOnly && !f.IsOff(s.effective) })
 	s.revision = s.revision.Then(none)
 }
 
+// Restrict lets only tokens be drawn that have a bit in allowed, the lowest of
+// the first word for token 0; it has Vocab bits or more. nil lifts the
+// restriction. The sampler keeps the slice and does not change it. A restricted
+// draw is the host's. It takes place between steps 1 and 2 of the definition:
+// other tokens have no logit.
+func (s *Sampler) Restrict(allowed []uint64) { s.allowed = allowed }
+
 // Sample draws a token from raw logits, which it does not change, and returns
 // its log-probability under the model's own softmax (of ids below vocab). It
 // takes one number from the random stream, also when greedy.
 func (s *Sampler) Sample(logits []float32) (token int32, logProb float32) {
-	r := Random(s.params.Seed, s.draws)
-	s.draws++
 	logits = s.known(logits)
 	w := borrow()
 	defer w.giveBack()
-	s.settle()
-	d := w.prepare(logits, s.effective, s.counts)
+	d := s.prepare(w, logits)
+	r := Random(s.params.Seed, s.draws)
+	s.draws++
 	if d.total == 0 {
 		return 0, negInf
 	}
@@ -81,8 +92,7 @@ func (s *Sampler) Top(logits []float32, k int) []Candidate {
 	w, raw := borrow(), borrow()
 	defer w.giveBack()
 	defer raw.giveBack()
-	s.settle()
-	d := w.prepare(logits, s.effective, s.counts)
+	d := s.prepare(w, logits)
 	norm := d.logNormaliser(logits)
 	best := raw.likeliest(logits, k)
 	top := make([]Candidate, len(best))

@@ -17,7 +17,9 @@ type scratch struct {
 	mass       []uint64    // the mass of each block
 	summed     summed      // what sumMass last did
 	changed    []int32     // tokens whose z is not their raw logit
+	reweighed  bool        // and there are others, which no list has
 	candidates []candidate // in ascending order of ids
+	copied     []candidate
 	bins       histogram
 }
 
@@ -61,6 +63,28 @@ func (w *scratch) load(logits []float32) {
 	w.summed = summed{}
 	for i := copy(w.z, logits); i < len(w.z); i++ {
 		w.z[i] = negInf
+	}
+}
+
+// restrict takes the logits of tokens without a bit away. A word of the mask is a
+// block.
+func (w *scratch) restrict(allowed []uint64) {
+	for i, word := range allowed[:min(len(allowed), len(w.z)/blockLen)] {
+		if word == math.MaxUint64 {
+			continue
+		}
+		block := w.z[i*blockLen:][:blockLen]
+		if word == 0 {
+			for j := range block {
+				block[j] = negInf
+			}
+			continue
+		}
+		for j := range block {
+			if word>>j&1 == 0 {
+				block[j] = negInf
+			}
+		}
 	}
 }
 

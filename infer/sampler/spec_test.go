@@ -12,7 +12,9 @@ import (
 
 // specWeights is the package's definition written down plainly: the mass of
 // every token in the draw. A device's sampler can be tested against it.
-func specWeights(logits []float32, p Params, seen []Count) []uint64 {
+func specWeights(logits []float32, p Params, s *Sampler) []uint64 {
+	seen, chance := s.Memory().Counts, s.chance()
+	p.XTCThreshold, p.DRYBase, p.DRYLength = cmp.Or(p.XTCThreshold, .1), cmp.Or(p.DRYBase, 1.75), cmp.Or(p.DRYLength, 2)
 	z := make([]float32, len(logits))
 	m := negInf
 	for i, x := range logits {
@@ -24,6 +26,14 @@ func specWeights(logits []float32, p Params, seen []Count) []uint64 {
 		}
 		if slices.Contains(p.Ban, int32(i)) {
 			z[i] = negInf
+		}
+		for _, b := range p.Bias {
+			if int(b.Token) == i {
+				z[i] += b.Add
+			}
+		}
+		if length := specRepetition(s, int32(i)); p.DRY > 0 && length > 0 && length >= p.DRYLength {
+			z[i] -= float32(min(float64(p.DRY)*math.Pow(float64(p.DRYBase), float64(length-p.DRYLength)), math.MaxFloat32))
 		}
 		z[i] = tame(z[i])
 		m = max(m, z[i])
@@ -48,22 +58,117 @@ func specWeights(logits []float32, p Params, seen []Count) []uint64 {
 		weights[order[0]] = massOne
 	case p.Mode == ModeRapid:
 		specRapid(weights, order, z, m, p)
+		specFilter(weights, p, chance)
 	default:
-		kept := specNucleus(order, z, m, softmaxScale, p)
-		for _, i := range kept {
-			weights[i] = mass(z[i], m, temperedScale(p.Temperature))
+		for _, i := range specNucleus(order, z, m, softmaxScale, p) {
+			weights[i] = mass(z[i], m, softmaxScale)
+		}
+		kept := slices.Clone(weights)
+		if specFilter(kept, p, chance) {
+			m = negInf
+			for i, w := range kept {
+				if w > 0 {
+					m = max(m, z[i])
+				}
+			}
+			weights = kept
+		} else {
+			for _, i := range specNucleus(order, z, m, softmaxScale, p) {
+				weights[i] = 1 // no mass now, perhaps one at a high temperature
+			}
+		}
+		for i := range weights {
+			if weights[i] > 0 {
+				weights[i] = mass(z[i], m, temperedScale(p.Temperature))
+			}
 		}
 	}
 	return weights
 }
 
+// specRepetition is the length of the longest end of the answer that came before
+// with the token after it.
+func specRepetition(s *Sampler, token int32) (longest int) {
+	h := s.recent
+	if s.Breaks != nil && s.Breaks(token) {
+		return 0
+	}
+	for i := 1; i < len(h); i++ { // h[i] came after h[:i]
+		n := 0
+		for n < i && h[i-1-n] == h[len(h)-1-n] && (s.Breaks == nil || !s.Breaks(h[i-1-n])) {
+			n++
+		}
+		if h[i] == token {
+			longest = max(longest, n)
+		}
+	}
+	return longest
+}
+
+// specFilter takes the weights away that typical and then XTC do. It says
+// whether it looked.
+func specFilter(weights []uint64, p Params, chance float64) bool {
+	typical, exclude := p.Typical > 0 && p.Typical < 1, p.XTC > 0 && chance < float64(p.XTC)
+	total := func() (sum uint64) {
+		for _, w := range weights {
+			sum += w
+		}
+		return sum
+	}
+	if typical {
+		sum := total()
+		surprise := func(w uint64) float64 { return math.Log(float64(sum)) - math.Log(float64(w)) }
+		var expected float64
+		for _, w := range weights {
+			if w > 0 {
+				expected += float64(w) / float64(sum) * surprise(w)
+			}
+		}
+		distance := func(i int) float32 { return float32(math.Abs(surprise(weights[i]) - expected)) }
+		var order []int
+		for i, w := range weights {
+			if w > 0 {
+				order = append(order, i)
+			}
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) })
+		target, run, n := max(1, uint64(math.Ceil(float64(p.Typical)*float64(sum)))), uint64(0), 0
+		for run < target {
+			run += weights[order[n]]
+			n++
+		}
+		for n < len(order) && distance(order[n]) == distance(order[n-1]) {
+			n++
+		}
+		for _, i := range order[n:] {
+			weights[i] = 0
+		}
+	}
+	if exclude {
+		sum, last := total(), uint64(math.MaxUint64)
+		for _, w := range weights {
+			if w > 0 && float64(w) >= float64(p.XTCThreshold)*float64(sum) {
+				last = min(last, w)
+			}
+		}
+		for i, w := range weights {
+			if w > last {
+				weights[i] = 0
+			}
+		}
+	}
+	return typical || exclude
+}
+
 // specNucleus is the beginning of order that top_p and then top_k keep.
 func specNucleus(order []int, z []float32, m, scale float32, p Params) []int {
+	var whole uint64
+	for _, i := range order {
+		whole += mass(z[i], m, scale)
+	}
+	order = slices.Clone(order)
 	if p.TopP < 1 {
-		var sum, run uint64
-		for _, i := range order {
-			sum += mass(z[i], m, scale)
-		}
+		sum, run := whole, uint64(0)
 		target := max(1, uint64(math.Ceil(float64(p.TopP)*float64(sum))))
 		n := 0
 		for run < target {
@@ -78,15 +183,19 @@ func specNucleus(order []int, z []float32, m, scale float32, p Params) []int {
 	if p.TopK > 0 {
 		order = order[:min(p.TopK, len(order))]
 	}
-	return slices.DeleteFunc(order, func(i int) bool { return z[i] < specLeast(m, scale, p) })
+	return slices.DeleteFunc(order, func(i int) bool { return z[i] < specLeast(m, scale, whole, p) })
 }
 
-// specLeast is the smallest logit that min_p keeps.
-func specLeast(m, scale float32, p Params) float32 {
-	if p.MinP == 0 {
+// specLeast is the smallest logit that min_p and top_a keep.
+func specLeast(m, scale float32, sum uint64, p Params) float32 {
+	share := float64(p.MinP)
+	if p.TopA > 0 {
+		share = max(share, float64(p.TopA)*(massOne/float64(sum)))
+	}
+	if share == 0 {
 		return negInf
 	}
-	return float32(float64(m) + math.Log2(float64(p.MinP))/float64(scale))
+	return float32(float64(m) + math.Log2(share)/float64(scale))
 }
 
 // specRapid goes down the groups of equal tokens until one of the limits is
@@ -104,7 +213,7 @@ func specRapid(weights []uint64, order []int, z []float32, m float32, p Params) 
 		for hi < len(order) && z[order[hi]] == z[order[lo]] {
 			hi++
 		}
-		if z[order[lo]] < specLeast(m, scale, p) {
+		if z[order[lo]] < specLeast(m, scale, sum, p) {
 			return
 		}
 		own, ties := mass(z[order[lo]], m, scale), uint64(hi-lo)
@@ -156,14 +265,24 @@ func randomParams(rng *rand.Rand, vocab int) Params {
 		Temperature: pick(0, .0005, .001, .3, 1, 1, 1.7, 5, 1000),
 		TopP:        pick(0, 1e-30, .1, .5, .9, .99, .9999, 1, 1),
 		MinP:        pick(0, 0, 0, 1e-30, .02, .3, 1),
+		TopA:        pick(0, 0, 0, .01, .2, 1),
+		Typical:     pick(0, 0, 0, .2, .7, .95, 1),
+		XTC:         pick(0, 0, 0, .5, 1),
+		DRY:         pick(0, 0, .8, 50),
+		DRYBase:     pick(1.75, 0, 1, 100),
+		DRYLength:   rng.IntN(4),
 		TopK:        []int{0, 0, 1, 2, 7, vocab / 2, vocab - 1, vocab, vocab * 2}[rng.IntN(9)],
 		Presence:    pick(0, 0, .5, -3),
 		Frequency:   pick(0, 0, .7, -1),
 		Decay:       pick(1, .99, .5),
 		Seed:        rng.Uint64(),
 	}
+	p.XTCThreshold = pick(.1, 0, .4, 1)
 	for range rng.IntN(4) {
 		p.Ban = append(p.Ban, int32(rng.IntN(vocab+3)))
+	}
+	for id := range min(vocab, 4) * max(0, rng.IntN(3)-1) {
+		p.Bias = append(p.Bias, Bias{int32(id * 2), pick(-2, 3, 0, math.MaxFloat32)})
 	}
 	return p
 }
@@ -199,8 +318,9 @@ func TestDrawIsTheDefinition(t *testing.T) {
 		vocab := max(1, n-rng.IntN(3))
 		p := randomParams(rng, vocab)
 		s := New(vocab, p)
+		s.Breaks = func(token int32) bool { return token%5 == 4 }
 		for range rng.IntN(30) {
-			s.Observe(int32(rng.IntN(vocab)))
+			s.Observe(int32(rng.IntN(min(vocab, 1+rng.IntN(8)*vocab)))) // often one of few
 		}
 		for step := range 4 {
 			checkDraw(t, fmt.Sprintf("round %d step %d, %d logits, %+v", round, step, n, p), s, randomLogits(rng, n))
@@ -211,7 +331,7 @@ func TestDrawIsTheDefinition(t *testing.T) {
 func checkDraw(t *testing.T, name string, s *Sampler, logits []float32) {
 	t.Helper()
 	known := logits[:min(len(logits), s.vocab)]
-	weights := specWeights(known, s.Params(), s.Memory().Counts)
+	weights := specWeights(known, s.Params(), s)
 	var total uint64
 	for _, w := range weights {
 		total += w
@@ -275,6 +395,19 @@ func exactProbs(logits []float32, p Params) []float64 {
 		prob[best] = take
 		left -= full[best]
 	}
+	if p.TopA > 0 {
+		for i := range prob {
+			if full[i] < float64(p.TopA)*slices.Max(full)*slices.Max(full) {
+				prob[i] = 0
+			}
+		}
+	}
+	if p.Typical > 0 {
+		exactTypical(prob, float64(p.Typical))
+	}
+	if p.XTC == 1 {
+		exactExclusion(prob, float64(p.XTCThreshold))
+	}
 	var sum float64
 	for i := range prob {
 		if p.Mode != ModeRapid {
@@ -286,6 +419,58 @@ func exactProbs(logits []float32, p Params) []float64 {
 		prob[i] /= sum
 	}
 	return prob
+}
+
+// normalised are probabilities that add up to 1.
+func normalised(prob []float64) []float64 {
+	var sum float64
+	for _, p := range prob {
+		sum += p
+	}
+	out := make([]float64, len(prob))
+	for i, p := range prob {
+		out[i] = p / sum
+	}
+	return out
+}
+
+// exactTypical is equation 7 of Meister et al., "Locally Typical Sampling" (2023).
+func exactTypical(prob []float64, share float64) {
+	p := normalised(prob)
+	var entropy float64
+	for _, x := range p {
+		if x > 0 {
+			entropy -= x * math.Log(x)
+		}
+	}
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	away := func(i int) float64 { return math.Abs(-math.Log(p[i]) - entropy) }
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(away(a), away(b)) })
+	for _, i := range order {
+		if share <= 0 {
+			prob[i] = 0
+		}
+		share -= p[i]
+	}
+}
+
+// exactExclusion is what XTC leaves where it acts.
+func exactExclusion(prob []float64, threshold float64) {
+	p := normalised(prob)
+	last := 2.0
+	for _, x := range p {
+		if x >= threshold {
+			last = min(last, x)
+		}
+	}
+	for i, x := range p {
+		if x > last {
+			prob[i] = 0
+		}
+	}
 }
 
 // quantile is the value that chi-squared with n degrees of freedom exceeds with
@@ -316,6 +501,11 @@ func TestDrawsFollowTheDistribution(t *testing.T) {
 		{"min_p with the others", 200, 2, 40000, Params{Temperature: .9, TopP: .97, TopK: 150, MinP: .05}},
 		{"rapid min_p", 200, 2, 40000, Params{Mode: ModeRapid, Temperature: 1.5, TopP: 1, MinP: .1}},
 		{"min_p by blocks", 2600, .3, 30000, Params{Temperature: 1.1, TopP: 1, MinP: .2}},
+		{"top_a", 200, 2, 40000, Params{Temperature: 1, TopP: 1, TopA: .3}},
+		{"typical", 200, 2, 40000, Params{Temperature: 1, TopP: 1, Typical: .6}},
+		{"typical by blocks", 2600, .3, 30000, Params{Temperature: 1.2, TopP: .95, Typical: .5}},
+		{"xtc", 200, 2, 40000, Params{Temperature: 1, TopP: 1, XTC: 1, XTCThreshold: .02}},
+		{"rapid typical and xtc", 200, 2, 40000, Params{Mode: ModeRapid, Temperature: 1.2, TopP: 1, Typical: .8, XTC: 1, XTCThreshold: .02}},
 		{"by blocks", 2600, .3, 30000, Params{Temperature: 1.1, TopP: .97}},
 	} {
 		c.p.Seed = 20240315
@@ -332,7 +522,7 @@ func TestDrawsFollowTheDistribution(t *testing.T) {
 			}
 		}
 		drawn := make([]int, c.vocab)
-		d := new(scratch).prepare(logits, c.p.effective(), counts{}) // once: TestDrawIsTheDefinition shows that Sample draws like this
+		d := s.prepare(new(scratch), logits) // once: TestDrawIsTheDefinition shows that Sample draws like this
 		for n := range c.draws {
 			drawn[d.draw(Random(c.p.Seed, uint64(n)))]++
 		}

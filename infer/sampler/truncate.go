@@ -17,7 +17,7 @@ type cutoff struct {
 func (d *distribution) truncate(p Params) (many bool) {
 	byP, byK := d.cutoffs(p, d.sum)
 	key := max(byP.key, byK.key)
-	if least := d.leastKey(p); least > key {
+	if least := d.leastKey(p, d.sum); least > key {
 		return d.keepFrom(least, key == 0)
 	}
 	if key == 0 {
@@ -31,13 +31,17 @@ func (d *distribution) truncate(p Params) (many bool) {
 	return d.bins.upTo(d.theta) > maxCandidates
 }
 
-// leastKey is the smallest key that min_p keeps in the softmax with d.scale; 0
-// if it keeps all.
-func (d *distribution) leastKey(p Params) uint32 {
-	if p.MinP == 0 {
+// leastKey is the smallest key that min_p and top_a keep in the softmax with
+// d.scale and this sum; 0 if they keep all.
+func (d *distribution) leastKey(p Params, sum uint64) uint32 {
+	least := float64(p.MinP)
+	if p.TopA > 0 { // a*pmax^2 of pmax, which is massOne of sum
+		least = max(least, float64(p.TopA)*(massOne/float64(sum)))
+	}
+	if least == 0 {
 		return 0
 	}
-	z := float32(float64(d.m) + math.Log2(float64(p.MinP))/float64(d.scale))
+	z := float32(float64(d.m) + math.Log2(least)/float64(d.scale))
 	return keyOf(max(z, -math.MaxFloat32))
 }
 
@@ -53,9 +57,10 @@ func (d *distribution) keepFrom(key uint32, fresh bool) (many bool) {
 // truncateRapid applies top_p and top_k as Rapid-Sampling does, and min_p, all
 // to the softmax with d.scale. It says whether many tokens are kept.
 func (d *distribution) truncateRapid(p Params) (many bool) {
-	byP, byK := d.cutoffs(p, d.sumMass(d.m, d.scale, negInf))
+	sum := d.sumMass(d.m, d.scale, negInf)
+	byP, byK := d.cutoffs(p, sum)
 	key := max(byP.key, byK.key)
-	if least := d.leastKey(p); least > key {
+	if least := d.leastKey(p, sum); least > key {
 		return d.keepFrom(least, key == 0)
 	}
 	if key == 0 {

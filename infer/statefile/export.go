@@ -57,6 +57,9 @@ func (s *State) Write(w io.Writer, f Format) error {
 	if s.Snapshot == nil || len(s.Snapshot.State) != s.Shape.StateLen() {
 		return fmt.Errorf("writing the state %q: it is not complete", s.Name)
 	}
+	if f != Own && s.Shape.HeadSize == 1 {
+		return fmt.Errorf("writing the state %q: %v has no matrices that .%s holds; write it as .rkstate", s.Name, s.Shape.Version, f)
+	}
 	switch f {
 	case Own:
 		data, err := s.AppendBinary(nil)

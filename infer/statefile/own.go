@@ -147,6 +147,9 @@ func (s *State) UnmarshalBinary(data []byte) error {
 	for ; len(tokens) > 0; tokens = tokens[4:] {
 		out.Tokens = append(out.Tokens, int32(binary.LittleEndian.Uint32(tokens)))
 	}
+	if err := infer.CheckTokens("token", out.Tokens, infer.MostTokens); err != nil {
+		return err
+	}
 	out.Snapshot = new(infer.Snapshot)
 	if err := out.Snapshot.UnmarshalBinary(rest); err != nil {
 		return err

@@ -1,14 +1,14 @@
 package statefile
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"slices"
 
 	"rookery/infer/checkpoint"
+	"rookery/untrusted"
 )
 
 // maxFile bounds a file in the program's own format, which is read into memory. The
@@ -44,7 +44,7 @@ func FromBytes(name string, data []byte, o Options) (*State, error) {
 
 // readOwn reads a file in the program's own format; nil, nil for any other.
 func readOwn(path string) (*State, error) {
-	f, err := os.Open(path)
+	f, err := untrusted.Open(context.Background(), path, untrusted.Unbounded)
 	if err != nil {
 		return nil, err
 	}
@@ -68,21 +68,17 @@ func readOwn(path string) (*State, error) {
 }
 
 // ownBytes is the whole file if it is in the program's own format, or nil.
-func ownBytes(f *os.File) ([]byte, error) {
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, err // without an error, checkpoint.Open says what is wrong
-	}
+func ownBytes(f *untrusted.File) ([]byte, error) {
 	head := make([]byte, len(ownMagic))
 	if n, _ := io.ReadFull(f, head); n < len(head) || !isOwn(head) {
 		return nil, nil
 	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %d MB is more than a state has", f.Name(), info.Size()>>20)
+	if f.Size() > maxFile {
+		return nil, fmt.Errorf("%s: %d MB is more than a state has", f.Name(), f.Size()>>20)
 	}
-	rest, err := io.ReadAll(io.LimitReader(f, maxFile))
-	if err != nil {
+	data := make([]byte, f.Size())
+	if _, err := f.ReadAt(data, 0); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", f.Name(), err)
 	}
-	return slices.Concat(head, rest), nil
+	return data, nil
 }

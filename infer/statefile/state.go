@@ -96,16 +96,29 @@ func (s *State) Check(m *infer.Model) error {
 	}
 	a, b := s.Shape, m.Shape
 	switch {
-	case a.Version != b.Version:
-		return problem("it is %v, not %v", a.Version, b.Version)
 	case a.Layers != b.Layers || a.Embed != b.Embed:
 		return problem("it has %d layers of %d channels, not %d of %d", a.Layers, a.Embed, b.Layers, b.Embed)
 	case a.Heads != b.Heads || a.HeadSize != b.HeadSize:
 		return problem("it has %d heads of %d, not %d of %d", a.Heads, a.HeadSize, b.Heads, b.HeadSize)
+	case a.Version != b.Version && !(s.Kind == Tuned && a.SameState(b)):
+		return problem("it is %v, not %v", a.Version, b.Version)
 	case s.Model != "" && infer.Weights(s.Model) != m.Weights():
 		return problem("the weights are others")
 	case s.Snapshot != nil && s.Snapshot.Tokenizer != "" && s.Snapshot.Tokenizer != m.Tokenizer.Fingerprint():
 		return problem("the vocabulary is another one")
+	}
+	return s.checkTokens(m.Shape.Vocab)
+}
+
+// checkTokens refuses what the state has read, or is to read, and a model of that
+// many tokens cannot.
+func (s *State) checkTokens(vocab int) error {
+	err := infer.CheckTokens("token", s.Tokens, vocab)
+	if err == nil && s.Snapshot != nil {
+		err = infer.CheckTokens("pending token", s.Snapshot.Pending, vocab)
+	}
+	if err != nil {
+		return fmt.Errorf("the state %q: %w; it is damaged, or of another vocabulary", s.Name, err)
 	}
 	return nil
 }

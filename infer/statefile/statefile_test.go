@@ -117,6 +117,47 @@ func checkValues(t *testing.T, s *State) {
 	}
 }
 
+// A file of a tuned state does not say for which version it is: it fits every version
+// whose states have its parts. A state of a conversation fits its own version alone.
+func TestTunedStateFitsOlderVersions(t *testing.T) {
+	tuned, err := Read(file(t, "a.safetensors", timeState(0, false), timeState(1, false)), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &infer.Model{Name: "an older one", Shape: small}
+	m.Shape.Version, m.Shape.FFN = rwkv.V6, 28
+	if err := tuned.Check(m); err != nil {
+		t.Error(err)
+	}
+	saved := *tuned
+	saved.Kind = Saved
+	if err := saved.Check(m); err == nil || !strings.Contains(err.Error(), "it is RWKV-7 (x070), not RWKV-6 (x060)") {
+		t.Error(err)
+	}
+	m.Shape.Layers = 3
+	if err := tuned.Check(m); err == nil || !strings.Contains(err.Error(), "2 layers") {
+		t.Error(err)
+	}
+}
+
+// RWKV-4 has no matrices for a trainer's file.
+func TestStatesWithoutMatrices(t *testing.T) {
+	shape := rwkv.Shape{Version: rwkv.V4, Layers: 2, Embed: 6, Heads: 6, HeadSize: 1}
+	s := &State{Name: "old", Kind: Saved, Shape: shape, Snapshot: &infer.Snapshot{State: make([]float32, shape.StateLen())}}
+	if err := s.Write(io.Discard, Pth); err == nil || !strings.Contains(err.Error(), "write it as .rkstate") {
+		t.Error(err)
+	}
+	s.Snapshot.State[5] = 3
+	data, err := s.AppendBinary(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back State
+	if err := back.UnmarshalBinary(data); err != nil || back.Shape != shape || !slices.Equal(back.Snapshot.State, s.Snapshot.State) {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
 func TestReadTuned(t *testing.T) {
 	offset := tensor{"blocks.0.att.time_offset", "F32", []int{8}, make([]float32, 8)}
 	model := []tensor{

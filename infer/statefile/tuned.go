@@ -33,10 +33,11 @@ type Options struct {
 	WithoutOffset bool
 }
 
-// Bounds of a state; the largest released models have 61 layers of 64 heads.
+// Bounds of a state; the largest released models have 61 layers of 64 heads, or 5,120
+// channels that count as heads of their own.
 const (
 	maxLayers   = 512
-	maxHeads    = 1 << 12
+	maxHeads    = 1 << 16
 	maxHeadSize = 256
 )
 
@@ -218,7 +219,11 @@ func (r *tunedReader) order(o Options) Order {
 
 // read converts one layer's matrices to [value, key] and checks them.
 func (r *tunedReader) read(t *checkpoint.Tensor, dst []float32, shape rwkv.Shape, order Order) error {
-	if err := t.Float32(dst, 0); err != nil {
+	err := t.Verify()
+	if err == nil {
+		err = t.Float32(dst, 0)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", r.file.Path(), err)
 	}
 	n := shape.HeadSize

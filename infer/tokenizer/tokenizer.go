@@ -6,12 +6,13 @@ import (
 	"encoding/hex"
 )
 
-// A Tokenizer maps bytes to tokens by greedy longest match. It is immutable
+// A Tokenizer maps bytes to tokens, by greedy longest match or by BPE. It is immutable
 // and safe for concurrent use.
 type Tokenizer struct {
 	name        string
 	fingerprint string
-	trie        trie
+	trie        trie     // of a greedy one
+	bpe         *bpe     // of the others
 	text        []byte   // the bytes of all tokens, in the order of their ids
 	start       []uint32 // token id is text[start[id]:start[id+1]]; Size()+1 values
 }
@@ -30,8 +31,11 @@ func NewBytes() *Tokenizer {
 }
 
 // Encode appends the tokens of text to dst. It cannot fail, because a vocabulary has
-// every single byte.
+// every single byte; those of BPE leave out bytes that no UTF-8 has.
 func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
+	if t.bpe != nil {
+		return t.bpe.encode(dst, text)
+	}
 	units := t.trie.units
 	for i := 0; i < len(text); {
 		node := rootBase | int(text[i])

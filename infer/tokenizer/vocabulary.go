@@ -20,7 +20,8 @@ const (
 //	ID PYTHON_LITERAL BYTE_LENGTH
 //
 // for each token, with text ('...') or byte (b'...') literals and LF or CRLF;
-// and the JSON object {"ID": "text" or [bytes], ...} of web-rwkv and ai00. All
+// the JSON object {"ID": "text" or [bytes], ...} of web-rwkv and ai00; and the
+// tokenizer.json of the tokenizers package, if it is byte-level BPE. All
 // 256 single bytes must be there. An entry for id 0 is ignored: 0 ends a
 // text and has no bytes. The name is for people.
 func Parse(name string, data []byte) (*Tokenizer, error) {
@@ -30,6 +31,13 @@ func Parse(name string, data []byte) (*Tokenizer, error) {
 	v := vocabulary{name: name}
 	read := v.readLines
 	if start := bytes.TrimLeft(data, " \t\r\n"); len(start) > 0 && start[0] == '{' {
+		if isBPE(data) {
+			t, err := parseBPE(name, data)
+			if err != nil {
+				return nil, fmt.Errorf("tokenizer %s: %w", name, err)
+			}
+			return t, nil
+		}
 		read = v.readJSON
 	}
 	if err := read(data); err != nil {
@@ -74,8 +82,9 @@ func checkEntry(id, length int) error {
 	return nil
 }
 
-// tokenizer checks the vocabulary as a whole and makes a Tokenizer of it.
-func (v *vocabulary) tokenizer() (*Tokenizer, error) {
+// indexed checks the vocabulary as a whole and makes a Tokenizer of it that knows the
+// bytes of its tokens.
+func (v *vocabulary) indexed() (*Tokenizer, error) {
 	if len(v.items) == 0 {
 		return nil, errors.New("it has no tokens; is it a vocabulary file?")
 	}
@@ -98,6 +107,15 @@ func (v *vocabulary) tokenizer() (*Tokenizer, error) {
 		t.text = append(t.text, v.text[it.lo:it.hi]...)
 	}
 	t.start = append(t.start, uint32(len(t.text)))
+	return t, nil
+}
+
+// tokenizer makes a greedy Tokenizer of it.
+func (v *vocabulary) tokenizer() (*Tokenizer, error) {
+	t, err := v.indexed()
+	if err != nil {
+		return nil, err
+	}
 	words, err := t.sortedWords(len(v.items))
 	if err != nil {
 		return nil, err

@@ -34,13 +34,15 @@ func loadWorld() (*Tokenizer, error) {
 	return Parse("World", data)
 }
 
-func worldText() ([]byte, error) {
+func worldText() ([]byte, error) { return decompress(worldFile, worldBytes) }
+
+func decompress(file []byte, size int) ([]byte, error) {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
 	if err != nil {
 		return nil, fmt.Errorf("starting zstd: %w", err)
 	}
 	defer d.Close()
-	return d.DecodeAll(worldFile, make([]byte, 0, worldBytes))
+	return d.DecodeAll(file, make([]byte, 0, size))
 }
 
 // Sizes of the vocabularies that RWKV models are known to have.
@@ -61,7 +63,7 @@ func ForVocab(n int) (*Tokenizer, error) {
 	case n == byteEntries:
 		return NewBytes(), nil
 	case n >= pileFewest && n <= pileMost:
-		return nil, fmt.Errorf("a vocabulary of %d is the 20B tokenizer's (Pile and Raven models), which Rookery does not have; use a World model, or give a vocabulary file", n)
+		return Pile(), nil
 	}
 	return nil, fmt.Errorf("no tokenizer is known for a vocabulary of %d; give the model's vocabulary file", n)
 }

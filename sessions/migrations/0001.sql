@@ -16,7 +16,9 @@ CREATE TABLE conversations (
   mix      TEXT    NOT NULL, -- JSON; '': none
   pinned   INTEGER NOT NULL,
   archived INTEGER NOT NULL,
-  deleted  INTEGER NOT NULL  -- when; 0: it was not
+  deleted  INTEGER NOT NULL, -- when; 0: it was not
+  copy_of  INTEGER NOT NULL, -- the conversation that it is still no more than a copy of; 0: it has something of its own
+  form     TEXT    NOT NULL  -- JSON of what the answers are held to; '': nothing
 ) STRICT;
 CREATE INDEX conversations_by_update ON conversations (updated);
 
@@ -47,23 +49,27 @@ CREATE TABLE turns (
 ) STRICT;
 CREATE INDEX turns_by_conversation ON turns (conversation, id);
 
--- The state after a turn. It has read what the turn's history says.
-CREATE TABLE snapshots (
-  turn INTEGER PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
-  data BLOB NOT NULL -- infer.Snapshot in its binary form, with its own checksum
+-- States, each stored once: what has the same bytes has one row. The data comes
+-- last, so that the rest is read without it.
+CREATE TABLE contents (
+  id    INTEGER PRIMARY KEY,
+  sum   BLOB    NOT NULL UNIQUE, -- SHA-256 of data
+  bytes INTEGER NOT NULL,
+  data  BLOB    NOT NULL -- infer.Snapshot in its binary form, with its own checksum
 ) STRICT;
 
--- What is known of a snapshot without reading it. It is a table of its own
--- because a column behind the data would be reached through all of its pages.
-CREATE TABLE snapshot_facts (
-  turn         INTEGER PRIMARY KEY REFERENCES snapshots (turn) ON DELETE CASCADE,
+-- The state after a turn. It has read what the turn's history says.
+CREATE TABLE snapshots (
+  turn         INTEGER PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE,
   conversation INTEGER NOT NULL,
-  bytes        INTEGER NOT NULL,
+  content      INTEGER NOT NULL REFERENCES contents (id),
+  bytes        INTEGER NOT NULL, -- of the content
   prefix       BLOB,             -- names what was read (infer.Prefix); NULL: it has no name
   used         INTEGER NOT NULL  -- when it was last written or read
 ) STRICT;
-CREATE INDEX snapshot_facts_by_conversation ON snapshot_facts (conversation, bytes, used);
-CREATE INDEX snapshot_facts_by_prefix ON snapshot_facts (prefix) WHERE prefix IS NOT NULL;
+CREATE INDEX snapshots_by_conversation ON snapshots (conversation, bytes, used);
+CREATE INDEX snapshots_by_content ON snapshots (content, bytes);
+CREATE INDEX snapshots_by_prefix ON snapshots (prefix) WHERE prefix IS NOT NULL;
 
 -- Answers that are being generated: what a crash leaves of them.
 CREATE TABLE journals (
@@ -98,6 +104,18 @@ CREATE TABLE history (
   prompt TEXT NOT NULL
 ) STRICT;
 
+-- What was written in a tab and not sent. The conversation may not be stored.
+CREATE TABLE drafts (
+  conversation INTEGER PRIMARY KEY,
+  text         TEXT    NOT NULL,
+  editing      INTEGER NOT NULL, -- 1: it is to take the place of a turn's text
+  turn         INTEGER NOT NULL, -- which one; 0: the last prompt
+  answer       INTEGER NOT NULL  -- 1: that turn is an answer
+) STRICT;
+CREATE TRIGGER drafts_leave AFTER DELETE ON conversations BEGIN
+  DELETE FROM drafts WHERE conversation = old.id;
+END;
+
 CREATE TABLE layout (
   position     INTEGER PRIMARY KEY, -- of the tab, from the left
   conversation INTEGER NOT NULL, -- may not be stored yet: a new one is stored with its first turn
@@ -116,8 +134,21 @@ CREATE TABLE states (
   adapter_name TEXT    NOT NULL,
   tokens       BLOB    NOT NULL, -- what it has read
   created      INTEGER NOT NULL,
-  data         BLOB    NOT NULL  -- infer.Snapshot in its binary form
+  content      INTEGER NOT NULL REFERENCES contents (id)
 ) STRICT;
+CREATE INDEX states_by_content ON states (content);
+
+-- A content goes with the last that has it.
+CREATE TRIGGER snapshots_leave_contents AFTER DELETE ON snapshots BEGIN
+  DELETE FROM contents WHERE id = old.content
+    AND NOT EXISTS (SELECT 1 FROM snapshots WHERE content = old.content)
+    AND NOT EXISTS (SELECT 1 FROM states WHERE content = old.content);
+END;
+CREATE TRIGGER states_leave_contents AFTER DELETE ON states BEGIN
+  DELETE FROM contents WHERE id = old.content
+    AND NOT EXISTS (SELECT 1 FROM snapshots WHERE content = old.content)
+    AND NOT EXISTS (SELECT 1 FROM states WHERE content = old.content);
+END;
 
 CREATE TABLE adapters (
   fingerprint TEXT    PRIMARY KEY,

@@ -117,7 +117,7 @@ func (c *Composer) Text() string { return strings.TrimRight(c.expand(c.Value()),
 
 // Fill replaces everything by a text, which may be of any size.
 func (c *Composer) Fill(text string) {
-	c.held, c.recalled = nil, 0
+	c.recalled = 0
 	if largePaste(text) {
 		text = c.hold(text)
 	}
@@ -129,6 +129,7 @@ func (c *Composer) Fill(text string) {
 func (c *Composer) BeginEdit(e Edited, text string) {
 	c.held, c.recalled, c.edited = nil, 0, &e
 	c.Set(text)
+	c.ForgetChanges()
 }
 
 // Change begins an edit of a turn.
@@ -151,11 +152,18 @@ func (c *Composer) Edited() (e Edited, ok bool) {
 func (c *Composer) Clear() {
 	c.held, c.recalled, c.draft, c.edited = nil, 0, "", nil
 	c.Set("")
+	c.ForgetChanges()
 }
 
 // Press carries out an editing key. It reports whether the key was one.
 func (c *Composer) Press(id keys.ID) bool {
 	if c.pressMenu(id) {
+		return true
+	}
+	switch {
+	case id == keys.Undo && !c.Empty():
+		return c.Undo()
+	case id == keys.Redo && c.Redo():
 		return true
 	}
 	if id == keys.DeleteLeft || id == keys.DeleteWord {

@@ -1,6 +1,7 @@
 package composer
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/ui/kit"
+	"rookery/untrusted"
 )
 
 // openEditor writes the prompt to a file and opens it in an external editor.
@@ -57,10 +59,13 @@ func editorCommand() []string {
 	return []string{"vi"}
 }
 
+// maxEdited bounds the text that an editor leaves, in bytes.
+const maxEdited = 16 << 20
+
 // readEdited reads what the editor has left, and removes the file. ran is how
 // the editor ended.
 func readEdited(editor, path string, ran error) (string, error) {
-	data, err := os.ReadFile(path)
+	data, err := untrusted.Read(context.Background(), path, maxEdited)
 	if ran != nil {
 		err = fmt.Errorf("running %s: %w; set $EDITOR to another one", editor, ran)
 	}

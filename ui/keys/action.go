@@ -70,6 +70,7 @@ type Action struct {
 	Args     string // of the slash command: <needed> or [optional]
 	Aliases  []string
 	Hidden   bool // not in the palette: pressing it from there makes no sense
+	Answers  bool // begins answers: it waits while a tab holds them back
 }
 
 // NeedsArgument reports whether the slash command is useless without one.

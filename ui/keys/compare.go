@@ -44,7 +44,7 @@ const (
 
 // compareTable is the part of the table about comparing answers.
 var compareTable = []Action{
-	{ID: Compare, Title: "Compare answers", Help: "answer a prompt in 2 to 8 ways, side by side", Category: Tree, Keys: []string{"f12", "alt+shift+c", "C"}, Contexts: Global, Slash: "compare", Args: "[prompt]"},
+	{ID: Compare, Title: "Compare answers", Help: "answer a prompt in 2 to 8 ways, side by side", Category: Tree, Keys: []string{"f12", "alt+shift+c", "C"}, Contexts: Global, Slash: "compare", Args: "[prompt]", Answers: true},
 	{ID: Votes, Title: "Votes of comparisons", Help: "show or export votes, or vote for an answer", Category: Tree, Contexts: Global, Slash: "votes", Args: "[number|tie]"},
 
 	{ID: SetupEdit, Title: "Change the cell", Help: "choose or write the value of the cell", Category: Comparison, Keys: []string{"space"}, Contexts: Setup, Hidden: true},

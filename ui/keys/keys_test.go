@@ -1,10 +1,7 @@
 package keys_test
 
 import (
-	"bytes"
 	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -161,28 +158,5 @@ func TestOverrideErrors(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestPageIsFresh(t *testing.T) {
-	var page bytes.Buffer
-	if err := keys.WritePage(&page); err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join("..", "..", "docs", "keys.md")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, page.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, page.Bytes()) {
-		t.Errorf("%s is stale: run go test ./ui/keys -run TestPageIsFresh -update", path)
 	}
 }

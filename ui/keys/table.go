@@ -13,6 +13,7 @@ const (
 	NextSibling   ID = "next_version"
 	System        ID = "system_prompt"
 	Think         ID = "think_mode"
+	Form          ID = "answer_form"
 	Export        ID = "export"
 	Import        ID = "import"
 	Conversations ID = "conversations"
@@ -51,6 +52,7 @@ const (
 
 	NewTab      ID = "new_tab"
 	CloseTab    ID = "close_tab"
+	CloseOthers ID = "close_other_tabs"
 	ReopenTab   ID = "reopen_tab"
 	RenameTab   ID = "rename_tab"
 	NextTab     ID = "next_tab"
@@ -104,6 +106,7 @@ const (
 	ListUndo     ID = "list_undo"
 	ListEmpty    ID = "list_empty_bin"
 	ListInspect  ID = "list_inspect"
+	ListUnfold   ID = "list_unfold"
 	ListNewline  ID = "list_newline"
 )
 
@@ -114,13 +117,14 @@ var table = slices.Concat(generalTable, samplingTable(), programTable, treeTable
 var generalTable = []Action{
 	{ID: Send, Title: "Send the prompt", Help: "send the prompt and start the answer", Category: Conversation, Keys: []string{"enter"}, Contexts: Composer, Hidden: true},
 	{ID: Stop, Title: "Stop the answer", Help: "stop the answer; you can continue it later", Category: Conversation, Keys: []string{"esc"}, Contexts: Composer | Transcript, Slash: "stop"},
-	{ID: Continue, Title: "Continue the answer", Help: "continue the last answer", Category: Conversation, Keys: []string{"f6", "alt+c", "c"}, Contexts: Global, Slash: "continue", Aliases: []string{"cont"}},
-	{ID: Retry, Title: "Retry the answer", Help: "generate another answer; keep the old version", Category: Conversation, Keys: []string{"f5", "alt+r", "r"}, Contexts: Global, Slash: "retry", Aliases: []string{"regen"}},
-	{ID: EditLast, Title: "Edit the last prompt", Help: "change the last prompt and answer it again", Category: Conversation, Keys: []string{"alt+e", "e"}, Contexts: Global, Slash: "edit", Args: "[text]"},
+	{ID: Continue, Title: "Continue the answer", Help: "continue the last answer", Category: Conversation, Keys: []string{"f6", "alt+c", "c"}, Contexts: Global, Slash: "continue", Aliases: []string{"cont"}, Answers: true},
+	{ID: Retry, Title: "Retry the answer", Help: "generate another answer; keep the old version", Category: Conversation, Keys: []string{"f5", "alt+r", "r"}, Contexts: Global, Slash: "retry", Aliases: []string{"regen"}, Answers: true},
+	{ID: EditLast, Title: "Edit the last prompt", Help: "change the last prompt and answer it again", Category: Conversation, Keys: []string{"alt+e", "e"}, Contexts: Global, Slash: "edit", Args: "[text]", Answers: true},
 	{ID: PrevSibling, Title: "Previous version", Help: "show the previous version of a turn", Category: Conversation, Keys: []string{"alt+,", "["}, Contexts: Global, Slash: "prev"},
 	{ID: NextSibling, Title: "Next version", Help: "show the next version of a turn", Category: Conversation, Keys: []string{"alt+.", "]"}, Contexts: Global, Slash: "next"},
 	{ID: System, Title: "Edit the system prompt", Help: "set the system prompt", Category: Conversation, Keys: []string{"alt+s"}, Contexts: Global, Slash: "system", Args: "[text]"},
 	{ID: Think, Title: "Choose the thinking mode", Help: "choose how a thinking model thinks", Category: Conversation, Keys: []string{"alt+t"}, Contexts: Global, Slash: "think", Args: "[off, fast, free, short, long or chinese]"},
+	{ID: Form, Title: "Choose the form of the answers", Help: "hold answers to JSON, an expression or a grammar", Category: Conversation, Contexts: Global, Slash: "form", Args: "[off, json, schema, regex or grammar] [text or file]"},
 	{ID: Export, Title: "Export the conversation", Help: "write the conversation to a file", Category: Conversation, Keys: []string{"alt+x"}, Contexts: Global, Slash: "export", Args: "[md, json, tree, bundle or states] [path]"},
 	{ID: Import, Title: "Import conversations", Help: "read conversations from files", Category: Conversation, Contexts: Global, Slash: "import", Args: "[file]"},
 	{ID: Conversations, Title: "Open a conversation", Help: "find, open, rename or delete stored conversations", Category: Conversation, Keys: []string{"ctrl+o"}, Contexts: Global, Slash: "open", Args: "[text]", Aliases: []string{"list"}},
@@ -158,6 +162,7 @@ var generalTable = []Action{
 
 	{ID: NewTab, Title: "New conversation", Help: "open a new conversation in a new tab", Category: Tabs, Keys: []string{"ctrl+t"}, Contexts: Global, Slash: "new"},
 	{ID: CloseTab, Title: "Close the tab", Help: "close this tab; the conversation stays stored", Category: Tabs, Keys: []string{"alt+w"}, Contexts: Global, Slash: "close"},
+	{ID: CloseOthers, Title: "Close the other tabs", Help: "close all tabs but this one; nothing is deleted", Category: Tabs, Keys: []string{"alt+shift+w"}, Contexts: Global, Slash: "close_others"},
 	{ID: ReopenTab, Title: "Reopen the closed tab", Help: "open the tab closed last again", Category: Tabs, Keys: []string{"alt+z"}, Contexts: Global, Slash: "reopen"},
 	{ID: RenameTab, Title: "Rename the conversation", Help: "give the conversation a title", Category: Tabs, Keys: []string{"f2"}, Contexts: Global, Slash: "rename", Args: "[title]"},
 	{ID: NextTab, Title: "Next tab", Help: "go to the tab on the right", Category: Tabs, Keys: []string{"ctrl+pgdown", "ctrl+tab", "alt+n"}, Contexts: Global},
@@ -184,7 +189,7 @@ var programTable = []Action{
 	{ID: ClosePanel, Title: "Close the panel", Help: "close the panel and go back to the prompt", Category: Program, Keys: []string{"esc", "q"}, Contexts: Panel, Hidden: true},
 	{ID: Mouse, Title: "Mouse on or off", Help: "give the mouse to the program or the terminal", Category: Program, Contexts: Global, Slash: "mouse"},
 	{ID: Redraw, Title: "Redraw the screen", Help: "paint the whole screen again", Category: Program, Keys: []string{"ctrl+l"}, Contexts: Global},
-	{ID: Interrupt, Title: "Interrupt", Help: "copy the selection; press twice to quit", Category: Program, Keys: []string{"ctrl+c"}, Contexts: Global, Hidden: true},
+	{ID: Interrupt, Title: "Interrupt", Help: "stop the answer, clear the prompt, then quit", Category: Program, Keys: []string{"ctrl+c"}, Contexts: Global, Hidden: true},
 	{ID: Quit, Title: "Quit", Help: "stop what runs, save everything and quit", Category: Program, Keys: []string{"ctrl+q"}, Contexts: Global, Slash: "quit", Aliases: []string{"exit", "q"}},
 
 	{ID: CharLeft, Title: "Character left", Help: "move one character to the left", Category: Editing, Keys: []string{"left", "ctrl+b"}, Contexts: Composer, Hidden: true},
@@ -214,5 +219,6 @@ var programTable = []Action{
 	{ID: ListArchive, Title: "Archive", Help: "move the conversation to the archive, or back", Category: Lists, Keys: []string{"alt+a"}, Contexts: List, Hidden: true},
 	{ID: ListView, Title: "Archive and bin", Help: "switch list, archive and bin; complete a path", Category: Lists, Keys: []string{"tab"}, Contexts: List, Hidden: true},
 	{ID: ListInspect, Title: "Inspect", Help: "inspect the selected state", Category: Lists, Keys: []string{"alt+i"}, Contexts: List, Hidden: true},
+	{ID: ListUnfold, Title: "Copies", Help: "list the copies of a conversation, or fold them", Category: Lists, Keys: []string{"alt+f"}, Contexts: List, Hidden: true},
 	{ID: ListNewline, Title: "New line", Help: "start a new line in a text of several lines", Category: Lists, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: List, Hidden: true},
 }

@@ -187,7 +187,7 @@ func (f *FilePicker) Wheel(by, _, _ int) Action {
 // Click marks the entry under the pointer.
 func (f *FilePicker) Click(_, y int) Action {
 	lines, at := f.lines()
-	head, _, _ := f.content(theme.Theme{}, InnerWidth(questionWidth, f.width), f.height-len(lines)-1)
+	head, _, _ := f.content(theme.Theme{}, InnerWidth(questionWidth, f.Width), f.Height-len(lines)-1)
 	to := y - 1 - len(head) - 1
 	if to < 0 || to >= len(lines) || f.name() == "" {
 		return nil
@@ -210,7 +210,7 @@ func (f *FilePicker) Resize(width, height int) {
 }
 
 // rows is how many entries there is room for.
-func (f *FilePicker) rows() int { return max(0, min(mostFiles, f.height-10)) }
+func (f *FilePicker) rows() int { return max(0, min(mostFiles, f.Height-10)) }
 
 // lines are the entries in view, and which of them the list stands at.
 func (f *FilePicker) lines() (lines []string, at int) {
@@ -234,9 +234,9 @@ func (f *FilePicker) lines() (lines []string, at int) {
 
 // Draw returns the box.
 func (f *FilePicker) Draw(th theme.Theme, m keys.Map) Box {
-	inner := InnerWidth(questionWidth, f.width)
+	inner := InnerWidth(questionWidth, f.Width)
 	lines, at := f.lines()
-	content, x, y := f.content(th, inner, f.height-len(lines)-1)
+	content, x, y := f.content(th, inner, f.Height-len(lines)-1)
 	if len(lines) > 0 {
 		content = append(content, "")
 	}
@@ -253,5 +253,5 @@ func (f *FilePicker) Draw(th theme.Theme, m keys.Map) Box {
 		content = append(content, line)
 	}
 	hints := append(f.hints(m), m.Hint(keys.List, keys.ListView), "complete")
-	return Frame(th, f.title, content, HintLine(th, inner-2, hints...), inner, f.width, f.height).WithCursor(x, y)
+	return Frame(th, f.title, content, HintLine(th, inner-2, hints...), inner, f.Width, f.Height).WithCursor(x, y)
 }

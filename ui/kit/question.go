@@ -11,13 +11,13 @@ import (
 
 // A Question asks for a text of one or several lines.
 type Question struct {
-	title, about  string
-	wrong         string // why the text was not taken; said instead of what it is about
-	verb          string // what enter does
-	multi         bool
-	accept        func(h Host, text string) tea.Cmd
-	input         TextArea
-	width, height int
+	title, about string
+	wrong        string // why the text was not taken; said instead of what it is about
+	verb         string // what enter does
+	multi        bool
+	accept       func(h Host, text string) tea.Cmd
+	input        TextArea
+	Window
 }
 
 const questionWidth = 70
@@ -65,12 +65,9 @@ func (q *Question) Wheel(by, _, _ int) Action {
 	return nil
 }
 
-// Click takes a click inside the box.
-func (q *Question) Click(int, int) Action { return nil }
-
 // Resize tells the size of the screen.
 func (q *Question) Resize(width, height int) {
-	q.width, q.height = width, height
+	q.Window.Resize(width, height)
 	q.input.SetWidth(InnerWidth(questionWidth, width) - 1) // the cursor may stand behind the text
 }
 
@@ -114,22 +111,22 @@ func (q *Question) hints(m keys.Map) []string {
 
 // Draw returns the box.
 func (q *Question) Draw(th theme.Theme, m keys.Map) Box {
-	inner := InnerWidth(questionWidth, q.width)
-	content, x, y := q.content(th, inner, q.height)
+	inner := InnerWidth(questionWidth, q.Width)
+	content, x, y := q.content(th, inner, q.Height)
 	hints := q.hints(m)
 	if q.multi {
 		hints = append(hints, m.Hint(keys.List, keys.ListNewline), "new line")
 	}
-	return Frame(th, q.title, content, HintLine(th, inner-2, hints...), inner, q.width, q.height).WithCursor(x, y)
+	return Frame(th, q.title, content, HintLine(th, inner-2, hints...), inner, q.Width, q.Height).WithCursor(x, y)
 }
 
 // A Confirmation asks before something that cannot be undone.
 type Confirmation struct {
-	Title, Text   string
-	Verb          string // what enter does
-	Refuse        string // what esc does; "" is "keep"
-	Accept        Action
-	width, height int
+	Title, Text string
+	Verb        string // what enter does
+	Refuse      string // what esc does; "" is "keep"
+	Accept      Action
+	Window
 }
 
 // Press takes a key.
@@ -143,20 +140,11 @@ func (c *Confirmation) Press(id keys.ID, text string) Action {
 	return nil
 }
 
-// Wheel scrolls.
-func (c *Confirmation) Wheel(int, int, int) Action { return nil }
-
-// Click takes a click inside the box.
-func (c *Confirmation) Click(int, int) Action { return nil }
-
-// Resize tells the size of the screen.
-func (c *Confirmation) Resize(width, height int) { c.width, c.height = width, height }
-
 // Draw returns the box.
 func (c *Confirmation) Draw(th theme.Theme, m keys.Map) Box {
-	inner := InnerWidth(50, c.width)
+	inner := InnerWidth(50, c.Width)
 	hints := HintLine(th, inner-2, m.Hint(keys.List, keys.ListAccept), c.Verb, m.Hint(keys.List, keys.ListCancel), cmp.Or(c.Refuse, "keep"))
-	return Frame(th, c.Title, Wrap(c.Text, inner), hints, inner, c.width, c.height)
+	return Frame(th, c.Title, Wrap(c.Text, inner), hints, inner, c.Width, c.Height)
 }
 
 // Refuse says why a text is not taken in its question, which stays open so that

@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"rookery/ui/terminal"
 )
 
 // Fit cuts a styled line to at most width cells.
@@ -80,30 +81,11 @@ func rightOf(line string, width, from int) string {
 	return right
 }
 
-// Clean makes text from outside safe to draw: no control characters but line
-// ends, tabs as spaces.
-func Clean(text string) string {
-	if !strings.ContainsFunc(text, unsafeRune) {
-		return text
-	}
-	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\t", "    ")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\r':
-			return '\n'
-		case unsafeRune(r):
-			return -1
-		}
-		return r
-	}, text)
-}
-
-func unsafeRune(r rune) bool {
-	return r != '\n' && (unicode.IsControl(r) || r == '\u2028' || r == '\u2029')
-}
+// Clean makes text from outside safe to draw.
+func Clean(text string) string { return terminal.Clean(text) }
 
 // OneLine is text on a single line, safe to draw.
-func OneLine(text string) string { return strings.Join(strings.Fields(Clean(text)), " ") }
+func OneLine(text string) string { return terminal.Line(text, 0) }
 
 // Wrap breaks plain text into lines of at most width cells.
 func Wrap(text string, width int) []string {

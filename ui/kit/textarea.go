@@ -21,6 +21,7 @@ type TextArea struct {
 	width       int
 	top         int // first visible row of the window
 	edits       int // grows with every change of the text
+	changes     changes
 	placeholder string
 	ink, faint  lipgloss.Style
 }
@@ -67,12 +68,25 @@ func (a *TextArea) Empty() bool { return len(a.lines) == 1 && a.lines[0].text ==
 
 // Set replaces the text and puts the cursor at its end.
 func (a *TextArea) Set(text string) {
-	a.lines, a.row, a.col, a.top = []TextLine{NewTextLine("", a.width)}, 0, 0, 0
-	a.Insert(text)
+	a.replace(0, len(a.lines), []TextLine{NewTextLine("", a.width)})
+	a.row, a.col, a.top, a.goal = 0, 0, 0, -1
+	a.insert(text) // which belongs to the same change
+	a.changes.undo[len(a.changes.undo)-1].fresh = len(a.lines)
 }
 
 // Insert puts text before the cursor.
 func (a *TextArea) Insert(text string) {
+	if text == "" {
+		return
+	}
+	a.noteTyped(text)
+	a.note(a.row, a.row+1, 1+strings.Count(Clean(text), "\n"))
+	a.insert(text)
+	a.changes.after = a.cursor()
+}
+
+// insert is Insert without a way back.
+func (a *TextArea) insert(text string) {
 	parts := strings.Split(Clean(text), "\n")
 	line := a.lines[a.row]
 	before, after := line.text[:line.offset(a.col)], line.text[line.offset(a.col):]
@@ -84,14 +98,21 @@ func (a *TextArea) Insert(text string) {
 	for i, p := range parts {
 		fresh[i] = NewTextLine(p, a.width)
 	}
-	a.replace(a.row, a.row+1, fresh)
+	a.put(a.row, a.row+1, fresh)
 	a.row += last
 	a.col = a.lines[a.row].character(end)
 	a.goal = -1
 }
 
-// replace puts fresh lines in the place of those from first up to end.
+// replace puts fresh lines in the place of those from first up to end, and can
+// be taken back.
 func (a *TextArea) replace(first, end int, fresh []TextLine) {
+	a.note(first, end, len(fresh))
+	a.put(first, end, fresh)
+}
+
+// put is replace without a way back.
+func (a *TextArea) put(first, end int, fresh []TextLine) {
 	a.edits++
 	if len(fresh) == end-first {
 		copy(a.lines[first:end], fresh)
@@ -128,12 +149,16 @@ func (a *TextArea) delete(from, to position) {
 	if from == to {
 		return
 	}
+	if from.row == to.row && to.col == from.col+1 {
+		a.changes.run = deleting
+	}
 	first, last := &a.lines[from.row], &a.lines[to.row]
 	at := first.offset(from.col)
 	joined := NewTextLine(first.text[:at]+last.text[last.offset(to.col):], a.width)
 	a.replace(from.row, to.row+1, []TextLine{joined})
 	a.row, a.goal = from.row, -1
 	a.col = a.lines[a.row].character(at)
+	a.changes.after = a.cursor()
 }
 
 // DeleteBefore removes some bytes of the cursor's line before the cursor.

@@ -91,6 +91,13 @@ func (s *list) hints(m keys.Map) []string {
 		pairs = append(pairs, key(keys.ListAccept), "open", key(keys.ListRename), "rename", key(keys.ListPin), pin,
 			key(keys.ListArchive), archive, key(keys.ListDelete), "delete")
 	}
+	if r, ok := s.row(); ok && s.copies[r.c.ID] > 0 {
+		fold := "list copies"
+		if s.unfolded[original(r.c)] {
+			fold = "fold copies"
+		}
+		pairs = append(pairs, key(keys.ListUnfold), fold)
+	}
 	if len(s.library.binned) > 0 {
 		pairs = append(pairs, key(keys.ListUndo), "undo delete")
 	}
@@ -161,7 +168,7 @@ func (s *list) listLines(th theme.Theme, inner int) []string {
 			if s.shows == inBin {
 				when = r.c.Deleted
 			}
-			title := style.Render(s.mark(th, r.c) + kit.TitleOf(r.c))
+			title := style.Render(s.mark(th, r.c)+kit.TitleOf(r.c)) + detail.Render(s.note(r.c))
 			lines = append(lines, spreadIn(style, title, detail.Render(kit.FormatAge(s.now, when)), inner))
 		}
 		if r.found != nil {

@@ -2,9 +2,7 @@ package library
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -13,6 +11,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/transfer"
 	"rookery/ui/kit"
+	"rookery/untrusted"
 )
 
 // importFiles stores the conversations of files. It asks for them when none
@@ -64,19 +63,12 @@ func Import(ctx context.Context, w *chat.Workspace, pattern string) ([]transfer.
 }
 
 func importFile(ctx context.Context, w *chat.Workspace, path string) ([]transfer.Result, error) {
-	f, err := os.Open(path)
+	f, err := untrusted.Open(ctx, path, untrusted.Unbounded)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }() // it was only read
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no file")
-	}
-	return w.Import(ctx, f, info.Size())
+	return w.Import(ctx, f, f.Size())
 }
 
 // AboutImport says in a line what has come.

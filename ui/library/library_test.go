@@ -1,8 +1,8 @@
 package library_test
 
 import (
-	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,76 +15,6 @@ import (
 	"rookery/ui"
 	"rookery/ui/uitest"
 )
-
-// A trouble is a store that fails, or counts what is asked of it.
-type trouble struct {
-	turn.Store
-	fail    error
-	queries []string
-}
-
-func (s *trouble) Conversations(ctx context.Context) ([]turn.Conversation, error) {
-	if s.fail != nil {
-		return nil, s.fail
-	}
-	return s.Store.Conversations(ctx)
-}
-
-func (s *trouble) Search(ctx context.Context, query string, limit int) ([]turn.SearchHit, error) {
-	s.queries = append(s.queries, query)
-	if s.fail != nil {
-		return nil, s.fail
-	}
-	return s.Store.Search(ctx, query, limit)
-}
-
-// A listScreen is a program with conversations of all kinds; the first one is open.
-type listScreen struct {
-	*uitest.Terminal
-	t     *testing.T
-	w     *uitest.World
-	store *trouble
-}
-
-func open(t *testing.T, width, height int, more ...turn.Conversation) *listScreen {
-	t.Helper()
-	time.Sleep(12 * time.Hour) // from midnight
-	now := time.Now()
-	s := &listScreen{t: t}
-	s.w = uitest.New(t, uitest.Options{
-		Wrap: func(store turn.Store) turn.Store {
-			s.store = &trouble{Store: store}
-			return s.store
-		},
-		Stored: append([]turn.Conversation{
-			{ID: 2, Title: "A dog story", Updated: now.Add(-2 * time.Hour)},
-			{ID: 3, Title: "Another dog", Updated: now.Add(-26 * time.Hour)},
-			{ID: 4, Title: "鸦巢里的故事", Updated: now.Add(-5 * 24 * time.Hour)},
-			{ID: 5, Title: "Kept for long", Updated: now.Add(-300 * 24 * time.Hour), Pinned: true},
-			{ID: 6, Title: "Put aside", Updated: now.Add(-40 * 24 * time.Hour), Archived: true},
-			{ID: 7, Title: "Thrown out", Updated: now.Add(-50 * 24 * time.Hour), Deleted: now.Add(-time.Hour)},
-		}, more...),
-	})
-	s.w.Converse("Feeding the rook", "How do I feed a rook?")
-	s.Terminal = uitest.Open(t, ui.New(t.Context(), ui.Options{Workspace: s.w.Workspace, Settings: ui.Settings{Mouse: true}}), width, height)
-	return s
-}
-
-// stored is a conversation as it is stored.
-func (s *listScreen) stored(id turn.ID) (turn.Conversation, bool) {
-	s.t.Helper()
-	list, err := s.w.Store.Conversations(s.t.Context())
-	uitest.Must(s.t, err)
-	for _, c := range list {
-		if c.ID == id {
-			return c, true
-		}
-	}
-	return turn.Conversation{}, false
-}
-
-// pause lets pass what it takes until the messages are searched.
-func (s *listScreen) pause() { s.Pass(200 * time.Millisecond) }
 
 func TestGroups(t *testing.T) {
 	uitest.Run(t, func(t *testing.T) {
@@ -390,5 +320,31 @@ func TestExportAndImport(t *testing.T) {
 		term.Press("esc", "ctrl+u")
 		term.Enter("/import " + bundle)
 		term.Sees("2 Feeding the rook", "1 imported")
+	})
+}
+
+// Forks that nothing was done with are one row, with what they are copies of.
+func TestCopiesFold(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		young := time.Now().Add(11 * time.Hour)
+		more := []turn.Conversation{
+			{ID: 200, Title: "Orphan (2)", CopyOf: 99, Updated: young},
+			{ID: 201, Title: "Orphan (3)", CopyOf: 99, Updated: young.Add(-time.Minute)},
+		}
+		for i := range turn.ID(31) {
+			more = append(more, turn.Conversation{ID: 300 + i, Title: fmt.Sprintf("A dog story (%d)", i+2), CopyOf: 2, Updated: young})
+		}
+		s := open(t, 100, 50, more...)
+		s.Press("ctrl+o")
+		s.Sees("Orphan (2) · 1 copy", "A dog story · 31 copies")
+		s.SeesNot("A dog story (5)")
+		s.SeesNot("Orphan (3)")
+		s.Press("down", "down", "alt+f")
+		s.Sees("Orphan (3)")
+		s.SeesNot("A dog story (5)")
+		s.Press("alt+f")
+		s.SeesNot("Orphan (3)")
+		s.Type("story (5)")
+		s.Sees("A dog story (5)") // a search finds every copy
 	})
 }

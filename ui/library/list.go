@@ -31,6 +31,7 @@ type list struct {
 	searching  bool
 	unsearched string // why the messages were not searched
 
+	folded
 	want          turn.ID // to be selected when the list comes; 0: what was
 	rows          []row
 	selected, top int // a row, and the first line that is seen
@@ -88,6 +89,11 @@ func (s *list) Press(id keys.ID, text string) kit.Action {
 	case keys.ListEmpty:
 		if n := s.count(inBin); s.shows == inBin && n > 0 {
 			return s.library.askEmpty(n)
+		}
+	case keys.ListUnfold:
+		if r, ok := s.row(); ok {
+			s.turnOver(r.c)
+			s.refill()
 		}
 	case keys.ListDelete, keys.ListRename, keys.ListPin, keys.ListArchive:
 		return s.change(id)

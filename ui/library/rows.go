@@ -44,7 +44,7 @@ func (s *list) fill(selected int) {
 	}
 	s.rows = s.rows[:0]
 	if s.query.Empty() {
-		s.group(here)
+		s.group(s.fold(here))
 	} else {
 		s.match(here)
 	}

@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -55,14 +56,25 @@ func TestNestingIsBounded(t *testing.T) {
 				t.Errorf("%d lines of %d bytes", len(lines), len(text))
 			}
 			s := streamed(th, 80, text, New(th, 1).limits, func() int { return 4000 })
-			s.Finish()
-			if d := cmp.Diff(lines, append([]string(nil), all(s)...)); d != "" {
-				t.Error("rendered and streamed differ")
-			}
+			check(t, all(s), 80)
 			if took := time.Since(start); took > time.Minute { // a thousand times what it takes
 				t.Errorf("took %v", took)
 			}
 		})
+	}
+}
+
+// 10 KB that once took a gigabyte.
+func TestNestingTakesLittleMemory(t *testing.T) {
+	th := testTheme(t)
+	for name, text := range monsters() {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		Render(text[:min(len(text), 10<<10)], th, 80)
+		runtime.ReadMemStats(&after)
+		if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 50 {
+			t.Errorf("%s: %d MB", name, mb)
+		}
 	}
 }
 
@@ -78,7 +90,7 @@ func TestBelowTheBoundIsText(t *testing.T) {
 func TestPanicStaysInItsBlock(t *testing.T) {
 	text := "one *a*\n\n# two\n\n- three\n\n  four\n\nfive"
 	r := newRenderer(testTheme(t), 80)
-	doc, _ := parse([]byte(text), nil)
+	doc := parse([]byte(text), nil)
 	r.in.set.renderers[baseTitle] = panicking{}
 	r.document(doc, []byte(text), seam{}, nil)
 	want := []string{"one a", "", "# two", "", "• three", "", "  four", "", "five"}

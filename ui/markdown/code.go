@@ -9,14 +9,15 @@ import (
 	"github.com/yuin/goldmark/text"
 
 	"rookery/ui/markdown/syntax"
+	"rookery/ui/terminal"
 )
 
 // CodeBlocks returns the code of every block of it in a text, without the
 // indentation of its container. Every line ends in a line break.
 func CodeBlocks(text string) []string {
-	var c cleaner
-	src := c.flush(c.clean(nil, text))
-	doc, _ := parse(src, nil)
+	c := terminal.Cleaner{Show: true}
+	src := c.Flush(c.Append(nil, text))
+	doc := parse(src, nil)
 	var blocks []string
 	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if n.Kind() != ast.KindFencedCodeBlock && n.Kind() != ast.KindCodeBlock || !entering || n.Lines().Len() == 0 {
@@ -46,9 +47,7 @@ func (r *renderer) code(language *syntax.Language, segments *text.Segments) {
 	}
 	state := syntax.State(0)
 	for _, line := range lines {
-		var spans []syntax.Span
-		spans, state = r.colour(line, language, state)
-		r.codeLine(line, spans)
+		state = r.openCodeLine(line, language, state)
 	}
 }
 
@@ -58,23 +57,33 @@ func codeText(line []byte) string { return string(expandTabs(bytes.TrimRight(lin
 // maxColours bounds the lines whose colours are remembered.
 const maxColours = 1000
 
-// colour returns the colours of a line, as far as they can be known in the time
-// of a frame, and what the line leaves open for the next one.
-func (r *renderer) colour(line string, language *syntax.Language, state syntax.State) ([]syntax.Span, syntax.State) {
-	if !language.Stateless() {
-		r.spans, state = language.Line(line, state, r.spans[:0])
-		return r.spans, state
-	}
-	r.guessed = true
-	key := language.Name() + "\n" + line
-	spans, ok := r.colours[key]
+// A coloured line is one whose colours are remembered.
+type coloured struct {
+	language *syntax.Language
+	state    syntax.State // before it
+	line     string
+}
+
+// openCodeLine renders a line of code that is coloured by itself, which a frame has
+// time for. It returns what the line leaves open for the next one.
+func (r *renderer) openCodeLine(line string, language *syntax.Language, state syntax.State) syntax.State {
+	key := coloured{language, state, line}
+	c, ok := r.colours[key]
 	if !ok {
-		if spans, _ = language.Line(line, 0, nil); r.colours == nil || len(r.colours) >= maxColours {
-			r.colours = map[string][]syntax.Span{}
+		if r.colours == nil || len(r.colours) >= maxColours {
+			r.colours = map[coloured]colours{}
 		}
-		r.colours[key] = spans
+		c.spans, c.state = language.Line(line, state)
+		r.colours[key] = c
 	}
-	return spans, 0
+	r.codeLine(line, c.spans)
+	return c.state
+}
+
+// colours are those of a line, and the state after it.
+type colours struct {
+	spans []syntax.Span
+	state syntax.State
 }
 
 // codeLine renders one line of code, which is wrapped anywhere.

@@ -3,6 +3,7 @@ package markdown
 import (
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +26,21 @@ func texts68K(t testing.TB) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code := "func (s *Server) Handle(n int) error { // comment\n\treturn s.log(\"x\", n+42)\n}\n\n"
+	code := "func (s *Server) Handle42(n int) error { // comment\n\treturn s.log(\"x\", n+42)\n}\n\n"
 	haskell := "handle :: Server -> Int -> IO Reply\nhandle s n = do\n  -- a comment\n  reply <- ask s \"x\" (n + 42)\n  return reply\n\n"
 	fill := func(head, s string) string { return head + strings.Repeat(s, 68<<10/len(s)+1)[:68<<10] }
+	// numbered makes every line another, so that no colours are remembered.
+	numbered := func(head, s string) string {
+		var b strings.Builder
+		for n := 0; b.Len() < 68<<10; n++ {
+			b.WriteString(strings.ReplaceAll(s, "42", strconv.Itoa(n)))
+		}
+		return head + b.String()[:68<<10]
+	}
 	return map[string]string{
 		"mixed":      fill("", string(mixed)),
-		"code":       fill("```go\n", code),
-		"haskell":    fill("```haskell\n", haskell),
+		"code":       numbered("```go\n", code),
+		"haskell":    numbered("```haskell\n", haskell),
 		"tables":     fill("", strings.Repeat("| a | b | c |\n|---|:-:|---|\n"+strings.Repeat("| a cell | another `cell` | with *three* words |\n", 20)+"\n", 2)),
 		"formulas":   fill("", "Let $x_1^2 = \\frac{a}{b}$ be.\n\n$$\n\\sum_{i=1}^n x_i\n$$\n\n"),
 		"long lines": fill("```\n", strings.Repeat("0123456789abcdef", 64)+"\n"),

@@ -8,8 +8,8 @@
 // fence are told apart from what is finished in the same way. The cost of a
 // piece of text therefore does not depend on how much came before it.
 //
-// Goldmark parses, Glamour styles the text of a block, package syntax and
-// chroma colour code, package tex writes formulas. The layout is our own,
+// Goldmark parses, Glamour styles the text of a block, package syntax colours
+// code with chroma, package tex writes formulas. The layout is our own,
 // because a stream needs three things that Glamour's does not give: where in
 // the source a line came from, a layout in which nothing depends on text that
 // is yet to come (so a list is not "loose" or "tight", each gap is as

@@ -7,6 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"rookery/ui/terminal"
+
 	"github.com/yuin/goldmark/util"
 )
 
@@ -88,12 +90,13 @@ func entity(s []byte) (out string, n int) {
 }
 
 func oneLine(s string) string {
+	c := terminal.Cleaner{Show: true}
 	return strings.Map(func(r rune) rune {
-		if r = visible(r); r == '\n' || r == '\t' {
+		if r == '\n' || r == '\t' {
 			return ' '
 		}
 		return r
-	}, s)
+	}, string(c.Flush(c.Append(nil, s))))
 }
 
 // lineBreakTag recognises the one tag that means something in plain text.

@@ -44,7 +44,6 @@ func (s *Stream) openFence(leaf ast.Node) bool {
 	f.language = syntax.Find(string(n.Language(s.r.src)))
 	s.off += end + 1
 	s.fence, s.tail = f, nil
-	s.inexact = s.inexact || f.language.Stateless()
 	return true
 }
 
@@ -81,9 +80,7 @@ func (s *Stream) codeRows(text []byte) ([]string, syntax.State) {
 	f, r := s.fence, s.r
 	r.out, r.frames = nil, r.frames[:0]
 	r.began, r.wantGap, r.gapDepth = s.seam.began, s.seam.gap || s.seam.prev, 0
-	line := codeText(f.strip(text))
-	spans, state := r.colour(line, f.language, f.state)
-	r.codeLine(line, spans)
+	state := r.openCodeLine(codeText(f.strip(text)), f.language, f.state)
 	s.work += len(text) + len(r.out)
 	return r.out, state
 }

@@ -38,7 +38,6 @@ func TestFormulas(t *testing.T) {
 				t.Error(d)
 			}
 			s := streamed(th, 60, c.text, tight, func() int { return 3 })
-			s.Finish()
 			if d := cmp.Diff(c.want, plain(all(s))); d != "" {
 				t.Errorf("streamed:\n%s", d)
 			}

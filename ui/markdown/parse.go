@@ -45,13 +45,12 @@ var grammar = parser.NewParser(
 	),
 )
 
-// parse reads src, with link definitions that came before it. The second result
-// says whether src itself defines links. What the parser cannot bear is one
-// block of code.
-func parse(src []byte, defs []parser.Reference) (doc ast.Node, defines bool) {
+// parse reads src, with link definitions that came before it. What the parser
+// cannot bear is one block of code.
+func parse(src []byte, defs []parser.Reference) (doc ast.Node) {
 	defer func() {
 		if recover() != nil {
-			doc, defines = ast.NewDocument(), false
+			doc = ast.NewDocument()
 			doc.AppendChild(doc, verbatim(src))
 		}
 	}()
@@ -59,8 +58,7 @@ func parse(src []byte, defs []parser.Reference) (doc ast.Node, defines bool) {
 	for _, d := range defs {
 		ctx.AddReference(d)
 	}
-	doc = grammar.Parse(text.NewReader(src), parser.WithContext(ctx))
-	return doc, len(ctx.References()) > len(defs)
+	return grammar.Parse(text.NewReader(src), parser.WithContext(ctx))
 }
 
 // verbatim is a block of code that shows src as it stands.

@@ -6,17 +6,18 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"rookery/ui/markdown/syntax"
+	"rookery/ui/terminal"
 	"rookery/ui/theme"
 )
 
 // Render renders a whole text to lines of at most width cells. It is safe for
 // concurrent use.
 func Render(text string, th theme.Theme, width int) []string {
-	var c cleaner
-	src := c.flush(c.clean(nil, text))
+	c := terminal.Cleaner{Show: true}
+	src := c.Flush(c.Append(nil, text))
 	r := newRenderer(th, width)
 	r.exact = true
-	doc, _ := parse(src, nil)
+	doc := parse(src, nil)
 	r.document(doc, src, seam{}, nil)
 	return r.out
 }
@@ -32,16 +33,14 @@ type renderer struct {
 	flow   flow
 	lines  []line // scratch
 	buf    []byte // scratch
-	spans  []syntax.Span
-	heads  pen // of the marks of headings, where they are kept
+	heads  pen    // of the marks of headings, where they are kept
 	frames []frame
 
 	out  []string
 	defs []parser.Reference
 
-	exact   bool                     // code is coloured in its context, whatever that takes
-	guessed bool                     // code was coloured without
-	colours map[string][]syntax.Span // of lines that were
+	exact   bool                 // code is coloured in its context, whatever that takes
+	colours map[coloured]colours // of lines that were
 
 	cells map[cellKey]flow // of tables
 	lists []numbering
@@ -71,8 +70,6 @@ type seam struct {
 	prev    bool // the block that comes is not the first in its container
 	began   bool // lines come before
 	ordinal int  // number of the next item, where an ordered list goes on
-	text    bool // the rest begins inside a paragraph
-	broken  bool // set by the renderer: the rest is not what the seam says
 }
 
 // A cut is where the open leaf begins in what was rendered.
@@ -97,17 +94,14 @@ func newRenderer(th theme.Theme, width int) *renderer {
 }
 
 // document renders a syntax tree of src into out and defs. If leaf is
-// not nil, cut says where it begins. The returned seam tells whether the tree
-// is what s announced.
-func (r *renderer) document(doc ast.Node, src []byte, s seam, leaf ast.Node) seam {
+// not nil, cut says where it begins.
+func (r *renderer) document(doc ast.Node, src []byte, s seam, leaf ast.Node) {
 	r.src, r.in.src = src, src
-	r.out, r.defs, r.guessed = nil, nil, false
+	r.out, r.defs = nil, nil
 	r.frames, r.wrap = r.frames[:0], r.wrap[:0]
 	r.began, r.wantGap, r.gapDepth = s.began, false, 0
 	r.leaf, r.cut = leaf, cut{}
-	c := &chain{seam: s, left: s.depth}
-	r.children(doc, c)
-	return c.seam
+	r.children(doc, &chain{seam: s, left: s.depth})
 }
 
 // A chain leads through the containers that go on from before a seam, down to
@@ -130,12 +124,9 @@ func (r *renderer) children(parent ast.Node, c *chain) {
 			}
 		case c != nil && c.left == 0:
 			follows = c.seam.prev
-			c.seam.broken = c.seam.broken || c.seam.text && n.Kind() != ast.KindParagraph
 			if c.seam.gap {
 				r.wantGap, r.gapDepth = true, c.seam.frames
 			}
-		case c != nil && !isChain(n):
-			c.seam.broken = true
 		}
 		if n == r.leaf {
 			r.cut = r.here(n, follows)

@@ -1,39 +1,33 @@
 package markdown
 
 import (
-	"bytes"
-
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 
+	"rookery/ui/terminal"
 	"rookery/ui/theme"
 )
 
 // A Stream renders a text that is still being written. Lines that are
-// finished stay as they are; the last few may change with each Append. It is
-// not safe for concurrent use.
+// finished stay as they are; the last few may change with each Append. Render
+// takes its place when the text has ended: it knows link definitions that come
+// late, emphasis across what the stream has cut, and colours code in its
+// context. A Stream is not safe for concurrent use.
 type Stream struct {
-	th       theme.Theme
-	width    int
-	limits   limits
-	clean    cleaner
-	r        *renderer
-	finished bool
-	work     int // bytes read and lines made so far, for tests
+	limits limits
+	clean  terminal.Cleaner
+	r      *renderer
+	work   int // bytes read and lines made so far, for tests
 
 	src []byte // the clean text so far
 	off int    // src[:off] is rendered to lines and forgotten
 
 	lines []string
 	defs  []parser.Reference
-	// inexact says that what is in lines may differ from an exact rendering:
-	// Finish makes one.
-	inexact bool
 
 	seam    seam   // how src[off:] follows
 	fence   *fence // src[off:] is inside a code fence
 	tail    []string
-	defines bool // src[off:] defines links
 	backlog backlog
 }
 
@@ -47,8 +41,9 @@ type limits struct {
 // New returns an empty stream for lines of at most width cells.
 func New(th theme.Theme, width int) *Stream {
 	return &Stream{
-		th: th, width: max(1, width), r: newRenderer(th, width),
-		limits: limits{paragraph: 1 << 10, keep: 256, block: 8 << 10},
+		clean:  terminal.Cleaner{Show: true},
+		r:      newRenderer(th, width),
+		limits: limits{paragraph: 512, keep: 128, block: 8 << 10},
 	}
 }
 
@@ -57,74 +52,12 @@ func (s *Stream) Append(text string) {
 	if text == "" {
 		return
 	}
-	if s.finished {
-		// The exact lines have no seam to go on from.
-		s.finished = false
-		s.restart()
-	}
-	s.src = s.clean.clean(s.src, text)
-	s.advance(false)
-}
-
-// Finish renders what is left when no more text comes. From then on the lines
-// are those of Render.
-func (s *Stream) Finish() {
-	if s.finished {
-		return
-	}
-	s.src = s.clean.flush(s.src)
-	s.advance(true)
-	if s.inexact || s.defines && s.off > 0 {
-		s.exact()
-	}
-	s.finished = true
-}
-
-// SetWidth renders everything again for another width.
-func (s *Stream) SetWidth(width int) {
-	if width = max(1, width); width != s.width {
-		s.width = width
-		s.again()
-	}
-}
-
-// SetTheme renders everything again in another theme.
-func (s *Stream) SetTheme(th theme.Theme) {
-	s.th = th
-	s.again()
-}
-
-func (s *Stream) again() {
-	s.r = newRenderer(s.th, s.width)
-	if s.finished {
-		s.exact()
-		return
-	}
-	s.restart()
-	s.advance(false)
-}
-
-// restart forgets what was rendered, but not the text.
-func (s *Stream) restart() {
-	s.off, s.lines, s.defs, s.inexact = 0, nil, nil, false
-	s.seam, s.fence, s.tail = seam{}, nil, nil
-	s.backlog = backlog{}
-}
-
-// exact renders the whole text in one piece.
-func (s *Stream) exact() {
-	s.restart()
-	doc, _ := parse(s.src, nil)
-	s.r.exact = true
-	s.r.document(doc, s.src, seam{}, nil)
-	s.r.exact = false
-	s.work += len(s.src) + len(s.r.out)
-	s.lines = s.r.out
+	s.src = s.clean.Append(s.src, text)
+	s.advance()
 }
 
 // advance renders the open part of the text and keeps what of it is final.
-// Last says that it must all be parsed now.
-func (s *Stream) advance(last bool) {
+func (s *Stream) advance() {
 	for {
 		if s.fence != nil {
 			if !s.advanceFence() {
@@ -132,15 +65,13 @@ func (s *Stream) advance(last bool) {
 			}
 		}
 		open := s.src[s.off:]
-		if !last && s.postpone(open) {
+		if s.postpone(open) {
 			return
 		}
 		s.backlog = backlog{}
-		doc, defines := parse(open, s.defs)
-		s.defines = defines
+		doc := parse(open, s.defs)
 		leaf := openLeaf(doc, open)
-		after := s.r.document(doc, open, s.seam, leaf)
-		s.inexact = s.inexact || after.broken || s.r.guessed
+		s.r.document(doc, open, s.seam, leaf)
 		s.work += len(open) + len(s.r.out)
 		s.commit(leaf, open)
 		s.finishText(leaf)
@@ -164,9 +95,7 @@ func (s *Stream) commit(leaf ast.Node, open []byte) {
 		s.tail = r.out
 		return
 	}
-	// A definition in the open part may yet turn out to be none.
-	s.inexact = s.inexact || c.defs < len(r.defs) && c.rows > 0
-	s.define(r.defs[:c.defs])
+	s.defs = append(s.defs, r.defs[:c.defs]...)
 	s.lines, s.tail = append(s.lines, r.out[:c.rows]...), r.out[c.rows:]
 	s.off += at
 	s.seam = c.seam
@@ -177,16 +106,6 @@ func (s *Stream) commit(leaf ast.Node, open []byte) {
 	}
 }
 
-// define remembers link definitions that are final. They may concern text
-// that is rendered already.
-func (s *Stream) define(defs []parser.Reference) {
-	if len(defs) == 0 {
-		return
-	}
-	s.defs = append(s.defs, defs...)
-	s.inexact = s.inexact || bytes.IndexByte(s.src[:s.off], '[') >= 0
-}
-
 // finishText keeps the first lines of a long open paragraph.
 func (s *Stream) finishText(leaf ast.Node) {
 	r := s.r
@@ -195,13 +114,12 @@ func (s *Stream) finishText(leaf ast.Node) {
 		return
 	}
 	at, sure := r.lastStart(open-s.limits.keep, r.opener-(len(r.src)-open))
-	if at.src <= 0 || !sure && open <= 4*s.limits.paragraph {
+	if at.src <= 0 || !sure && open <= 2*s.limits.paragraph {
 		return
 	}
-	s.inexact = s.inexact || !sure
 	s.lines, s.tail = append(s.lines, s.tail[:at.row]...), s.tail[at.row:]
 	s.off += at.src
-	s.seam = seam{text: true, began: true}
+	s.seam = seam{began: true}
 }
 
 // lastStart is the last line start of the open paragraph at or before the

@@ -117,44 +117,6 @@ func TestCodeBlocks(t *testing.T) {
 	}
 }
 
-func TestSetWidthAndTheme(t *testing.T) {
-	th := testTheme(t)
-	other, err := theme.New("contrast", false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := corpus(t)["reply.md"]
-	for _, finished := range []bool{false, true} {
-		s := streamed(th, 80, text, New(th, 1).limits, func() int { return 50 })
-		if finished {
-			s.Finish()
-		}
-		s.SetWidth(33)
-		s.SetTheme(other)
-		s.Finish()
-		if d := cmp.Diff(Render(text, other, 33), append([]string(nil), all(s)...)); d != "" {
-			t.Errorf("finished before: %v\n%s", finished, d)
-		}
-	}
-}
-
-// An answer that was finished may be continued, even inside a word.
-func TestAppendAfterFinish(t *testing.T) {
-	th := testTheme(t)
-	for name, text := range corpus(t) {
-		s := New(th, 40)
-		half := len(text) / 2
-		s.Append(strings.ToValidUTF8(text[:half], ""))
-		s.Finish()
-		s.Append(strings.ToValidUTF8(text[half:], ""))
-		s.Finish()
-		want := Render(strings.ToValidUTF8(text[:half], "")+strings.ToValidUTF8(text[half:], ""), th, 40)
-		if d := cmp.Diff(want, append([]string(nil), all(s)...)); d != "" {
-			t.Errorf("%s:\n%s", name, d)
-		}
-	}
-}
-
 func TestLines(t *testing.T) {
 	s := New(testTheme(t), 20)
 	if s.Len() != 0 {

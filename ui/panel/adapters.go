@@ -2,11 +2,11 @@ package panel
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"rookery/chat"
 	"rookery/chat/library"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -21,7 +21,6 @@ type Adapters struct {
 	families [][]turn.RegisteredAdapter // see chat.Families
 	known    bool                       // families were told
 	problem  error                      // why they could not be
-	doing    string                     // what is being done, or empty
 	weights  int64                      // bytes of the model's own
 	inUse    string                     // fingerprint of the conversation's; "" is none
 	name     string                     // what people call that
@@ -34,8 +33,10 @@ type Adapters struct {
 	wanted    string // key of the adapter whose line is gone to next
 	at        int    // the chosen line; 0 is "none"
 	dragged   bool
-	job       adapterJob
-	listing   bool // the list is being read
+	jobs      adapterJobs
+	dialogue  *chat.Dialogue          // in sight
+	given     map[string]turn.Adapter // that conversations got here, by fingerprint
+	listing   bool                    // the list is being read
 	listed    time.Time
 	use       func(a turn.Adapter, strength float32) kit.Action // asks for an adapter
 }
@@ -49,7 +50,7 @@ const (
 
 // NewAdapters returns a panel that has not been told anything yet.
 func NewAdapters(th theme.Theme) *Adapters {
-	p := &Adapters{frame: frame{th: th}, strengths: map[string]float32{}}
+	p := &Adapters{frame: frame{th: th}, strengths: map[string]float32{}, given: map[string]turn.Adapter{}}
 	p.use = p.useAdapter
 	return p
 }
@@ -103,33 +104,39 @@ func (p *Adapters) family() []turn.RegisteredAdapter {
 	return p.families[p.at-1]
 }
 
-// using is the member of a family that the conversation uses.
-func (p *Adapters) using(f []turn.RegisteredAdapter) (turn.RegisteredAdapter, bool) {
+// using is the member of a family that the conversation uses. The list may be older
+// than what was loaded here.
+func (p *Adapters) using(f []turn.RegisteredAdapter) (turn.Adapter, bool) {
+	if p.inUse == "" {
+		return turn.Adapter{}, false
+	}
 	for _, a := range f {
-		if a.Fingerprint != "" && a.Fingerprint == p.inUse {
-			return a, true
+		if a.Fingerprint == p.inUse {
+			return a.Adapter, true
 		}
 	}
-	return turn.RegisteredAdapter{}, false
+	a, ok := p.given[p.inUse]
+	return a, ok && keyOf(a) == keyOf(f[0].Adapter)
 }
 
-// used reports whether a family is the conversation's, be it at strength 0.
+// used reports whether a family is the conversation's, be it at strength 0, or will
+// be when it is loaded.
 func (p *Adapters) used(f []turn.RegisteredAdapter) bool {
-	if _, ok := p.using(f); ok {
-		return true
+	if p.inUse == "" || p.chosen != "" && p.jobs.isBusyFor(p.dialogue) {
+		return p.chosen == keyOf(f[0].Adapter)
 	}
-	return p.chosen == keyOf(f[0].Adapter) && !slices.ContainsFunc(p.families, func(f []turn.RegisteredAdapter) bool {
-		_, ok := p.using(f)
-		return ok
-	})
+	_, ok := p.using(f)
+	return ok
 }
 
-// strength is where the slider of a family stands.
+// strength is where the slider of a family stands: where the engine runs it, or is
+// to run it, or would.
 func (p *Adapters) strength(f []turn.RegisteredAdapter) float32 {
-	if k, ok := p.strengths[keyOf(f[0].Adapter)]; ok {
+	a, inUse := p.using(f)
+	if k, ok := p.strengths[keyOf(f[0].Adapter)]; ok && (!inUse || p.jobs.isBusyFor(p.dialogue)) {
 		return k
 	}
-	if a, ok := p.using(f); ok {
+	if inUse {
 		return a.Strength()
 	}
 	return f[0].Strength()
@@ -206,11 +213,11 @@ func (p *Adapters) change(key string) (kit.Action, bool) {
 	case key == "d":
 		return p.drop(f), true
 	case key == "m":
-		a := f[0]
-		if used, ok := p.using(f); ok {
-			a = used
+		a, ok := p.using(f)
+		if !ok {
+			a = f[0].Adapter
 		}
-		return p.merge(a.Adapter, !a.Merged), true
+		return p.merge(a, !a.Merged), true
 	}
 	return p.askForget(f[0].Adapter), true
 }

@@ -107,8 +107,8 @@ func (p *Adapters) about(room int) []string {
 	case len(p.families) == 0:
 		add("No adapters are known. a loads one from a file.", p.th.Text.Render)
 	}
-	if p.doing != "" {
-		add(clean(p.doing)+p.th.Glyphs.Ellipsis, p.th.Accent.Render)
+	if j := p.jobs.running; j != nil && j.doing != "" {
+		add(clean(j.doing)+p.th.Glyphs.Ellipsis, p.th.Accent.Render)
 	}
 	if f := p.family(); f != nil {
 		for _, text := range p.facts(f) {

@@ -18,17 +18,9 @@ import (
 	"rookery/ui/kit"
 )
 
-// An adapterJob is what is being done with adapters. One thing is done at a
-// time; of those that are asked for meanwhile the last one counts.
-type adapterJob struct {
-	busy bool
-	next kit.Action
-}
-
 // An adapterResult is what has become of a job.
 type adapterResult struct {
-	use   *chat.Dialogue // that the adapter is for; nil: it is for none
-	a     turn.Adapter   // the zero one is none
+	a     turn.Adapter // that was loaded, if any
 	said  string
 	file  adapterFile // that was loaded, if any
 	typed bool        // in a command
@@ -67,6 +59,7 @@ const listEvery = time.Second
 // is old.
 func (p *Adapters) Look(h kit.Host) tea.Cmd {
 	v := h.Tab().View()
+	p.dialogue = h.Tab().Dialogue()
 	p.SetUse(v.Conversation.ID, v.Conversation.Adapter, v.Adapter)
 	if p.listing || h.Now().Sub(p.listed) < listEvery {
 		return nil
@@ -80,105 +73,53 @@ func (p *Adapters) Look(h kit.Host) tea.Cmd {
 	})
 }
 
-// do does something with adapters, after what is being done.
-func (p *Adapters) do(h kit.Host, doing string, work func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error)) tea.Cmd {
-	start := func(h kit.Host) tea.Cmd {
-		p.job.busy, p.job.next, p.doing = true, nil, doing
-		ctx, r := h.Context(), h.Workspace().Adapters()
-		return kit.Await(func() (adapterResult, error) { return work(ctx, r) }, p.end)
-	}
-	if p.job.busy {
-		p.job.next = start
-		return nil
-	}
-	return start(h)
-}
-
-// end gives an adapter to the conversation that it is for, tells what has become
-// of it, and begins what waits.
-func (p *Adapters) end(h kit.Host, r adapterResult, err error) tea.Cmd {
-	next := p.job.next
-	p.job, p.doing = adapterJob{}, ""
-	p.listed = time.Time{} // it has changed
-	cmds := []tea.Cmd{}
-	if next != nil {
-		cmds = append(cmds, next(h))
-	}
-	var q *adapter.QuestionError
-	if errors.As(err, &q) && r.file.name != "" {
-		p.ask(h, r, q)
-		return tea.Batch(cmds...)
-	}
-	if err == nil && r.use != nil {
-		err = r.use.SetAdapter(r.a)
-	}
-	switch loaded := r.file.name != ""; {
-	case err == nil && loaded:
-		p.GoTo(r.a)
-	case err != nil && r.typed && h.Tab().Prompt().Text() == "" && len(h.Dialogs()) == 0:
-		h.Tab().Prompt().Fill("/adapter " + r.file.name) // to be put right
-	}
-	if err == nil && r.a.Name != "" {
-		cmds = append(cmds, p.tidy(h, r.a))
-	}
-	return tea.Batch(append(cmds, kit.Report(h, r.said, err), h.Refresh())...)
-}
-
-// tidy drops an adapter at strengths that nobody uses any more. What stays is
-// dropped another time.
-func (p *Adapters) tidy(h kit.Host, a turn.Adapter) tea.Cmd {
-	ctx, r := h.Context(), h.Workspace().Adapters()
-	return kit.Await(func() (bool, error) { return true, r.Tidy(ctx, a) }, func(kit.Host, bool, error) tea.Cmd {
-		p.listed = time.Time{}
-		return nil
-	})
-}
-
 // load uses an adapter of a file for a conversation.
 func (p *Adapters) load(h kit.Host, d *chat.Dialogue, f adapterFile, typed bool) tea.Cmd {
 	if d == nil {
 		return h.Fail(errOpening)
 	}
-	return p.do(h, "loading "+f.name, func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
+	return p.do(h, adapterJob{wish: d, doing: "loading " + f.name, work: func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
 		a, err := r.Find(ctx, f.name, f.o)
-		return adapterResult{use: d, a: a, said: AboutAdapter(a), file: f, typed: typed}, err
-	})
+		return adapterResult{a: a, said: AboutAdapter(a), file: f, typed: typed}, err
+	}})
 }
 
-// useAdapter uses an adapter at a strength, or none.
+// useAdapter uses an adapter at a strength. None needs no loading: it is used at once,
+// whatever is being loaded.
 func (p *Adapters) useAdapter(a turn.Adapter, strength float32) kit.Action {
 	return func(h kit.Host) tea.Cmd {
 		d := h.Tab().Dialogue()
 		if d == nil {
 			return h.Fail(errOpening)
 		}
-		doing := ""
-		if a.Name != "" {
-			doing = fmt.Sprintf("loading %s at %.2f", a.Name, strength)
+		if a.Name == "" {
+			p.jobs.overtake(d)
+			return tea.Batch(kit.Report(h, AboutAdapter(a), p.setAdapter(d, a)), h.Refresh())
 		}
-		return p.do(h, doing, func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
-			strong, err := turn.Adapter{}, error(nil)
-			if a.Name != "" {
-				strong, err = r.Strengthen(ctx, a, strength)
+		doing := fmt.Sprintf("loading %s at %.2f", a.Name, strength)
+		return p.do(h, adapterJob{wish: d, doing: doing, work: func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
+			strong, err := r.Strengthen(ctx, a, strength)
+			if err != nil {
+				strong = a
 			}
-			return adapterResult{use: d, a: strong, said: AboutAdapter(strong)}, err
-		})
+			return adapterResult{a: strong, said: AboutAdapter(strong)}, err
+		}})
 	}
 }
 
 // ask asks what a file does not say.
-func (p *Adapters) ask(h kit.Host, r adapterResult, q *adapter.QuestionError) {
+func (p *Adapters) ask(h kit.Host, d *chat.Dialogue, r adapterResult, q *adapter.QuestionError) {
 	if len(q.Choices) > 0 && q.Choices[0] != "" {
 		var entries []kit.Entry
 		for _, c := range q.Choices {
-			entries = append(entries, kit.Entry{Title: c, Detail: aboutBlocks[c], Choose: p.answer(r, q.Asked, c)})
+			entries = append(entries, kit.Entry{Title: c, Detail: aboutBlocks[c], Choose: p.answer(d, r, q.Asked, c)})
 		}
 		h.OpenDialog(kit.NewChooser(h.Theme(), kit.OneLine(q.Problem), "choose", "", entries))
 		return
 	}
 	about := kit.OneLine(kit.Capitalize(q.Problem)) + ". The trainer's settings have it; the scale of the change is alpha / rank."
 	h.OpenDialog(kit.NewQuestion(h.Theme(), kit.Capitalize(q.Asked)+" of "+kit.OneLine(q.Path), about, "load it", "", false, func(h kit.Host, text string) tea.Cmd {
-		return p.answer(r, q.Asked, strings.TrimSpace(text))(h)
+		return p.answer(d, r, q.Asked, strings.TrimSpace(text))(h)
 	}))
 }
 
@@ -189,7 +130,7 @@ var aboutBlocks = map[string]string{
 }
 
 // answer loads a file with what it does not say itself.
-func (p *Adapters) answer(r adapterResult, asked, answer string) kit.Action {
+func (p *Adapters) answer(d *chat.Dialogue, r adapterResult, asked, answer string) kit.Action {
 	return func(h kit.Host) tea.Cmd {
 		f := r.file
 		switch asked {
@@ -206,7 +147,7 @@ func (p *Adapters) answer(r adapterResult, asked, answer string) kit.Action {
 			f.o.Init = kit.ExpandHome(answer)
 		}
 		h.CloseDialog()
-		return p.load(h, r.use, f, r.typed)
+		return p.load(h, d, f, r.typed)
 	}
 }
 
@@ -226,7 +167,7 @@ func (p *Adapters) askFile(h kit.Host) tea.Cmd {
 // drop gives the memory of an adapter back, at all strengths.
 func (p *Adapters) drop(family []turn.RegisteredAdapter) kit.Action {
 	return func(h kit.Host) tea.Cmd {
-		return p.do(h, "dropping "+family[0].Name, func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
+		return p.do(h, adapterJob{doing: "dropping " + family[0].Name, work: func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
 			var err error
 			for _, a := range family {
 				if a.Loaded != nil {
@@ -234,7 +175,7 @@ func (p *Adapters) drop(family []turn.RegisteredAdapter) kit.Action {
 				}
 			}
 			return adapterResult{said: kit.OneLine(family[0].Name) + " is out of memory; it is loaded again when it is used"}, err
-		})
+		}})
 	}
 }
 
@@ -245,10 +186,10 @@ func (p *Adapters) merge(a turn.Adapter, merged bool) kit.Action {
 		said = kit.OneLine(a.Name) + " is beside the weights again"
 	}
 	return func(h kit.Host) tea.Cmd {
-		return p.do(h, "merging "+a.Name, func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
+		return p.do(h, adapterJob{doing: "merging " + a.Name, work: func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
 			_, err := r.Merge(ctx, a, merged)
 			return adapterResult{said: said}, err
-		})
+		}})
 	}
 }
 
@@ -262,9 +203,9 @@ func (p *Adapters) askForget(a turn.Adapter) kit.Action {
 			Title: "Forget the adapter?", Text: fmt.Sprintf("“%s” goes out of the list; its file stays. Conversations that use it ask for it again.", kit.OneLine(a.Name)), Verb: "forget",
 			Accept: func(h kit.Host) tea.Cmd {
 				h.CloseDialogs()
-				return p.do(h, "forgetting "+a.Name, func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
+				return p.do(h, adapterJob{doing: "forgetting " + a.Name, work: func(ctx context.Context, r *library.AdapterRegistry) (adapterResult, error) {
 					return adapterResult{said: kit.OneLine(a.Name) + " is forgotten; its file stays"}, r.Forget(ctx, a)
-				})
+				}})
 			},
 		})
 		return nil

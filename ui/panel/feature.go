@@ -44,6 +44,7 @@ func Feature(o Options) kit.Feature {
 		Measure: monitor.measure,
 		Actions: map[keys.ID]func(kit.Host, string) tea.Cmd{
 			keys.Adapters:    adapters.open,
+			keys.Form:        useForm,
 			keys.Heat:        strip.toggle,
 			keys.Mix:         useMix,
 			keys.MixPresets:  pickMix,

@@ -109,7 +109,7 @@ func TestCommandsOfTheSampling(t *testing.T) {
 			"/temp hot":    `"hot" is not a number: write /temp <0 or more>`,
 			"/temp NaN":    "must be a number, not NaN: write /temp",
 			"/top_k 1.5":   "is not a whole number: write /top_k",
-			"/preset no":   `"no" is not a preset: choose`,
+			"/preset no":   `there is no preset "no": there are`,
 			"/think":       "was not trained to think; the G1 models were",
 			"/think short": "was not trained to think; the G1 models were",
 		} {

@@ -33,8 +33,8 @@ func fieldRow(f *sampler.Field) parameter {
 	switch f.Kind() {
 	case sampler.Chosen:
 		return chosenRow(r)
-	case sampler.Tokens:
-		return tokensRow(r)
+	case sampler.Tokens, sampler.Biased:
+		return listRow(r)
 	case sampler.Stream:
 		return streamRow(r)
 	}
@@ -106,14 +106,16 @@ func chosenRow(r parameter) parameter {
 	return r
 }
 
-// tokensRow is the row of the banned tokens.
-func tokensRow(r parameter) parameter {
-	r.name = "banned"
+// listRow is the row of banned or biased tokens.
+func listRow(r parameter) parameter {
+	if r.field.Kind() == sampler.Tokens {
+		r.name = "banned"
+	}
 	r.show = func(p sampler.Params) string {
-		if len(p.Ban) == 0 {
-			return r.field.Zero
+		if n := int(r.field.Number(p)); n > 0 {
+			return plural(n, "token")
 		}
-		return plural(len(p.Ban), "token")
+		return r.field.Zero
 	}
 	return r
 }

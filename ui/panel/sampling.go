@@ -61,7 +61,7 @@ func (s *Sampling) Title() string { return "Sampling" }
 // Set tells the panel the parameters in use and the preset they are from,
 // if any.
 func (s *Sampling) Set(p sampler.Params, preset string) {
-	changed := !sampler.SameRecipe(p, s.params) || !slices.Equal(p.Ban, s.params.Ban)
+	changed := !sampler.SameRecipe(p, s.params) || !slices.Equal(p.Ban, s.params.Ban) || !slices.Equal(p.Bias, s.params.Bias)
 	s.params, s.preset = p, preset
 	if preset != "" {
 		s.base = preset
@@ -200,7 +200,7 @@ func (s *Sampling) move(by int) { s.at = (s.at + by + len(s.rows)) % len(s.rows)
 // current is a copy of the parameters that may be changed.
 func (s *Sampling) current() sampler.Params {
 	p := s.params
-	p.Ban = slices.Clone(p.Ban)
+	p.Ban, p.Bias = slices.Clone(p.Ban), slices.Clone(p.Bias)
 	return p
 }
 
@@ -227,7 +227,7 @@ func (s *Sampling) enter() kit.Action {
 	return s.step(1, false)
 }
 
-// clear empties what can be empty: the seed and the list of banned tokens.
+// clear empties what can be empty: the seed and the lists of tokens.
 func (s *Sampling) clear() kit.Action {
 	p := s.current()
 	switch row := s.rows[s.at]; {
@@ -235,6 +235,8 @@ func (s *Sampling) clear() kit.Action {
 		p.Seed = 0
 	case row.is(sampler.Tokens):
 		p.Ban = nil
+	case row.is(sampler.Biased):
+		p.Bias = nil
 	default:
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	nameWidth  = 12
+	nameWidth  = 13
 	valueWidth = 9
 	// besideWidth is how wide the panel must be for the candidates to stand
 	// beside the parameters.
@@ -173,6 +173,8 @@ func (s *Sampling) helpText() string {
 		return ""
 	case row.is(sampler.Tokens):
 		return s.banHelp()
+	case row.is(sampler.Biased):
+		return s.biasHelp()
 	case row.is(sampler.Stream):
 		return row.field.About + " Enter keeps that of the latest answer."
 	}
@@ -184,10 +186,33 @@ func (s *Sampling) banHelp() string {
 	if len(s.params.Ban) == 0 {
 		return "Tokens that are never chosen. They are set in the configuration."
 	}
+	return "Never chosen: " + s.nameTokens(s.params.Ban) + ". Delete allows all."
+}
+
+// biasHelp lists the biased tokens.
+func (s *Sampling) biasHelp() string {
+	if len(s.params.Bias) == 0 {
+		return "What is added to the logits of tokens. It is set in the configuration."
+	}
 	var names []string
-	for i, id := range s.params.Ban {
-		if i == 12 {
-			names = append(names, fmt.Sprintf("and %d more", len(s.params.Ban)-i))
+	for _, b := range s.params.Bias[:min(len(s.params.Bias), mostNamed)] {
+		names = append(names, s.nameTokens([]int32{b.Token})+fmt.Sprintf(" %+g", b.Add))
+	}
+	if more := len(s.params.Bias) - mostNamed; more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	return "Added: " + strings.Join(names, ", ") + ". Delete adds nothing."
+}
+
+// mostNamed is how many tokens of a list are named.
+const mostNamed = 12
+
+// nameTokens lists tokens by id and text.
+func (s *Sampling) nameTokens(ids []int32) string {
+	var names []string
+	for i, id := range ids {
+		if i == mostNamed {
+			names = append(names, fmt.Sprintf("and %d more", len(ids)-i))
 			break
 		}
 		name := strconv.Itoa(int(id))
@@ -196,5 +221,5 @@ func (s *Sampling) banHelp() string {
 		}
 		names = append(names, name)
 	}
-	return "Never chosen: " + strings.Join(names, ", ") + ". Delete allows all."
+	return strings.Join(names, ", ")
 }

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -77,16 +78,17 @@ func pickPreset(h kit.Host, _ string) tea.Cmd {
 
 // setPreset chooses a preset by its name. The seed stays.
 func setPreset(c kit.Call) (said string, err error) {
-	var names []string
-	for _, p := range c.Presets {
-		if strings.EqualFold(p.Name, c.Arg) {
-			sampling := p.Sampling
-			sampling.Seed = c.Dialogue.View().Conversation.Sampling.Seed
-			return "preset " + p.Name + ", from the next token on", c.Dialogue.SetSampling(sampling, p.Name)
-		}
-		names = append(names, p.Name)
+	names := make([]string, len(c.Presets))
+	for i, p := range c.Presets {
+		names[i] = p.Name
 	}
-	return "", fmt.Errorf("%q is not a preset: choose %s", c.Arg, strings.Join(names, ", "))
+	i, err := library.FindName("preset", c.Arg, names)
+	if err != nil {
+		return "", err
+	}
+	p := c.Presets[i]
+	p.Sampling.Seed = c.Dialogue.View().Conversation.Sampling.Seed
+	return "preset " + p.Name + ", from the next token on", c.Dialogue.SetSampling(p.Sampling, p.Name)
 }
 
 // setParameter changes one sampling parameter.

@@ -22,11 +22,11 @@ func (c *console) adapter(arg string) error {
 		c.say("No adapter, from the next token on.")
 		return c.d.SetAdapter(turn.Adapter{})
 	}
-	name, o, err := parseAdapter(arg)
+	name, o, strength, err := parseAdapter(arg)
 	if err != nil {
 		return err
 	}
-	a, err := c.workspace.Adapters().Find(c.ctx, kit.ExpandHome(name), o)
+	a, err := c.workspace.Adapters().FindAt(c.ctx, kit.ExpandHome(name), o, strength)
 	if err != nil {
 		return err
 	}
@@ -37,8 +37,9 @@ func (c *console) adapter(arg string) error {
 	return nil
 }
 
-// parseAdapter takes the options off the end of a name.
-func parseAdapter(arg string) (name string, o adapter.Options, err error) {
+// parseAdapter takes the options and the strength off the end of a name.
+func parseAdapter(arg string) (name string, o adapter.Options, strength float32, err error) {
+	strength = 1
 	words := strings.Fields(arg)
 	n := len(words)
 	for ; n > 1; n-- {
@@ -53,19 +54,19 @@ func parseAdapter(arg string) (name string, o adapter.Options, err error) {
 		case "scale":
 			o.Scale, err = float32(number), bad
 		case "strength":
-			o.Strength, err = float32(number), bad
+			strength, err = float32(number), bad
 		case "blocks":
 			o.Blocks = value
 		case "init":
 			o.Init = kit.ExpandHome(value)
 		default:
-			return arg, adapter.Options{}, nil
+			return arg, adapter.Options{}, 1, nil
 		}
 		if err != nil {
-			return name, o, fmt.Errorf("%s: %q is no number", key, value)
+			return name, o, strength, fmt.Errorf("%s: %q is no number", key, value)
 		}
 	}
-	return strings.Join(words[:n], " "), o, nil
+	return strings.Join(words[:n], " "), o, strength, nil
 }
 
 func (c *console) listAdapters() error {

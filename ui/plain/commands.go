@@ -24,6 +24,7 @@ func (c *console) ownCommands() map[keys.ID]func(arg string) error {
 		keys.Retry:    c.startByFeature(keys.Retry),
 		keys.Reread:   c.startByFeature(keys.Reread),
 		keys.Think:    c.think,
+		keys.Form:     c.form,
 		keys.Preset:   c.preset,
 
 		keys.Conversations:        c.openStored,
@@ -175,6 +176,23 @@ func (c *console) think(mode string) error {
 	for _, mode := range prompt.ThinkModes(c.model) {
 		c.say(string(mode) + ": " + panel.AboutThinking[mode] + "." + markChosen(mode == inUse))
 	}
+	return nil
+}
+
+// form holds the answers to a form, or says which one is in use.
+func (c *console) form(text string) error {
+	if text == "" {
+		c.say(panel.FormNote(c.d.View().Conversation.Form) + ".")
+		return nil
+	}
+	spec, err := panel.ReadForm(c.ctx, text)
+	if err != nil {
+		return err
+	}
+	if err := c.d.SetForm(spec); err != nil {
+		return err
+	}
+	c.say(panel.FormNote(spec) + ", from the next one on.")
 	return nil
 }
 

@@ -3,7 +3,6 @@ package plain
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -64,8 +63,7 @@ func (c *console) savePreset(name string) error {
 	if err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(slices.Clone(c.presets), func(q prompt.Preset) bool { return q.Name == name })
-	c.presets = append(others, prompt.OwnPreset(name, p))
+	c.presets = prompt.AddPreset(c.presets, prompt.OwnPreset(name, p))
 	return c.sayDone(said+".", c.d.SetSampling(p, name))
 }
 

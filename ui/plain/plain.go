@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"time"
 
 	"rookery/chat"
 	"rookery/chat/prompt"
@@ -19,6 +20,7 @@ import (
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 	"rookery/ui/panel"
+	"rookery/ui/terminal"
 )
 
 // Options are what the interface runs on. A nil function cannot be used.
@@ -47,7 +49,8 @@ type console struct {
 	presets   []prompt.Preset                // the person's own
 	own       map[keys.ID]func(string) error // commands of this interface alone
 	out       io.Writer
-	wrote     error // the first error of out
+	clean     terminal.Cleaner // of all that is written
+	wrote     error            // the first error of out
 
 	d           *chat.Dialogue
 	draft       []string // lines that ended with a backslash
@@ -59,6 +62,7 @@ type console struct {
 	asked       bool   // "You: " is waiting for a line
 	inside      bool   // the line that is being written is the answer's
 	lastDeleted turn.ID
+	doubted     time.Time // when quitting was last half asked for
 
 	// choosing is set while several answers are generated, which are read out
 	// when all have ended.
@@ -134,7 +138,7 @@ func (c *console) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 		}
 		select {
 		case line, ok := <-lines:
-			c.asked = false
+			c.asked, c.doubted = false, time.Time{}
 			if !ok {
 				c.ended, lines = true, nil
 				continue
@@ -144,15 +148,37 @@ func (c *console) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 			}
 		case <-c.workspace.Changes():
 		case <-interrupts:
-			if !generating {
+			if c.interrupt(generating) {
 				return c.leave()
 			}
-			c.d.Stop()
 		case <-c.ctx.Done():
 			return c.leave()
 		}
 	}
 	return fmt.Errorf("writing to the terminal: %w", c.wrote)
+}
+
+// doubtLasts is how soon a second ctrl+c must come to leave.
+const doubtLasts = 4 * time.Second
+
+// interrupt is ctrl+c: it stops the answer, then drops what was begun to be
+// written, then asks to leave, and leaves.
+func (c *console) interrupt(generating bool) (leave bool) {
+	switch {
+	case generating:
+		c.d.Stop()
+		return false
+	case len(c.draft) > 0:
+		c.draft = nil
+		c.say("What was written is dropped.")
+	case time.Since(c.doubted) < doubtLasts:
+		return true
+	default:
+		c.doubted = time.Now()
+		c.say("Press ctrl+c again to leave.")
+	}
+	c.asked = false
+	return false
 }
 
 // report tells an error, or returns that the person wants to leave.

@@ -134,6 +134,6 @@ func TestFigures(t *testing.T) {
 func TestMix(t *testing.T) {
 	says(t, converse(t, "/mix", "/mix off", "/mix nobody=1", "/mix x", "/mixes", "/save_mix", "/save_mix gloom", "/mixes gloom"),
 		"No mix: this chat alone.\n", "state=weight", `Error: there is no state "nobody"`, `Error: mix "x": write state=weight,state=weight`,
-		"No mix was saved yet.", "Error: write /save_mix and a name", "Error: there is no mix to save", `there is no saved mix "gloom": none was saved yet`,
+		"No mix was saved yet.", "Error: write /save_mix and a name", "Error: there is no mix to save", `there is no saved mix "gloom": there is none yet`,
 	)
 }

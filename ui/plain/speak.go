@@ -2,7 +2,6 @@ package plain
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"rookery/chat"
@@ -21,7 +20,7 @@ type spoken struct {
 }
 
 func (c *console) write(text string) {
-	if _, err := io.WriteString(c.out, text); err != nil && c.wrote == nil {
+	if _, err := c.out.Write(c.clean.Append(nil, text)); err != nil && c.wrote == nil {
 		c.wrote = err
 	}
 }
@@ -156,7 +155,7 @@ func (c *console) tellAnswer(thought, answer string, all bool) {
 	}
 	c.answer.bytes += len(rest)
 	c.inside = !strings.HasSuffix(rest, "\n")
-	c.write(kit.Clean(rest))
+	c.write(rest)
 }
 
 // finishAnswer writes the end of an answer and how it ended.

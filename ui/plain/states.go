@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"rookery/chat/library"
 	"rookery/infer"
 	"rookery/ui/kit"
 	"rookery/ui/states"
@@ -24,19 +25,17 @@ func (c *console) states(name string) error {
 		c.say("/states and a name begins a conversation from a state.")
 		return nil
 	}
-	for _, s := range list {
-		if !strings.EqualFold(s.Name, name) {
-			continue
-		}
-		d, err := c.workspace.NewFrom(s)
-		if err != nil {
-			return err
-		}
-		c.use(d)
-		c.say("A new conversation that begins from " + kit.OneLine(s.Name) + ".")
-		return nil
+	s, err := library.FindState(list, name)
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("there is no state %q; /states lists them", name)
+	d, err := c.workspace.NewFrom(s)
+	if err != nil {
+		return err
+	}
+	c.use(d)
+	c.say("A new conversation that begins from " + kit.OneLine(s.Name) + ".")
+	return nil
 }
 
 // progressEvery is how often progress is told.
@@ -47,7 +46,7 @@ func (c *console) bake(path string) error {
 	if path == "" {
 		return errors.New("write /bake and the path of a text file")
 	}
-	recipe, err := states.ReadTextFile(path)
+	recipe, err := states.ReadTextFile(c.ctx, path)
 	if err != nil {
 		return err
 	}

@@ -2,10 +2,6 @@ package states
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -14,6 +10,7 @@ import (
 	"rookery/chat/library"
 	"rookery/infer/statefile"
 	"rookery/ui/kit"
+	"rookery/untrusted"
 )
 
 // bakePath bakes a text file; without a path it asks for one.
@@ -21,7 +18,7 @@ func bakePath(h kit.Host, path string) tea.Cmd {
 	if path == "" {
 		return askBakeFile(h)
 	}
-	return bake(h, func() (library.Recipe, error) { return ReadTextFile(path) })
+	return bake(h, func(ctx context.Context) (library.Recipe, error) { return ReadTextFile(ctx, path) })
 }
 
 func askBakeFile(h kit.Host) tea.Cmd {
@@ -35,7 +32,7 @@ func askBakeSystem(h kit.Host) tea.Cmd {
 	h.OpenDialog(kit.NewQuestion(h.Theme(), "Bake a system prompt", "", "go on", h.Tab().View().Conversation.System, true, func(h kit.Host, text string) tea.Cmd {
 		h.CloseDialog()
 		h.OpenDialog(kit.NewQuestion(h.Theme(), "Name of the state", "", "read it", "", false, func(h kit.Host, name string) tea.Cmd {
-			return bake(h, func() (library.Recipe, error) {
+			return bake(h, func(context.Context) (library.Recipe, error) {
 				return library.Recipe{Name: name, Source: "a system prompt", Text: text, System: true}, nil
 			})
 		}))
@@ -91,17 +88,10 @@ func keepAs(h kit.Host, name string) tea.Cmd {
 const maxText = 256 << 20
 
 // ReadTextFile reads a text to bake.
-func ReadTextFile(path string) (library.Recipe, error) {
-	f, err := os.Open(kit.ExpandHome(path))
+func ReadTextFile(ctx context.Context, path string) (library.Recipe, error) {
+	data, err := untrusted.Read(ctx, kit.ExpandHome(path), maxText)
 	if err != nil {
 		return library.Recipe{}, err
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxText+1))
-	if err = errors.Join(err, f.Close()); err != nil {
-		return library.Recipe{}, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if len(data) > maxText {
-		return library.Recipe{}, fmt.Errorf("%s is longer than %s", path, kit.FormatSize(maxText))
 	}
 	base := filepath.Base(path)
 	return library.Recipe{Name: strings.TrimSuffix(base, filepath.Ext(base)), Source: base, Text: string(data)}, nil

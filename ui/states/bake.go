@@ -30,7 +30,7 @@ type baking struct {
 const bakeEvery = 100 * time.Millisecond
 
 // bake reads a text beside whatever else runs, and shows how far it is.
-func bake(h kit.Host, recipe func() (library.Recipe, error)) tea.Cmd {
+func bake(h kit.Host, recipe func(context.Context) (library.Recipe, error)) tea.Cmd {
 	h.CloseDialogs()
 	w := h.Workspace()
 	ctx, cancel := context.WithCancel(h.Context())
@@ -38,7 +38,7 @@ func bake(h kit.Host, recipe func() (library.Recipe, error)) tea.Cmd {
 	h.OpenDialog(b)
 	work := func() (turn.State, error) {
 		defer cancel()
-		r, err := recipe()
+		r, err := recipe(ctx)
 		if err != nil {
 			return turn.State{}, err
 		}

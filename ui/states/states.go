@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -29,12 +28,11 @@ func pick(h kit.Host, name string) tea.Cmd {
 			if err != nil {
 				return h.Fail(err)
 			}
-			for _, s := range list {
-				if strings.EqualFold(s.Name, name) {
-					return begin(h, s)
-				}
+			s, err := library.FindState(list, name)
+			if err != nil {
+				return h.Fail(err)
 			}
-			return h.Fail(fmt.Errorf("there is no state %q; %s lists them", name, kit.HintFor(h, keys.States)))
+			return begin(h, s)
 		})
 	}
 	c := kit.NewChooser(h.Theme(), "States to begin from", "choose", "", nil) // takes what is typed meanwhile

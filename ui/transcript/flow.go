@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"rookery/ui/kit"
+	"rookery/ui/terminal"
 )
 
 // A flow is plain text that grows, broken into lines. Growing costs the last
@@ -15,6 +16,7 @@ type flow struct {
 	paragraph string   // the last one
 	before    int      // number of lines before it
 	words     int      // before it
+	clean     terminal.Cleaner
 }
 
 // set makes text what the flow shows.
@@ -26,7 +28,7 @@ func (f *flow) set(text string, width int) {
 	if len(text) == len(f.text) {
 		return
 	}
-	f.paragraph += kit.Clean(text[len(f.text):])
+	f.paragraph += strings.ReplaceAll(string(f.clean.Append(nil, text[len(f.text):])), "\t", "    ")
 	f.text = text
 	if end := strings.LastIndexByte(f.paragraph, '\n'); end >= 0 {
 		f.lines = append(f.lines[:f.before], kit.Wrap(f.paragraph[:end], width)...)

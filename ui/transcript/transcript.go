@@ -108,10 +108,8 @@ func (t *Transcript) outdate() {
 	for _, b := range t.blocks {
 		b.exact = false
 		if b.live != nil && b.stream != nil {
-			t.guard(b, func() {
-				b.stream.SetTheme(t.th)
-				b.stream.SetWidth(t.textWidth())
-			})
+			b.stream = nil
+			t.guard(b, func() { b.feed(b.live, t.th, t.textWidth()) })
 			b.gen = t.generation
 		}
 		t.decorate(b)

@@ -287,7 +287,9 @@ func TestForks(t *testing.T) {
 		l.Sees("1 Lecture", "2 Lecture (2)", "a copy of the conversation up to there")
 		l.Press("alt+1", "tab", "up", "up", "F")
 		l.Sees("Fork into how many tabs?")
-		l.Press("backspace", "3", "enter")
+		l.Press("enter")
+		l.Sees("write a number from 1 to 32")
+		l.Press("3", "enter")
 		l.Sees("2 Lecture (2)", "4 Lecture (4)", "5 Lecture (2)", "3 copies of the conversation")
 		if n := len(l.Model().(*ui.Model).Tab().View().Turns); n != 2 {
 			t.Errorf("the copy has %d turns", n)
@@ -296,6 +298,27 @@ func TestForks(t *testing.T) {
 		l.Enter("/fork x")
 		l.Sees(`"x" is not a number`)
 		l.Check()
+		l.Press("esc", "ctrl+u")
+		l.Enter("/fork 7")
+		l.Sees("Fork into 7 tabs?", "enter fork", "esc fork none")
+		l.Press("esc")
+		if n := len(l.Model().(*ui.Model).Tabs()); n != 5 {
+			t.Errorf("%d tabs although nothing was confirmed", n)
+		}
+		l.Enter("/fork 7")
+		l.Press("enter")
+		if n := len(l.Model().(*ui.Model).Tabs()); n != 12 {
+			t.Errorf("%d tabs", n)
+		}
+		l.Press("alt+1", "alt+shift+w")
+		l.Sees("1 Lecture", "closed 11 tabs; alt+z opens them again")
+		if n := len(l.Model().(*ui.Model).Tabs()); n != 1 {
+			t.Errorf("%d tabs are left", n)
+		}
+		l.Press("alt+shift+w")
+		l.Sees("there is no other tab")
+		l.Press("alt+z", "alt+z")
+		l.Sees("1 Lecture", "2 Lecture (2)")
 	})
 }
 

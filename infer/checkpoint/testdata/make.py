@@ -89,4 +89,5 @@ def main():
     save_file(web_rwkv(model()), "web-rwkv.safetensors", metadata={"format": "pt"})
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -17,14 +17,12 @@ type Batch struct {
 }
 
 // NewBatch makes a batch of rows rows and cols columns. quantised asks for
-// room for the int8 form; cols must then be a multiple of BlockSize. Used as
-// the result of a product, cols is the matrix's Rows.
+// room for the int8 form. Used as the result of a product, cols is the matrix's
+// Rows. What lies between cols and the next multiple of BlockSize stays zero:
+// products read it.
 func NewBatch(a *Arena, rows, cols int, quantised bool) (*Batch, error) {
 	if rows <= 0 || cols <= 0 || rows > maxDim || cols > maxDim {
 		return nil, fmt.Errorf("activations: %d x %d is not a possible size", rows, cols)
-	}
-	if quantised && cols%BlockSize != 0 {
-		return nil, fmt.Errorf("activations: %d columns, but a multiple of %d is needed", cols, BlockSize)
 	}
 	b := &Batch{rows: rows, cap: rows, cols: cols}
 	b.stride = padded(cols, PanelRows) + cacheLine/4
@@ -36,7 +34,7 @@ func NewBatch(a *Arena, rows, cols int, quantised bool) (*Batch, error) {
 		return b, nil
 	}
 	b.qstride = padded(cols, cacheLine) + cacheLine
-	b.sstride = padded(cols/BlockSize, cacheLine/4) + cacheLine/4
+	b.sstride = padded(padded(cols, BlockSize)/BlockSize, cacheLine/4) + cacheLine/4
 	raw, err := a.Alloc(rows * (b.qstride + 8*b.sstride))
 	if err != nil {
 		return nil, fmt.Errorf("quantised activations %d x %d: %w", rows, cols, err)
@@ -91,14 +89,17 @@ func (b *Batch) Row(i int) []float32 {
 	return b.data[i*b.stride : i*b.stride+b.cols : i*b.stride+b.cols]
 }
 
-// row is row i with its padding, which kernels may overwrite.
+// row is row i with its padding.
 func (b *Batch) row(i int) []float32 { return b.data[i*b.stride : (i+1)*b.stride] }
 
 // Quantise makes the int8 form of columns lo to hi of row i: what products
-// with Q8 matrices read. lo and hi must be multiples of BlockSize. Different
-// ranges may be done by different goroutines.
+// with Q8 matrices read. lo and hi must be multiples of BlockSize, but for the
+// end of the row. Different ranges may be done by different goroutines.
 func (p Path) Quantise(b *Batch, i, lo, hi int) {
-	if lo%BlockSize != 0 || hi%BlockSize != 0 || lo < 0 || hi > b.cols || b.qstride == 0 {
+	if hi == b.cols {
+		hi = padded(hi, BlockSize)
+	}
+	if lo%BlockSize != 0 || hi%BlockSize != 0 || lo < 0 || hi > padded(b.cols, BlockSize) || b.qstride == 0 {
 		panic(fmt.Sprintf("kernel: quantise columns %d to %d of %d", lo, hi, b.cols))
 	}
 	if lo >= hi {

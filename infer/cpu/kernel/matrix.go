@@ -62,11 +62,12 @@ func (t Type) panelBytes(cols int) int {
 type Matrix struct {
 	typ        Type
 	rows, cols int
+	depth      int // cols, padded with zeros to whole blocks
 	panelSize  int // bytes
 	data       []byte
 }
 
-// NewMatrix makes a matrix of zeros. cols must be a multiple of BlockSize.
+// NewMatrix makes a matrix of zeros.
 func NewMatrix(a *Arena, t Type, rows, cols int) (*Matrix, error) {
 	if t < F32 || t > Q8 {
 		return nil, fmt.Errorf("weight matrix: unknown type %v", t)
@@ -74,11 +75,9 @@ func NewMatrix(a *Arena, t Type, rows, cols int) (*Matrix, error) {
 	if rows <= 0 || cols <= 0 || rows > maxDim || cols > maxDim {
 		return nil, fmt.Errorf("weight matrix: %d x %d is not a possible size", rows, cols)
 	}
-	if cols%BlockSize != 0 {
-		return nil, fmt.Errorf("weight matrix: %d columns, but a multiple of %d is needed", cols, BlockSize)
-	}
-	size := t.panelBytes(cols)
-	m := &Matrix{typ: t, rows: rows, cols: cols, panelSize: size}
+	depth := padded(cols, BlockSize)
+	size := t.panelBytes(depth)
+	m := &Matrix{typ: t, rows: rows, cols: cols, depth: depth, panelSize: size}
 	data, err := a.Alloc(size * m.panels())
 	if err != nil {
 		return nil, fmt.Errorf("weight matrix %d x %d: %w", rows, cols, err)
@@ -114,7 +113,7 @@ func (m *Matrix) panel(p int) []byte {
 func (m *Matrix) clearPadding() {
 	for r := m.rows; r < m.panels()*PanelRows; r++ {
 		panel, lane := m.panel(r/PanelRows), r%PanelRows
-		for k := range m.cols {
+		for k := range m.depth {
 			panel[q8Offset(lane, k)] = q8Bias
 		}
 	}
@@ -156,8 +155,8 @@ func (m *Matrix) SetRow(r int, src []float32) {
 		}
 	case Q8:
 		var q [BlockSize]int8
-		for b := range m.cols / BlockSize {
-			scale := quantiseWeights(&q, src[b*BlockSize:])
+		for b := range m.depth / BlockSize {
+			scale := quantiseWeights(&q, src[b*BlockSize:min((b+1)*BlockSize, m.cols)])
 			m.setBlock(panel, lane, b, q[:], scale)
 		}
 	}
@@ -178,10 +177,10 @@ func (m *Matrix) SetRowBits(r int, src []uint16) {
 
 // SetRowBlocks stores row r of a Q8 matrix from ready blocks: Cols quants and
 // Cols/BlockSize fp16 scales. Nothing is rounded. It panics for other types or
-// wrong lengths.
+// wrong lengths, and where cols is no multiple of BlockSize.
 func (m *Matrix) SetRowBlocks(r int, quants []int8, scales []uint16) {
 	m.check(r, len(quants))
-	if m.typ != Q8 || len(scales) != m.cols/BlockSize {
+	if m.typ != Q8 || m.cols != m.depth || len(scales) != m.cols/BlockSize {
 		panic("kernel: SetRowBlocks of a matrix of " + m.typ.String())
 	}
 	panel, lane := m.panel(r/PanelRows), r%PanelRows
@@ -236,10 +235,11 @@ func (m *Matrix) check(r, n int) {
 // quantiseWeights makes one block symmetric int8 and returns the fp16 scale.
 // The scale is rounded up where rounding to nearest would clip the largest
 // value, which matters only where fp16 is subnormal. Values beyond fp16's
-// range (scale over 65504) saturate.
+// range (scale over 65504) saturate. src may be shorter than a block; the rest is
+// zero.
 func quantiseWeights(q *[BlockSize]int8, src []float32) (scale uint16) {
 	var bits uint32 // of the largest magnitude; those of floats are in order
-	for _, v := range src[:BlockSize] {
+	for _, v := range src {
 		bits = max(bits, math.Float32bits(v)&^(1<<31))
 	}
 	top := math.Float32frombits(bits)
@@ -247,12 +247,12 @@ func quantiseWeights(q *[BlockSize]int8, src []float32) (scale uint16) {
 	if h < 0x7bff && top > 127.5*halfToFloat(h) {
 		h++
 	}
+	*q = [BlockSize]int8{}
 	if h == 0 {
-		*q = [BlockSize]int8{}
 		return 0
 	}
 	inv := 1 / halfToFloat(h)
-	for i, v := range src[:BlockSize] {
+	for i, v := range src {
 		q[i] = int8(max(-127, min(127, roundInt(v*inv))))
 	}
 	return h

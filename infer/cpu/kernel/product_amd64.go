@@ -108,7 +108,7 @@ func (t *tiles) product(m *Matrix, x, y *Batch, first, last int, scratch []float
 		return
 	}
 	for p := first; p < last; p++ {
-		tilePanel(list, &m.panel(p)[0], m.typ.laneBytes(), x, y, p, 0, m.cols)
+		tilePanel(list, &m.panel(p)[0], m.typ.laneBytes(), x, y, p, 0, m.depth)
 	}
 }
 
@@ -134,8 +134,8 @@ func (t Type) laneBytes() int {
 // blocked takes a block of columns at a time through all panels: its weights
 // are widened once, and its part of the activations stays in the L2 cache.
 func (t *tiles) blocked(m *Matrix, x, y *Batch, first, last int, widen func(dst *float32, src *byte, n int), scratch []float32) {
-	for k := 0; k < m.cols; k += blockCols {
-		n := min(blockCols, m.cols-k)
+	for k := 0; k < m.depth; k += blockCols {
+		n := min(blockCols, m.depth-k)
 		for p := first; p < last; p++ {
 			w := &m.panel(p)[k*PanelRows*m.typ.laneBytes()]
 			if widen != nil {
@@ -173,7 +173,7 @@ func (t *tiles) panelQ8(m *Matrix, x, y *Batch, p int) {
 		t := &list[0]
 		for lane := 0; lane < PanelRows; lane += t.lanes {
 			t.run(&panel[4*lane], &panel[BlockSize*PanelRows+2*lane], &x.quants[i*x.qstride], &x.scales[i*x.sstride], &x.offsets[i*x.sstride],
-				&y.data[i*y.stride+p*PanelRows+lane], x.qstride, 4*x.sstride, 4*y.stride, m.cols/BlockSize)
+				&y.data[i*y.stride+p*PanelRows+lane], x.qstride, 4*x.sstride, 4*y.stride, m.depth/BlockSize)
 		}
 		i += t.rows
 	}

@@ -10,11 +10,11 @@ func productGo(m *Matrix, x, y *Batch, first, last int, scratch []float32) {
 			panelQ8Go(m, x, y, p)
 			continue
 		}
-		for k := 0; k < m.cols; k += blockCols {
-			n := min(blockCols, m.cols-k)
+		for k := 0; k < m.depth; k += blockCols {
+			n := min(blockCols, m.depth-k)
 			w := widenGo(m, p, k, n, scratch)
 			for i := range x.rows {
-				panelFloatGo(w, x.Row(i)[k:k+n], y.row(i)[p*PanelRows:], k > 0)
+				panelFloatGo(w, x.row(i)[k:k+n], y.row(i)[p*PanelRows:], k > 0)
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func panelQ8Go(m *Matrix, x, y *Batch, p int) {
 	for i := range x.rows {
 		out := (*[PanelRows]float32)(y.row(i)[p*PanelRows:])
 		*out = [PanelRows]float32{}
-		for b := range m.cols / BlockSize {
+		for b := range m.depth / BlockSize {
 			block := panel[b*q8BlockBytes:][:q8BlockBytes]
 			xq := x.quants[i*x.qstride+b*BlockSize:][:BlockSize]
 			xs, off := x.scales[i*x.sstride+b], x.offsets[i*x.sstride+b]

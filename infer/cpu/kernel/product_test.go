@@ -70,7 +70,7 @@ func randomBatch(t testing.TB, a *Arena, rng *rand.Rand, rows, cols int, scale f
 
 func newBatch(t testing.TB, a *Arena, rows, cols int) *Batch {
 	t.Helper()
-	b, err := NewBatch(a, rows, cols, cols%BlockSize == 0)
+	b, err := NewBatch(a, rows, cols, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +107,9 @@ func TestProductsMatchFloat64(t *testing.T) {
 		{32, 64, 4, 1e-6},
 		{32, 64, 4, 1e3},
 		{70, 1056, 6, 0.05},
+		{33, 1, 2, 1},
+		{40, 33, 3, 1},
+		{70, 300, 40, 0.05},
 	}
 	for _, typ := range allTypes {
 		for _, s := range shapes {
@@ -145,7 +148,7 @@ func TestPathsAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(11, 11))
 	scales := []float64{1, 1, 1e-3, 1e-7, 1e-12, 1e-39, 1e4, 1e15}
 	for i := range 60 {
-		rows, cols, n := 1+rng.IntN(70), BlockSize*(1+rng.IntN(12)), 1+rng.IntN(40)
+		rows, cols, n := 1+rng.IntN(70), 1+rng.IntN(12*BlockSize), 1+rng.IntN(40)
 		if i%10 == 0 {
 			rows, cols, n = 1+rng.IntN(40), 8192, 1+rng.IntN(3)
 		}

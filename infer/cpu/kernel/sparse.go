@@ -57,7 +57,7 @@ func NewSparse(pool *Pool, rows, cols int) *Sparse {
 		pool:   pool,
 		tiles:  sparsePaths[pool.path],
 		rows:   make([]sparseRow, rows),
-		blocks: make([]int32, 2*(cols/BlockSize)),
+		blocks: make([]int32, 2*(padded(cols, BlockSize)/BlockSize)),
 		groups: make([]int32, 2*(cols/4+sparseAhead)),
 	}
 	room := cols/sparseFew + sparsePiece + sparseUnroll + sparseAhead
@@ -218,7 +218,7 @@ func firstZero(x []float32) int32 {
 // most two thirds of the groups are not zero.
 func (s *Sparse) listGroups(x *Batch) bool {
 	blocks, groups := s.blocks[:0], s.groups[:0]
-	for b := range x.cols / BlockSize {
+	for b := range padded(x.cols, BlockSize) / BlockSize {
 		before := len(groups)
 		for j := range BlockSize / 4 {
 			at := b*BlockSize + 4*j

@@ -27,7 +27,8 @@ func TestSparseIsMultiply(t *testing.T) {
 					t.Run(fmt.Sprintf("%v/%v/n%d/density%g", path, typ, n, density), func(t *testing.T) {
 						rng := rand.New(rand.NewPCG(uint64(n), 7))
 						a := testArena(t)
-						const rows, cols = 107, 352 // an odd number of panels, columns in more than a piece
+						const rows = 107             // an odd number of panels
+						cols := []int{352, 349}[n%2] // in more than a piece
 						m := randomMatrix(t, a, rng, typ, rows, cols, 0.1)
 						x := randomBatch(t, a, rng, n, cols, 1)
 						thin(x, rng, density)

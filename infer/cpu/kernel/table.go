@@ -5,8 +5,10 @@ package kernel
 type table struct {
 	layerNorm func(dst, x, weight, bias []float32, eps float32)
 	shift     func(dst, x, prev, mix []float32)
+	shiftBy   func(dst, x, prev, mix, more []float32)
 	unary     [unaries]func(dst, x []float32)
 	add       func(dst, x []float32)
+	addGated  func(dst, x, gate []float32)
 	quantise  func(quants []int8, scales []float32, offsets []int32, x []float32)
 	product   func(m *Matrix, x, y *Batch, first, last int, scratch []float32)
 	read      func(b []byte) // a multiple of 512 bytes
@@ -18,6 +20,7 @@ const (
 	tanh
 	exp
 	squaredReLU
+	silu
 	unaries
 )
 
@@ -28,8 +31,10 @@ func plainTable() *table {
 	return &table{
 		layerNorm: layerNormGo,
 		shift:     shiftGo,
-		unary:     [unaries]func(dst, x []float32){sigmoidGo, tanhGo, expGo, squaredReLUGo},
+		shiftBy:   shiftByGo,
+		unary:     [unaries]func(dst, x []float32){sigmoidGo, tanhGo, expGo, squaredReLUGo, siluGo},
 		add:       addGo,
+		addGated:  addGatedGo,
 		quantise:  quantiseGo,
 		product:   productGo,
 		read:      readGo,

@@ -34,6 +34,13 @@ func (p Path) Shift(dst, x, prev, mix []float32) {
 	tables[p].shift(dst, x, prev, mix)
 }
 
+// ShiftBy sets dst = x + (prev-x)·(mix+more): the token shift whose mixes depend
+// on the token. dst may be more.
+func (p Path) ShiftBy(dst, x, prev, mix, more []float32) {
+	sameLen("token shift", len(x), len(dst), len(prev), len(mix), len(more))
+	tables[p].shiftBy(dst, x, prev, mix, more)
+}
+
 // Sigmoid sets dst = 1/(1+e^-x). dst may be x. Relative error at most 2e-7.
 func (p Path) Sigmoid(dst, x []float32) { p.unary(sigmoid, "sigmoid", dst, x) }
 
@@ -47,6 +54,9 @@ func (p Path) Exp(dst, x []float32) { p.unary(exp, "exp", dst, x) }
 // SquaredReLU sets dst = max(x,0)². dst may be x.
 func (p Path) SquaredReLU(dst, x []float32) { p.unary(squaredReLU, "squared relu", dst, x) }
 
+// SiLU sets dst = x/(1+e^-x). dst may be x.
+func (p Path) SiLU(dst, x []float32) { p.unary(silu, "silu", dst, x) }
+
 func (p Path) unary(f int, what string, dst, x []float32) {
 	sameLen(what, len(x), len(dst))
 	tables[p].unary[f](dst, x)
@@ -56,4 +66,10 @@ func (p Path) unary(f int, what string, dst, x []float32) {
 func (p Path) Add(dst, x []float32) {
 	sameLen("sum", len(x), len(dst))
 	tables[p].add(dst, x)
+}
+
+// AddGated sets dst += x·gate, by element.
+func (p Path) AddGated(dst, x, gate []float32) {
+	sameLen("gated sum", len(x), len(dst), len(gate))
+	tables[p].addGated(dst, x, gate)
 }

@@ -30,6 +30,13 @@ func shiftGo(dst, x, prev, mix []float32) {
 	}
 }
 
+func shiftByGo(dst, x, prev, mix, more []float32) {
+	dst, prev, mix, more = dst[:len(x)], prev[:len(x)], mix[:len(x)], more[:len(x)]
+	for i, v := range x {
+		dst[i] = v + (prev[i]-v)*(mix[i]+more[i])
+	}
+}
+
 func exp32(x float32) float32 { return float32(math.Exp(float64(x))) }
 
 func sigmoid32(x float32) float32 { return float32(1 / (1 + math.Exp(-float64(x)))) }
@@ -56,6 +63,19 @@ func squaredReLUGo(dst, x []float32) {
 	for i, v := range x {
 		v = max(v, 0)
 		dst[i] = v * v
+	}
+}
+
+func siluGo(dst, x []float32) {
+	for i, v := range x {
+		dst[i] = v * sigmoid32(v)
+	}
+}
+
+func addGatedGo(dst, x, gate []float32) {
+	dst, gate = dst[:len(x)], gate[:len(x)]
+	for i, v := range x {
+		dst[i] += v * gate[i]
 	}
 }
 

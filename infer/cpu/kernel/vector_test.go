@@ -26,6 +26,7 @@ func TestElementwiseFunctions(t *testing.T) {
 		{"exp", Path.Exp, func(x float64) float64 { return float64(float32(math.Exp(x))) }},
 		{"sigmoid", Path.Sigmoid, func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }},
 		{"tanh", Path.Tanh, math.Tanh},
+		{"silu", Path.SiLU, func(x float64) float64 { return x / (1 + math.Exp(-x)) }},
 		{"squaredReLU", Path.SquaredReLU, func(x float64) float64 { return max(x, 0) * max(x, 0) }},
 	}
 	x := []float32{
@@ -138,6 +139,22 @@ func TestShiftAndAdd(t *testing.T) {
 				want := float64(x[i]) + (float64(prev[i])-float64(x[i]))*float64(mix[i])
 				if math.Abs(float64(got[i])-want) > 1e-6 {
 					t.Fatalf("%v: shift of %d: element %d is %g, want %g", path, n, i, got[i], want)
+				}
+			}
+			more := normals(rng, n, 0, 0.3)
+			by := slices.Clone(more)
+			path.ShiftBy(by, x, prev, mix, by)
+			for i := range x {
+				want := float64(x[i]) + (float64(prev[i])-float64(x[i]))*(float64(mix[i])+float64(more[i]))
+				if math.Abs(float64(by[i])-want) > 1e-6 {
+					t.Fatalf("%v: shift of %d by its own mix: element %d is %g, want %g", path, n, i, by[i], want)
+				}
+			}
+			gated := slices.Clone(more)
+			path.AddGated(gated, x, mix)
+			for i := range x {
+				if want := float64(more[i]) + float64(x[i])*float64(mix[i]); math.Abs(float64(gated[i])-want) > 1e-6 {
+					t.Fatalf("%v: gated sum of %d: element %d is %g, want %g", path, n, i, gated[i], want)
 				}
 			}
 			path.Add(got, x)

@@ -21,6 +21,7 @@ SHAPES = [
     ("small", 2, 128, 64, 512, 288, (32, 32, 32, 64), 1, 40, 1),
     ("wide-ffn", 3, 192, 64, 672, 320, (64, 32, 32, 96), 2, 23, 1),
     ("deep", 7, 64, 64, 256, 160, (32, 64, 32, 32), 3, 70, 1),
+    ("odd", 2, 40, 8, 140, 256, (5, 6, 7, 9), 5, 70, 1),
     ("0.1b", 12, 768, 64, 3072, 65536, (64, 64, 32, 128), 4, 33, 16),
 ]
 LN2_BIAS = 0.2
@@ -62,6 +63,11 @@ def scaled(gain, n):
     return spread(0, gain / math.sqrt(n))
 
 
+def sparse_key(c):
+    sigma = 0.5
+    return spread(-NORMAL90 * sigma / (c * LN2_BIAS), sigma / math.sqrt(c))
+
+
 def fill(dist, n, base):
     mid, half, ramp = dist
     if ramp:
@@ -77,8 +83,6 @@ def specs(layers, c, size, ffn, vocab, ranks):
     around1, small = between(0.8, 1.2), spread(0, 0.05)
     w, a, v, g = ranks
     residual = 1 / math.sqrt(2 * layers)
-    sigma = 0.5
-    key_mean = -NORMAL90 * sigma / (c * LN2_BIAS)
     yield "emb.weight", (vocab, c), spread(0, 0.02)
     yield "blocks.0.ln0.weight", (c,), around1
     yield "blocks.0.ln0.bias", (c,), small
@@ -109,7 +113,7 @@ def specs(layers, c, size, ffn, vocab, ranks):
             "att.ln_x.weight": ((c,), around1),
             "att.ln_x.bias": ((c,), small),
             "ffn.x_k": ((c,), between(0, 0.3)),
-            "ffn.key.weight": ((ffn, c), spread(key_mean, sigma / math.sqrt(c))),
+            "ffn.key.weight": ((ffn, c), sparse_key(c)),
             "ffn.value.weight": ((c, ffn), scaled(8 * residual, ffn)),
         }
         for x in "rwkvag":

@@ -1,10 +1,7 @@
-// Package syntax colours source code line by line.
+// Package syntax colours source code with chroma: a whole text exactly, or line
+// by line while it is being written.
 //
-// It is a lexer driven by a table of languages, not a parser: it knows words,
-// strings, numbers and comments. What makes it fit for code that is still
-// being written is that all it must remember of the lines before is one small
-// State, so every line is coloured once, exactly, in time proportional to its
-// own length. General highlighters match regular expressions against the
-// whole text: measured at 3 to 6 microseconds a byte against some 25
-// nanoseconds here, with back-tracking that the text's author can provoke.
+// Chroma takes 2 to 3 microseconds a byte and finds a comment or a string of
+// several lines only in a whole text. A line that is still being written costs
+// what it is long, and one small State says what the lines before have opened.
 package syntax

@@ -182,8 +182,10 @@ type wkvLoop struct {
 }
 
 func (s isa) wkvLoad(f fields) wkvLoop {
-	return wkvLoop{isa: s, j: GP64(), state: f.get("state"), stride: f.get("stride"),
-		r: f.get("r"), w: f.get("w"), k: f.get("k"), v: f.get("v"), a: f.get("a"), b: f.get("b"), y: f.get("y")}
+	return wkvLoop{
+		isa: s, j: GP64(), state: f.get("state"), stride: f.get("stride"),
+		r: f.get("r"), w: f.get("w"), k: f.get("k"), v: f.get("v"), a: f.get("a"), b: f.get("b"), y: f.get("y"),
+	}
 }
 
 // key broadcasts an input's value for key j.
@@ -325,4 +327,8 @@ func recurrence() {
 	}
 	wkvWide()
 	wkvNarrow()
+	for _, s := range isas {
+		s.linearGate()
+		s.linear()
+	}
 }

@@ -65,6 +65,41 @@ func (s isa) shift() {
 	done()
 }
 
+// shiftBy is shift with mix+more in the place of mix.
+func (s isa) shiftBy() {
+	function("shiftBy"+s.String(), "func(dst, x, prev, mix, more *float32, n int)", "sets dst = x + (prev-x)·(mix+more).")
+	dst, x, prev, mix, more, n := param("dst"), param("x"), param("prev"), param("mix"), param("more"), param("n")
+	i := GP64()
+	XORQ(i, i)
+	at := func(r Register) Mem { return Mem{Base: r, Index: i, Scale: 4} }
+	Label("loop")
+	v, d, m := s.load(at(x)), s.load(at(prev)), s.load(at(mix))
+	VSUBPS(v, d, d)
+	VADDPS(at(more), m, m)
+	VFMADD231PS(m, d, v)
+	VMOVUPS(v, at(dst))
+	ADDQ(Imm(uint64(s.lanes())), i)
+	CMPQ(i, n)
+	JL(LabelRef("loop"))
+	done()
+}
+
+func (s isa) addGated() {
+	function("addGated"+s.String(), "func(dst, x, gate *float32, n int)", "sets dst += x·gate.")
+	dst, x, gate, n := param("dst"), param("x"), param("gate"), param("n")
+	i := GP64()
+	XORQ(i, i)
+	at := func(r Register) Mem { return Mem{Base: r, Index: i, Scale: 4} }
+	Label("loop")
+	sum, v := s.load(at(dst)), s.load(at(x))
+	VFMADD231PS(at(gate), v, sum)
+	VMOVUPS(sum, at(dst))
+	ADDQ(Imm(uint64(s.lanes())), i)
+	CMPQ(i, n)
+	JL(LabelRef("loop"))
+	done()
+}
+
 // sumOver adds f of all n elements in four sums, by vectors; f adds to sum the
 // vector at a place. It leaves the total in every lane. label must be unique.
 func (s isa) sumOver(label string, n Register, f func(i Register, disp int, sum VecVirtual)) VecVirtual {
@@ -240,8 +275,16 @@ func vectors() {
 			VMAXPS(x, zero, x)
 			VMULPS(x, x, x)
 		})
+		s.elementwise("silu", "sets dst = x/(1+e^-x).", func(x VecVirtual) {
+			v := s.reg()
+			VMOVAPS(x, v)
+			s.sigmoid(v)
+			VMULPS(v, x, x)
+		})
 		s.add()
+		s.addGated()
 		s.shift()
+		s.shiftBy()
 		s.layerNorm()
 		s.quantise()
 	}

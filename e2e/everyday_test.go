@@ -1,0 +1,126 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"rookery/sessions"
+)
+
+// sizeOnDisk is the bytes of the database of a home, which no program has open.
+func sizeOnDisk(t *testing.T, home string) float64 {
+	t.Helper()
+	info, err := os.Stat(filepath.Join(home, "data", "rookery", sessions.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(info.Size())
+}
+
+// A terminal without a shell behind it, or with one that does not look after its
+// processes, has nothing to suspend to: the program refuses, or comes back.
+func TestSuspendWithoutJobControl(t *testing.T) {
+	for name, command := range map[string]string{"alone": "exec ", "under a script": ""} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			x := openWindow(t, 80, 24, home, "sh", "-c", "export HOME="+home+" XDG_DATA_HOME="+home+"/data; "+command+program(t)+"; sleep 60")
+			x.see(composerHint)
+			x.typed("/suspend")
+			x.keys("Enter")
+			x.gone("/suspend")
+			x.typed("still here")
+			x.see("› still here")
+			x.keys("C-q")
+		})
+	}
+}
+
+// ctrl+c stops the answer, clears the prompt, asks to quit, and quits.
+func TestInterruptInStages(t *testing.T) {
+	x := open(t, 80, 24, t.TempDir(), "--seed", "1", "--max-tokens", "0")
+	x.see(composerHint)
+	x.typed("Tell me a long story.")
+	x.keys("Enter")
+	x.see("tok/s")
+	x.typed("a draft")
+	x.keys("C-c")
+	x.see("stopped, can be continued", "a draft")
+	x.keys("C-c")
+	x.see(composerHint)
+	x.keys("Up")
+	x.see("a draft")
+	x.keys("C-c", "C-c")
+	x.see("again to quit")
+	x.keys("C-c")
+	x.see("exit:0")
+}
+
+// In the line mode ctrl+c does the same.
+func TestInterruptOfTheLineMode(t *testing.T) {
+	x := open(t, 80, 24, t.TempDir(), "--screen-reader", "--seed", "1", "--max-tokens", "0")
+	x.see("You:")
+	x.typed("Tell me a long story.")
+	x.keys("Enter")
+	x.see("Answer:")
+	x.keys("C-c")
+	x.see("The answer was interrupted.")
+	x.keys("C-c")
+	x.see("Press ctrl+c again to leave.")
+	x.keys("C-c")
+	x.see("exit:0")
+}
+
+// Typing is taken back before the conversation is.
+func TestUndoOfTyping(t *testing.T) {
+	x := open(t, 80, 24, t.TempDir(), "--seed", "1", "--max-tokens", "8")
+	x.see(composerHint)
+	x.say("Tell me a story.", 1)
+	x.typed("two words")
+	x.keys("C-z")
+	x.gone("two words")
+	x.see("two")
+	x.keys("C-y")
+	x.see("two words")
+	x.keys("C-z", "C-z")
+	x.see(composerHint)
+	x.keys("C-z")
+	x.see("ahead, undone")
+	x.keys("C-y")
+	x.gone("ahead, undone")
+}
+
+// Forks are one row of the list, share their states on disk, and go with one key.
+func TestManyForks(t *testing.T) {
+	home := t.TempDir()
+	x := open(t, 120, 60, home, "--seed", "1", "--max-tokens", "6")
+	x.see(composerHint)
+	for i, prompt := range []string{"Tell me a story.", "And then?", "Why?", "And then?", "Who?", "The end?"} {
+		x.say(prompt, i+1)
+	}
+	x.keys("C-q")
+	x.see("exit:0")
+	alone := sizeOnDisk(t, home)
+	x.start(program(t))
+	x.see(composerHint)
+	x.keys("M-V")
+	x.see("Fork into how many tabs?", "A number from 1 to 32.")
+	x.typed("32")
+	x.keys("Enter")
+	x.see("Fork into 32 tabs?")
+	x.keys("Enter")
+	x.see("32 copies of the conversation")
+	x.keys("M-W")
+	x.see("closed 32 tabs")
+	x.keys("C-q")
+	x.see("exit:0")
+	with := sizeOnDisk(t, home)
+	t.Logf("%.2f MB alone, %.2f MB with 32 forks: %.3f times", alone/1e6, with/1e6, with/alone)
+	if with > 1.2*alone {
+		t.Errorf("32 forks take %.0f bytes, and the conversation alone %.0f", with, alone)
+	}
+	x.start(program(t))
+	x.see(composerHint)
+	x.keys("C-o")
+	x.see("Conversations (33)", "32 copies")
+}

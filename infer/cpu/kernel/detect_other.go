@@ -1,5 +1,0 @@
-//go:build !amd64
-
-package kernel
-
-func detect() [paths]*table { return [paths]*table{Go: plainTable()} }

@@ -1,5 +1,0 @@
-//go:build !amd64
-
-package kernel
-
-var sparsePaths [paths]*sparseTiles
