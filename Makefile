@@ -6,7 +6,7 @@ GOLANGCI_VERSION := v2.15.0
 # TAGS=nogpu makes a fully static program without support for GPUs.
 TAGS    ?=
 
-.PHONY: build cuda run test test-race test-cuda sanitize-cuda validate-cuda e2e torture bench-tiers lint fuzz bench generate notices clean
+.PHONY: build cuda run versions test test-race test-cuda sanitize-cuda validate-cuda e2e torture hostile bench-tiers lint fuzz bench generate notices clean
 
 build: bin/rookery
 
@@ -35,6 +35,15 @@ test-race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 20m ./...
 	$(GO) test -run PoolStopsForTheRuntime ./infer/cpu/kernel
 
+# Every version against the public rwkv package in the Python that PYTHON names (pip
+# install rwkv torch numpy), on new random weights: SEED=N chooses others.
+PYTHON ?= python3
+SEED   ?= 1000
+versions:
+	mkdir -p bin
+	$(PYTHON) infer/cpu/testdata/versions.py --seed $(SEED) >bin/versions.json
+	VERSIONS_GOLDENS=$(CURDIR)/bin/versions.json $(GO) test -count=1 -v -run TestVersionsMatchTheReference ./infer/cpu
+
 # The kernels' own tests, the Go tests that need a GPU, and one of the chat: how long
 # a key takes to show while 32 tabs generate.
 test-cuda: cuda build
@@ -61,6 +70,11 @@ e2e: build
 KILLS ?= 1000
 torture:
 	ROOKERY_TORTURE_KILLS=$(KILLS) $(GO) test -count=1 -timeout 60m -v -run '^TestTorture$$' ./sessions
+
+# Gives the program about a thousand hostile files and checks that it refuses them in a
+# line, in a second and in little memory. Takes about two minutes.
+hostile: build
+	ROOKERY_HOSTILE=$(CURDIR)/bin/rookery $(GO) test -count=1 -timeout 10m -v -run '^TestHostile$$' ./e2e/hostile
 
 # Switches among 500 conversations with states of 6.5 MB on 64 slots. Takes some
 # minutes, and some gigabytes in the temporary directory.

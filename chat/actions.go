@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -25,9 +26,13 @@ func (d *Dialogue) Send(text string) error {
 
 // Retry generates another answer to the last user turn, with the next seed;
 // the old one stays as a sibling.
-func (d *Dialogue) Retry() error {
+func (d *Dialogue) Retry() error { return d.RetryTurn(0) }
+
+// RetryTurn is Retry of an answer, or of the one to a prompt, anywhere in the
+// tree; 0 is the head.
+func (d *Dialogue) RetryTurn(id turn.ID) error {
 	return d.act("retry", func() error {
-		last := d.tree.prompt(d.conv.Head)
+		last := d.tree.prompt(cmp.Or(id, d.conv.Head))
 		if last == nil {
 			return ErrNothing
 		}
@@ -41,12 +46,17 @@ func (d *Dialogue) Retry() error {
 // answer grows in place, as the same turn; one that has turns below it stays
 // as it is, and a sibling that begins with all of it goes on. A user turn at
 // the head is answered.
-func (d *Dialogue) Continue() error {
+func (d *Dialogue) Continue() error { return d.ContinueTurn(0) }
+
+// ContinueTurn is Continue with a turn in the place of the head; 0 is the head.
+func (d *Dialogue) ContinueTurn(id turn.ID) error {
 	return d.act("continue", func() error {
-		head := d.tree.nodes[d.conv.Head]
+		head := d.tree.nodes[cmp.Or(id, d.conv.Head)]
 		switch {
 		case head == nil:
 			return ErrNothing
+		case head.turn.Role == turn.RoleUser && len(head.children) > 0:
+			return errors.New("that prompt has an answer: select the answer to continue it, or retry")
 		case head.turn.Role == turn.RoleUser:
 			d.answer(head, d.nextSeed(head))
 		default:
@@ -153,8 +163,8 @@ func (d *Dialogue) prompted(parent turn.ID, text string) *node {
 }
 
 // SwitchSibling makes the by-th next (or, negative, previous) sibling of a
-// turn the visible one, with its newest line below. It ends at the first and
-// the last. The head goes along unless the turn is ahead of it.
+// turn the visible one, with the line below it that was last visible or else is
+// the newest. It ends at the first and the last. The head goes along unless the turn is ahead of it.
 func (d *Dialogue) SwitchSibling(id turn.ID, by int) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -170,13 +180,29 @@ func (d *Dialogue) SwitchSibling(id turn.ID, by int) error {
 	if all[at] == id {
 		return nil
 	}
-	d.conv.Tip = d.tree.newest(all[at])
+	to := d.visitOf(all[at])
+	d.conv.Tip = to.tip
 	if d.conv.Head != 0 && d.tree.above(id, d.conv.Head) {
-		d.conv.Head = d.conv.Tip
+		d.conv.Head = to.head
 	}
 	d.saveHead()
+	d.stepped = all[at]
 	d.reline()
 	return nil
+}
+
+// A visit is where the line was when a turn was last on it.
+type visit struct{ head, tip turn.ID }
+
+// visitOf is where the line goes on from a version: where it was left, or at the
+// newest end below it.
+func (d *Dialogue) visitOf(id turn.ID) visit {
+	v, ok := d.visited[id]
+	if ok && d.tree.nodes[v.tip] != nil && d.tree.above(id, v.tip) && d.tree.above(id, v.head) && d.tree.above(v.head, v.tip) {
+		return v
+	}
+	end := d.tree.newest(id)
+	return visit{end, end}
 }
 
 // SetSampling takes effect at the next token, also of a running answer. A

@@ -1,8 +1,10 @@
 package chat_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -20,8 +22,10 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
+	"rookery/infer/checkpoint"
 	"rookery/infer/demo"
 	"rookery/infer/load"
+	"rookery/infer/rwkv"
 	"rookery/infer/sampler"
 	"rookery/infer/statefile"
 )
@@ -355,5 +359,55 @@ func TestStatesOfAdapters(t *testing.T) {
 	must(t, err)
 	if !slices.Equal(got.Snapshot.State, want.Snapshot.State) {
 		t.Error("the state of another adapter was taken for the turn's")
+	}
+}
+
+// A file with an adapter and a tuned state: the registry gets the one and the library
+// the other, once.
+func TestAdapterAndStateInOneFile(t *testing.T) {
+	workspace, e, _ := adapted(t, memstore.New())
+	shape := e.Model().Shape
+	lora, err := checkpoint.Open(adapterFile(t, "pirate"))
+	must(t, err)
+	defer func() { must(t, lora.Close()) }()
+	entry := func(name string, dims []int, values []float32) checkpoint.Entry {
+		return checkpoint.Entry{Name: name, Type: "F32", Shape: dims, Write: func(w io.Writer) error {
+			return binary.Write(w, binary.LittleEndian, values)
+		}}
+	}
+	var entries []checkpoint.Entry
+	for _, name := range lora.Names() {
+		tensor, _ := lora.Tensor(name)
+		values := make([]float32, tensor.Len())
+		must(t, tensor.Float32(values, 0))
+		entries = append(entries, entry("base_model."+name, tensor.Shape, values))
+	}
+	for i := range shape.Layers {
+		values := make([]float32, shape.Heads*shape.HeadSize*shape.HeadSize)
+		values[i] = 1
+		entries = append(entries, entry(rwkv.LayerName(i, "att.time_state"), []int{shape.Heads, shape.HeadSize, shape.HeadSize}, values))
+	}
+	var file bytes.Buffer
+	must(t, checkpoint.WriteSafetensors(&file, entries, nil))
+	path := filepath.Join(t.TempDir(), "both.safetensors")
+	must(t, os.WriteFile(path, file.Bytes(), 0o600))
+
+	r := workspace.Adapters()
+	a := find(t, r, path, adapter.Options{Alpha: 32})
+	if a.State != "both" || a.Title() != "both" {
+		t.Errorf("loaded %q with the state %q", a.Title(), a.State)
+	}
+	s, err := workspace.Library().Find(t.Context(), "both")
+	must(t, err)
+	d, err := workspace.NewFrom(s)
+	must(t, err)
+	must(t, d.SetAdapter(a))
+	ask(t, d, "hello")
+	must(t, workspace.Library().Rename(t.Context(), s.ID, "mine"))
+	if again := find(t, r, path, adapter.Options{Strength: 0.5}); again.State != "" {
+		t.Errorf("the state is added again as %q", again.State)
+	}
+	if list, err := workspace.Library().List(t.Context()); err != nil || list[0].Name != "mine" || len(list) > 1 && list[1].Name == "both" {
+		t.Errorf("the library has %v, %v", list, err)
 	}
 }

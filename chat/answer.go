@@ -156,8 +156,10 @@ func (a *answer) draw(ctx context.Context, s start) infer.Ending {
 	if !a.past {
 		return a.follow(ctx, s, a.d.workspace.settings().MaxTokens, nil)
 	}
-	// The first token alone, without those that would stop at once again.
-	first := a.follow(ctx, s, 1, a.template.StopTokens(a.d.workspace.stops(a.model())))
+	// The first token alone, without those that would stop at once again, or
+	// make one word of the last one and the next.
+	ban := a.template.StopTokens(a.d.workspace.stops(a.model()))
+	first := a.follow(ctx, s, 1, append(ban, a.template.GluedTokens(a.turn.Text)...))
 	if first.Reason != infer.ReasonLength || first.Snapshot == nil {
 		return first
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -232,9 +233,12 @@ const MaxBest = 32
 // Best generates n answers to the last prompt at once, with consecutive seeds.
 // The prompt is read once; the answers are rows of the same steps. They stay
 // siblings unless Keep drops some.
-func (d *Dialogue) Best(n int) error {
+func (d *Dialogue) Best(n int) error { return d.BestTurn(0, n) }
+
+// BestTurn is Best of the prompt at or above a turn; 0 is the head.
+func (d *Dialogue) BestTurn(id turn.ID, n int) error {
 	return d.act("best", func() error {
-		last := d.tree.prompt(d.conv.Head)
+		last := d.tree.prompt(cmp.Or(id, d.conv.Head))
 		if last == nil {
 			return ErrNothing
 		}

@@ -45,6 +45,8 @@ type Dialogue struct {
 	turns   []turn.Turn // the visible line to the head; replaced, never changed
 	undone  []turn.Turn // of the line, what is ahead of the head
 	sibs    []Siblings
+	visited map[turn.ID]visit // turns that were on the line
+	stepped turn.ID           // the version that was chosen last, until the line changes otherwise
 	version uint64
 	err     error
 	// replaces says that what a missing adapter has read may be read with the
@@ -68,6 +70,7 @@ type View struct {
 	Adapter      string        // name of the adapter in use; "" for none
 	Live         *Live         // the answer being generated, or nil
 	Alternatives []Alternative // the answers to one prompt that wait for Keep; Live is one of them while any runs
+	Stepped      turn.ID       // the version that SwitchSibling has chosen, until the line changes otherwise
 	Err          error         // the last failure, until the next action; one of the store, until it is mended
 	Loading      bool          // still being read from the store
 	Saved        bool          // everything is on disk, the last moments of a running answer aside
@@ -91,7 +94,7 @@ type Live struct {
 
 // newDialogue is one without turns, or one that is loading them.
 func newDialogue(k *Workspace, c turn.Conversation, loading bool) *Dialogue {
-	d := &Dialogue{workspace: k, id: c.ID, conv: c, tree: newTree(k.memory), loading: loading}
+	d := &Dialogue{workspace: k, id: c.ID, conv: c, tree: newTree(k.memory), visited: map[turn.ID]visit{}, loading: loading}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.saver = save.NewSaver(k.store, c.ID, k.memory, func() {
@@ -114,7 +117,7 @@ func (d *Dialogue) publish() {
 	d.version++
 	v := &View{
 		Version: d.version, Conversation: d.conv, Turns: d.turns, Ahead: d.undone, Siblings: d.sibs, Base: d.base.Name, Adapter: d.adapter,
-		Err: d.err, Loading: d.loading,
+		Err: d.err, Loading: d.loading, Stepped: d.stepped,
 	}
 	v.Conversation.Head = d.shown()
 	var failed error
@@ -154,6 +157,9 @@ func (d *Dialogue) reline() {
 		all := d.tree.siblings(n.turn)
 		at, _ := slices.BinarySearch(all, n.turn.ID)
 		d.sibs[i] = Siblings{N: at + 1, Of: len(all)}
+		if d.run == nil {
+			d.visited[n.turn.ID] = visit{d.conv.Head, d.conv.Tip}
+		}
 	}
 	d.turns, d.undone = turns[:behind:behind], turns[behind:]
 	d.publish()

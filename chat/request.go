@@ -7,6 +7,7 @@ import (
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
+	"rookery/infer/sampler"
 )
 
 // Request makes the request for one answer to a question, without a
@@ -27,12 +28,32 @@ func (d Defaults) Request(m *infer.Model, q prompt.Question, from *turn.State) (
 	}
 	tokens, header := t.EncodeQuestion(q, read, d.Think)
 	r.Tokens, r.MaxTokens, r.Stops = slices.Concat(text, tokens), d.MaxTokens, d.Stops
-	if r.Sampling = prompt.FindPreset(m, d.Preset, d.Presets).Sampling; d.Sampling != nil {
-		r.Sampling = *d.Sampling
-	}
 	if r.Stops == nil {
 		r.Stops = prompt.Stops(m)
 	}
+	r.Sampling = d.sampling(m)
 	r.Sampling.Ban = slices.Concat(r.Sampling.Ban, t.BannedTokens())
 	return r, header, nil
+}
+
+// RawRequest continues a text as it is, without a template, from the zero state or
+// from a state of the library. It ends at token 0, the end of a document, in every
+// family.
+func (d Defaults) RawRequest(m *infer.Model, text string, from *turn.State) (r infer.Request, err error) {
+	if from != nil {
+		if r.From, r.Tokens, err = library.BeginFrom(*from, m); err != nil {
+			return r, err
+		}
+	}
+	r.Tokens = m.Tokenizer.Encode(r.Tokens, text)
+	r.MaxTokens, r.Stops, r.Sampling = d.MaxTokens, d.Stops, d.sampling(m)
+	return r, nil
+}
+
+// sampling is that of new conversations of a model.
+func (d Defaults) sampling(m *infer.Model) sampler.Params {
+	if d.Sampling != nil {
+		return *d.Sampling
+	}
+	return prompt.FindPreset(m, d.Preset, d.Presets).Sampling
 }

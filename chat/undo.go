@@ -65,13 +65,13 @@ func (d *Dialogue) SetHead(id turn.ID) error {
 
 // moveHead moves the head along the visible line. The caller holds mu.
 func (d *Dialogue) moveHead(to turn.ID) {
-	d.conv.Head = to
+	d.conv.Head, d.stepped = to, 0
 	d.saveHead()
 	d.reline()
 }
 
 // goOnFrom makes a turn the head and the end of the visible line. The caller holds mu.
-func (d *Dialogue) goOnFrom(id turn.ID) { d.conv.Head, d.conv.Tip = id, id }
+func (d *Dialogue) goOnFrom(id turn.ID) { d.conv.Head, d.conv.Tip, d.stepped = id, id, 0 }
 
 // ahead is the turns below head on the line to tip; none if head is not on it.
 func (t *tree) ahead(head, tip turn.ID) []*node {

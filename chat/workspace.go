@@ -128,12 +128,28 @@ func (k *Workspace) NewFrom(s turn.State) (*Dialogue, error) {
 }
 
 // blank is a dialogue with the settings of a new conversation.
-func (k *Workspace) blank() *Dialogue {
+func (k *Workspace) blank() *Dialogue { return k.blankAs(turn.NewID()) }
+
+// reopenBlank opens a conversation that is not stored, or gives the dialogue that
+// has it open.
+func (k *Workspace) reopenBlank(id turn.ID) *Dialogue {
+	k.mu.Lock()
+	d := k.open[id]
+	k.mu.Unlock()
+	if d != nil {
+		return d
+	}
+	return k.add(k.blankAs(id))
+}
+
+// blankAs is blank under an ID that it had before it was stored.
+func (k *Workspace) blankAs(id turn.ID) *Dialogue {
+	turn.Met(id)
 	s := k.settings()
 	preset := prompt.FindPreset(k.engine.Model(), s.Preset, s.Presets)
 	now := time.Now()
 	c := turn.Conversation{
-		ID: turn.NewID(), System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
+		ID: id, System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
 		Created: now, Updated: now,
 	}
 	if s.Sampling != nil {
@@ -209,7 +225,20 @@ func (k *Workspace) Restore(ctx context.Context) ([]*Dialogue, int, error) {
 	}
 	var open []*Dialogue
 	active := 0
+	drafts, err := k.Drafts(ctx)
+	if err != nil {
+		return nil, 0, err
+	}
 	for i, id := range layout.Open {
+		_, drafted := drafts[id]
+		known := slices.ContainsFunc(stored, func(c turn.Conversation) bool { return c.ID == id })
+		if drafted && !known { // nothing was sent yet, but something was written
+			if i <= layout.Active {
+				active = len(open)
+			}
+			open = append(open, k.reopenBlank(id))
+			continue
+		}
 		if !slices.ContainsFunc(stored, func(c turn.Conversation) bool { return c.ID == id && c.Deleted.IsZero() }) {
 			continue // it was never sent to, or has been thrown away
 		}
@@ -261,6 +290,21 @@ func (k *Workspace) List(ctx context.Context) ([]turn.Conversation, error) {
 		return nil, fmt.Errorf("listing conversations: %w", err)
 	}
 	return list, nil
+}
+
+// Drafts are what was written in conversations and not sent. It blocks.
+func (k *Workspace) Drafts(ctx context.Context) (map[turn.ID]turn.Draft, error) {
+	drafts, err := k.store.Drafts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading what was being written: %w", err)
+	}
+	return drafts, nil
+}
+
+// SaveDraft keeps what is being written in a conversation, stored or not; the
+// zero Draft is nothing.
+func (k *Workspace) SaveDraft(conversation turn.ID, d turn.Draft) {
+	k.saver.SaveDraft(conversation, d)
 }
 
 // AddHistory adds a prompt that was not sent to the history.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/BurntSushi/toml"
@@ -18,8 +19,21 @@ func Decode(data []byte, into any) (toml.MetaData, error) {
 	if line := deepLine(data); line > 0 {
 		return toml.MetaData{}, fmt.Errorf("line %d: brackets or the parts of a name nest deeper than %d", line, maxNesting)
 	}
-	return toml.Decode(string(data), into)
+	meta, err := toml.Decode(string(data), into)
+	if at, ok := errors.AsType[toml.ParseError](err); ok {
+		err = &syntaxError{at}
+	}
+	return meta, err
 }
+
+// A syntaxError says where a file is no TOML.
+type syntaxError struct{ at toml.ParseError }
+
+func (e *syntaxError) Error() string {
+	return fmt.Sprintf("line %d: %s", e.at.Position.Line, e.at.Message)
+}
+
+func (e *syntaxError) Unwrap() error { return e.at }
 
 // deepLine is the line at which the text nests too deep, or 0. Text in quotes and
 // comments does not count.

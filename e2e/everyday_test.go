@@ -3,7 +3,10 @@ package e2e
 import (
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"rookery/sessions"
 )
@@ -123,4 +126,47 @@ func TestManyForks(t *testing.T) {
 	x.see(composerHint)
 	x.keys("C-o")
 	x.see("Conversations (33)", "32 copies")
+}
+
+// What was written and not sent is there again after a kill, in every tab.
+func TestDraftsSurviveAKill(t *testing.T) {
+	home := t.TempDir()
+	x := open(t, 80, 24, home, "--seed", "1", "--max-tokens", "8")
+	x.see(composerHint)
+	x.say("Tell me a story.", 1)
+	x.typed("and then")
+	x.keys("C-t")
+	x.see("2 New chat")
+	x.typed("in a new chat")
+	x.see("in a new chat")
+	time.Sleep(time.Second) // it is saved a tenth of a second later
+	x.signal(syscall.SIGKILL)
+	x.see("exit:137")
+	x.tmux("respawn-pane", "-k", "sh") // the terminal was left as the program had it
+	x.start(program(t), "--seed", "1", "--max-tokens", "8")
+	x.see("2 New chat", "in a new chat")
+	x.keys("M-1")
+	x.see("and then")
+	x.keys("C-q")
+	x.see("exit:0")
+}
+
+// Answers side by side scroll with the arrows, the page keys and the wheel.
+func TestPanesScroll(t *testing.T) {
+	x := open(t, 80, 24, t.TempDir(), "--seed", "1", "--max-tokens", "200")
+	x.see(composerHint)
+	x.typed("Tell me a long story about a dog and a cat.")
+	x.keys("M-R") // the text in the prompt is what is answered
+	x.until("showing ended answers", func(screen string) bool {
+		return !strings.Contains(screen, "running") && strings.Count(screen, "perplexity") == 2 && strings.Contains(screen, "decode 0.0")
+	})
+	x.keys("End")
+	for _, keys := range [][2]string{{"Up", "Down"}, {"PPage", "NPage"}, {"k", "j"}} {
+		end := x.screen()
+		x.keys(keys[0])
+		x.until("scrolled by "+keys[0], func(screen string) bool { return screen != end })
+		x.keys(keys[1])
+		x.until("scrolled back by "+keys[1], func(screen string) bool { return screen == end })
+	}
+	x.keys("Escape")
 }

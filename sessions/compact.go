@@ -103,7 +103,7 @@ func (s *Store) roomFor(bytes int64) error {
 		need[dir] += bytes
 	}
 	for dir, n := range need {
-		if free, ok := freeSpace(dir); ok && free < n {
+		if free, ok := FreeSpace(dir); ok && free < n {
 			return fmt.Errorf("%w: some %d MB are needed in %s and %d MB are free: free some space; nothing is lost, and what was thinned is used again",
 				ErrFull, n/1e6+1, dir, free/1e6)
 		}

@@ -4,9 +4,9 @@ package sessions
 
 import "golang.org/x/sys/unix"
 
-// freeSpace is the bytes that may be written to a directory's disk; ok is
+// FreeSpace is the bytes that may be written to a directory's disk; ok is
 // false when the system does not say.
-func freeSpace(dir string) (bytes int64, ok bool) {
+func FreeSpace(dir string) (bytes int64, ok bool) {
 	var fs unix.Statfs_t
 	if err := unix.Statfs(dir, &fs); err != nil {
 		return 0, false

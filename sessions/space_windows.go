@@ -2,9 +2,9 @@ package sessions
 
 import "golang.org/x/sys/windows"
 
-// freeSpace is the bytes that may be written to a directory's disk; ok is
+// FreeSpace is the bytes that may be written to a directory's disk; ok is
 // false when the system does not say.
-func freeSpace(dir string) (bytes int64, ok bool) {
+func FreeSpace(dir string) (bytes int64, ok bool) {
 	path, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, false

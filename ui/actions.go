@@ -54,10 +54,10 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		keys.FocusComposer: m.on(func() { m.setFocus(keys.Composer) }),
 
 		keys.NewTab: m.newTab, keys.CloseTab: m.askClose, keys.CloseOthers: m.askCloseOthers, keys.ReopenTab: m.reopen,
-		keys.NextTab:     m.on(func() { m.goTo((m.active + 1) % len(m.tabs)) }),
-		keys.PrevTab:     m.on(func() { m.goTo((m.active + len(m.tabs) - 1) % len(m.tabs)) }),
-		keys.MoveTabUp:   m.on(func() { m.moveTab(-1) }),
-		keys.MoveTabDown: m.on(func() { m.moveTab(1) }),
+		keys.NextTab:     m.stepTab(1),
+		keys.PrevTab:     m.stepTab(-1),
+		keys.MoveTabUp:   func(string) tea.Cmd { return m.moveTab(-1) },
+		keys.MoveTabDown: func(string) tea.Cmd { return m.moveTab(1) },
 		keys.Tab9:        m.on(func() { m.goTo(len(m.tabs) - 1) }),
 
 		keys.FocusPanel: m.focusPanel, keys.ClosePanel: m.on(m.closePanel),
@@ -94,7 +94,7 @@ func (m *Model) table() map[keys.ID]func(string) tea.Cmd {
 		}
 	}
 	for i, id := range []keys.ID{keys.Tab1, keys.Tab2, keys.Tab3, keys.Tab4, keys.Tab5, keys.Tab6, keys.Tab7, keys.Tab8} {
-		table[id] = m.on(func() { m.goTo(i) })
+		table[id] = func(string) tea.Cmd { return m.goToTab(i) }
 	}
 	table[keys.Continue] = m.goOn(table[keys.Continue])
 	return table
@@ -114,7 +114,7 @@ func (m *Model) call(id keys.ID, arg string, run func(kit.Call) (string, error),
 	if t.Dialogue() == nil {
 		return m.fail(errOpening)
 	}
-	said, err := run(kit.Call{ID: id, Arg: arg, Dialogue: t.Dialogue(), Turn: t.transcript.Target(), Model: m.model, Presets: m.presets()})
+	said, err := run(kit.Call{ID: id, Arg: arg, Dialogue: t.Dialogue(), Turn: t.transcript.Target(), Selected: t.SelectedTurn(), Model: m.model, Presets: m.presets()})
 	if err == nil && then != nil {
 		then(t)
 	}
@@ -244,6 +244,7 @@ func (m *Model) editLast(arg string) tea.Cmd {
 // owner closes it.
 func (m *Model) leave(string) tea.Cmd {
 	m.leaving = true
+	m.saveDrafts()
 	m.saveLayout()
 	m.quit()
 	return tea.Quit

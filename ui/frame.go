@@ -25,9 +25,8 @@ type frameLoop struct {
 
 // How often the screen is brought up to date, at most. What the workspace changes is
 // looked at with Settings.FPS. What a key changes is drawn when the library next
-// looks, which it does drawFPS times a second, whether or not there is something
-// to draw: that is what an idle program costs, and at half the rate a key would
-// wait for up to 22 ms.
+// looks, which it does drawFPS times a second while something happens (see
+// drawClock): at half the rate a key would wait for up to 22 ms.
 const (
 	drawFPS         = 90
 	defaultFPS      = 30

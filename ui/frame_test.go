@@ -126,8 +126,10 @@ func TestFiguresOfAShortAnswer(t *testing.T) {
 func TestNothingMovesWhenNothingHappens(t *testing.T) {
 	b := newBench(t, &scene{open: []*sketch{talk()}, stats: infer.Stats{Slots: 8}}, Settings{}, 80, 24)
 	ticks := 0
-	b.m.after = func(time.Duration, tea.Msg) tea.Cmd {
-		ticks++
+	b.m.after = func(_ time.Duration, msg tea.Msg) tea.Cmd {
+		if _, ok := msg.(tickMsg); ok {
+			ticks++
+		}
 		return nil
 	}
 	b.send(frameMsg{})

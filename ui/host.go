@@ -87,9 +87,10 @@ func (m *Model) BeginTab(d *chat.Dialogue) tea.Cmd {
 		return m.OpenTab(d)
 	}
 	typed := t.composer
+	m.saveDraft(t.d.ID(), turn.Draft{})
 	m.workspace.CloseDialogue(t.d)
 	m.tabs[m.active] = m.openTab(d)
-	m.tab().composer = typed
+	m.tab().takePrompt(typed)
 	m.setFocus(keys.Composer)
 	m.goTo(m.active)
 	return m.Refresh()

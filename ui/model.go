@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"rookery/chat"
+	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/ui/composer"
 	"rookery/ui/keys"
@@ -47,6 +48,7 @@ type Model struct {
 	strip         kit.Strip
 	history       *composer.History
 
+	drafts  drafts
 	notice  notice
 	notices int // counts them
 	monitor monitor
@@ -62,6 +64,7 @@ type Model struct {
 	after      func(time.Duration, tea.Msg) tea.Cmd // sends a message later
 	clipboard  func(string) error                   // the system's
 	jobControl func() bool                          // a shell waits behind the program
+	drawSoon   func()                               // what Update changes is drawn soon
 }
 
 // New makes a model that lasts as long as ctx. It does nothing slow: conversations are opened by Init's
@@ -72,7 +75,7 @@ func New(ctx context.Context, o Options) *Model {
 	m := &Model{
 		ctx: ctx, quit: quit, workspace: o.Workspace, model: modelOf(o.Workspace), reload: o.Reload, settings: o.Settings, version: o.Version, dataDir: o.DataDir, options: o,
 		dark: o.Settings.Appearance != "light", focus: keys.Composer, mouse: o.Settings.Mouse,
-		clock: time.Now, after: later, clipboard: clipboard.WriteAll, jobControl: hasJobControl, history: &composer.History{},
+		clock: time.Now, after: later, clipboard: clipboard.WriteAll, jobControl: hasJobControl, drawSoon: func() {}, drafts: drafts{saved: map[turn.ID]turn.Draft{}}, history: &composer.History{},
 	}
 	if o.Clipboard != nil {
 		m.clipboard = o.Clipboard
@@ -113,6 +116,7 @@ func (m *Model) Init() tea.Cmd {
 
 // Update carries out one message.
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	m.drawSoon()
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -131,6 +135,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.colourless = msg.Profile <= colorprofile.ASCII
 	case tea.BackgroundColorMsg:
 		m.setBackground(msg.IsDark())
+	case draftMsg:
+		m.saveDrafts()
 	case tea.ResumeMsg:
 		m.noteResumed()
 	case frameMsg:
@@ -146,7 +152,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	look := m.lookPanel()
 	m.arrange()
-	return m, tea.Batch(cmd, look, m.tab().transcript.Render())
+	return m, tea.Batch(cmd, look, m.noteDraft(), m.tab().transcript.Render())
 }
 
 // tab is the active one. There is always one.

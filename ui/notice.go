@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"rookery/ui/kit"
+	"rookery/untrusted"
 )
 
 // A notice is one line about what has just happened. Good news goes by itself,
@@ -28,7 +29,7 @@ func (m *Model) say(text string) tea.Cmd {
 
 // fail shows an error until it is dismissed.
 func (m *Model) fail(err error) tea.Cmd {
-	m.notice = notice{text: kit.OneLine(err.Error()), failed: true}
+	m.notice = notice{text: kit.OneLine(untrusted.Message(err)), failed: true}
 	return nil
 }
 

@@ -24,7 +24,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	m := New(ctx, o)
 	defer m.quit()
-	defer m.keepDrafts()
+	defer m.saveDrafts()
 	m.setASCII(asciiOnly(os.Getenv))
 	options := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithFPS(drawFPS),
@@ -38,7 +38,9 @@ func Run(ctx context.Context, o Options) error {
 	if o.Out != nil {
 		options = append(options, tea.WithOutput(o.Out))
 	}
-	_, err := tea.NewProgram(m, options...).Run()
+	p := tea.NewProgram(m, options...)
+	m.drawSoon = drawing(p)
+	_, err := p.Run()
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:
 		return nil

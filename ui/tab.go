@@ -21,6 +21,7 @@ type tab struct {
 	composer   *composer.Composer
 	transcript *transcript.Transcript
 	unread     bool
+	drafted    int        // changes of the prompt when its draft was saved
 	stopped    turn.ID    // the answer that was asked to stop last
 	goal       *goal      // nil: none
 	holds      int        // that keep answers from beginning
@@ -43,6 +44,9 @@ func (t *tab) title() string {
 
 // errOpening is the answer of a tab whose conversation is not there yet.
 var errOpening = errors.New("the conversations are still being opened; try again in a moment")
+
+// takePrompt takes over what was written in another tab.
+func (t *tab) takePrompt(c *composer.Composer) { t.composer, t.drafted = c, -1 }
 
 // opening says that the conversations are still being opened.
 func (t *tab) opening() bool { return t.d == nil }
@@ -109,6 +113,12 @@ func (t *tab) Selected() (turn.Turn, bool) {
 		return t.view.Turns[n-1], true
 	}
 	return turn.Turn{}, false
+}
+
+// SelectedTurn is the selected turn, or 0.
+func (t *tab) SelectedTurn() turn.ID {
+	id, _ := t.transcript.Selected()
+	return id
 }
 
 // SelectedAnswer is the selected answer, or the last one.

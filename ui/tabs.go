@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -26,17 +27,28 @@ type closedTab struct {
 // restore opens what was open last time.
 func (m *Model) restore() tea.Cmd {
 	active := 0
+	var drafts map[turn.ID]turn.Draft
 	return kit.Await(func() (open []*chat.Dialogue, err error) {
+		if drafts, err = m.workspace.Drafts(m.ctx); err != nil {
+			return nil, err
+		}
 		open, active, err = restoreTabs(m.ctx, m.workspace, m.options.First)
 		return open, err
-	}, func(_ kit.Host, open []*chat.Dialogue, err error) tea.Cmd { return m.showRestored(open, active, err) })
+	}, func(_ kit.Host, open []*chat.Dialogue, err error) tea.Cmd {
+		maps.Copy(m.drafts.saved, drafts)
+		return m.showRestored(open, active, err)
+	})
 }
 
 // restoreTabs opens what was open and shows first, which may be nil, beside it.
 func restoreTabs(ctx context.Context, w *chat.Workspace, first *chat.Dialogue) (open []*chat.Dialogue, active int, err error) {
 	open, active, err = w.Restore(ctx)
 	if first != nil {
-		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil {
+		drafts, derr := w.Drafts(ctx)
+		if err == nil {
+			err = derr
+		}
+		if len(open) == 1 && len(open[0].View().Turns) == 0 && open[0].View().Err == nil && drafts[open[0].ID()] == (turn.Draft{}) {
 			w.CloseDialogue(open[0]) // it was opened for want of another one
 			open = nil
 		}
@@ -58,7 +70,9 @@ func (m *Model) showRestored(open []*chat.Dialogue, active int, err error) tea.C
 		m.tabs = append(m.tabs, m.openTab(m.workspace.New()))
 	}
 	m.active = min(max(active, 0), len(m.tabs)-1)
-	m.tab().composer = typed
+	if !typed.Empty() {
+		m.tab().takePrompt(typed)
+	}
 	m.measure()
 	var cmd tea.Cmd
 	if err != nil {
@@ -74,8 +88,12 @@ func (m *Model) openTab(d *chat.Dialogue) *tab {
 	if d != nil {
 		view = d.View()
 	}
+	written := composer.New(m.th, m.history)
+	if d != nil {
+		written.Restore(m.drafts.saved[d.ID()])
+	}
 	return &tab{
-		d: d, view: view, composer: composer.New(m.th, m.history),
+		d: d, view: view, composer: written, drafted: written.Changes(),
 		transcript: transcript.New(transcript.Options{Theme: m.th, Keys: m.keymap, ModelName: m.modelName(), Clipboard: m.clipboard}),
 	}
 }
@@ -129,10 +147,15 @@ func (m *Model) closeTab() tea.Cmd {
 	if t.opening() {
 		return m.fail(errOpening)
 	}
+	m.saveDrafts()
+	if len(m.tabs) == 1 && t.empty() && t.composer.Empty() && t.view.Conversation.Title == "" && t.view.Base == "" {
+		return m.say("this is the only tab, and it is empty; " + m.hintFor(keys.Quit) + " quits")
+	}
 	switch {
 	case !t.empty():
 		m.closed = append(m.closed, closedTab{t.d.ID(), m.active, t.composer})
 	case !t.composer.Empty():
+		m.saveDraft(t.d.ID(), turn.Draft{}) // nothing would open it again
 		m.closed = append(m.closed, closedTab{0, m.active, t.composer})
 	}
 	m.workspace.CloseDialogue(t.d)
@@ -206,7 +229,7 @@ func (m *Model) reopenTab(c closedTab) tea.Cmd {
 		cmd = m.openStored(c.id, c.at)
 	}
 	if m.tab().composer.Empty() {
-		m.tab().composer = c.prompt
+		m.tab().takePrompt(c.prompt)
 		m.tab().composer.SetTheme(m.th)
 	}
 	return cmd
@@ -227,14 +250,35 @@ func (m *Model) findTab(id turn.ID) int {
 	return slices.IndexFunc(m.tabs, func(t *tab) bool { return !t.opening() && t.d.ID() == id })
 }
 
-func (m *Model) moveTab(by int) {
+// stepTab goes to the next or previous tab, and around.
+func (m *Model) stepTab(by int) func(string) tea.Cmd {
+	return func(string) tea.Cmd {
+		if len(m.tabs) == 1 {
+			return m.say("there is one tab; " + m.hintFor(keys.NewTab) + " opens another")
+		}
+		m.goTo((m.active + len(m.tabs) + by) % len(m.tabs))
+		return nil
+	}
+}
+
+// goToTab goes to a tab by its place.
+func (m *Model) goToTab(i int) tea.Cmd {
+	if i >= len(m.tabs) {
+		return m.say(fmt.Sprintf("there is no tab %d", i+1))
+	}
+	m.goTo(i)
+	return nil
+}
+
+func (m *Model) moveTab(by int) tea.Cmd {
 	to := m.active + by
 	if to < 0 || to >= len(m.tabs) {
-		return
+		return m.say("the tab cannot be moved further")
 	}
 	m.tabs[m.active], m.tabs[to] = m.tabs[to], m.tabs[m.active]
 	m.active = to
 	m.saveLayout()
+	return nil
 }
 
 // saveLayout remembers which conversations are open.
@@ -269,14 +313,4 @@ func (m *Model) dropTab(i int) {
 		active--
 	}
 	m.goTo(min(active, len(m.tabs)-1))
-}
-
-// keepDrafts puts what was written and not sent into the prompt history, where
-// the next start finds it. It runs when the program is over.
-func (m *Model) keepDrafts() {
-	for _, t := range m.tabs {
-		if text := t.composer.Unsent(); text != "" {
-			m.workspace.AddHistory(text)
-		}
-	}
 }

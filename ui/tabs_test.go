@@ -1,7 +1,9 @@
 package ui
 
 import (
+	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -139,15 +141,34 @@ func TestAClosedTabComesBackWithWhatWasWritten(t *testing.T) {
 	b.sees("› in a new chat")
 }
 
-func TestDraftsGoToTheHistoryAtTheEnd(t *testing.T) {
+// What was written and not sent is there again after a crash, tab by tab.
+func TestDraftsSurvive(t *testing.T) {
 	b := newBench(t, three(), Settings{}, 80, 24)
 	b.typeText("for two")
 	b.press("alt+1")
-	b.m.keepDrafts()
+	b.typeText("for one")
+	b.press("ctrl+t")
+	b.typeText("in a new chat")
+	b.press("ctrl+t")
+	b.typeText("sent")
+	b.press("enter")
+	b.rest()
+	b.send(draftMsg{}) // the only moment at which anything is written
 	b.until(func() bool {
-		kept, err := b.world.Workspace.History(t.Context())
-		return err == nil && slices.Equal(kept, []string{"for two"})
+		kept, err := b.world.Store.Drafts(t.Context())
+		return err == nil && len(kept) == 3
 	})
+
+	again := New(t.Context(), Options{Workspace: b.world.Workspace, In: strings.NewReader(""), Out: io.Discard})
+	b.begin(again, 80, 24)
+	b.do(b.m.Init())
+	var got []string
+	for _, tab := range b.m.tabs {
+		got = append(got, tab.composer.Text())
+	}
+	if want := []string{"for one", "in a new chat", "", "for two", ""}; !slices.Equal(got, want) {
+		t.Errorf("the prompts are %q, want %q", got, want)
+	}
 }
 
 func TestAPromptWithoutAnAnswerSaysHowToGetOne(t *testing.T) {

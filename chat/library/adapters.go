@@ -15,6 +15,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/infer"
 	"rookery/infer/adapter"
+	"rookery/infer/statefile"
 )
 
 // An adapterEngine is an Engine whose requests can use adapters.
@@ -153,7 +154,32 @@ func (r *AdapterRegistry) load(ctx context.Context, a turn.Adapter) (turn.Adapte
 	if err := e.LoadAdapter(ctx, read, a.Merged); err != nil {
 		return turn.Adapter{}, err
 	}
+	if read.HasState {
+		if a.State, err = r.addState(ctx, a); err != nil {
+			return turn.Adapter{}, err
+		}
+	}
 	return a, r.remember(ctx, a)
+}
+
+// addState adds the tuned state in an adapter's file to the library, when the file is
+// loaded for the first time, and returns its name. A state that has the name already
+// stays.
+func (r *AdapterRegistry) addState(ctx context.Context, a turn.Adapter) (string, error) {
+	all, err := r.knownAdapters(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, known := range all {
+		if known.Path == a.Path {
+			return "", nil
+		}
+	}
+	s, err := New(r.store, nil).Import(ctx, a.Path, "", statefile.Options{WithoutOffset: true}, r.engine.Model())
+	if errors.Is(err, turn.ErrNameTaken) {
+		return "", nil
+	}
+	return s.Name, err
 }
 
 // read opens the file of a and completes a by what is in it.
@@ -188,6 +214,7 @@ func (r *AdapterRegistry) read(ctx context.Context, a *turn.Adapter) (*adapter.A
 }
 
 func (r *AdapterRegistry) remember(ctx context.Context, a turn.Adapter) error {
+	a.State = ""
 	r.mu.Lock()
 	r.known[a.Fingerprint] = a
 	r.mu.Unlock()

@@ -54,6 +54,10 @@ func (k *Saver) step() (wait time.Duration, err error) {
 		layout := k.layout
 		k.mu.Unlock()
 		return 0, k.writeLayout(layout)
+	case len(k.drafts) > 0:
+		id, draft := k.nextDraft()
+		k.mu.Unlock()
+		return 0, k.writeDraft(id, draft)
 	case len(k.prompts) > 0:
 		prompt := k.prompts[0]
 		k.mu.Unlock()
@@ -153,6 +157,26 @@ func (k *Saver) writeLayout(l *turn.Layout) error {
 	defer k.mu.Unlock()
 	if k.layout == l {
 		k.layout = nil
+	}
+	return nil
+}
+
+// nextDraft is one that is to be written. The caller holds mu.
+func (k *Saver) nextDraft() (id turn.ID, d turn.Draft) {
+	for id, d = range k.drafts {
+		break
+	}
+	return id, d
+}
+
+func (k *Saver) writeDraft(id turn.ID, d turn.Draft) error {
+	if err := k.store.SaveDraft(k.ctx, id, d); err != nil {
+		return fmt.Errorf("saving what is being written: %w", err)
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.drafts[id] == d { // it may have changed meanwhile
+		delete(k.drafts, id)
 	}
 	return nil
 }

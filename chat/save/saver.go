@@ -44,6 +44,7 @@ type Saver struct {
 	commits  []commit // parents before children
 	head     *turn.Conversation
 	layout   *turn.Layout
+	drafts   map[turn.ID]turn.Draft // by conversation; the zero Draft is to be taken away
 	prompts  []string
 	journals []*journal // of running answers
 	serial   uint64
@@ -153,6 +154,17 @@ func (k *Saver) SaveLayout(l turn.Layout) {
 	k.signal()
 }
 
+// SaveDraft saves what is being written in a conversation.
+func (k *Saver) SaveDraft(conversation turn.ID, d turn.Draft) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.drafts == nil {
+		k.drafts = map[turn.ID]turn.Draft{}
+	}
+	k.drafts[conversation] = d
+	k.signal()
+}
+
 // AddPrompt saves a prompt for the composer's history.
 func (k *Saver) AddPrompt(prompt string) {
 	k.mu.Lock()
@@ -254,7 +266,7 @@ func (k *Saver) Idle() (idle bool, err error) {
 }
 
 func (k *Saver) idleLocked() bool {
-	return k.err == nil && len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0
+	return k.err == nil && len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0 && len(k.drafts) == 0
 }
 
 // Flush waits until everything is saved, trying again while ctx lasts.
@@ -318,7 +330,7 @@ func (k *Saver) Stop() {
 
 // empty says that there is nothing to save, not even a journal.
 func (k *Saver) empty() bool {
-	return len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0 && len(k.journals) == 0
+	return len(k.commits) == 0 && k.head == nil && k.layout == nil && len(k.prompts) == 0 && len(k.drafts) == 0 && len(k.journals) == 0
 }
 
 func (k *Saver) signal() {

@@ -72,13 +72,17 @@ type BundleWriter struct {
 	zip  *zip.Writer
 	file bundleFile
 	have map[turn.ID]bool // conversations, and states that they begin from or mix
+	left []error          // why states of the library were left out
 }
+
+// Left is why states of the library were left out: they cannot be read.
+func (b *BundleWriter) Left() []error { return b.left }
 
 // NewBundleWriter begins a bundle. Close completes it.
 func NewBundleWriter(w io.Writer) *BundleWriter {
 	return &BundleWriter{zip.NewWriter(w), bundleFile{
 		Format: bundleFormat, Version: bundleVersion, Created: time.Now().UTC(), Conversations: []bundleConversation{},
-	}, map[turn.ID]bool{}}
+	}, map[turn.ID]bool{}, nil}
 }
 
 // Add writes a conversation and its states. A state that cannot be read is
@@ -135,7 +139,8 @@ func (b *BundleWriter) addBases(t turn.Tree) error {
 func (b *BundleWriter) addBase(base turn.TreeBase) error {
 	s, err := base.Read()
 	if err != nil {
-		return err
+		b.left = append(b.left, err)
+		return nil
 	}
 	data, err := s.AppendBinary(nil)
 	if err != nil {

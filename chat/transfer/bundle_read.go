@@ -142,7 +142,7 @@ func (b *bundleReader) readManifest() (bundleFile, error) {
 	if err != nil {
 		return file, err
 	}
-	err = json.NewDecoder(r).Decode(&file)
+	err = json.NewDecoder(squeeze(r)).Decode(&file)
 	if cerr := r.Close(); err == nil {
 		err = cerr
 	}

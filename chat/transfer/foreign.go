@@ -110,7 +110,7 @@ func (p *Import) readForeign(r io.Reader, size int64) error {
 	if size > foreignBytes {
 		return fmt.Errorf("it has %d bytes; %d can be read", size, int64(foreignBytes))
 	}
-	in := bufio.NewReader(r)
+	in := bufio.NewReader(squeeze(r))
 	if mark, err := in.Peek(3); err == nil && string(mark) == "\ufeff" {
 		_, _ = in.Discard(3)
 	}

@@ -92,7 +92,7 @@ func readTree(r io.Reader) (turn.Tree, error) {
 		c       *exportedConversation
 	}
 	var check treeCheck
-	dec := json.NewDecoder(r)
+	dec := json.NewDecoder(squeeze(r))
 	err := eachField(dec, func(name string) error {
 		switch name {
 		case "format":

@@ -18,6 +18,9 @@ type Adapter struct {
 	Options     adapter.Options
 	Merged      bool // it has weights of its own: more memory, faster where most rows use it
 	Used        time.Time
+	// State is the name of the state that came with the file and is in the library
+	// since the file was loaded just now, if there was one. It is not stored.
+	State string
 }
 
 // A RegisteredAdapter is one of the adapter registry.

@@ -22,6 +22,9 @@ type adapterFlags struct {
 	options  adapter.Options
 }
 
+// noAdapter is the flags where none was given.
+var noAdapter = adapterFlags{strength: 1}
+
 // addTo adds the flags; with named, also the flag that names the adapter.
 func (f *adapterFlags) addTo(flags *pflag.FlagSet, named bool) {
 	if named {
@@ -37,7 +40,7 @@ func (f *adapterFlags) addTo(flags *pflag.FlagSet, named bool) {
 
 // checkNamed refuses flags about an adapter if no adapter is named.
 func (f *adapterFlags) checkNamed() error {
-	if f.name == "" && (f.options != (adapter.Options{}) || f.strength != 1) {
+	if f.name == "" && *f != noAdapter {
 		return exitWith(exitUsage, errors.New("name the adapter too: --adapter NAME or --adapter FILE"))
 	}
 	return nil
@@ -85,22 +88,21 @@ func (f *adapterFlags) setAdapter(ctx context.Context, workspace *chat.Workspace
 	return first, first.SetAdapter(a)
 }
 
-// computeLogits returns the logits after tokens, with the named adapter.
-func (f *adapterFlags) computeLogits(ctx context.Context, c config.Config, e *infer.Engine, tokens []int32) ([]float32, error) {
+// computeLogits returns the logits that a request ends with, with the named adapter.
+func (f *adapterFlags) computeLogits(ctx context.Context, c config.Config, e *infer.Engine, r infer.Request) ([]float32, error) {
 	fingerprint, err := f.loadAdapter(ctx, c, e)
 	if err != nil {
 		return nil, err
 	}
-	return logitsWithAdapter(ctx, e, tokens, fingerprint)
+	r.Adapter = fingerprint
+	return computeLogits(ctx, e, r)
 }
 
-// logitsWithAdapter returns the logits after tokens, with a loaded adapter or, if
-// fingerprint is "", with none.
-func logitsWithAdapter(ctx context.Context, e *infer.Engine, tokens []int32, fingerprint string) ([]float32, error) {
-	if fingerprint == "" {
-		return e.Logits(ctx, tokens)
-	}
-	s, err := e.Submit(infer.Request{Tokens: tokens, Logits: true, Adapter: fingerprint})
+// computeLogits returns the logits that a request ends with; of a mix, the combined
+// ones.
+func computeLogits(ctx context.Context, e *infer.Engine, r infer.Request) ([]float32, error) {
+	r.Logits = true
+	s, err := e.Submit(r)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +116,7 @@ func logitsWithAdapter(ctx context.Context, e *infer.Engine, tokens []int32, fin
 	if err := s.Ending().Err; err != nil {
 		return nil, err
 	}
-	return s.Ending().Snapshot.Logits, nil
+	return s.Ending().Snapshot.Distribution().Logits, nil
 }
 
 // loadAdapter loads the adapter to be measured into the plan.

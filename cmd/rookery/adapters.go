@@ -130,6 +130,9 @@ func (a *app) checkAdapterCommand() *cobra.Command {
 		Long: "Load an adapter with the model of --model (by default the embedded one), run a token with the adapter and one\n" +
 			"without, and say whether the adapter can be used and how far it moves the logits.",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "" {
+				return exitWith(exitUsage, errors.New("no adapter is named: give a name or a file"))
+			}
 			if f.name = args[0]; f.strength == 0 {
 				return exitWith(exitUsage, errors.New("--adapter-strength 0 is no adapter: give another strength"))
 			}
@@ -157,11 +160,11 @@ func (a *app) checkAdapter(cmd *cobra.Command, f adapterFlags) error {
 // how far the logits differ.
 func checkAdapterOn(cmd *cobra.Command, c config.Config, e *infer.Engine, f adapterFlags) error {
 	tokens := e.Model().Tokenizer.Encode(nil, "User:")
-	with, err := f.computeLogits(cmd.Context(), c, e, tokens)
+	with, err := f.computeLogits(cmd.Context(), c, e, infer.Request{Tokens: tokens})
 	if err != nil {
 		return err
 	}
-	without, err := logitsWithAdapter(cmd.Context(), e, tokens, "")
+	without, err := computeLogits(cmd.Context(), e, infer.Request{Tokens: tokens})
 	if err != nil {
 		return err
 	}

@@ -228,5 +228,5 @@ func (r *report) prepareDevice(s subject, c config.Config, o benchOptions) error
 // embeddingBytes estimates the size of the embedding by its share of the parameters.
 // A step reads only one of its rows.
 func embeddingBytes(s rwkv.Shape, weights int64) int64 {
-	return int64(float64(weights) * float64(s.Vocab*s.Embed) / float64(s.Params()))
+	return int64(float64(weights) * float64(s.Vocab*s.Embed) / float64(s.Params()-s.TableParams()))
 }

@@ -123,9 +123,9 @@ func (r *report) denseBytes(s rwkv.Shape, state string, rows int) int64 {
 }
 
 // matrixFlop returns the floating-point operations of a token in dense matrix products:
-// of all weights but the embedding, and without the head if no token is drawn.
+// of all weights but the embedding and tables, and without the head if no token is drawn.
 func matrixFlop(s rwkv.Shape, drawn bool) float64 {
-	n := s.Params() - int64(s.Vocab*s.Embed)
+	n := s.Params() - s.TableParams() - int64(s.Vocab*s.Embed)
 	if !drawn {
 		n -= int64(s.Vocab * s.Embed)
 	}

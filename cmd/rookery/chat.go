@@ -63,7 +63,7 @@ func (a *app) openChats(cmd *cobra.Command, c config.Config, settings ui.Setting
 			before := c.Model
 			c.Model = config.Model{Path: *r.next}
 			r.before, r.problem = &before, nil
-			a.state, a.adapter, a.mix.text = "", adapterFlags{}, ""
+			a.state, a.adapter, a.mix.text = "", noAdapter, ""
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type compareOptions struct {
 	file      string
 	samples   int
 	reference string
+	mix       mixFlag // of variants without one
 	rows      int
 	json      bool
 	jsonl     bool
@@ -49,6 +51,7 @@ func (a *app) compareCommand() *cobra.Command {
 	fs.StringVar(&o.prompts, "prompts", "", "file of prompts, one a line; - is standard input")
 	fs.StringArrayVar(&o.variants, "variant", nil, "a variant as \"name: key=value, ...\" (repeatable)")
 	fs.StringVar(&o.file, "variants", "", "file of variants, TOML or JSON")
+	fs.StringVar(&o.mix.text, "mix", "", "mix of the variants that have none of their own: own=1,state=weight,...")
 	fs.IntVar(&o.samples, "samples", 1, "number of answers of each variant to each prompt, with consecutive seeds")
 	fs.StringVar(&o.reference, "reference", "", "variant that judges the answers by their perplexity")
 	fs.IntVar(&o.rows, "rows", 32, "number of answers that run at once")
@@ -79,6 +82,9 @@ func (o *compareOptions) readSpecs(ctx context.Context) ([]variantSpec, error) {
 			return nil, err
 		}
 		list = append(list, v)
+	}
+	for i := range list {
+		list[i].Mix = cmp.Or(list[i].Mix, o.mix.text)
 	}
 	switch {
 	case o.samples < 1 || o.samples > maxSamples:

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"rookery/untrusted"
+
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
 
@@ -95,7 +97,7 @@ const longestError = 1000
 // stand in it.
 func printError(w io.Writer, _ fang.Styles, err error) {
 	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, context.Canceled) {
-		text := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", "; ")
+		text := strings.ReplaceAll(strings.TrimSpace(untrusted.Message(err)), "\n", "; ")
 		_, _ = fmt.Fprintf(w, "rookery: %s\n", terminal.Line(text, longestError))
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) modelsCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "models", Short: "Inspect and convert model files", Args: usageArgs(cobra.NoArgs)}
+	cmd := &cobra.Command{Use: "models", Short: "Fetch, inspect, verify and convert models", Args: usageArgs(cobra.NoArgs)}
 	var asJSON, tensors bool
 	inspect := &cobra.Command{
 		Use:   "inspect [FILE]",
@@ -34,7 +34,8 @@ func (a *app) modelsCommand() *cobra.Command {
 	}
 	inspect.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	inspect.Flags().BoolVar(&tensors, "tensors", false, "list every tensor")
-	cmd.AddCommand(inspect, convertCommand())
+	cmd.AddCommand(inspect, convertCommand(), verifyCommand(), a.pullCommand())
+	cmd.AddCommand(a.storeCommands()...)
 	return cmd
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
-	"rookery/chat/library"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
@@ -130,9 +129,6 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 	if err != nil {
 		return err
 	}
-	if o.raw && o.stops == nil {
-		req.Stops = c.Chat.Stops
-	}
 	if _, given := c.Sampling["seed"]; !given {
 		req.Sampling.Seed = rand.Uint64() >> 11 // JSON numbers hold 53 bits exactly
 	}
@@ -176,16 +172,11 @@ func generateAnswer(ctx context.Context, w io.Writer, e *infer.Engine, c config.
 // buildRequest makes the request, from the zero state or from a state of the library,
 // and the header that the output begins with.
 func buildRequest(m *infer.Model, d chat.Defaults, from *turn.State, text string, raw bool) (infer.Request, string, error) {
-	req, header, err := d.Request(m, prompt.QuestionOf(text), from)
-	if !raw || err != nil {
-		return req, header, err
+	if raw {
+		req, err := d.RawRequest(m, text, from)
+		return req, "", err
 	}
-	req.Tokens = nil
-	if from != nil {
-		req.From, req.Tokens, err = library.BeginFrom(*from, m)
-	}
-	req.Tokens = m.Tokenizer.Encode(req.Tokens, text)
-	return req, "", err
+	return d.Request(m, prompt.QuestionOf(text), from)
 }
 
 // printStream prints the text as it comes, until the answer has ended. It stops the

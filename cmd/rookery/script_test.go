@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,6 +30,8 @@ func TestScripts(t *testing.T) {
 		fake = filepath.Join(t.TempDir(), native.FileName)
 		nativetest.Build(t, fake)
 	}
+	served := httptest.NewServer(http.FileServer(http.Dir("../../infer")))
+	t.Cleanup(served.Close) // scripts run side by side, until the test ends
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
@@ -49,6 +53,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv(native.EnvPath, "")
 			env.Setenv("FAKE_GPU", fake)
+			env.Setenv("SERVED", served.URL) // the folder infer
 			return os.MkdirAll(home, 0o700)
 		},
 	})

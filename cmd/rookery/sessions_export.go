@@ -81,14 +81,23 @@ func (a *app) exportSessions(cmd *cobra.Command, args []string, e exportOptions)
 		}
 	}
 	return a.readSessions(cmd.Context(), func(s *sessions.Store) error {
+		var left []error // what could not be read
 		write := func(w io.Writer) error { return writeOne(cmd.Context(), w, s, ids, f) }
 		if f == transfer.Bundle {
-			write = func(w io.Writer) error { return writeBundle(cmd.Context(), w, s, ids, e.states) }
+			write = func(w io.Writer) (err error) {
+				left, err = a.writeBundle(cmd, w, s, ids, e.states)
+				return err
+			}
 		}
 		if e.output == "" {
-			return write(cmd.OutOrStdout())
+			err = write(cmd.OutOrStdout())
+		} else {
+			err = transfer.WriteFile(e.output, write)
 		}
-		return writeNew(e.output, write)
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("%d conversations or states could not be read and were left out; the first: %w; see `rookery sessions check`", len(left), left[0])
+		}
+		return err
 	})
 }
 
@@ -105,12 +114,14 @@ func writeOne(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID
 }
 
 // writeBundle writes the named conversations or, if ids is nil, all that are not in the
-// bin.
-func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn.ID, states bool) error {
-	if ids == nil {
+// bin. It returns why it left out what it could not read.
+func (a *app) writeBundle(cmd *cobra.Command, w io.Writer, s *sessions.Store, ids []turn.ID, states bool) (left []error, err error) {
+	ctx := cmd.Context()
+	all := ids == nil
+	if all {
 		list, err := s.Conversations(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, c := range slices.Backward(list) {
 			if c.Deleted.IsZero() {
@@ -118,34 +129,24 @@ func writeBundle(ctx context.Context, w io.Writer, s *sessions.Store, ids []turn
 			}
 		}
 	}
+	meter := newMeter(cmd.ErrOrStderr())
+	defer meter.clear()
 	b := transfer.NewBundleWriter(w)
-	for _, id := range ids {
+	for i, id := range ids {
+		meter.showCount("exporting", i, len(ids), "conversations")
 		t, err := transfer.LoadTree(ctx, s, id, states)
-		if err != nil {
-			return err
-		}
-		if len(t.Turns) == 0 {
+		switch {
+		case err != nil && all && ctx.Err() == nil:
+			left = append(left, err)
+			continue
+		case err != nil:
+			return left, err
+		case len(t.Turns) == 0:
 			continue
 		}
 		if err := b.Add(t); err != nil {
-			return err
+			return left, err
 		}
 	}
-	return b.Close()
-}
-
-// writeNew writes a file that must not exist yet. It removes the file if it cannot
-// write all of it.
-func writeNew(path string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%s exists: choose another name or remove it first", path)
-	}
-	if err != nil {
-		return fmt.Errorf("writing: %w", err)
-	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
+	return append(left, b.Left()...), b.Close()
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/infer/rwkv"
 	"rookery/infer/statefile"
@@ -33,7 +34,7 @@ func (a *app) exportState(cmd *cobra.Command, name, output string) error {
 	if err != nil {
 		return err
 	}
-	if err := writeNew(output, func(w io.Writer) error { return s.Write(w, format) }); err != nil {
+	if err := transfer.WriteFile(output, func(w io.Writer) error { return s.Write(w, format) }); err != nil {
 		return err
 	}
 	if lost := s.Lost(format); lost != "" {

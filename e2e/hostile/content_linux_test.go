@@ -38,7 +38,7 @@ func (x *maker) nested() (out []trial) {
 		"many tables": deep("[[a]]\n"), "dotted tables": deep("[a.b.c.d]\n"), "same key": deep("a = 1\n"),
 	} {
 		toml := x.file("deep.toml", []byte(text))
-		out = append(out, x.each("nesting: TOML", name, toml, true, "run --config FILE hi", "compare --backend cpu --prompts ok.txt --variants FILE", "doctor --config FILE")...)
+		out = append(out, x.each("nesting: TOML", name, toml, true, "run --config FILE hi", "compare --backend cpu --prompts ok.txt --variants FILE")...)
 	}
 	for name, text := range map[string]string{
 		"arrays": deep("["), "objects": deep(`{"a":`), "closed": deep("[") + deep("]"),

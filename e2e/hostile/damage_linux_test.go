@@ -18,12 +18,12 @@ func (x *maker) bundles() (out []trial) {
 	imports := []string{"sessions import --dry-run FILE", "sessions import FILE --data-dir DIR/data"}
 	blanks := bytes.Repeat([]byte(" "), 64<<20)
 	for name, files := range map[string]map[string][]byte{
-		"blanks":           {"manifest.json": append(bytes.Clone(blanks), '{')},
-		"blanks inside":    {"manifest.json": append([]byte(`{"format":"rookery-bundle","conversations":[`), blanks...)},
-		"nesting":          {"manifest.json": bytes.Repeat([]byte("["), 64<<20)},
-		"a string":         {"manifest.json": append([]byte(`{"format":"`), bytes.Repeat([]byte("x"), 64<<20)...)},
+		"blanks":           {"rookery.json": append(bytes.Clone(blanks), '{')},
+		"blanks inside":    {"rookery.json": append([]byte(`{"format":"rookery-bundle","conversations":[`), blanks...)},
+		"nesting":          {"rookery.json": bytes.Repeat([]byte("["), 64<<20)},
+		"a string":         {"rookery.json": append([]byte(`{"format":"`), bytes.Repeat([]byte("x"), 64<<20)...)},
 		"no manifest":      {"other": nil},
-		"a state of holes": {"manifest.json": []byte(`{"format":"rookery-bundle","version":1}`), "states/1": blanks},
+		"a state of holes": {"rookery.json": []byte(`{"format":"rookery-bundle","version":1}`), "states/1": blanks},
 	} {
 		out = append(out, x.each("bundles", name, x.file("b.rookery", archive(files, zip.Deflate)), true, imports...)...)
 	}

@@ -52,7 +52,7 @@ type outcome struct {
 var dumps = regexp.MustCompile(`(?m)^(panic:|fatal error:|goroutine \d+|SIG[A-Z]+:|unexpected fault|runtime:)|internal error`)
 
 // internals are names of Go and of its libraries, which mean nothing to a person.
-var internals = regexp.MustCompile(`\b(json|strconv|toml|zip|flate|gzip|sql|io|reflect|utf8|hex|base64)[:.] ?[A-Za-z]|Go (value|struct)|%!|runtime error|0x[0-9a-f]{6,}|bufio\.|\*[a-z]+\.[A-Z]`)
+var internals = regexp.MustCompile(`(?m)(?:^|[ (])(?:json|strconv|toml|zip|flate|gzip|sql|io|reflect|utf8|hex|base64)[:.] ?[A-Za-z]|Go (value|struct)|%!|runtime error|0x[0-9a-f]{6,}|bufio\.|\*[a-z]+\.[A-Z]`)
 
 func (t trial) run(bin, home string) outcome {
 	out := outcome{trial: t}

@@ -48,9 +48,10 @@ const (
 	DiSHA
 	BAT
 	Bone
+	DoRARows
 )
 
-var formNames = [...]string{"none", "LoRA", "PiSSA", "DoRA", "DiSHA", "BAT", "Bone"}
+var formNames = [...]string{"none", "LoRA", "PiSSA", "DoRA", "DiSHA", "BAT", "Bone", "DoRA by rows"}
 
 func (f Form) String() string { return formNames[f] }
 
@@ -64,12 +65,17 @@ type Delta struct {
 	Up      []float32 // [Out, Rank]: LoRA, DoRA, PiSSA (B beside -B0), DiSHA (Dᵀ)
 	Gain    []float32 // [In]: DoRA, of the input of W
 	Inner   []float32 // [In]: DoRA, of the input of Down
+	Outer   []float32 // [Out]: DoRA by rows, of W; Up has its own in it
 	Blocks  []float32 // [In/Rank, Rank, Rank]: BAT's D; Bone's is [Out/Rank, Rank, Rank]
 }
 
+// OnlyMerged says that the form can only be run merged: apart it would cost as much
+// as the product itself.
+func (d *Delta) OnlyMerged() bool { return d.Form == Bone || d.Form == DoRARows }
+
 // Bytes is what the values take in memory.
 func (d *Delta) Bytes() int64 {
-	return 4 * int64(len(d.Down)+len(d.Up)+len(d.Gain)+len(d.Inner)+len(d.Blocks))
+	return 4 * int64(len(d.Down)+len(d.Up)+len(d.Gain)+len(d.Inner)+len(d.Outer)+len(d.Blocks))
 }
 
 // Experts are a layer's mixture of LoRA experts on the channel mix:
@@ -140,7 +146,7 @@ func (a *Adapter) Rank() int {
 // Scaled says whether the adapter has a scale, which LoRA and DoRA have.
 func (a *Adapter) Scaled() bool {
 	for d := range a.deltas() {
-		if d.Form == LoRA || d.Form == DoRA {
+		if d.Form == LoRA || d.Form == DoRA || d.Form == DoRARows {
 			return true
 		}
 	}
@@ -150,7 +156,7 @@ func (a *Adapter) Scaled() bool {
 // Scale is that of the first LoRA or DoRA, times the strength, or 1.
 func (a *Adapter) Scale() float32 {
 	for d := range a.deltas() {
-		if d.Form == LoRA || d.Form == DoRA {
+		if d.Form == LoRA || d.Form == DoRA || d.Form == DoRARows {
 			return d.Scale
 		}
 	}

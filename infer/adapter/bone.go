@@ -1,7 +1,11 @@
 package adapter
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"rookery/infer/checkpoint"
 )
@@ -12,6 +16,9 @@ import (
 //	2-D [out, r]           blocks by output row, cut along the outputs
 //	3-D [in/r, r, r]       BAT
 //	3-D [out/r, r, r]      blocks by output row
+//
+// Where in and out are equal, other tensors of the file, its names or a person say
+// which of the last two it is.
 func (r *reader) bone(at product, t *checkpoint.Tensor) (*Delta, error) {
 	out, in := r.shape.TargetSize(string(at.target))
 	v, err := values(t)
@@ -53,20 +60,58 @@ func (r *reader) bone3(t *checkpoint.Tensor, v []float32, out, in int) (*Delta, 
 		return nil, refuse(t.Name, fmt.Sprintf("its shape is %v, and this product's weight is [%d, %d]", t.Shape, out, in), "the adapter is of another model")
 	}
 	d := &Delta{Form: BAT, Out: out, In: in, Rank: rank, Scale: 1, Blocks: v}
-	switch blocks := r.options.Blocks; {
-	case n != in/rank:
+	switch tells := tellDirection(t, out, in); {
+	case tells == BlocksRow, tells == "" && cmp.Or(r.options.Blocks, r.blocks) == BlocksRow:
 		d.Form = Bone
-	case n != out/rank:
-		// blocks of the inputs
-	case blocks == "":
+	case tells == "" && cmp.Or(r.options.Blocks, r.blocks) == "":
 		return nil, &QuestionError{
 			Path: r.path, Asked: "blocks", Choices: []string{BlocksColumn, BlocksRow},
 			Problem: "the blocks of this Bone file can lie both ways (column is what newer trainers write)",
 		}
-	case blocks == BlocksRow:
-		d.Form = Bone
 	}
 	return d, nil
+}
+
+// tellDirection is the direction of blocks that a tensor tells by its shape or by its
+// name, or "". Trainers that write disha or Bone experts know columns only.
+func tellDirection(t *checkpoint.Tensor, out, in int) string {
+	if len(t.Shape) == 2 && t.Shape[0] == out && t.Shape[1] != out {
+		return BlocksRow
+	}
+	if len(t.Shape) != 3 {
+		return ""
+	}
+	n, rank := t.Shape[0], t.Shape[1]
+	switch {
+	case n*rank != in && n*rank == out:
+		return BlocksRow
+	case n*rank == in && n*rank != out, strings.HasSuffix(t.Name, ".disha"), strings.HasSuffix(t.Name, "_expert_0"):
+		return BlocksColumn
+	}
+	return ""
+}
+
+// findDirection looks for tensors that tell the direction of blocks: it is that of the
+// others in the file too. Another answer of a person's is refused.
+func (r *reader) findDirection() error {
+	both := false
+	for _, at := range slices.SortedFunc(maps.Keys(r.groups), compareProducts) {
+		t := r.groups[at][partBone]
+		if t == nil {
+			continue
+		}
+		out, in := r.shape.TargetSize(string(at.target))
+		tells := tellDirection(t, out, in)
+		if tells != "" && r.options.Blocks != "" && tells != r.options.Blocks {
+			return refuse(t.Name, fmt.Sprintf("its blocks go by %s, and the answer was %s", tells, r.options.Blocks), "leave blocks out")
+		}
+		both = both || tells != "" && r.blocks != "" && tells != r.blocks
+		r.blocks = cmp.Or(r.blocks, tells)
+	}
+	if both {
+		r.blocks = ""
+	}
+	return nil
 }
 
 // disha holds D [rank, out] transposed, as Up.

@@ -131,12 +131,16 @@ func (r *reader) pissa(d *Delta, at product, g *group) error {
 // dora computes the gains, which depend on the columns of the model's weight. With
 // the strength k the merged weight is W + k·(V∘c - W) = W∘(1-k+k·c) + k·s·B A∘c.
 func (r *reader) dora(d *Delta, at product, m *checkpoint.Tensor) error {
-	if m.Len() != d.In {
-		return refuse(m.Name, fmt.Sprintf("its shape is %v, and this product has %d inputs", m.Shape, d.In), "the adapter is of another model")
+	byRows := len(m.Shape) == 2 && m.Shape[1] == 1 && m.Shape[0] == d.Out
+	if m.Len() != d.In && !byRows {
+		return refuse(m.Name, fmt.Sprintf("its shape is %v, and this product's weight is [%d, %d]", m.Shape, d.Out, d.In), "the adapter is of another model")
 	}
 	magnitude, err := values(m)
 	if err != nil {
 		return err
+	}
+	if byRows {
+		return d.scaleRows(r.base, at.String()+".weight", magnitude, float64(r.strengthOf(at)))
 	}
 	norms, err := d.columnNorms(r.base, at.String()+".weight")
 	if err != nil {
@@ -147,6 +151,30 @@ func (r *reader) dora(d *Delta, at product, m *checkpoint.Tensor) error {
 	for j := range d.Gain {
 		c := float64(magnitude[j]) / (norms[j] + doraEps)
 		d.Gain[j], d.Inner[j] = float32(1-k+k*c), float32(c)
+	}
+	return nil
+}
+
+// scaleRows is dora for magnitudes [out, 1]: those of the rows of V, as in the paper.
+// The merged weight is W_i∘(1-k+k·c_i) + k·s·B_i A·c_i, c_i = M_i / (‖V_i‖ + 1e-6).
+func (d *Delta) scaleRows(base Base, weight string, magnitude []float32, k float64) error {
+	d.Form, d.Outer = DoRARows, make([]float32, d.Out)
+	row, was := make([]float32, d.In), make([]float32, d.In)
+	plain := Delta{Form: LoRA, Out: d.Out, In: d.In, Rank: d.Rank, Scale: d.Scale, Down: d.Down, Up: d.Up}
+	for o := range d.Out {
+		if err := base(weight, row, o*d.In); err != nil {
+			return err
+		}
+		plain.mergeRow(row, was, o)
+		sum := 0.0
+		for _, v := range row {
+			sum += float64(v) * float64(v)
+		}
+		c := float64(magnitude[o]) / (math.Sqrt(sum) + doraEps)
+		d.Outer[o] = float32(1 - k + k*c)
+		for i := range d.Rank { // the rows before have their norms already
+			d.Up[o*d.Rank+i] *= float32(c)
+		}
 	}
 	return nil
 }

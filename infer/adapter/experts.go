@@ -11,7 +11,7 @@ import (
 // maxExperts bounds the number of experts in a file.
 const maxExperts = 256
 
-// experts reads the mixtures of LoRA experts.
+// experts reads the mixtures of experts.
 func (r *reader) experts() error {
 	for i := range r.out.Layers {
 		router, info := r.routers[i], r.infos[i]
@@ -72,7 +72,7 @@ func (r *reader) mixture(layer int, router, info *checkpoint.Tensor) (*Experts, 
 		if at.expert >= n {
 			return nil, refuse(at.String(), fmt.Sprintf("there are %d experts", n), "the file is damaged")
 		}
-		d, err := r.expert(at, g)
+		d, err := r.delta(at, g)
 		if err != nil {
 			return nil, err
 		}
@@ -83,13 +83,4 @@ func (r *reader) mixture(layer int, router, info *checkpoint.Tensor) (*Experts, 
 		}
 	}
 	return e, nil
-}
-
-// expert reads one expert. The trainer also writes Bone experts, but has no formula
-// for them.
-func (r *reader) expert(at product, g *group) (*Delta, error) {
-	if g[partBone] != nil {
-		return nil, refuse(g[partBone].Name, "experts are LoRA; Bone experts have no defined meaning", "")
-	}
-	return r.delta(at, g)
 }

@@ -40,6 +40,11 @@ func (d *Delta) mergeRow(w, was []float32, o int) {
 			w[j] *= g
 			was[j] *= d.Inner[j]
 		}
+		if d.Outer != nil {
+			for j := range w {
+				w[j] *= d.Outer[o]
+			}
+		}
 		for j, v := range was {
 			w[j] += v
 		}

@@ -57,11 +57,7 @@ var (
 // says whether the model has a tensor.
 func locate(name string, s rwkv.Shape, known func(string) bool) place {
 	at := place{layer: -1, expert: -1}
-	if known(name) {
-		at.part = partReplaced
-		return at
-	}
-	name = strings.TrimPrefix(name, "model.")
+	name = plainName(name)
 	if known(name) {
 		at.part = partReplaced
 		return at
@@ -102,6 +98,38 @@ func locate(name string, s rwkv.Shape, known func(string) bool) place {
 		at.target, at.part = Target(weight), suffixes[suffix]
 	}
 	return at
+}
+
+// plainName is a tensor's name without what trainers put around it: the names of
+// the objects that the model is in, and the ending that PEFT gives to halves of LoRA.
+func plainName(name string) string {
+	for {
+		rest := strings.TrimPrefix(strings.TrimPrefix(name, "base_model."), "model.")
+		if rest == name {
+			break
+		}
+		name = rest
+	}
+	for _, half := range []string{".lora_A", ".lora_B"} {
+		for _, end := range []string{".weight", ".default.weight", ".default"} {
+			if plain, ok := strings.CutSuffix(name, end); ok && strings.HasSuffix(plain, half) {
+				return plain
+			}
+		}
+	}
+	return name
+}
+
+var (
+	partName  = regexp.MustCompile(`\.(lora_[ABM]|init_lora_[AB]|bone|disha|router\.linear\.weight|moe_info|\w+_expert_0)$`)
+	modelName = regexp.MustCompile(`^(blocks\.\d{1,4}\.(att|ffn|ln[0-2])\.|emb\.weight$|head\.|ln_out\.)`)
+)
+
+// MayBelong says whether a tensor of a file that holds a tuned state too may be part of
+// an adapter, by its name alone. Open says whether it is.
+func MayBelong(name string) bool {
+	name = plainName(name)
+	return partName.MatchString(name) || modelName.MatchString(name)
 }
 
 // cutLast splits a name at its last dot.

@@ -103,15 +103,11 @@ type reader struct {
 	infos   map[int]*checkpoint.Tensor
 	closers []*checkpoint.File
 	digests []string // of the adapter's file, and of its init file
+	blocks  string   // direction of blocks that some of the tensors tell
 	out     Adapter
 }
 
 func (r *reader) read() (*Adapter, error) {
-	digest, err := r.file.Digest()
-	if err != nil {
-		return nil, err
-	}
-	r.digests = append(r.digests, digest)
 	r.out = Adapter{
 		Name: strings.TrimSuffix(filepath.Base(r.path), filepath.Ext(r.path)), Path: r.path, Shape: r.shape, Layers: make([]Layer, r.shape.Layers), Replaced: map[string][]float32{},
 	}
@@ -119,10 +115,18 @@ func (r *reader) read() (*Adapter, error) {
 	if err := r.sort(); err != nil {
 		return nil, err
 	}
+	digest, err := r.file.Digest() // not before its shapes are known to be possible
+	if err != nil {
+		return nil, err
+	}
+	r.digests = append(r.digests, digest)
 	if err := r.sortInit(); err != nil {
 		return nil, err
 	}
 	r.out.Fingerprint = r.fingerprint()
+	if err := r.findDirection(); err != nil {
+		return nil, err
+	}
 	for _, at := range slices.SortedFunc(maps.Keys(r.groups), compareProducts) {
 		if at.expert >= 0 {
 			continue
@@ -162,13 +166,17 @@ func (r *reader) fingerprint() string {
 
 // sort assigns every tensor to its product or to what it replaces.
 func (r *reader) sort() error {
-	known := map[string][]int{}
+	known, most := map[string][]int{}, 0
 	for name, spec := range r.shape.Tensors() {
 		known[name] = spec.Sizes(r.shape)
+		most = max(most, sizeOf(known[name]))
 	}
 	isKnown := func(name string) bool { return known[name] != nil }
 	for _, name := range r.file.Names() {
 		t, _ := r.file.Tensor(name)
+		if t.Len() > most { // before any of it is read
+			return refuse(name, fmt.Sprintf("its shape is %v, which is more than the model's largest weight has", t.Shape), "the adapter is of another model")
+		}
 		at := locate(name, r.shape, isKnown)
 		if at.layer >= r.shape.Layers {
 			return refuse(name, fmt.Sprintf("the model has %d layers", r.shape.Layers), "the adapter is of a larger model")
@@ -177,14 +185,14 @@ func (r *reader) sort() error {
 		case partNone:
 			return refuse(name, "no kind of adapter that is known has such a tensor", "")
 		case partReplaced:
-			name := strings.TrimPrefix(name, "model.")
+			name := plainName(name)
 			if err := r.replace(name, t, known[name]); err != nil {
 				return err
 			}
 		case partState:
 			r.out.HasState = true
 		case partOffset:
-			if err := r.replace(strings.TrimPrefix(name, "model."), t, []int{r.shape.Embed}); err != nil {
+			if err := r.replace(plainName(name), t, []int{r.shape.Embed}); err != nil {
 				return err
 			}
 		case partRouter:
@@ -282,12 +290,23 @@ func (r *reader) complete() error {
 	}
 	for i := range r.out.Layers {
 		l := &r.out.Layers[i]
-		if l.Experts == nil && len(l.Deltas) == 0 && !r.onlyHead() {
+		if l.Experts == nil && len(l.Deltas) == 0 && !r.onlyHead() && !r.replacesIn(i) {
 			return refuse(rwkv.LayerName(i, "*"), "nothing for this layer, and something for others",
 				"the file is cut short; if it was trained on part of the layers, give partial")
 		}
 	}
 	return nil
+}
+
+// replacesIn says whether tensors of a layer are replaced: some trainers train single
+// layers as a whole.
+func (r *reader) replacesIn(layer int) bool {
+	for name := range r.out.Replaced {
+		if strings.HasPrefix(name, rwkv.LayerName(layer, "")) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *reader) onlyHead() bool {

@@ -59,6 +59,15 @@ func write(t testing.TB, dir string, content tensors, value func(i int) float32)
 
 func counting(i int) float32 { return float32(i%13) / 16 }
 
+func twos(int) float32 { return 2 }
+
+func ones(_ string, dst []float32, _ int) error {
+	for i := range dst {
+		dst[i] = 1
+	}
+	return nil
+}
+
 func noBase(string, []float32, int) error { return errors.New("no base in this test") }
 
 func TestForms(t *testing.T) {
@@ -81,10 +90,29 @@ func TestForms(t *testing.T) {
 		{"square blocks by rows", both(tensors{"att.key.bone": {4, 16, 16}}), Options{Blocks: BlocksRow}, "Bone", 16},
 		{"the head alone", tensors{"head.lora_A": {4, 64}, "head.lora_B": {40, 4}}, Options{Scale: 2}, "LoRA", 4},
 		{"tensors alone", tensors{"blocks.1.att.x_k": {64}, "ln_out.weight": {64}}, Options{}, "2 tensors", 0},
+		{"a layer trained as a whole", tensors{
+			"blocks.0.att.key.lora_A": {4, 64}, "blocks.0.att.key.lora_B": {64, 4},
+			"blocks.1.att.key.weight": {64, 64}, "blocks.1.ffn.key.weight": {96, 64}, "blocks.1.att.x_k": {1, 1, 64},
+		}, Options{Alpha: 4}, "LoRA, 3 tensors", 4},
+		{"names in names", tensors{
+			"base_model.blocks.0.att.key.lora_A": {4, 64}, "base_model.blocks.0.att.key.lora_B": {64, 4},
+			"base_model.model.blocks.1.att.key.lora_A.weight": {4, 64}, "base_model.model.blocks.1.att.key.lora_B.default.weight": {64, 4},
+			"model.blocks.1.att.x_k": {64}, "base_model.ln_out.weight": {64},
+		}, Options{Alpha: 4}, "LoRA, 2 tensors", 4},
+		{"disha of three dimensions", both(tensors{"att.key.disha": {4, 16, 16}}), Options{}, "BAT", 16},
+		{"columns told by another tensor", both(tensors{"att.key.bone": {4, 16, 16}, "ffn.key.bone": {4, 16, 16}}), Options{}, "BAT", 16},
+		{"rows told by another tensor", both(tensors{"att.key.bone": {4, 16, 16}, "ffn.key.bone": {6, 16, 16}}), Options{}, "Bone", 16},
+		{"DoRA by columns", both(tensors{"ffn.key.lora_A": {4, 64}, "ffn.key.lora_B": {96, 4}, "ffn.key.lora_M": {1, 64}}), Options{Alpha: 4}, "DoRA", 4},
+		{"DoRA by rows", both(tensors{"ffn.key.lora_A": {4, 64}, "ffn.key.lora_B": {96, 4}, "ffn.key.lora_M": {96, 1}}), Options{Alpha: 4}, "DoRA by rows", 4},
+		{"DoRA by columns, upright", both(tensors{"ffn.key.lora_A": {4, 64}, "ffn.key.lora_B": {96, 4}, "ffn.key.lora_M": {64, 1}}), Options{Alpha: 4}, "DoRA", 4},
+		{"Bone experts", both(tensors{
+			"ffn.router.linear.weight": {1, 64}, "ffn.moe_info": {2},
+			"ffn.expert_0.key.bone_expert_0": {4, 16, 16}, "ffn.expert_0.value.bone_expert_0": {6, 16, 16},
+		}), Options{}, "MoLE, BAT", 16},
 		{"part of the layers", tensors{"blocks.1.att.key.lora_A": {4, 64}, "blocks.1.att.key.lora_B": {64, 4}}, Options{Alpha: 4, Partial: true}, "LoRA", 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a, err := Open(write(t, t.TempDir(), c.content, counting), shape, noBase, c.options)
+			a, err := Open(write(t, t.TempDir(), c.content, twos), shape, ones, c.options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,6 +152,8 @@ func TestRefusals(t *testing.T) {
 		{"both at once", with(pair(64, 64, 4), "blocks.0.att.key.bone", 4, 64), Options{Alpha: 4}, "LoRA tensors too"},
 		{"a tuned state", both(tensors{"att.time_state": {1, 64, 64}}), Options{}, "it is a tuned state"},
 		{"experts without a router", both(tensors{"ffn.expert_0.key.lora_A_expert_0": {4, 64}, "ffn.expert_0.key.lora_B_expert_0": {96, 4}}), Options{Alpha: 4}, `router.linear.weight": it is missing`},
+		{"the other direction", both(tensors{"ffn.key.bone": {4, 16, 16}}), Options{Blocks: BlocksRow}, `"blocks.0.ffn.key.bone": its blocks go by column, and the answer was row`},
+		{"the other direction of disha", both(tensors{"att.key.disha": {4, 16, 16}}), Options{Blocks: BlocksRow}, `its blocks go by column`},
 		{"an odd Bone", both(tensors{"att.key.bone": {5, 7, 7}}), Options{}, "its shape is [5 7 7]"},
 		{"an init file that is none", pair(64, 64, 4), Options{Init: "nowhere.pth"}, "nowhere.pth"},
 		{"a scale that is none", pair(64, 64, 4), Options{Scale: float32(math.Inf(1))}, "scale +Inf"},
@@ -284,6 +314,7 @@ func TestStrength(t *testing.T) {
 	}{
 		"LoRA":  {tensors{"att.key.lora_A": {4, 64}, "att.key.lora_B": {64, 4}}, Key, Options{Alpha: 2}},
 		"DoRA":  {tensors{"att.key.lora_A": {4, 64}, "att.key.lora_B": {64, 4}, "att.key.lora_M": {1, 64}}, Key, Options{Alpha: 2}},
+		"rows":  {tensors{"ffn.key.lora_A": {4, 64}, "ffn.key.lora_B": {96, 4}, "ffn.key.lora_M": {96, 1}}, FFNKey, Options{Alpha: 2}},
 		"DiSHA": {tensors{"ffn.key.disha": {24, 96}}, FFNKey, Options{}},
 		"BAT":   {tensors{"ffn.key.bone": {4, 16, 16}}, FFNKey, Options{}},
 		"Bone":  {tensors{"ffn.key.bone": {6, 16, 16}}, FFNKey, Options{}},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -13,6 +14,7 @@ import (
 type File struct {
 	path     string
 	image    *image
+	shards   []*File // of a model in several files, in place of image
 	format   string
 	length   int64
 	order    []*Tensor // in the file's order
@@ -25,9 +27,25 @@ type File struct {
 	fingerprint     string
 }
 
-// Open opens a file of one of the formats, told apart by their first bytes.
-// The error is one line: file, tensor, what is wrong, what to do.
+// Open opens a file of one of the formats, told apart by their first bytes, or the
+// files that an .index.json names. The error is one line: file, tensor, what is wrong,
+// what to do.
 func Open(path string) (*File, error) {
+	if isIndex(path) {
+		return openIndex(path)
+	}
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.settle(); err != nil {
+		return nil, errors.Join(inFile(path, err), f.Close())
+	}
+	return f, nil
+}
+
+// openFile opens one file; the tensors have the names that are in it.
+func openFile(path string) (*File, error) {
 	m, err := openImage(path, mapFile)
 	if err != nil {
 		return nil, err
@@ -48,6 +66,9 @@ func Open(path string) (*File, error) {
 // not change the bytes until the File is closed.
 func FromBytes(name string, data []byte) (*File, error) {
 	f, err := read(memoryImage(data))
+	if err == nil {
+		err = f.settle()
+	}
 	if err != nil {
 		return nil, inFile(name, err)
 	}
@@ -65,14 +86,20 @@ func read(m *image) (*File, error) {
 	if i < 0 {
 		return nil, refuseForeign(head)
 	}
-	f, err := formats[i].open(m)
-	if err != nil {
-		return nil, err
+	return formats[i].open(m)
+}
+
+// settle gives tensors their released names and refuses what is no model of ours.
+func (f *File) settle() error {
+	if strings.HasPrefix(f.format, formatSafetensors) {
+		if err := f.fromWebRWKV(); err != nil {
+			return err
+		}
 	}
-	if err := refuseForeignNames(f); err != nil {
-		return nil, err
+	if err := f.fromHuggingFace(); err != nil {
+		return err
 	}
-	return f, nil
+	return refuseForeignNames(f)
 }
 
 func newFile(m *image, format string) *File {
@@ -103,7 +130,7 @@ func printable(name string) bool {
 // Path is the path that the file was opened by.
 func (f *File) Path() string { return f.path }
 
-// Format is "pth", "safetensors", "safetensors (web-rwkv)" or "gguf".
+// Format is "pth", "safetensors", "gguf" or "rwkv.cpp", and whose names it had.
 func (f *File) Format() string { return f.format }
 
 // Size is the file's size in bytes.
@@ -155,8 +182,22 @@ func (f *File) Vocab() []byte { return f.vocab }
 // Metadata is what a safetensors or GGUF file says about itself, by key; it may be nil.
 func (f *File) Metadata() map[string]string { return f.metadata }
 
+// parts are the files of the model.
+func (f *File) parts() []*File {
+	if f.image != nil {
+		return []*File{f}
+	}
+	return f.shards
+}
+
 // Close unmaps the file. Tensors must not be read afterwards.
-func (f *File) Close() error { return f.image.close() }
+func (f *File) Close() error {
+	var err error
+	for _, part := range f.parts() {
+		err = errors.Join(err, part.image.close())
+	}
+	return err
+}
 
 // looksLikeSafetensors says whether the file starts with the length of a JSON
 // header and the header's first byte.

@@ -25,7 +25,7 @@ func (f *File) Fingerprint() string {
 		slices.SortFunc(sorted, func(a, b *Tensor) int { return strings.Compare(a.Name, b.Name) })
 		h := sha256.New()
 		for _, t := range sorted {
-			if f.image.guard(func() error { return t.hashInto(h) }) != nil {
+			if t.image.guard(func() error { return t.hashInto(h) }) != nil {
 				return
 			}
 		}

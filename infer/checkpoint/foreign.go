@@ -16,17 +16,13 @@ func refuseForeignNames(f *File) error {
 	}
 	switch {
 	case has(func(n string) bool {
-		return strings.HasSuffix(n, "_proj.lora_A.weight") || strings.HasPrefix(n, "base_model.model.")
+		return strings.HasSuffix(n, "_proj.lora_A.weight") || strings.HasPrefix(n, "base_model.model.") && !strings.Contains(n, ".blocks.") && !strings.Contains(n, ".head.")
 	}):
 		return refuse("use an adapter of RWKV-PEFT or RWKV-LM-RLHF", "this is a Hugging Face PEFT adapter")
 	case has(func(n string) bool {
-		return strings.HasPrefix(n, "model.layers.0.attn.") || n == "model.embeddings.weight"
-	}):
-		return refuse(useRelease, "this is a Hugging Face (FLA) checkpoint, whose names and layouts differ")
-	case has(func(n string) bool {
 		return strings.HasPrefix(n, "model.layers.") || strings.HasPrefix(n, "rwkv.blocks.")
 	}):
-		return refuse(useRelease, "this is a Hugging Face transformers checkpoint")
+		return refuse(useRelease, "this is a Hugging Face transformers checkpoint of another architecture")
 	case has(func(n string) bool { return strings.HasSuffix(n, ".weight_mx") }):
 		return refuse("use the original .pth it was made from", "a file converted by the rwkv package for one strategy")
 	}

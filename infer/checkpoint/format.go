@@ -17,14 +17,15 @@ var formats = []format{
 	{isZip, openPth},
 	{looksLikeSafetensors, openSafetensors},
 	{isGGUF, openGGUF},
+	{isRWKVCpp, openRWKVCpp},
 }
 
 // The results of File.Format.
 const (
 	formatPth         = "pth"
 	formatSafetensors = "safetensors"
-	formatWebRWKV     = "safetensors (web-rwkv)"
 	formatGGUF        = "gguf"
+	formatRWKVCpp     = "rwkv.cpp"
 )
 
 // isZip recognises the archives that torch writes since version 1.6.
@@ -37,8 +38,8 @@ func refuseForeign(head []byte) error {
 	switch {
 	case len(head) == 0:
 		return refuse(downloadAgain, "the file is empty")
-	case starts("fmgg"), starts("lmgg"), starts("tjgg"):
-		return refuse(useRelease, "this is a ggml file of rwkv.cpp, which is not read")
+	case starts("lmgg"), starts("tjgg"):
+		return refuse(useRelease, "this is a ggml file from before GGUF, which is not read")
 	case starts("\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."), starts("\x80\x02"), starts("\x80\x04"):
 		return refuse("load it with torch and save it again", "this is a pickle from before torch 1.6, which is not read")
 	case starts("PK"):
@@ -48,5 +49,5 @@ func refuseForeign(head []byte) error {
 	case bytes.HasPrefix(page, []byte("<!doctype")), bytes.HasPrefix(page, []byte("<html")):
 		return refuse("download the file itself", "this is a web page, not weights")
 	}
-	return refuse("name a .pth, .safetensors or .gguf file", "this is neither a torch, a safetensors nor a GGUF file")
+	return refuse("name a .pth, .safetensors, .gguf or .bin file", "this is neither a torch, a safetensors, a GGUF nor an rwkv.cpp file")
 }

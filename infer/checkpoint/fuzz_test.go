@@ -54,6 +54,12 @@ func FuzzGGUF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) { useUp(t, data) })
 }
 
+// FuzzRWKVCpp feeds whole files of rwkv.cpp.
+func FuzzRWKVCpp(f *testing.F) {
+	seedFiles(f, "testdata/*.bin")
+	f.Fuzz(func(t *testing.T, data []byte) { useUp(t, data) })
+}
+
 // FuzzSafetensorsHeader feeds headers in front of a little data.
 func FuzzSafetensorsHeader(f *testing.F) {
 	f.Add(`{"__metadata__":{"format":"rookery","version":"1"},"a":{"dtype":"I8","shape":[2,32],"data_offsets":[0,64]},` +

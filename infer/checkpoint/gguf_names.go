@@ -103,14 +103,7 @@ func (f *File) fromGGUF(name string) error {
 	if err := g.readMetadata(name); err != nil {
 		return err
 	}
-	tensors := f.order
-	f.order, f.byName = nil, make(map[string]*Tensor, len(tensors))
-	for _, t := range tensors {
-		if err := g.add(t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.rename(g.add)
 }
 
 // A ggufReader renames the tensors of a file.
@@ -184,19 +177,7 @@ func (g *ggufReader) add(t *Tensor) error {
 
 // addFused adds the mixes that lie in one tensor [mixes, channels].
 func (g *ggufReader) addFused(t *Tensor, prefix string) error {
-	n := len(g.arch.fused)
-	each := t.Len() / n
-	if t.Shape[0] != n || t.Len()%n != 0 || each%layouts[t.DType].values != 0 {
-		return refuseTensor(t.Name, downloadAgain, "its shape %v does not hold %d mixes", t.Shape, n)
-	}
-	for i, name := range g.arch.fused {
-		part := &Tensor{Name: prefix + name, DType: t.DType, Shape: []int{each}, image: t.image}
-		part.offset = t.offset + t.DType.bytes(int64(i*each))
-		if err := g.file.add(part); err != nil {
-			return err
-		}
-	}
-	return nil
+	return g.file.addParts(t, prefix, g.arch.fused)
 }
 
 // undoRescale makes good for halving: for fp16 activations, converters divide two

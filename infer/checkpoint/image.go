@@ -58,7 +58,12 @@ func (m *image) ReadAt(p []byte, off int64) (int, error) {
 	if m.data == nil {
 		return m.file.ReadAt(p, off)
 	}
-	return bytes.NewReader(m.data).ReadAt(p, off)
+	var n int
+	err := m.guard(func() (err error) {
+		n, err = bytes.NewReader(m.data).ReadAt(p, off)
+		return err
+	})
+	return n, err
 }
 
 // slice returns n bytes at off: a view of the image where it is in memory, else

@@ -54,6 +54,9 @@ func unmapped(t *testing.T, path string) *File {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := f.settle(); err != nil {
+		t.Fatal(err)
+	}
 	closed(t, f)
 	return f
 }

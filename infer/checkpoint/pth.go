@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"rookery/untrusted"
 )
 
 // maxDirectory bounds the zip directory in bytes; the largest released models
@@ -58,7 +60,7 @@ func openArchive(m *image) (*archive, error) {
 	guard := &directoryGuard{from: m, left: maxDirectory}
 	z, err := zip.NewReader(guard, m.length)
 	if err != nil {
-		return nil, refuse(downloadAgain, "the zip directory cannot be read (%v)", err)
+		return nil, refuse(downloadAgain, "the zip directory cannot be read (%v)", untrusted.Message(err))
 	}
 	guard.left = math.MaxInt
 	a := &archive{image: m, entries: make(map[string]*zip.File, len(z.File))}
@@ -110,7 +112,7 @@ func (a *archive) locate(name string) (off, length int64, err error) {
 		return 0, 0, refuse("torch stores them plainly, save the weights again", "the zip entry %s is compressed or encrypted", quoted(name))
 	}
 	if off, err = entry.DataOffset(); err != nil {
-		return 0, 0, refuse(downloadAgain, "the zip entry %s cannot be found (%v)", quoted(name), err)
+		return 0, 0, refuse(downloadAgain, "the zip entry %s cannot be found (%v)", quoted(name), untrusted.Message(err))
 	}
 	if off < 0 || entry.UncompressedSize64 > uint64(a.image.length-min(off, a.image.length)) {
 		return 0, 0, refuse(downloadAgain, "the zip entry %s ends after the end of the file", quoted(name))
@@ -131,7 +133,7 @@ func (a *archive) bytes(name string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return raw, a.image.verify(member{name, off, n, a.entries[name].CRC32}, func(int64) error { return nil })
+	return raw, a.image.verify(member{name, off, n, a.entries[name].CRC32, a.image}, func(int64) error { return nil })
 }
 
 // small returns a short text entry, empty when there is none.
@@ -188,7 +190,7 @@ func (a *archive) members() ([]member, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, member{name, off, n, entry.CRC32})
+		all = append(all, member{name, off, n, entry.CRC32, a.image})
 	}
 	slices.SortFunc(all, func(x, y member) int { return cmp.Compare(x.off, y.off) })
 	return all, nil
@@ -244,7 +246,7 @@ func (a *archive) tensor(name string, v pyTensor) (*Tensor, error) {
 	if contiguous(shape, stride) {
 		stride = nil
 	}
-	in := &member{"data/" + v.storage.key, off, length, a.entries["data/"+v.storage.key].CRC32}
+	in := &member{"data/" + v.storage.key, off, length, a.entries["data/"+v.storage.key].CRC32, a.image}
 	return &Tensor{Name: name, DType: v.storage.dtype, Shape: shape, image: a.image, member: in, offset: off + v.offset*size, stride: stride}, nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"rookery/untrusted"
 )
 
 // maxHeader bounds the JSON header of a safetensors file in bytes; the largest
@@ -65,7 +67,7 @@ func openSafetensors(m *image) (*File, error) {
 	if err := checkGaps(sorted, m.length-data); err != nil {
 		return nil, err
 	}
-	return f, f.fromWebRWKV()
+	return f, nil
 }
 
 // parseHeader reads the JSON token by token, to find names that occur twice.
@@ -77,7 +79,7 @@ func (f *File) parseHeader(header []byte) ([]entry, error) {
 		if errors.As(err, &fe) {
 			return nil, err
 		}
-		return nil, refuse(downloadAgain, "the header is not as it should be (%v)", err)
+		return nil, refuse(downloadAgain, "the header is not as it should be (%v)", untrusted.Message(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, refuse(downloadAgain, "the header goes on after its end")
@@ -98,7 +100,7 @@ func (f *File) parseEntries(d *json.Decoder) ([]entry, error) {
 		name, _ := key.(string) // keys of an object are strings
 		if name == "__metadata__" {
 			if err := d.Decode(&f.metadata); err != nil {
-				return nil, refuse(downloadAgain, "the header's metadata are not plain text (%v)", err)
+				return nil, refuse(downloadAgain, "the header's metadata are not plain text (%v)", untrusted.Message(err))
 			}
 			continue
 		}
@@ -107,7 +109,7 @@ func (f *File) parseEntries(d *json.Decoder) ([]entry, error) {
 		}
 		e := entry{name: name}
 		if err := d.Decode(&e); err != nil {
-			return nil, refuseTensor(name, downloadAgain, "its entry in the header cannot be read (%v)", err)
+			return nil, refuseTensor(name, downloadAgain, "its entry in the header cannot be read (%v)", untrusted.Message(err))
 		}
 		entries = append(entries, e)
 	}

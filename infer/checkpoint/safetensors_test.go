@@ -184,16 +184,14 @@ func TestForeignFiles(t *testing.T) {
 		data []byte
 		part string
 	}{
-		"rwkv.cpp":  {[]byte("fmgg\x65\x00\x00\x00\x00\x00"), "rwkv.cpp"},
+		"ggml":      {[]byte("tjgg\x65\x00\x00\x00\x00\x00"), "before GGUF"},
 		"pickle":    {[]byte("\x80\x02}q\x00."), "before torch 1.6"},
 		"empty":     {nil, "the file is empty"},
 		"short":     {[]byte("PK"), "zip"},
 		"page":      {[]byte("\n<!DOCTYPE html>\n<html>"), "web page"},
 		"pointer":   {[]byte("version https://git-lfs.github.com/spec/v1\n"), "git lfs pull"},
-		"text":      {[]byte("hello, world"), "neither a torch, a safetensors nor a GGUF file"},
-		"fla":       {u8("model.layers.0.attn.r_proj.weight"), "FLA"},
+		"text":      {[]byte("hello, world"), "neither a torch, a safetensors, a GGUF nor an rwkv.cpp file"},
 		"hf":        {u8("model.layers.0.self_attn.q_proj.weight"), "transformers"},
-		"hf rwkv":   {u8("rwkv.blocks.0.attention.key.weight"), "transformers"},
 		"peft":      {u8("base_model.model.x.lora_A.weight"), "PEFT"},
 		"pip's mm8": {u8("blocks.0.att.key.weight_mx"), "converted by the rwkv package"},
 	} {

@@ -14,6 +14,7 @@ type member struct {
 	name        string
 	off, length int64
 	sum         uint32 // CRC-32; 0: the writer computed none
+	image       *image // of the file
 }
 
 // HasChecksums says whether the file has checksums of its contents. Those of torch
@@ -36,7 +37,7 @@ func (f *File) Verify(ctx context.Context, progress func(done, total int64)) err
 		total += m.length
 	}
 	for _, m := range f.members {
-		err := f.image.verify(m, func(n int64) error {
+		err := m.image.verify(m, func(n int64) error {
 			if done += n; progress != nil {
 				progress(done, total)
 			}
@@ -73,12 +74,16 @@ func (m *image) verify(of member, each func(n int64) error) error {
 	}
 	sum := uint32(0)
 	for off := int64(0); off < of.length; off += piece {
-		raw, err := m.slice(of.off+off, min(piece, of.length-off), buf)
-		if err != nil {
+		n := min(piece, of.length-off)
+		err := m.guard(func() error {
+			raw, err := m.slice(of.off+off, n, buf)
+			sum = crc32.Update(sum, crc32.IEEETable, raw)
 			return err
+		})
+		if err == nil {
+			err = each(n)
 		}
-		sum = crc32.Update(sum, crc32.IEEETable, raw)
-		if err := each(int64(len(raw))); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -92,8 +97,10 @@ func (m *image) verify(of member, each func(n int64) error) error {
 // and is that of the same weights in another format too.
 func (f *File) Digest() (string, error) {
 	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(f.image, 0, f.length)); err != nil {
-		return "", inFile(f.path, err)
+	for _, part := range f.parts() {
+		if _, err := io.Copy(h, io.NewSectionReader(part.image, 0, part.length)); err != nil {
+			return "", inFile(part.path, err)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -12,21 +12,15 @@ func (f *File) fromWebRWKV() error {
 	if !f.isWebRWKV() {
 		return nil
 	}
-	f.format = formatWebRWKV
-	f.byName = make(map[string]*Tensor, len(f.order))
-	tensors := f.order
-	f.order = nil
-	renamed := slicesContainSuffix(tensors, ".att.time_mix_w1")
-	for _, t := range tensors {
+	f.format += " (web-rwkv)"
+	renamed := slicesContainSuffix(f.order, ".att.time_mix_w1")
+	return f.rename(func(t *Tensor) error {
 		if webTransposed(t.Name) && len(t.Shape) >= 2 {
 			t.transposeLast()
 		}
 		t.Name = canonicalName(t.Name, renamed)
-		if err := f.add(t); err != nil {
-			return err
-		}
-	}
-	return nil
+		return f.add(t)
+	})
 }
 
 // isWebRWKV tells the converted form by what only it has: LoRA names with

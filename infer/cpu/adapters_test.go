@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +72,10 @@ func TestAdaptersAsTrained(t *testing.T) {
 	eachVariant(t, kernel.Available(), func(t *testing.T, path kernel.Path, typ kernel.Type) {
 		b := synthetic(t, g.shape(), g.Seed, Options{Weights: typ.String(), ISA: path.String()})
 		for _, c := range cases {
-			a := c.open(t, g)
+			a, bound := c.open(t, g), bounds[typ]
+			if strings.HasPrefix(c.Name, "mole") && typ != kernel.F32 {
+				bound *= 4 // weights of fewer bits can choose another expert
+			}
 			for _, merged := range []bool{false, true} {
 				id, err := b.LoadAdapter(a, merged)
 				if err != nil {
@@ -79,8 +83,8 @@ func TestAdaptersAsTrained(t *testing.T) {
 				}
 				off := maxDifference(adapted(t, b, id, c.After), floats(t, c.Logits)) / c.Std
 				t.Logf("%s, merged %v: off by %.2g", c.Name, merged, off)
-				if !(off <= bounds[typ]) {
-					t.Errorf("%s, merged %v: off by %.2g standard deviations, more than %.2g", c.Name, merged, off, bounds[typ])
+				if !(off <= bound) {
+					t.Errorf("%s, merged %v: off by %.2g standard deviations, more than %.2g", c.Name, merged, off, bound)
 				}
 				if changed := maxDifference(adapted(t, b, 0, c.After), floats(t, c.Logits)) / c.Std; changed < 0.05 {
 					t.Errorf("%s changes the logits by %.2g standard deviations only: the test shows nothing", c.Name, changed)
@@ -148,7 +152,7 @@ func TestAdaptersTogether(t *testing.T) {
 			alone[id] = adapted(t, b, id, 17)
 		}
 		var rows []infer.Row
-		for i := range 3 * len(ids) {
+		for i := range 2 * len(ids) {
 			slot := infer.Slot(i)
 			if err := b.ZeroSlot(slot); err != nil {
 				t.Fatal(err)

@@ -22,6 +22,8 @@ type Backend struct {
 	pool  *kernel.Pool
 	slots *slots
 	run   *runner
+	// tables is the model's file, for tensors that are read while it runs; else nil.
+	tables *checkpoint.File
 
 	weightBytes int64
 	lastAdapter infer.AdapterID
@@ -30,16 +32,30 @@ type Backend struct {
 var _ infer.SideReader = (*Backend)(nil)
 
 // Load reads a model into memory. shape is that of rwkv.Detect. The caller can
-// close the file afterwards. When ctx is done, Load stops and returns its cause.
+// close the file afterwards: tables, which stay on disk, are opened again. When ctx
+// is done, Load stops and returns its cause.
 func Load(ctx context.Context, f *checkpoint.File, shape rwkv.Shape, o Options) (*Backend, error) {
 	typ, err := parseWeights(o.Weights, fileType(f, shape))
 	if err != nil {
 		return nil, err
 	}
-	b, err := load(ctx, fileSource(f), shape, typ, o)
-	if err != nil {
-		return nil, fmt.Errorf("load %s: %w", f.Path(), err)
+	src := fileSource(f)
+	var tables *checkpoint.File
+	if hasTables(shape) {
+		if tables, err = checkpoint.Open(f.Path()); err != nil {
+			return nil, fmt.Errorf("open the tables: %w", err)
+		}
+		src = src.withTables(tables, shape)
 	}
+	b, err := load(ctx, src, shape, typ, o)
+	if err != nil {
+		err = fmt.Errorf("load %s: %w", f.Path(), err)
+		if tables != nil {
+			err = errors.Join(err, tables.Close())
+		}
+		return nil, err
+	}
+	b.tables = tables
 	return b, nil
 }
 
@@ -192,7 +208,11 @@ func (b *Backend) StepBytes() int64 { return b.run.read }
 func (b *Backend) Close() error {
 	b.pool.Close()
 	b.slots.states = nil
-	if err := errors.Join(b.closeAdapters(), b.run.program.close(), b.arena.Close()); err != nil {
+	var file error
+	if b.tables != nil {
+		file = b.tables.Close()
+	}
+	if err := errors.Join(b.closeAdapters(), b.run.program.close(), b.arena.Close(), file); err != nil {
 		return fmt.Errorf("close the CPU backend: %w", err)
 	}
 	return nil

@@ -55,6 +55,10 @@ type blocks struct {
 		squared func(token int) bool
 	}
 
+	// DeepEmbed's branch, nil in other versions: queueDeep queues products of the channel
+	// mix's input beside that of the key, scaleDeep scales h.
+	queueDeep, scaleDeep func()
+
 	arena *kernel.Arena
 	all   []*kernel.Batch // of tokens
 	err   error           // the first error of making them
@@ -224,6 +228,9 @@ func (b *blocks) runChannelMix() {
 		b.reshapeInputs(reshape{adapter.FFNReceptance, b.ffn.gateIn})
 	}
 	b.computeKey()
+	if b.scaleDeep != nil {
+		b.scaleDeep()
+	}
 	b.reshapeInputs(reshape{adapter.FFNValue, b.ffn.hidden})
 	b.computeValue()
 }
@@ -259,6 +266,9 @@ func (b *blocks) computeKey() {
 	}
 	b.queueProduct(ffnKey, f.in, f.hidden, relu2)
 	b.queueDown(adapter.FFNKey, f.in)
+	if b.queueDeep != nil {
+		b.queueDeep()
+	}
 	if f.gateIn != nil {
 		b.queueProduct(ffnReceptance, f.gateIn, f.gate, sigmoid)
 		b.queueDown(adapter.FFNReceptance, f.gateIn)

@@ -21,6 +21,9 @@ func EstimateLoad(f *checkpoint.File, shape rwkv.Shape, weights string) (Estimat
 	}
 	total := int64(0)
 	for name, spec := range shape.Tensors() {
+		if spec.Kind == rwkv.Table {
+			continue // it stays in the file
+		}
 		n := int64(1)
 		for _, d := range spec.Sizes(shape) {
 			n *= int64(d)

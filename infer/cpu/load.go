@@ -65,6 +65,8 @@ func (l *loader) tensor(place any, name string, spec rwkv.TensorSpec, s rwkv.Sha
 		} else {
 			*p = l.matrix(name, sizes[0], sizes[1])
 		}
+	case **table:
+		*p = l.table(name, spec, s)
 	case *stack:
 		for i := range p {
 			p[i] = l.lowRank(name, partOf(spec, s, i))
@@ -89,6 +91,16 @@ func (l *loader) vector(name string, spec rwkv.TensorSpec, s rwkv.Shape) []float
 	v, err := l.src.vector(name, spec.Len(s))
 	l.err = err
 	return v
+}
+
+// table finds a tensor that stays in the file.
+func (l *loader) table(name string, spec rwkv.TensorSpec, s rwkv.Shape) *table {
+	if l.err != nil {
+		return nil
+	}
+	t, err := l.src.sized(name, spec.Len(s))
+	l.err = err
+	return &table{width: s.Dim(spec.Dims[1]), read: t.read}
 }
 
 // matrix reserves a large matrix [rows, cols] and adds the tasks that fill it.

@@ -20,6 +20,20 @@ import (
 // tensor that is left out. typ is "F32" or "BF16".
 func modelFile(t *testing.T, shape rwkv.Shape, typ, without string) *checkpoint.File {
 	t.Helper()
+	f, err := checkpoint.FromBytes("test.safetensors", modelBytes(t, shape, typ, without))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+func modelBytes(t *testing.T, shape rwkv.Shape, typ, without string) []byte {
+	t.Helper()
 	src := syntheticSource(shape, 5)
 	var entries []checkpoint.Entry
 	for name, spec := range shape.Tensors() {
@@ -42,16 +56,7 @@ func modelFile(t *testing.T, shape rwkv.Shape, typ, without string) *checkpoint.
 	if err := checkpoint.WriteSafetensors(&out, entries, nil); err != nil {
 		t.Fatal(err)
 	}
-	f, err := checkpoint.FromBytes("test.safetensors", out.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := f.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return f
+	return out.Bytes()
 }
 
 // upperHalves is bf16 by truncation.

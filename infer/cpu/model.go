@@ -43,6 +43,12 @@ type lowRank struct {
 // tensor: for w, k, v, r and g.
 type stack [5]*kernel.Matrix
 
+// A table is a tensor of which a token reads one row, from where it is.
+type table struct {
+	width int
+	read  func(dst []float32, off int) error
+}
+
 // everyStepBytes is what a step reads of the layers' weights, whatever its
 // tokens: all but the FFN's second matrices.
 func (m *model) everyStepBytes() int64 {

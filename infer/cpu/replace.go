@@ -31,6 +31,11 @@ func (m *variantMaker) replace(tensors map[string][]float32) {
 			}
 		case **kernel.Matrix:
 			m.weight(p, specs[name], v)
+		case **table:
+			*p = &table{width: (*p).width, read: func(dst []float32, off int) error {
+				copy(dst, v[off:])
+				return nil
+			}}
 		case *stack:
 			for i := range p {
 				from := partOf(specs[name], m.v.shape, i)

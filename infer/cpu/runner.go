@@ -3,6 +3,7 @@ package cpu
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"rookery/infer"
 	"rookery/infer/cpu/kernel"
@@ -31,6 +32,9 @@ type runner struct {
 	read      int64   // bytes of weights read in this step
 	everyStep int64   // the part of read that is the same for every batch
 	program   program // the layers of the model's version
+	// kept is a batch of tokens that a version reads in every layer, or nil.
+	kept    *kernel.Batch
+	failure atomic.Pointer[error] // the last one of reading a table in this step
 
 	variants       map[infer.AdapterID]*variant // 0 is the base model
 	adapted        bool                         // any row of this step has an adapter

@@ -2,8 +2,10 @@ package cpu
 
 import (
 	"fmt"
+	"slices"
 
 	"rookery/infer/checkpoint"
+	"rookery/infer/rwkv"
 )
 
 // A tensor is a named array that can be read in pieces, so that loading never
@@ -39,6 +41,25 @@ func fileSource(f *checkpoint.File) source {
 		}
 		return tensor{name: name, shape: t.Shape, dtype: t.DType, read: t.Float32, blocks: t.Blocks}, nil
 	}
+}
+
+// withTables takes the tensors that are read while the model runs from another file.
+func (s source) withTables(f *checkpoint.File, shape rwkv.Shape) source {
+	other, tables := fileSource(f), map[string]bool{}
+	for name, spec := range shape.Tensors() {
+		tables[name] = spec.Kind == rwkv.Table
+	}
+	return func(name string) (tensor, error) {
+		if tables[name] {
+			return other(name)
+		}
+		return s(name)
+	}
+}
+
+// hasTables says whether a model has tensors that are read while it runs.
+func hasTables(shape rwkv.Shape) bool {
+	return slices.ContainsFunc(shape.LayerTensors(), func(t rwkv.TensorSpec) bool { return t.Kind == rwkv.Table })
 }
 
 // sized finds a tensor and checks the number of its values.

@@ -10,12 +10,16 @@ import (
 	"rookery/infer/cpu/kernel"
 )
 
-// Step feeds every row's tokens to its slot and draws for rows with a Sampler.
+// Step feeds every row's tokens to its slot and draws for rows with a Sampler. An
+// error of a file that is read meanwhile leaves the rows' states undefined.
 func (b *Backend) Step(rows []infer.Row, drawn []infer.Drawn) error {
 	if err := b.run.packBatch(rows, drawn); err != nil {
 		return fmt.Errorf("step of %d rows: %w", len(rows), err)
 	}
 	b.run.runForward()
+	if err := b.run.failure.Swap(nil); err != nil {
+		return *err
+	}
 	return nil
 }
 
@@ -121,7 +125,12 @@ func (r *runner) keepLast(y *kernel.Batch) {
 		s := &r.spans[i]
 		first := n
 		for t := max(s.first, s.last-2); t < s.last; t++ {
+			r.tokens[n] = r.tokens[t]
 			copy(a.x.Row(n), a.x.Row(t))
+			if r.kept != nil {
+				copy(r.kept.Row(n), r.kept.Row(t))
+				r.quantise(r.kept, n)
+			}
 			copy(y.Row(n), y.Row(t))
 			r.quantise(y, n)
 			r.owner[n] = int32(i)

@@ -50,11 +50,11 @@ type v4 struct {
 	xr, xk, xv *kernel.Batch // x after token shift with each mix; xr is then the output
 	r, k, v    *kernel.Batch
 	work       *kernel.Batch // [tokens, 4C]: each row of the step uses that of its first token
-	bodies     v4Bodies
+	regions    v4Regions
 }
 
-// v4Bodies are the bodies of parallel regions, made once.
-type v4Bodies struct {
+// v4Regions are the bodies of parallel regions, made once.
+type v4Regions struct {
 	shiftAtt, runChannels func(i int)
 	sigmoid               func(lo, hi int)
 }
@@ -62,7 +62,7 @@ type v4Bodies struct {
 func newV4(r *runner, arena *kernel.Arena) (program, error) {
 	p := &v4{blocks: newBlocks(r, arena)}
 	p.blended = true
-	p.bodies = v4Bodies{shiftAtt: p.shiftAtt, runChannels: p.runChannels, sigmoid: p.sigmoidAtt}
+	p.regions = v4Regions{shiftAtt: p.shiftAtt, runChannels: p.runChannels, sigmoid: p.sigmoidAtt}
 	p.xr, p.xk, p.xv = p.input(), p.input(), p.input()
 	p.r, p.k, p.v = p.wide(), p.wide(), p.wide()
 	p.work = p.batch(4*r.model.shape.Embed, false)
@@ -86,16 +86,16 @@ func v4Of(l layer) *v4Layer {
 //	xn = LN(x; ln1);  x• = shift(xn);  r, k, v = σ(Wr·xr), Wk·xk, Wv·xv
 //	x += Wo·(r ⊙ recurrence(k, v))          (kernel.ChannelWKV)
 func (r *v4) runLayer() {
-	r.eachToken(r.blocks.bodies.norm1)
-	r.eachToken(r.bodies.shiftAtt)
+	r.eachToken(r.bodies.norm1)
+	r.eachToken(r.regions.shiftAtt)
 	r.keepAttShift()
 	r.projectInputs()
-	r.pool.Run(len(r.spans)*r.channelParts(), r.bodies.runChannels)
+	r.pool.Run(len(r.spans)*r.channelParts(), r.regions.runChannels)
 	if r.layer == len(r.model.layers)-1 {
 		r.keepLast(r.xr)
 	}
 	r.reshapeInputs(reshape{adapter.Output, r.xr})
-	r.queueProduct(func(l layer) *kernel.Matrix { return v4Of(l).output }, r.xr, r.act.xn, r.blocks.bodies.residual)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v4Of(l).output }, r.xr, r.act.xn, r.bodies.residual)
 	r.queueDown(adapter.Output, r.xr)
 	r.runQueue()
 	r.queueUp(adapter.Output, r.act.x)
@@ -120,7 +120,7 @@ func (r *v4) shiftAtt(chunk int) {
 // projectInputs computes what the recurrence reads.
 func (r *v4) projectInputs() {
 	r.reshapeInputs(reshape{adapter.Receptance, r.xr}, reshape{adapter.Key, r.xk}, reshape{adapter.Value, r.xv})
-	sigmoid := r.bodies.sigmoid
+	sigmoid := r.regions.sigmoid
 	late := r.changesProduct(adapter.Receptance)
 	if late {
 		sigmoid = nil
@@ -136,7 +136,7 @@ func (r *v4) projectInputs() {
 	r.queueUp(adapter.Key, r.k)
 	r.queueUp(adapter.Value, r.v)
 	if late {
-		r.queue.followUps = append(r.queue.followUps, followUp{r.bodies.sigmoid, r.r.Cols()})
+		r.queue.followUps = append(r.queue.followUps, followUp{r.regions.sigmoid, r.r.Cols()})
 	}
 	r.runQueue()
 }

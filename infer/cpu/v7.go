@@ -35,6 +35,8 @@ type v7TimeMix struct {
 
 func newV7Layer() layer { return new(v7Layer) }
 
+func (l *v7Layer) plain() *v7Layer { return l }
+
 func (l *v7Layer) clone() layer {
 	own := *l
 	return &own
@@ -72,9 +74,9 @@ type v7 struct {
 
 // v7Regions are the bodies of parallel regions, made once.
 type v7Regions struct {
-	shiftAtt, runHeads            func(i int)
-	route, square, gather, settle func(i int)
-	tanh, sigmoid                 func(lo, hi int)
+	shiftAtt, runHeads                  func(i int)
+	route, bend, square, gather, settle func(i int)
+	tanh, sigmoid                       func(lo, hi int)
 }
 
 // v7Batches are the batches of a step, [tokens, ...], beside those of every
@@ -97,7 +99,7 @@ func newV7(r *runner, arena *kernel.Arena) (program, error) {
 	p := &v7{blocks: newBlocks(r, arena), act: v7Batches{activations: &r.act}}
 	p.regions = v7Regions{
 		shiftAtt: p.shiftAtt, runHeads: p.runHeads,
-		route: p.routeTokens, square: p.squareTokens, gather: p.gatherTokens, settle: p.settleTokens,
+		route: p.routeTokens, bend: p.bendTokens, square: p.squareTokens, gather: p.gatherTokens, settle: p.settleTokens,
 		tanh: p.tanhDecay, sigmoid: p.sigmoidGate,
 	}
 	p.experts.have, p.experts.run = p.haveExperts, p.runExperts
@@ -148,11 +150,11 @@ func (r *v7) runLayer() {
 
 // v7Of is a layer of a version 7 model as what it is.
 func v7Of(l layer) *v7Layer {
-	v, ok := l.(*v7Layer)
+	v, ok := l.(interface{ plain() *v7Layer })
 	if !ok {
 		panic(fmt.Sprintf("a layer of RWKV-7 is a %T", l))
 	}
-	return v
+	return v.plain()
 }
 
 // layerOf is the current layer as a token's variant has it.

@@ -28,8 +28,8 @@ func (m *variantMaker) addExperts(i int, e *adapter.Experts) {
 			var own *delta
 			switch {
 			case d == nil:
-			case d.Form != adapter.LoRA && d.Form != adapter.PiSSA:
-				m.err = errors.Join(m.err, fmt.Errorf("experts of the form %s cannot be run; LoRA experts can", d.Form))
+			case d.OnlyMerged() || d.Form == adapter.DoRA:
+				m.err = errors.Join(m.err, fmt.Errorf("experts of the form %s cannot be run; those of LoRA, PiSSA, DiSHA and BAT can", d.Form))
 			default:
 				own = m.newDelta(d)
 			}
@@ -41,13 +41,15 @@ func (m *variantMaker) addExperts(i int, e *adapter.Experts) {
 
 // moleBatches are what experts need.
 type moleBatches struct {
-	arena  *kernel.Arena
-	hidden *kernel.Batch // [tokens, F] of one expert
-	sum    *kernel.Batch // [tokens, F] of all, by their shares
-	out    *kernel.Batch // [tokens, C] what the experts' second changes add
-	shares []float32     // [tokens, most]
-	most   int           // experts
-	expert int           // being computed
+	arena              *kernel.Arena
+	hidden             *kernel.Batch // [tokens, F] of one expert
+	sum                *kernel.Batch // [tokens, F] of all, by their shares
+	out                *kernel.Batch // [tokens, C] what the experts' second changes add
+	bentIn, bent, full *kernel.Batch // of BAT experts: [tokens, C] and [tokens, F] inputs, [tokens, F] of the first product
+	shares             []float32     // [tokens, most]
+	most               int           // experts
+	expert             int           // being computed
+	bend               bend          // the inputs being changed
 }
 
 // reserveMole makes the batches for a variant's experts.
@@ -63,10 +65,13 @@ func (r *v7) reserveMole(v *variant) error {
 	}
 	b := &moleBatches{arena: kernel.NewArena(), most: most, shares: make([]float32, maxTokens*most)}
 	s := r.model.shape
-	var errs [3]error
+	var errs [6]error
 	b.hidden, errs[0] = kernel.NewBatch(b.arena, maxTokens, s.FFN, false)
 	b.sum, errs[1] = kernel.NewBatch(b.arena, maxTokens, s.FFN, false)
 	b.out, errs[2] = kernel.NewBatch(b.arena, maxTokens, s.Embed, false)
+	b.bentIn, errs[3] = kernel.NewBatch(b.arena, maxTokens, s.Embed, r.act.xk.Quantised())
+	b.bent, errs[4] = kernel.NewBatch(b.arena, maxTokens, s.FFN, false)
+	b.full, errs[5] = kernel.NewBatch(b.arena, maxTokens, s.FFN, false)
 	if err := errors.Join(errs[:]...); err != nil {
 		return errors.Join(fmt.Errorf("reserve memory for experts: %w", err), b.arena.Close())
 	}
@@ -101,6 +106,8 @@ func (r *v7) haveExperts() bool {
 //
 //	hidden = Σ_e γ_e h_e,  h_e = relu²(hidden + Key_e z);  out = Σ_e γ_e Value_e h_e
 //
+// Experts of the form BAT bend the inputs of both products, z and h_e.
+//
 // of which a strength below 1 takes a part, and the rest from the model's own.
 func (r *v7) runExperts() {
 	if !r.haveExperts() {
@@ -109,37 +116,90 @@ func (r *v7) runExperts() {
 	b := r.mole
 	r.eachToken(r.regions.route)
 	for b.expert = range b.most {
-		r.expertProducts(func(e *experts) []*delta { return e.key }, adapter.FFNKey, r.act.xk)
+		r.expertProducts(func(e *experts) []*delta { return e.key }, adapter.FFNKey, r.act.xk, b.bentIn)
 		r.eachToken(r.regions.square)
-		r.expertProducts(func(e *experts) []*delta { return e.value }, adapter.FFNValue, b.hidden)
+		r.expertProducts(func(e *experts) []*delta { return e.value }, adapter.FFNValue, b.hidden, b.bent)
 		r.eachToken(r.regions.gather)
 	}
 	r.eachToken(r.regions.settle)
 }
 
-// expertProducts computes one expert's change of a product of x, in wide.
-func (r *v7) expertProducts(side func(*experts) []*delta, t adapter.Target, x *kernel.Batch) {
-	e := r.adapterBatches
+// expertProducts computes one expert's change of a product of x, in wide. Of a BAT
+// expert it is that of the input that the expert bends, in bent.
+func (r *v7) expertProducts(side func(*experts) []*delta, t adapter.Target, x, bent *kernel.Batch) {
+	e, b := r.adapterBatches, r.mole
 	each := func(do func(d *delta, g group)) {
 		for _, g := range r.groups {
 			if !g.mole || g.deltas[r.layer].experts == nil {
 				continue
 			}
-			if ds := side(g.deltas[r.layer].experts); r.mole.expert < len(ds) && ds[r.mole.expert] != nil {
-				do(ds[r.mole.expert], g)
+			if ds := side(g.deltas[r.layer].experts); b.expert < len(ds) && ds[b.expert] != nil {
+				do(ds[b.expert], g)
 			}
 		}
 	}
-	each(func(d *delta, g group) { r.queue.addDown(d, g.first, g.last, x, e.low[t]) })
+	bends := false
+	each(func(d *delta, g group) {
+		if d.blocks != nil {
+			bends = true
+		} else {
+			r.queue.addDown(d, g.first, g.last, x, e.low[t])
+		}
+	})
 	r.runQueue()
+	if bends {
+		b.bend = bend{side, t, x, bent}
+		r.eachToken(r.regions.bend)
+	}
 	each(func(d *delta, g group) {
 		r.queue.products = append(r.queue.products, kernel.Product{
 			W: d.up,
 			X: r.queue.window(e.low[t], g.first, g.last, d.up.Cols()),
 			Y: r.queue.window(e.wide[t], g.first, g.last, d.up.Rows()),
 		})
+		if d.blocks != nil && t == adapter.FFNKey {
+			w := ffnKey(g.layers[r.layer])
+			r.queue.products = append(r.queue.products, kernel.Product{
+				W: w, X: r.queue.window(bent, g.first, g.last, w.Cols()), Y: r.queue.window(b.full, g.first, g.last, w.Rows()),
+			})
+		}
 	})
 	r.runQueue()
+}
+
+// A bend is the inputs that BAT experts change.
+type bend struct {
+	side    func(*experts) []*delta
+	t       adapter.Target
+	x, bent *kernel.Batch
+}
+
+// bendTokens makes the inputs of one BAT expert for a chunk of tokens.
+func (r *v7) bendTokens(chunk int) {
+	b := r.mole
+	lo, hi := r.chunk(chunk)
+	for t := lo; t < hi; t++ {
+		e := r.expertsOf(t)
+		if e == nil {
+			continue
+		}
+		d := e.one(b.bend.side(e), b.expert)
+		if d == nil || d.blocks == nil {
+			continue
+		}
+		x := b.bend.bent.Row(t)
+		copy(x, b.bend.x.Row(t))
+		d.addBlocks(x, r.adapterBatches.low[b.bend.t].Row(t), r.adapterBatches.wide[b.bend.t].Row(t))
+		r.quantise(b.bend.bent, t)
+	}
+}
+
+// one is the change of one expert, or nil.
+func (e *experts) one(of []*delta, expert int) *delta {
+	if expert >= len(of) {
+		return nil
+	}
+	return of[expert]
 }
 
 // routeTokens computes the experts' shares of a chunk of tokens.
@@ -195,7 +255,7 @@ func (e *experts) shareTokens(shares, z []float32) {
 	}
 }
 
-// squareTokens computes one expert's h for a chunk of tokens and adds its share to sum.
+// squareTokens computes one expert's h for a chunk of tokens.
 func (r *v7) squareTokens(chunk int) {
 	b := r.mole
 	lo, hi := r.chunk(chunk)
@@ -204,33 +264,45 @@ func (r *v7) squareTokens(chunk int) {
 		if e == nil {
 			continue
 		}
-		h, share := b.hidden.Row(t), b.shares[t*b.most+b.expert]
-		copy(h, r.act.hidden.Row(t))
-		if b.expert < len(e.key) && e.key[b.expert] != nil {
+		h, d := b.hidden.Row(t), e.one(e.key, b.expert)
+		if d != nil && d.blocks != nil {
+			copy(h, b.full.Row(t))
+		} else {
+			copy(h, r.act.hidden.Row(t))
+		}
+		if d != nil {
 			r.path.Add(h, r.adapterBatches.wide[adapter.FFNKey].Row(t))
 		}
 		r.path.SquaredReLU(h, h)
-		if share == 0 {
-			continue
-		}
-		for i, v := range h {
-			b.sum.Row(t)[i] += share * v
-		}
 	}
 }
 
-// gatherTokens adds one expert's share of the change of the second product to out.
+// gatherTokens adds one expert's share of the second product's input to sum, and of
+// its change to out.
 func (r *v7) gatherTokens(chunk int) {
 	b := r.mole
 	lo, hi := r.chunk(chunk)
 	for t := lo; t < hi; t++ {
 		e := r.expertsOf(t)
-		if e == nil || b.expert >= len(e.value) || e.value[b.expert] == nil {
+		if e == nil {
 			continue
 		}
-		share, from := b.shares[t*b.most+b.expert], r.adapterBatches.wide[adapter.FFNValue].Row(t)
-		for i := range b.out.Row(t) {
-			b.out.Row(t)[i] += share * from[i]
+		share := b.shares[t*b.most+b.expert]
+		if share == 0 {
+			continue
+		}
+		h, d := b.hidden.Row(t), e.one(e.value, b.expert)
+		if d != nil && d.blocks != nil {
+			h = b.bent.Row(t)
+		}
+		for i, v := range h {
+			b.sum.Row(t)[i] += share * v
+		}
+		if d == nil {
+			continue
+		}
+		for i, v := range r.adapterBatches.wide[adapter.FFNValue].Row(t) {
+			b.out.Row(t)[i] += share * v
 		}
 	}
 }

@@ -7,10 +7,12 @@ import (
 )
 
 // v7Weights are what synthetic weights of a layer are like.
-func v7Weights(s rwkv.Shape) map[string]distribution {
+func v7Weights(s rwkv.Shape) map[string]distribution { return plainWeights(s) }
+
+func plainWeights(s rwkv.Shape) weights {
 	residual := 1 / math.Sqrt(2*float64(s.Layers))
 	shift, ffnShift := between(0, 0.6), between(0, 0.3)
-	return map[string]distribution{
+	return weights{
 		"ln1.weight": around1,
 		"ln1.bias":   spread(0, 0.05),
 		"ln2.weight": around1,

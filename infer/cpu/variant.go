@@ -97,8 +97,7 @@ func newVariant(base *model, a *adapter.Adapter, merged bool) (*variant, error) 
 func (m *variantMaker) addDelta(i int, t adapter.Target, d *adapter.Delta, merged bool) {
 	switch {
 	case d == nil || m.err != nil:
-	case merged || d.Form == adapter.Bone:
-		// At run time the oldest Bone would cost as much as the product itself.
+	case merged || d.OnlyMerged():
 		place, ok := m.v.layers[i].places()[string(t)+".weight"].(**kernel.Matrix)
 		if !ok {
 			m.err = fmt.Errorf("%s of layer %d is no matrix: a delta cannot be merged into it", t, i)
@@ -113,7 +112,7 @@ func (m *variantMaker) addDelta(i int, t adapter.Target, d *adapter.Delta, merge
 func (m *variantMaker) addHeadDelta(d *adapter.Delta, merged bool) {
 	switch {
 	case d == nil || m.err != nil:
-	case merged || d.Form == adapter.Bone:
+	case merged || d.OnlyMerged():
 		m.v.model.head = m.newMerged(m.v.model.head, d)
 	default:
 		m.v.head = m.newDelta(d)

@@ -25,6 +25,7 @@ var versions = map[rwkv.Version]version{
 	rwkv.V51: {newV5Layer, newV5, v5Weights},
 	rwkv.V52: {newV5Layer, newV5, v5Weights},
 	rwkv.V6:  {newV6Layer, newV6, v6Weights},
+	rwkv.V7A: {newV7aLayer, newV7a, v7aWeights},
 	rwkv.V7:  {newV7Layer, newV7, v7Weights},
 }
 
@@ -46,7 +47,8 @@ type layer interface {
 }
 
 // places are pointers to where tensors are kept: a *[]float32 for a vector, a
-// *stack for several low-rank matrices, a **kernel.Matrix for any other.
+// *stack for several low-rank matrices, a **table for what stays in the file, a
+// **kernel.Matrix for any other.
 type places map[string]any
 
 // with are both.

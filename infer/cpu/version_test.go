@@ -26,6 +26,10 @@ func TestVersionsHaveAllTensors(t *testing.T) {
 					if spec.Kind == rwkv.Vector {
 						t.Errorf("%v: %s is kept as a matrix", v, spec.Name)
 					}
+				case **table:
+					if spec.Kind != rwkv.Table {
+						t.Errorf("%v: %s is kept as a table", v, spec.Name)
+					}
 				case *stack:
 					if spec.Kind != rwkv.LowRank && spec.Kind != rwkv.LowRanks {
 						t.Errorf("%v: %s is kept as low-rank matrices", v, spec.Name)
@@ -55,6 +59,8 @@ func TestCloneOfALayer(t *testing.T) {
 			switch p := p.(type) {
 			case *[]float32:
 				*p = []float32{1}
+			case **table:
+				*p = new(table)
 			case *stack:
 				p[0] = new(kernel.Matrix)
 			case **kernel.Matrix:
@@ -62,6 +68,10 @@ func TestCloneOfALayer(t *testing.T) {
 			}
 			switch p := base.places()[name].(type) {
 			case *[]float32:
+				if *p != nil {
+					t.Errorf("%v: changing %s of a clone changed the layer", v, name)
+				}
+			case **table:
 				if *p != nil {
 					t.Errorf("%v: changing %s of a clone changed the layer", v, name)
 				}

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"rookery/infer"
 	"rookery/infer/adapter"
+	"rookery/infer/checkpoint"
 	"rookery/infer/cpu/kernel"
 	"rookery/infer/rwkv"
 )
@@ -23,6 +26,7 @@ var allVersions = []rwkv.Shape{
 	{Version: rwkv.V52, Layers: 2, Embed: 128, Heads: 1, HeadSize: 128, FFN: 448, Vocab: 256},
 	{Version: rwkv.V6, Layers: 2, Embed: 40, Heads: 5, HeadSize: 8, FFN: 140, Vocab: 256, Ranks: rwkv.Ranks{5, 7}},
 	{Version: rwkv.V6, Layers: 1, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 256, Ranks: rwkv.Ranks{32, 64}},
+	{Version: rwkv.V7A, Layers: 2, Embed: 40, Heads: 5, HeadSize: 8, FFN: 140, Vocab: 256, Ranks: rwkv.Ranks{5, 6, 7, 9, 6}},
 	{Version: rwkv.V7, Layers: 2, Embed: 40, Heads: 5, HeadSize: 8, FFN: 140, Vocab: 256, Ranks: rwkv.Ranks{5, 6, 7, 9}},
 }
 
@@ -107,6 +111,43 @@ func TestVersionsDoNotAllocate(t *testing.T) {
 			t.Errorf("%.0f allocations in a step", n)
 		}
 	})
+}
+
+// Every version is recognised in a file and runs from it when the caller has closed
+// it. A table that stays in the file and is gone fails the step and nothing else.
+func TestVersionsFromFiles(t *testing.T) {
+	for _, s := range allVersions {
+		path := filepath.Join(t.TempDir(), "model.safetensors")
+		if err := os.WriteFile(path, modelBytes(t, s, "F32", ""), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := checkpoint.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := rwkv.Detect(f)
+		if want := s; err != nil || found != want {
+			t.Fatalf("%+v, %v, want %+v", found, err, want)
+		}
+		b := loaded(t, f, found, Options{})
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+		tokens := goldenTokens(10, s.Vocab)
+		if want := logits(t, synthetic(t, s, 5, Options{}), 0, tokens); !slices.Equal(logits(t, b, 0, tokens), want) {
+			t.Errorf("%v: the file gives other logits than its weights", s.Version)
+		}
+		if s.Version != rwkv.V7A {
+			continue
+		}
+		if err := os.Truncate(path, 0); err != nil {
+			t.Fatal(err)
+		}
+		err = b.Step([]infer.Row{{Tokens: tokens}}, make([]infer.Drawn, 1))
+		if err == nil || !strings.Contains(err.Error(), "ffn.s_emb.weight") {
+			t.Errorf("without its tables: %v", err)
+		}
+	}
 }
 
 // Some files of RWKV-5 have the logarithm of time_faaaa, as time_first.

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"rookery/infer/cpu"
@@ -26,7 +27,7 @@ type Found struct {
 	Memory  int64
 }
 
-// Find lists the .pth, .safetensors and .gguf files of directories, in the order of
+// Find lists the .pth, .safetensors, .gguf, .bin and .index.json files of directories, in the order of
 // the directories and then of names. Directories that do not exist have no
 // files. Find does not read the weights.
 func Find(dirs []string) ([]Found, error) {
@@ -48,12 +49,16 @@ func Find(dirs []string) ([]Found, error) {
 	return found, nil
 }
 
+// shardName matches one file of several, which an .index.json lists.
+var shardName = regexp.MustCompile(`-\d{5}-of-\d{5}\.`)
+
 func isModelName(name string) bool {
-	switch strings.ToLower(filepath.Ext(name)) {
-	case ".pth", ".safetensors", ".gguf":
-		return true
+	name = strings.ToLower(name)
+	switch filepath.Ext(name) {
+	case ".pth", ".safetensors", ".gguf", ".bin":
+		return !shardName.MatchString(name)
 	}
-	return false
+	return strings.HasSuffix(name, ".index.json")
 }
 
 // inspect describes one file.

@@ -62,8 +62,8 @@ func (b *Backend) runnable(a *adapter.Adapter, merged bool) error {
 		switch {
 		case !known:
 			return fmt.Errorf("it changes %s of layer %d, which a GPU does not run: %s", t, layer, onCPU)
-		case d.Form == adapter.Bone:
-			return fmt.Errorf("%s of layer %d is of the oldest form of Bone, which a GPU does not run: %s", t, layer, onCPU)
+		case d.OnlyMerged():
+			return fmt.Errorf("%s of layer %d is of the form %s, which a GPU does not run: %s", t, layer, d.Form, onCPU)
 		case d.Rank > rankMax:
 			return fmt.Errorf("%s of layer %d has rank %d, and a GPU runs up to %d: %s", t, layer, d.Rank, rankMax, onCPU)
 		}

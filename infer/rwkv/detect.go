@@ -161,8 +161,6 @@ func (s *survey) relative() string {
 		return "PRWKV (cxa076), a SwiGLU relative of RWKV-7"
 	case s.has("qkv.qq.weight"):
 		return "RWKV-7b, RWKV-7 with DeepEmbed and attention"
-	case s.hasPart(".ffn.s_emb"):
-		return "RWKV-7a, RWKV-7 with DeepEmbed"
 	case s.has("att.time_state"):
 		return "a model with a tuned initial state merged into it (time_state)"
 	}

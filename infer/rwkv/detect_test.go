@@ -36,6 +36,7 @@ var small = rwkv.Shape{
 // others are shapes of the other versions that can be run.
 var others = []rwkv.Shape{
 	{Version: rwkv.V6, Layers: 3, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300, Ranks: rwkv.Ranks{8, 16}},
+	{Version: rwkv.V7A, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300, Ranks: rwkv.Ranks{16, 8, 24, 32, 4}},
 	{Version: rwkv.V52, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300},
 	{Version: rwkv.V52, Layers: 2, Embed: 128, Heads: 1, HeadSize: 128, FFN: 448, Vocab: 300},
 	{Version: rwkv.V51, Layers: 2, Embed: 128, Heads: 2, HeadSize: 64, FFN: 448, Vocab: 300},
@@ -73,6 +74,9 @@ func TestDetectOthers(t *testing.T) {
 			t.Errorf("%+v, %v, want %+v", got, err, shape)
 		}
 		shape.Layers = 1
+		if shape.Version == rwkv.V7A {
+			shape.Ranks[2] = 0 // layer 0 has no value residual
+		}
 		if got, err := rwkv.Detect(modelOf(shape)); err != nil || got != shape {
 			t.Errorf("one layer: %+v, %v, want %+v", got, err, shape)
 		}
@@ -178,7 +182,6 @@ func TestDetectLogarithms(t *testing.T) {
 
 func TestDetectRelatives(t *testing.T) {
 	for says, added := range map[string][]string{
-		"RWKV-7a":       {"ffn.s_emb.weight", "ffn.s1"},
 		"RWKV-7b":       {"ffn.s_emb.weight", "qkv.qq.weight"},
 		"initial state": {"att.time_state"},
 		"RWKV-8 (ROSA)": {"att.rosa_qkv.weight"},

@@ -14,7 +14,7 @@ type Shape struct {
 }
 
 // Ranks are the ranks of a model, in the order of its version's RankNames.
-type Ranks [4]int
+type Ranks [5]int
 
 // RankNames are the names of the ranks that the version has: "w", "a", "v", "g".
 func (s Shape) RankNames() []string {

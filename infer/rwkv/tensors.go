@@ -11,7 +11,7 @@ type Dim uint8
 
 // The dimensions, named as the fields of Shape. DimMixes is the number of
 // token-shift mixes that RWKV-6 makes from one low-rank branch, DimMixRanks all
-// their ranks together. DimRank and following are Ranks[0] and following.
+// their ranks together. DimDeep is the square of DeepEmbed's rank. DimRank and following are Ranks[0] and following.
 const (
 	DimEmbed Dim = iota
 	DimHeads
@@ -20,6 +20,7 @@ const (
 	DimVocab
 	DimMixes
 	DimMixRanks
+	DimDeep
 	DimRank
 )
 
@@ -36,6 +37,7 @@ const (
 	LowRank               // y = x W, stored [in, out]
 	LowRanks              // several of them behind each other, [n, in, out]
 	Embedding             // looked up by row, [vocabulary, channel]
+	Table                 // the same, so large that a backend leaves it in the file
 )
 
 // A TensorSpec is a tensor that a model has.
@@ -46,6 +48,8 @@ type TensorSpec struct {
 	// NotFirst is set where layer 0 has no use for the tensor: it may be
 	// absent there, or present in any shape, and is not read.
 	NotFirst bool
+	// Fixed is set for a matrix that adapters do not change.
+	Fixed bool
 	// Log is the name under which some files have the logarithm of the tensor
 	// instead, like Name without "blocks.N."; empty: none do.
 	Log string
@@ -91,7 +95,7 @@ func (s Shape) Dim(d Dim) int {
 	}
 	return [DimRank]int{
 		DimEmbed: s.Embed, DimHeads: s.Heads, DimHeadSize: s.HeadSize, DimFFN: s.FFN, DimVocab: s.Vocab,
-		DimMixes: mixes, DimMixRanks: mixes * s.Ranks[0],
+		DimMixes: mixes, DimMixRanks: mixes * s.Ranks[0], DimDeep: s.Ranks[4] * s.Ranks[4],
 	}[d]
 }
 
@@ -138,7 +142,7 @@ func (s Shape) Targets() (layer, model []string) {
 func targets(of []TensorSpec) []string {
 	var out []string
 	for _, t := range of {
-		if t.Kind == Matrix {
+		if t.Kind == Matrix && !t.Fixed {
 			out = append(out, strings.TrimSuffix(t.Name, ".weight"))
 		}
 	}
@@ -149,7 +153,7 @@ func targets(of []TensorSpec) []string {
 func (s Shape) TargetSize(target string) (out, in int) {
 	for _, tensors := range [][]TensorSpec{s.LayerTensors(), s.ModelTensors()} {
 		for _, t := range tensors {
-			if t.Kind == Matrix && t.Name == target+".weight" {
+			if t.Kind == Matrix && !t.Fixed && t.Name == target+".weight" {
 				return s.Dim(t.Dims[0]), s.Dim(t.Dims[1])
 			}
 		}
@@ -175,6 +179,17 @@ func (s Shape) Params() int64 {
 	total := int64(0)
 	for _, t := range s.Tensors() {
 		total += int64(t.Len(s))
+	}
+	return total
+}
+
+// TableParams is the number of those that a backend leaves in the file.
+func (s Shape) TableParams() int64 {
+	total := int64(0)
+	for _, t := range s.Tensors() {
+		if t.Kind == Table {
+			total += int64(t.Len(s))
+		}
 	}
 	return total
 }

@@ -14,7 +14,9 @@ const (
 
 func (v7) ranks() []string { return []string{"w", "a", "v", "g"} }
 
-func (v7) recognises(s *survey) bool { return s.has("att.r_k") || s.has("att.w0") }
+func (v7) recognises(s *survey) bool {
+	return (s.has("att.r_k") || s.has("att.w0")) && !s.hasPart(".ffn.s_emb")
+}
 
 func (v7) complete(s *survey, out *Shape) {
 	s.heads("att.r_k", out)

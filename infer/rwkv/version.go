@@ -16,6 +16,7 @@ const (
 	V51
 	V52
 	V6
+	V7A // beside V7, which is the newest
 	V7
 )
 
@@ -31,6 +32,7 @@ var versions = [...]struct {
 	V51:     {name: "RWKV-5.1", id: "x051", arch: v5{V51}},
 	V52:     {name: "RWKV-5.2", id: "x052", arch: v5{V52}},
 	V6:      {name: "RWKV-6", id: "x060", arch: v6{}},
+	V7A:     {name: "RWKV-7a", id: "x070a", arch: v7a{}},
 	V7:      {name: "RWKV-7", id: "x070", arch: v7{}},
 }
 

@@ -206,6 +206,19 @@ func TestOneHead(t *testing.T) {
 	}
 }
 
+// A file may have an adapter beside the state, and names may have the prefixes of
+// trainers.
+func TestStateBesideAnAdapter(t *testing.T) {
+	a, b := timeState(0, false), timeState(1, false)
+	a.name, b.name = "base_model."+a.name, "model."+b.name
+	lora := tensor{"blocks.0.att.key.lora_A", "F32", []int{1, 8}, make([]float32, 8)}
+	s, err := Read(file(t, "a.safetensors", a, b, lora, tensor{"blocks.1.ln1.weight", "F32", []int{8}, make([]float32, 8)}), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkValues(t, s)
+}
+
 func TestRefusedTuned(t *testing.T) {
 	a, b := timeState(0, false), timeState(1, false)
 	changed := func(x tensor, change func(*tensor)) tensor {
@@ -219,14 +232,14 @@ func TestRefusedTuned(t *testing.T) {
 		says    []string
 	}{
 		{"a layer is missing", []tensor{a, changed(b, func(x *tensor) { x.name = "blocks.2.att.time_state" })}, []string{`"blocks.1.att.time_state"`, "missing"}},
-		{"another tensor", []tensor{a, b, {"blocks.0.att.key.lora_A", "F32", []int{1}, []float32{1}}}, []string{`"blocks.0.att.key.lora_A"`}},
+		{"another tensor", []tensor{a, b, {"blocks.0.att.key.magic", "F32", []int{1}, []float32{1}}, {"optimizer.step", "F32", []int{1}, []float32{1}}}, []string{`"optimizer.step"`}},
 		{"not a number", []tensor{a, changed(b, func(x *tensor) { x.values[9] = float32(math.NaN()) })}, []string{`"blocks.1.att.time_state"`, "value 9 is NaN"}},
 		{"infinity", []tensor{changed(a, func(x *tensor) { x.values[0] = float32(math.Inf(-1)) }), b}, []string{`"blocks.0.att.time_state"`, "-Inf"}},
 		{"not square", []tensor{a, changed(b, func(x *tensor) { x.shape = []int{2, 2, 8} })}, []string{`"blocks.1.att.time_state"`, "[2 2 8]"}},
 		{"other heads", []tensor{a, changed(b, func(x *tensor) { x.shape, x.values = []int{1, 4, 4}, x.values[:16] })}, []string{`"blocks.1.att.time_state"`, "1 heads of 4, and layer 0 has 2 of 4"}},
 		{"whole numbers", []tensor{changed(a, func(x *tensor) { x.dtype = "U8" }), b}, []string{`"blocks.0.att.time_state"`, "uint8"}},
 		{"post-wkv tuning", []tensor{a, b, {"blocks.1.att.time_offset", "F32", []int{8}, []float32{0, 0, 0, 0, 0, 0, 0, 0.5}}}, []string{`"blocks.1.att.time_offset"`, "--without-offset"}},
-		{"nothing", []tensor{{"emb.weight", "F32", []int{1}, []float32{1}}}, []string{"emb.weight"}},
+		{"nothing", []tensor{{"emb.weight", "F32", []int{1}, []float32{1}}}, []string{"no tuned state"}},
 		{"a model alone", []tensor{{"emb.weight", "F32", []int{1}, []float32{1}}, {"blocks.0.att.key.weight", "F32", []int{1}, []float32{1}}}, []string{"no tuned state"}},
 		{"layers without end", []tensor{{"blocks.99999.att.time_state", "F32", []int{2, 2}, make([]float32, 4)}}, []string{"more than 512 layers"}},
 		{"a giant head", []tensor{{"blocks.0.att.time_state", "U8", []int{300, 300}, make([]float32, 90000)}}, []string{"1 heads of 300"}},

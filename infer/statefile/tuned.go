@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rookery/infer"
+	"rookery/infer/adapter"
 	"rookery/infer/checkpoint"
 	"rookery/infer/rwkv"
 )
@@ -56,8 +57,8 @@ func (e *TensorError) Error() string {
 	return fmt.Sprintf("%s: tensor %q: %s", e.Path, e.Tensor, e.Problem)
 }
 
-// readTuned reads the time_state of every layer from a file of nothing else, or from
-// a model that it was merged into.
+// readTuned reads the time_state of every layer from a file of nothing else, from one
+// that has an adapter too, or from a model that it was merged into.
 func readTuned(f *checkpoint.File, o Options) (*State, error) {
 	r := tunedReader{file: f, merged: isModel(f), withoutOffset: o.WithoutOffset}
 	if err := r.survey(); err != nil {
@@ -106,7 +107,7 @@ func (r *tunedReader) refuse(tensor, format string, args ...any) error {
 }
 
 // survey finds the state of every layer and refuses other tensors, unless the file
-// is a model.
+// is a model or has an adapter too.
 func (r *tunedReader) survey() error {
 	found := map[int]*checkpoint.Tensor{}
 	for _, name := range r.file.Names() {
@@ -121,7 +122,7 @@ func (r *tunedReader) survey() error {
 			if err := r.checkOffset(t); err != nil && !r.withoutOffset {
 				return err
 			}
-		case !r.merged:
+		case !r.merged && !adapter.MayBelong(name):
 			return r.refuse(name, "a tuned state has no such tensor; if the trainer wrote a file of the state alone, use that one")
 		}
 	}
@@ -139,6 +140,9 @@ func (r *tunedReader) survey() error {
 
 // splitLayer splits "blocks.N.rest".
 func splitLayer(name string) (layer int, rest string, ok bool) {
+	for _, prefix := range []string{"base_model.", "model."} {
+		name = strings.TrimPrefix(name, prefix)
+	}
 	after, ok := strings.CutPrefix(name, layerPrefix)
 	if !ok {
 		return 0, "", false

@@ -26,9 +26,12 @@ func best(h kit.Host, arg string) tea.Cmd {
 	if len(t.View().Alternatives) > 0 {
 		return showAlternatives(h)
 	}
-	prompt := writtenPrompt(t)
+	prompt := ""
+	if t.SelectedTurn() == 0 {
+		prompt = writtenPrompt(t)
+	}
 	if prompt == "" {
-		err = t.Dialogue().Best(n)
+		err = t.Dialogue().BestTurn(t.SelectedTurn(), n)
 	} else {
 		err = t.Dialogue().SendBest(prompt, n)
 	}

@@ -150,7 +150,8 @@ func (c *comparison) Press(id keys.ID, text string) kit.Action {
 // move goes to another pane or scrolls.
 func (c *comparison) move(id keys.ID, text string) {
 	here, n := slices.Index(c.order, c.focus), len(c.order)
-	columns := max(1, c.arrangement().columns)
+	a := c.arrangement()
+	columns, grid := max(1, a.columns), a.rows > 1 && !a.tabs
 	to := here
 	switch id {
 	case keys.PaneNext:
@@ -162,9 +163,13 @@ func (c *comparison) move(id keys.ID, text string) {
 	case keys.CharRight:
 		to = min(n-1, here+1)
 	case keys.ListUp:
-		to = here - columns
+		if to = here - columns; !grid {
+			to = -1
+		}
 	case keys.ListDown:
-		to = here + columns
+		if to = here + columns; !grid {
+			to = n
+		}
 	case keys.PaneUp:
 		c.scroll(-1)
 	case keys.PaneDown:
@@ -184,8 +189,13 @@ func (c *comparison) move(id keys.ID, text string) {
 			to = int(text[0] - '1')
 		}
 	}
-	if to >= 0 && to < n {
+	switch {
+	case to >= 0 && to < n:
 		c.focus = c.order[to]
+	case id == keys.ListUp: // with no pane there, the arrows scroll
+		c.scroll(-1)
+	case id == keys.ListDown:
+		c.scroll(1)
 	}
 }
 

@@ -1,16 +1,15 @@
 package compare
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"io"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/chat/compare"
+	"rookery/chat/transfer"
 	"rookery/chat/turn"
 	"rookery/ui/keys"
 	"rookery/ui/kit"
@@ -84,23 +83,12 @@ func FormatVoteCount(n int) string {
 // WriteVotes makes a new file of votes, as CSV if ext is .csv or else as JSONL;
 // it never replaces one. It blocks.
 func WriteVotes(path, ext string, votes []turn.Vote) error {
-	path = kit.ExpandHome(path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; choose another name", path)
-	}
-	if err != nil {
-		return fmt.Errorf("exporting: %w", err)
-	}
-	if ext == ".csv" {
-		err = compare.WriteVotesCSV(f, votes)
-	} else {
-		err = compare.WriteVotesJSONL(f, votes)
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
-	}
-	return nil
+	return transfer.WriteFile(kit.ExpandHome(path), func(f io.Writer) error {
+		if ext == ".csv" {
+			return compare.WriteVotesCSV(f, votes)
+		}
+		return compare.WriteVotesJSONL(f, votes)
+	})
 }
 
 func (w *winTable) Press(id keys.ID, _ string) kit.Action {

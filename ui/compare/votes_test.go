@@ -70,7 +70,7 @@ func TestExportOfVotes(t *testing.T) {
 			}
 			g.Sees("8 votes exported to " + name)
 			g.Press(key, "enter")
-			g.Sees("is there already")
+			g.Sees("exists: choose another name")
 		})
 	}
 }

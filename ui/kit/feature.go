@@ -37,6 +37,7 @@ type Call struct {
 	Arg      string
 	Dialogue *chat.Dialogue
 	Turn     turn.ID         // the selected turn or the last answer; 0: none
+	Selected turn.ID         // the selected turn; 0: none
 	Model    *infer.Model    // may be nil
 	Presets  []prompt.Preset // of the model and the person's own
 }

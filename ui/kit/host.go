@@ -89,6 +89,8 @@ type Tab interface {
 	Empty() bool
 	// Selected is the selected turn, or the last one.
 	Selected() (turn.Turn, bool)
+	// SelectedTurn is the selected turn, or 0.
+	SelectedTurn() turn.ID
 	// SelectedAnswer is the selected turn if it is an answer, or the last answer.
 	SelectedAnswer() (turn.Turn, bool)
 	// Prompt is where the prompt is written.

@@ -3,9 +3,7 @@ package library
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
 	"unicode"
@@ -96,25 +94,10 @@ func fileName(title string) string {
 
 // Write makes a new file; it never replaces one. It blocks.
 func (e Export) Write(ctx context.Context, w *chat.Workspace, c turn.Conversation, line []turn.Turn) error {
-	path := kit.ExpandHome(e.Path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; choose another name", path)
-	}
-	if err != nil {
-		return fmt.Errorf("exporting: %w", err)
-	}
-	switch e.format {
-	case transfer.Bundle, transfer.WholeTree:
-		err = w.ExportTree(ctx, f, c.ID, e.format, e.states)
-	default:
-		err = transfer.Export(f, e.format, c, line)
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("exporting to %s: %w", path, err), os.Remove(path))
-	}
-	return nil
+	return transfer.WriteFile(kit.ExpandHome(e.Path), func(f io.Writer) error {
+		if e.format == transfer.Bundle || e.format == transfer.WholeTree {
+			return w.ExportTree(ctx, f, c.ID, e.format, e.states)
+		}
+		return transfer.Export(f, e.format, c, line)
+	})
 }

@@ -297,7 +297,7 @@ func TestExportAndImport(t *testing.T) {
 		s.Enter("/export " + path)
 		s.Sees("exported to")
 		s.Enter("/export " + path)
-		s.Sees("is there already; choose another name")
+		s.Sees("exists: choose another name")
 		s.Press("esc", "alt+x")
 		s.Sees("feeding-the-rook.md")
 		s.Press("ctrl+u")

@@ -49,7 +49,11 @@ func AboutAdapter(a turn.Adapter) string {
 	if a.Name == "" {
 		return "no adapter, from the next token on"
 	}
-	return kit.OneLine(a.Title()) + ", from the next token on"
+	said := kit.OneLine(a.Title()) + ", from the next token on"
+	if a.State != "" {
+		said += "; its state is in the library as " + kit.OneLine(a.State)
+	}
+	return said
 }
 
 // listEvery is how often the list is read while it is shown.

@@ -21,6 +21,7 @@ import (
 	"rookery/ui/kit"
 	"rookery/ui/panel"
 	"rookery/ui/terminal"
+	"rookery/untrusted"
 )
 
 // Options are what the interface runs on. A nil function cannot be used.
@@ -187,7 +188,7 @@ func (c *console) report(err error) (leave bool) {
 		return true
 	}
 	if err != nil {
-		c.say("Error: " + kit.OneLine(err.Error()))
+		c.say("Error: " + kit.OneLine(untrusted.Message(err)))
 	}
 	return false
 }

@@ -38,12 +38,15 @@ func Feature() kit.Feature {
 var ErrNoTurns = errors.New("there are no turns yet")
 
 func stop(c kit.Call) (string, error) {
+	if c.Dialogue.View().Live == nil {
+		return "no answer is running", nil
+	}
 	c.Dialogue.Stop()
 	return "", nil
 }
 
-func goOn(c kit.Call) (string, error)  { return "", c.Dialogue.Continue() }
-func retry(c kit.Call) (string, error) { return "", c.Dialogue.Retry() }
+func goOn(c kit.Call) (string, error)  { return "", c.Dialogue.ContinueTurn(c.Selected) }
+func retry(c kit.Call) (string, error) { return "", c.Dialogue.RetryTurn(c.Selected) }
 
 func reread(c kit.Call) (string, error) {
 	return "what is missing is read with what is in use now", c.Dialogue.Reread()
@@ -100,21 +103,37 @@ func goToTurn(c kit.Call) (said string, err error) {
 // switchVersion shows another version of a turn.
 func switchVersion(by int) func(kit.Call) (string, error) {
 	return func(c kit.Call) (string, error) {
-		return "", c.Dialogue.SwitchSibling(findVersions(c.Dialogue.View(), c.Turn), by)
+		id := c.Turn
+		v := c.Dialogue.View()
+		if v.Stepped != 0 && c.Selected == 0 {
+			id = v.Stepped // the same turn's again, whatever stands below it now
+		}
+		id, of := findVersions(v, id)
+		switch {
+		case len(lineOf(v)) == 0:
+			return "", ErrNoTurns
+		case of.Of < 2:
+			return "there is one version of this turn; retry or an edit makes another", nil
+		case of.N+by < 1:
+			return fmt.Sprintf("this is the first of %d versions", of.Of), nil
+		case of.N+by > of.Of:
+			return fmt.Sprintf("this is the last of %d versions", of.Of), nil
+		}
+		return "", c.Dialogue.SwitchSibling(id, by)
 	}
 }
 
-// findVersions is the turn whose versions are meant: the given one, or the
-// nearest above it that has others, such as a prompt that was edited.
-func findVersions(v chat.View, id turn.ID) turn.ID {
-	nearest := id
-	for i, t := range v.Turns {
-		if i < len(v.Siblings) && v.Siblings[i].Of > 1 {
-			nearest = t.ID
+// findVersions is the turn whose versions are meant, and which of them it is: the
+// given one, or the nearest above it that has others, such as a prompt that was
+// edited.
+func findVersions(v chat.View, id turn.ID) (nearest turn.ID, of chat.Siblings) {
+	for i, t := range lineOf(v) {
+		if i < len(v.Siblings) && (v.Siblings[i].Of > 1 || t.ID == id && of.Of < 2) {
+			nearest, of = t.ID, v.Siblings[i]
 		}
 		if t.ID == id {
 			break
 		}
 	}
-	return nearest
+	return nearest, of
 }

@@ -376,3 +376,36 @@ func TestWaysOut(t *testing.T) {
 		l.SeesNot("Token")
 	})
 }
+
+// Retry, continue and versions are about the selected message, and say so where
+// there is nothing to do.
+func TestSelectedTurns(t *testing.T) {
+	uitest.Run(t, func(t *testing.T) {
+		l := open(t, 3, 80, 40)
+		before := l.texts()
+		l.Press("alt+,")
+		l.Sees("there is one version of this turn")
+		l.Press("tab", "up", "up", "up", "up", "r") // the first answer
+		l.rest()
+		if got := strings.Count(l.texts(), "|"); got != 1 {
+			t.Errorf("the retry of the first answer leaves %q", l.texts())
+		}
+		l.Press("enter", "alt+,")
+		if got := l.texts(); got != before {
+			t.Errorf("the version before is %q, want %q", got, before)
+		}
+		l.Press("alt+,")
+		l.Sees("this is the first of 2 versions")
+		l.Press("alt+.")
+		l.Press("alt+.")
+		l.Sees("this is the last of 2 versions")
+		l.Press("alt+,")
+		if got := l.texts(); got != before {
+			t.Errorf("forth and back is %q, want %q", got, before)
+		}
+		l.Press("ctrl+pgdown")
+		l.Sees("there is one tab")
+		l.Press("alt+7")
+		l.Sees("there is no tab 7")
+	})
+}

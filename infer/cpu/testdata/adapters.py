@@ -177,6 +177,64 @@ def offset(z):
     return a, {"norm": group_norm}
 
 
+def mole_bone(z, r=8, experts=3, active=2):
+    """Experts of the form BAT: each has weights of its own, W + W D + D in blocks."""
+    a, own = {}, {}
+    for i in range(LAYERS):
+        p = f"blocks.{i}.ffn."
+        a[p + "router.linear.weight"] = rand(experts - 1, C, std=0.5)
+        a[p + "moe_info"] = torch.tensor([experts, active], dtype=torch.bfloat16)
+        for e in range(experts):
+            for side, inn in {"key": C, "value": FFN}.items():
+                D = rand(inn // r, r, r)
+                a[f"{p}expert_{e}.{side}.bone_expert_0"] = D
+                b = blocks(z[f"{p}{side}.weight"], r)
+                own[i, e, side] = unblocks(b + b @ D.float() + D.float())
+
+    def channel_mix(x, x_prev, x_k, K_, V_):
+        i = next(i for i in range(LAYERS) if torch.equal(x_k.flatten(), z[f"blocks.{i}.ffn.x_k"].flatten()))
+        k = x + (x_prev - x) * x_k
+        scores = torch.cat([torch.zeros(1), a[f"blocks.{i}.ffn.router.linear.weight"].float() @ k])
+        top = torch.topk(scores, active)
+        out = torch.zeros_like(x)
+        for share, e in zip(torch.softmax(top.values, 0), top.indices.tolist()):
+            out += share * (own[i, e, "value"] @ torch.relu(own[i, e, "key"] @ k) ** 2)
+        return out, x
+
+    return a, {"patch": channel_mix}
+
+
+def dora_rows(z, r=4, alpha=4.0):
+    """Magnitudes [out, 1] of the rows, as in the paper."""
+    a = {}
+    for p in places(["att.key", "ffn.key", "ffn.value"]):
+        w = z[p + ".weight"]
+        A, B = rand(r, w.shape[1]), rand(w.shape[0], r)
+        M = (w.norm(dim=1, keepdim=True) * (1 + 0.2 * torch.randn(w.shape[0], 1))).bfloat16()
+        a[p + ".lora_A"], a[p + ".lora_B"], a[p + ".lora_M"] = A, B, M
+        v = w + (alpha / r) * (B.float() @ A.float())
+        w.copy_(M.float() * v / (v.norm(dim=1, keepdim=True) + 1e-6))
+    return a, {"alpha": alpha}
+
+
+def full(z, r=4, alpha=8.0):
+    """LoRA and a tuned state's file in one, the last layer trained as a whole, and the
+    names of the trainer's objects in front."""
+    a = {}
+    for p in places(ALL)[: -len(ALL)]:
+        w = z[p + ".weight"]
+        A, B = rand(r, w.shape[1]), rand(w.shape[0], r)
+        a[f"base_model.{p}.lora_A"], a[f"base_model.{p}.lora_B"] = A, B
+        w += (B.float() @ A.float()) * (alpha / r)
+    for key in list(z):
+        if key.startswith(f"blocks.{LAYERS - 1}."):
+            a["model." + key] = (z[key] * (1 + 0.1 * torch.randn_like(z[key]))).bfloat16()
+            z[key] = a["model." + key].float()
+    for i in range(LAYERS):
+        a[f"blocks.{i}.att.time_state"] = rand(C // SIZE, SIZE, SIZE)
+    return a, {"alpha": alpha}
+
+
 def logits(z, folder, patch, norm):
     path = os.path.join(folder, "model")
     torch.save(z, path + ".pth")
@@ -205,7 +263,7 @@ def main():
     torch.jit.ScriptModule, torch.jit.script_method, torch.jit.script = torch.nn.Module, lambda f: f, lambda f: f
     cases = []
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        for seed, make in enumerate([lora, pissa, dora, disha, bat, bone, mixed, mole, offset]):
+        for seed, make in enumerate([lora, pissa, dora, disha, bat, bone, mixed, mole, offset, mole_bone, dora_rows, full]):
             torch.manual_seed(seed)
             z = weights()
             a, how = make(z)

@@ -1,24 +1,31 @@
 #!/usr/bin/env python3
-"""Write the golden logits of RWKV-4 to RWKV-6: versions.py > versions.json
+"""Write the golden logits of all versions but RWKV-7: versions.py > versions.json
 
 The weights are those of ../synthetic.go, bit for bit. The logits are those of
 the public `rwkv` package (pip install rwkv torch numpy) in fp32 on the CPU.
+--seed N adds N to the seeds of the weights.
 """
+import argparse
 import base64
 import json
 import math
 import os
+import subprocess
 import sys
 import tempfile
 
-os.environ.update(RWKV_V7_ON="0", RWKV_JIT_ON="0", RWKV_CUDA_ON="0")
 import numpy as np
 import torch
 
-V7_ON = os.environ["RWKV_V7_ON"]
+import golden as v7
 from golden import between, constant, fill, hash_name, scaled, sparse_key, spread, token
 
-os.environ["RWKV_V7_ON"] = V7_ON
+arguments = argparse.ArgumentParser()
+arguments.add_argument("--seed", type=int, default=0)
+arguments.add_argument("--deep", action="store_true", help="x070a: the package reads its switches once for a process")
+OPTIONS = arguments.parse_args()
+DEEP = OPTIONS.deep
+os.environ.update(RWKV_V7_ON="01"[DEEP], RWKV_DE_VERSION="01"[DEEP], RWKV_JIT_ON="0", RWKV_CUDA_ON="0")
 
 # version, layers, embed, head size, ffn, vocab, ranks, seed, with a tuned state
 SHAPES = [
@@ -33,6 +40,7 @@ SHAPES = [
     ("x040", 3, 128, 1, 512, 256, (0, 0), 9, False),
     ("x040", 1, 40, 1, 140, 256, (0, 0), 10, False),
 ]
+DEEP_SHAPES = [("x070a", 2, 128, 64, 512, 256, (16, 16, 16, 32, 32), 11, False)]
 MARKS = (1, 70, 1070)  # tokens read; the first 70 are the prompt
 AROUND1, SMALL = between(0.8, 1.2), spread(0, 0.05)
 
@@ -119,7 +127,22 @@ def x040(layers, c, size, ffn, _):
 VERSIONS = {"x040": x040, "x050": x050, "x051": x051, "x052": x052, "x060": x060}
 
 
+def deep_specs(layers, c, size, ffn, vocab, ranks):
+    """v7aWeights of ../v7a.go"""
+    yield from v7.specs(layers, c, size, ffn, vocab, ranks[:4])
+    s = ranks[4]
+    for i in range(layers):
+        yield f"blocks.{i}.ffn.s_emb.weight", (vocab, s * s), spread(0, 0.2)
+        yield f"blocks.{i}.ffn.s_emb_x.weight", (s * s, c), scaled(0.1, c)
+        yield f"blocks.{i}.ffn.s1", (c, s), scaled(1, c)
+        yield f"blocks.{i}.ffn.s2", (s, ffn), scaled(0.5, s)
+        yield f"blocks.{i}.ffn.s0", (ffn,), AROUND1
+
+
 def specs(version, layers, c, size, ffn, vocab, ranks):
+    if DEEP:
+        yield from deep_specs(layers, c, size, ffn, vocab, ranks)
+        return
     yield "emb.weight", (vocab, c), spread(0, 0.02)
     yield "blocks.0.ln0.weight", (c,), AROUND1
     yield "blocks.0.ln0.bias", (c,), SMALL
@@ -133,6 +156,7 @@ def specs(version, layers, c, size, ffn, vocab, ranks):
 
 def golden(case, folder):
     version, layers, c, size, ffn, vocab, ranks, seed, tuned = case
+    seed += OPTIONS.seed
     z = {}
     for key, shape, dist in specs(version, layers, c, size, ffn, vocab, ranks):
         z[key] = torch.from_numpy(fill(dist, math.prod(shape), hash_name(key, seed))).reshape(shape)
@@ -143,7 +167,7 @@ def golden(case, folder):
     torch.save(z, path + ".pth")
     from rwkv.model import RWKV
 
-    model = RWKV(path, "cpu fp32")
+    model = RWKV(path if DEEP else path + ".pth", "cpu fp32")
     os.remove(path + ".pth")
     state, marks = None, []
     for i in range(MARKS[-1]):
@@ -166,7 +190,9 @@ def main():
     np.seterr(over="ignore")
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
-        cases = [golden(case, folder) for case in SHAPES]
+        cases = [golden(case, folder) for case in (DEEP_SHAPES if DEEP else SHAPES)]
+    if not DEEP:
+        cases += json.loads(subprocess.run([sys.executable, __file__, "--deep", "--seed", str(OPTIONS.seed)], check=True, stdout=subprocess.PIPE).stdout)
     json.dump(cases, out, indent=1)
     out.write("\n")
 
