@@ -26,8 +26,8 @@ func shapeOf(s rwkv.Shape) shape {
 		layers:  int32(s.Layers), embed: int32(s.Embed), heads: int32(s.Heads), headSize: int32(s.HeadSize),
 		ffn: int32(s.FFN), vocab: int32(s.Vocab),
 	}
-	for i, r := range s.Ranks {
-		out.ranks[i] = int32(r)
+	for i := range out.ranks {
+		out.ranks[i] = int32(s.Ranks[i])
 	}
 	return out
 }
