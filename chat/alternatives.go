@@ -148,9 +148,6 @@ func (d *Dialogue) row(a *answer) (Alternative, bool) {
 	}
 	t := n.turn
 	r.Turn, r.Text, r.Progress.Generated = t, t.Text, t.Usage.Generated
-	r.Ended, r.Reason, r.Open, r.Usage, r.Rate = true, t.Reason, t.Open, t.Usage, 0
-	if seconds := t.Usage.DecodeTime.Seconds(); seconds > 0 {
-		r.Rate = float64(t.Usage.Generated) / seconds
-	}
+	r.Ended, r.Reason, r.Open, r.Usage, r.Rate = true, t.Reason, t.Open, t.Usage, t.Usage.Rate()
 	return r, true
 }

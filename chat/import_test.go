@@ -11,6 +11,7 @@ import (
 	"rookery/chat"
 	"rookery/chat/memstore"
 	"rookery/chat/transfer"
+	"rookery/infer/sampler"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -150,5 +151,24 @@ func TestImportOfAnOlderExport(t *testing.T) {
 	}
 	if diff := cmp.Diff(wantTurns, turns); diff != "" {
 		t.Errorf("the turns:\n%s", diff)
+	}
+}
+
+// Conversations of other programs get the preset and the sampling of new ones.
+func TestImportedConversationsAreLikeNewOnes(t *testing.T) {
+	file := `[{"conversations":[{"from":"human","value":"hi"},{"from":"gpt","value":"yo"}]}]`
+	for name, defaults := range map[string]chat.Defaults{
+		"a preset": {Preset: "creative"},
+		"sampling": {Sampling: &sampler.Params{Temperature: 0.7, TopP: 0.4}},
+	} {
+		r := newRoom(t, setup{defaults: defaults})
+		want := r.workspace.New().View().Conversation
+		got, err := r.workspace.Import(t.Context(), strings.NewReader(file), int64(len(file)))
+		must(t, err)
+		c, _, err := r.store.Load(t.Context(), got[0].ID)
+		must(t, err)
+		if c.Preset != want.Preset || !cmp.Equal(c.Sampling, want.Sampling) {
+			t.Errorf("%s: imported with %q, %+v, want %q, %+v", name, c.Preset, c.Sampling, want.Preset, want.Sampling)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"rookery/chat/library"
 	"rookery/chat/prompt"
@@ -51,9 +53,16 @@ func (d Defaults) RawRequest(m *infer.Model, text string, from *turn.State) (r i
 }
 
 // sampling is that of new conversations of a model.
-func (d Defaults) sampling(m *infer.Model) sampler.Params {
-	if d.Sampling != nil {
-		return *d.Sampling
+func (d Defaults) sampling(m *infer.Model) sampler.Params { return d.Conversation(m).Sampling }
+
+// Conversation is a new conversation of a model, without an ID.
+func (d Defaults) Conversation(m *infer.Model) turn.Conversation {
+	preset, now := prompt.FindPreset(m, d.Preset, d.Presets), time.Now()
+	c := turn.Conversation{
+		System: d.System, Think: cmp.Or(d.Think, turn.ThinkOff), Preset: preset.Name, Sampling: preset.Sampling, Created: now, Updated: now,
 	}
-	return prompt.FindPreset(m, d.Preset, d.Presets).Sampling
+	if d.Sampling != nil {
+		c.Preset, c.Sampling = "", *d.Sampling
+	}
+	return c
 }

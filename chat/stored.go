@@ -92,7 +92,8 @@ func (k *Workspace) ExportTree(ctx context.Context, w io.Writer, id turn.ID, f t
 
 // Import stores what a file holds and is not stored yet. It blocks.
 func (k *Workspace) Import(ctx context.Context, r io.ReaderAt, size int64) ([]transfer.Result, error) {
-	var p transfer.Import
+	like := k.settings().Conversation(k.engine.Model())
+	p := transfer.Import{Like: &like}
 	if err := p.Read(r, size); err != nil {
 		return nil, err
 	}

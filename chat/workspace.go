@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
 	"rookery/chat/library"
 	"rookery/chat/prompt"
@@ -145,19 +144,8 @@ func (k *Workspace) reopenBlank(id turn.ID) *Dialogue {
 // blankAs is blank under an ID that it had before it was stored.
 func (k *Workspace) blankAs(id turn.ID) *Dialogue {
 	turn.Met(id)
-	s := k.settings()
-	preset := prompt.FindPreset(k.engine.Model(), s.Preset, s.Presets)
-	now := time.Now()
-	c := turn.Conversation{
-		ID: id, System: s.System, Think: s.Think, Preset: preset.Name, Sampling: preset.Sampling,
-		Created: now, Updated: now,
-	}
-	if s.Sampling != nil {
-		c.Preset, c.Sampling = "", *s.Sampling
-	}
-	if c.Think == "" {
-		c.Think = turn.ThinkOff
-	}
+	c := k.settings().Conversation(k.engine.Model())
+	c.ID = id
 	return newDialogue(k, c, false)
 }
 

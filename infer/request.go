@@ -99,6 +99,16 @@ type Usage struct {
 	FirstToken time.Duration // from submission to the first token
 }
 
+// Rate is the generated tokens a second; 0 where it is not known. The first token is
+// drawn with the prompt's last step, before DecodeTime begins, so that this is the time
+// of the others.
+func (u Usage) Rate() float64 {
+	if u.Generated < 2 || u.DecodeTime <= 0 {
+		return 0
+	}
+	return float64(u.Generated-1) / u.DecodeTime.Seconds()
+}
+
 // usageJSON is a Usage with times in seconds.
 type usageJSON struct {
 	Read       int     `json:"read"`

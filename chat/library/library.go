@@ -118,7 +118,11 @@ func (l *Library) Add(ctx context.Context, s statefile.State) (turn.State, error
 	if err := l.store.SaveState(ctx, out); err != nil {
 		return turn.State{}, fmt.Errorf("keeping the state %q: %w", name, err)
 	}
-	return out, nil
+	kept, err := l.store.States(ctx)
+	if i := slices.IndexFunc(kept, func(s turn.State) bool { return s.ID == out.ID }); i >= 0 {
+		out.Bytes = kept[i].Bytes // as it is stored
+	}
+	return out, err
 }
 
 // chooseID is the one that a state had in the library it was exported from, so that

@@ -114,7 +114,7 @@ func (p *Import) readForeign(r io.Reader, size int64) error {
 	if mark, err := in.Peek(3); err == nil && string(mark) == "\ufeff" {
 		_, _ = in.Discard(3)
 	}
-	fresh := Import{}
+	fresh := Import{Like: p.Like}
 	f := foreignFile{p: &fresh}
 	dec := json.NewDecoder(in)
 	for first := true; ; first = false {
@@ -204,7 +204,7 @@ func (f *foreignFile) addConversation(c foreignConversation) error {
 	if f.n > foreignConversations {
 		return fmt.Errorf("there are more than %d conversations", foreignConversations)
 	}
-	t, err := c.makeTree()
+	t, err := c.makeTree(f.p.Like)
 	if err != nil {
 		title := c.Title
 		if title == "" {
@@ -226,9 +226,13 @@ func (f *foreignFile) addConversation(c foreignConversation) error {
 // makeTree makes a line of turns. They have no tokens: these are made when the
 // conversation goes on. The ids are a hash of the text, so that a conversation is
 // recognised when it is imported again.
-func (c foreignConversation) makeTree() (turn.Tree, error) {
+func (c foreignConversation) makeTree(like *turn.Conversation) (turn.Tree, error) {
+	if like == nil {
+		preset := prompt.FamilyPresets(prompt.FamilyWorld)[0]
+		like = &turn.Conversation{Preset: preset.Name, Sampling: preset.Sampling}
+	}
 	t := turn.Tree{Conversation: turn.Conversation{
-		System: c.System, Think: turn.ThinkOff, Sampling: prompt.FamilyPresets(prompt.FamilyWorld)[0].Sampling,
+		System: c.System, Think: turn.ThinkOff, Preset: like.Preset, Sampling: like.Sampling,
 		Created: time.Now().UTC(), Updated: time.Now().UTC(),
 	}}
 	for _, talk := range []foreignTalk{c.Conversations, c.Conversation, c.Messages} {

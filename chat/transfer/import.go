@@ -36,6 +36,10 @@ type Result struct {
 
 // An Import is what files hold, before any of it is stored.
 type Import struct {
+	// Like has the preset and the sampling of conversations of other programs, which
+	// say nothing of them; nil is those of World models.
+	Like *turn.Conversation
+
 	trees   []turn.Tree
 	results []Result // refused ones, whose trees are missing
 }

@@ -10,8 +10,6 @@ import (
 	"io"
 	"math"
 	"os"
-
-	"rookery/infer"
 )
 
 // A comparedJSON is one prompt with its answers: a line of `compare --jsonl`.
@@ -50,7 +48,7 @@ func (b *comparison) makeResult(p promptLine, all []answered) comparedJSON {
 		c, u := b.contestants[a.contestant], a.Usage
 		line := comparedAnswer{
 			Variant: c.spec.Name, Sample: a.sample, Seed: a.Variant.Sampling.Seed, Model: c.model().Name,
-			Text: a.Text, Tokens: a.Tokens, Reason: a.Reason.String(), Rate: rateOf(u),
+			Text: a.Text, Tokens: a.Tokens, Reason: a.Reason.String(), Rate: u.Rate(),
 			Usage: usageJSON{u.Read, u.Generated, u.ReadTime.Seconds(), u.DecodeTime.Seconds(), u.FirstToken.Seconds()},
 		}
 		if d := a.FirstDifference(all[i-a.contestant].VariantAnswer); a.contestant > 0 && d.Found {
@@ -62,14 +60,6 @@ func (b *comparison) makeResult(p promptLine, all []answered) comparedJSON {
 		out.Answers = append(out.Answers, line)
 	}
 	return out
-}
-
-// rateOf returns the generated tokens a second.
-func rateOf(u infer.Usage) float64 {
-	if s := u.DecodeTime.Seconds(); s > 0 {
-		return float64(u.Generated) / s
-	}
-	return 0
 }
 
 // runHash returns a hash of everything that the answers depend on but the prompts.

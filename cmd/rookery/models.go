@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -163,27 +165,39 @@ func (m modelJSON) write(out io.Writer) error {
 }
 
 func convertCommand() *cobra.Command {
-	var output, vocab string
+	var output, vocab, weights string
 	var embedding bool
 	cmd := &cobra.Command{
 		Use:   "convert FILE",
-		Short: "Write a model as int8 safetensors",
-		Long: "Write a model with its matrices in int8 (blocks of 32 with an fp16 scale) and the rest exact, as one\n" +
-			".safetensors file, which may include its vocabulary. The embedded model was made this way.",
-		Args: usageArgs(cobra.ExactArgs(1)),
+		Short: "Write a model in another format",
+		Long: "Write a model as .safetensors, .pth or .gguf, as the ending of the output says. --weights sets the type of the\n" +
+			"matrices: int8 is blocks of 32 with an fp16 scale (Q8_0 in a .gguf); without it types stay where the format has\n" +
+			"them. The other tensors stay exact. A vocabulary goes along; the embedded model was made this way.",
+		Example: "rookery models convert model.gguf -o model.pth\nrookery models convert model.pth -o model.gguf --weights int8",
+		Args:    usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return convertModel(cmd, args[0], output, vocab, embedding)
+			return convertModel(cmd, args[0], output, vocab, weights, embedding)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
+	cmd.Flags().StringVar(&weights, "weights", "auto", "type of the matrices: auto, fp32, fp16, bf16 or int8")
 	cmd.Flags().StringVar(&vocab, "vocab", "", "vocabulary file to include")
 	cmd.Flags().BoolVar(&embedding, "embedding", false, "write the embedding in int8 too; this saves space and no time")
 	return cmd
 }
 
-func convertModel(cmd *cobra.Command, input, output, vocabPath string, embedding bool) error {
+// convertTypes are the values of --weights.
+var convertTypes = map[string]checkpoint.DType{
+	"auto": 0, "fp32": checkpoint.F32, "fp16": checkpoint.F16, "bf16": checkpoint.BF16, "int8": checkpoint.Q8,
+}
+
+func convertModel(cmd *cobra.Command, input, output, vocabPath, weights string, embedding bool) error {
 	if output == "" {
 		return exitWith(exitUsage, errors.New("name the file to write: --output FILE"))
+	}
+	typ, ok := convertTypes[weights]
+	if !ok {
+		return exitWith(exitUsage, fmt.Errorf("--weights %q: use auto, fp32, fp16, bf16 or int8", weights))
 	}
 	var vocab []byte
 	if vocabPath != "" {
@@ -201,10 +215,33 @@ func convertModel(cmd *cobra.Command, input, output, vocabPath string, embedding
 		return errors.Join(exitWith(exitModel, fmt.Errorf("%s: %w", input, err)), f.Close())
 	}
 	meter := newMeter(cmd.ErrOrStderr())
-	err = checkpoint.Quantize(cmd.Context(), f, output, checkpoint.Conversion{
-		Vocab: vocab, Tensors: shape.Matrices(embedding),
+	c := checkpoint.Conversion{
+		Weights: typ, Tensors: shape.Matrices(embedding || typ != checkpoint.Q8), Vocab: vocab, Name: load.ModelName(input),
 		Progress: func(done, total int64) { meter.show("converting", done, total, "bytes") },
-	})
+	}
+	if strings.EqualFold(filepath.Ext(output), ".gguf") {
+		c.Tokens, err = ggufTokens(cmd.Context(), input, vocabPath)
+	}
+	if err == nil {
+		err = checkpoint.Convert(cmd.Context(), f, output, c)
+	}
 	meter.clear()
 	return errors.Join(err, f.Close())
+}
+
+// ggufTokens are the bytes of the model's tokens, for a GGUF file; nil for a BPE, which
+// has no form there.
+func ggufTokens(ctx context.Context, model, vocab string) ([][]byte, error) {
+	m, err := load.Identify(ctx, load.Spec{Model: model, Vocab: vocab})
+	if err != nil {
+		return nil, err
+	}
+	if !m.Tokenizer.Greedy() {
+		return nil, nil
+	}
+	tokens := make([][]byte, m.Tokenizer.Size())
+	for id := range tokens {
+		tokens[id] = m.Tokenizer.Bytes(int32(id))
+	}
+	return tokens, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat/transfer"
+	"rookery/infer/load"
 	"rookery/sessions"
 	"rookery/untrusted"
 )
@@ -46,7 +48,10 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	var p transfer.Import
+	p, err := a.newImport(cmd.Context())
+	if err != nil {
+		return err
+	}
 	for _, path := range paths {
 		f, err := untrusted.Open(cmd.Context(), path, untrusted.Unbounded)
 		if err != nil {
@@ -58,7 +63,7 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 		}
 	}
 	if dry {
-		return a.planImport(cmd, &p, asJSON)
+		return a.planImport(cmd, p, asJSON)
 	}
 	return a.writeSessions(cmd.Context(), func(s *sessions.Store) error {
 		arrivals, err := p.Commit(cmd.Context(), s)
@@ -67,6 +72,23 @@ func (a *app) importFiles(cmd *cobra.Command, args []string, dry, asJSON bool) (
 		}
 		return printImports(cmd.OutOrStdout(), arrivals, false, asJSON)
 	})
+}
+
+// newImport is an import whose conversations of other programs begin as new ones of
+// the configured model do. Without a model that can be read they begin as those of
+// the World family.
+func (a *app) newImport(ctx context.Context) (*transfer.Import, error) {
+	c, err := a.loadConfig()
+	if err != nil {
+		return nil, err
+	}
+	m, err := load.Identify(ctx, modelSpec(c, nil))
+	if err != nil {
+		return new(transfer.Import), nil //nolint:nilerr // conversations can be imported on a machine without the model
+	}
+	d, err := chatDefaults(c, m)
+	like := d.Conversation(m)
+	return &transfer.Import{Like: &like}, err
 }
 
 // planImport shows what an import would do; a chat may be running.

@@ -99,6 +99,9 @@ func (f *File) settle() error {
 	if err := f.fromHuggingFace(); err != nil {
 		return err
 	}
+	if err := f.findVocab(); err != nil {
+		return err
+	}
 	return refuseForeignNames(f)
 }
 

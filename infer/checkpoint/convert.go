@@ -11,34 +11,70 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
-// A Conversion says how Quantize writes a model.
+// A Conversion says how Convert writes a model.
 type Conversion struct {
-	// Vocab is a vocabulary file to put into the file; nil keeps the model's.
-	Vocab []byte
-	// Tensors are the names of the tensors to quantise, as rwkv.Shape.Matrices
-	// lists them. The others keep their stored type, exactly; so do those whose
-	// rows are not whole blocks.
+	// Weights is the type of the large matrices: F32, F16, BF16, or Q8 for int8. 0 keeps
+	// the types of the file where the format has them; packed types that it has not
+	// become fp16.
+	Weights DType
+	// Tensors are the names of the large matrices, as rwkv.Shape.Matrices lists them.
+	// The others keep their stored type, exactly; for int8 also those whose rows are not
+	// whole blocks.
 	Tensors []string
+	// Vocab is a vocabulary file to put into the file; nil keeps the model's. A GGUF
+	// file has Tokens in its place: the bytes of the tokens by their ids.
+	Vocab  []byte
+	Tokens [][]byte
+	// Name is what the model is called, in a GGUF file.
+	Name string
 	// Progress, if not nil, is called from time to time with the bytes written and
 	// the bytes to write.
 	Progress func(done, total int64)
 }
 
-// Quantize writes a model in our own int8 form: a .safetensors file that holds
-// each large matrix as int8 values and fp16 scales, one for each Q8Block values
-// along a row. The file appears at path when it is complete. Quantize does not
-// replace an existing file.
-func Quantize(ctx context.Context, f *File, path string, c Conversion) error {
+// writers are the formats that can be written, by the ending of the name.
+var writers = map[string]func(c Conversion, f *File) (plan, error){
+	".safetensors": Conversion.planSafetensors, ".pth": Conversion.planPth, ".gguf": Conversion.planGGUF,
+}
+
+// A plan is a file to be written: how many bytes its tensors have, and how.
+type plan struct {
+	total int64
+	write func(w io.Writer) error
+}
+
+// Convert writes a model in the format that the ending of the path names. It holds a
+// small part of the model in memory at a time. The file appears at path when it is
+// complete. Convert does not replace an existing file.
+func Convert(ctx context.Context, f *File, path string, c Conversion) error {
 	if _, err := os.Lstat(path); err == nil {
 		return fmt.Errorf("%s: already exists; remove it or choose another name", path)
+	}
+	begin, ok := writers[strings.ToLower(filepath.Ext(path))]
+	if !ok {
+		return fmt.Errorf("%s: end the name in .safetensors, .pth or .gguf, which says the format", path)
+	}
+	if c.Vocab == nil {
+		c.Vocab = f.Vocab()
+	}
+	if len(c.Vocab) > maxVocab {
+		return fmt.Errorf("a vocabulary of %d bytes, at most %d can be read", len(c.Vocab), maxVocab)
+	}
+	p, err := begin(c, f)
+	if err != nil {
+		return fmt.Errorf("converting %s to %s: %w", f.Path(), path, err)
 	}
 	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*")
 	if err != nil {
 		return fmt.Errorf("converting %s: %w", f.Path(), err)
 	}
-	err = c.write(ctx, f, part)
+	buffered := bufio.NewWriterSize(&progressWriter{ctx: ctx, to: part, total: p.total, report: c.Progress}, 1<<20)
+	if err = p.write(buffered); err == nil {
+		err = buffered.Flush()
+	}
 	if err == nil {
 		err = part.Chmod(0o644)
 	}
@@ -55,44 +91,51 @@ func Quantize(ctx context.Context, f *File, path string, c Conversion) error {
 	return nil
 }
 
-// write streams the converted model.
-func (c Conversion) write(ctx context.Context, f *File, to io.Writer) error {
-	if c.Vocab == nil {
-		c.Vocab = f.Vocab()
+// planSafetensors writes int8 as our own pairs of values and scales.
+func (c Conversion) planSafetensors(f *File) (plan, error) {
+	entries := c.entries(f, true)
+	total, err := sizes(entries)
+	return plan{total, func(w io.Writer) error {
+		return WriteSafetensors(w, entries, map[string]string{metadataFormat: ownFormat, metadataVersion: ownVersion})
+	}}, err
+}
+
+// planPth writes what torch.load reads, which has no int8.
+func (c Conversion) planPth(f *File) (plan, error) {
+	if c.Weights == Q8 {
+		return plan{}, errors.New("a .pth file has no int8; use fp16, bf16 or fp32, or write .safetensors or .gguf")
 	}
-	if len(c.Vocab) > maxVocab {
-		return fmt.Errorf("a vocabulary of %d bytes, at most %d can be read", len(c.Vocab), maxVocab)
-	}
-	entries := c.entries(f)
-	total := int64(0)
+	entries := c.entries(f, false)
+	total, err := sizes(entries)
+	return plan{total, func(w io.Writer) error { return WritePth(w, entries) }}, err
+}
+
+func sizes(entries []Entry) (total int64, err error) {
 	for _, e := range entries {
 		n, err := e.size()
 		if err != nil {
-			return err
+			return 0, err
 		}
 		total += n
 	}
-	buffered := bufio.NewWriterSize(&progressWriter{ctx: ctx, to: to, total: total, report: c.Progress}, 1<<20)
-	metadata := map[string]string{metadataFormat: ownFormat, metadataVersion: ownVersion}
-	if err := WriteSafetensors(buffered, entries, metadata); err != nil {
-		return err
-	}
-	return buffered.Flush()
+	return total, nil
 }
 
 // entries are the tensors of the converted file. The vocabulary is the last one,
 // because its odd length would leave the next tensor unaligned.
-func (c Conversion) entries(f *File) []Entry {
+func (c Conversion) entries(f *File, packs bool) []Entry {
 	var out []Entry
 	for _, t := range f.order {
-		switch {
-		case t.DType == Q8:
+		switch dtype := c.typeOf(t); {
+		case packs && t.DType == Q8 && dtype == Q8:
 			out = append(out, pair(t, t.copyRaw, t.copyScales)...)
-		case c.quantizes(t):
+		case packs && dtype == Q8:
 			q := &quantizer{tensor: t}
 			out = append(out, pair(t, q.writeValues, q.writeScales)...)
 		default:
-			out = append(out, Entry{Name: t.Name, Type: safetensorsName(t.plain()), Shape: t.Shape, Write: t.writePlain})
+			dtype = dtype.plain()
+			write := func(w io.Writer) error { return t.writeAs(w, dtype) }
+			out = append(out, Entry{Name: t.Name, Type: safetensorsName(dtype), Shape: t.Shape, Write: write})
 		}
 	}
 	if len(c.Vocab) > 0 {
@@ -102,6 +145,17 @@ func (c Conversion) entries(f *File) []Entry {
 		}})
 	}
 	return out
+}
+
+// typeOf is the type that a tensor is to have. Q8_0 is Q8 in other files than GGUF.
+func (c Conversion) typeOf(t *Tensor) DType {
+	switch {
+	case c.Weights == Q8 && c.quantizes(t), c.Weights == 0 && t.DType == Q8_0 && c.quantizes(t):
+		return Q8
+	case c.Weights == 0 || c.Weights == Q8 || !slices.Contains(c.Tensors, t.Name):
+		return t.DType
+	}
+	return c.Weights
 }
 
 // quantizes says whether a tensor becomes int8.
@@ -129,18 +183,17 @@ func safetensorsName(d DType) string {
 	return d.String()
 }
 
-// plain is the type that a tensor is written in where packed types cannot be: its own,
-// and fp16 for packed ones.
-func (t *Tensor) plain() DType {
-	if t.DType.Packed() {
+// plain is the type that values of a type are written in where packed types cannot be:
+// the same, and fp16 for packed ones.
+func (d DType) plain() DType {
+	if d.Packed() {
 		return F16
 	}
-	return t.DType
+	return d
 }
 
-// writePlain writes the values in the type plain, in row-major order.
-func (t *Tensor) writePlain(w io.Writer) error {
-	dtype := t.plain()
+// writeAs writes the values in a type that is not packed, in row-major order.
+func (t *Tensor) writeAs(w io.Writer, dtype DType) error {
 	if dtype == t.DType && t.alter == nil {
 		return t.copyRaw(w)
 	}

@@ -16,7 +16,8 @@ import (
 
 func quantizeForTest(t *testing.T, f *File, path string, c Conversion) {
 	t.Helper()
-	if err := Quantize(context.Background(), f, path, c); err != nil {
+	c.Weights = Q8
+	if err := Convert(context.Background(), f, path, c); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -191,19 +192,19 @@ func TestQuantizeLeavesNothingBehind(t *testing.T) {
 	path := filepath.Join(dir, "q.safetensors")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := Quantize(ctx, f, path, Conversion{Tensors: wideMatrices}); !errors.Is(err, context.Canceled) {
+	if err := Convert(ctx, f, path, Conversion{Weights: Q8, Tensors: wideMatrices}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	nan := opened(t, written(t, []Entry{floats("head.weight", slices.Repeat([]float32{float32(math.NaN())}, 64), 2, 32)}, nil))
-	err := Quantize(context.Background(), nan, path, Conversion{Tensors: wideMatrices})
+	err := Convert(context.Background(), nan, path, Conversion{Weights: Q8, Tensors: wideMatrices})
 	if err == nil || !strings.Contains(err.Error(), "head.weight") || !strings.Contains(err.Error(), "NaN") {
 		t.Errorf("NaN: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	quantizeForTest(t, f, path, Conversion{Tensors: wideMatrices})
-	if err := Quantize(context.Background(), f, path, Conversion{Tensors: wideMatrices}); err == nil || !strings.Contains(err.Error(), "already exists") {
+	quantizeForTest(t, f, path, Conversion{Weights: Q8, Tensors: wideMatrices})
+	if err := Convert(context.Background(), f, path, Conversion{Weights: Q8, Tensors: wideMatrices}); err == nil || !strings.Contains(err.Error(), "already exists") {
 		t.Errorf("over an existing file: %v", err)
 	}
 }

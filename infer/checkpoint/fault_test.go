@@ -3,6 +3,8 @@
 package checkpoint
 
 import (
+	"bufio"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -33,6 +35,14 @@ func TestShortenedFileIsAnError(t *testing.T) {
 	tensor, _ := plain.Tensor("emb.weight")
 	q8, _ := quantised.Tensor("emb.weight")
 	values := make([]float32, 1<<18)
+	written := func(f *File) error {
+		p, err := Conversion{}.planSafetensors(f)
+		if err != nil {
+			return err
+		}
+		touching := bufio.NewWriterSize(io.Discard, 1<<20) // Discard alone looks at nothing
+		return errors.Join(p.write(touching), touching.Flush())
+	}
 	for name, read := range map[string]func() error{
 		"values":           func() error { return tensor.Float32(make([]float32, 1<<18), 0) },
 		"last value":       func() error { return tensor.Float32(values[:1], 1<<18-1) },
@@ -46,8 +56,8 @@ func TestShortenedFileIsAnError(t *testing.T) {
 			}
 			return err
 		},
-		"copy":   func() error { return Conversion{}.write(t.Context(), plain, io.Discard) },
-		"copyQ8": func() error { return Conversion{}.write(t.Context(), quantised, io.Discard) },
+		"copy":   func() error { return written(plain) },
+		"copyQ8": func() error { return written(quantised) },
 	} {
 		if err := read(); err == nil || !strings.Contains(err.Error(), "the file has become shorter") || !strings.Contains(err.Error(), plain.image.path) && !strings.Contains(err.Error(), quantised.image.path) {
 			t.Errorf("%s: %v", name, err)

@@ -76,3 +76,23 @@ func (f *File) takeVocab(t *Tensor) error {
 	f.vocab = bytes.Clone(raw)
 	return err
 }
+
+// findVocab takes the vocabulary out of the tensors of any other format, where it is
+// one of bytes.
+func (f *File) findVocab() error {
+	t, ok := f.byName[vocabName]
+	if !ok || t.DType != U8 || len(t.Shape) != 1 || t.stride != nil || f.vocab != nil {
+		return nil
+	}
+	if t.Len() > maxVocab {
+		return refuseTensor(t.Name, downloadAgain, "a vocabulary is at most %d bytes of U8", maxVocab)
+	}
+	err := t.image.guard(func() error {
+		raw, err := t.image.slice(t.offset, int64(t.Len()), nil)
+		f.vocab = slices.Clone(raw)
+		return err
+	})
+	f.order = slices.DeleteFunc(f.order, func(o *Tensor) bool { return o == t })
+	delete(f.byName, vocabName)
+	return err
+}

@@ -40,7 +40,7 @@ func convert(weights, vocabulary, out string) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", weights, err)
 	} else {
-		err = checkpoint.Quantize(context.Background(), f, out, checkpoint.Conversion{Vocab: vocab, Tensors: shape.Matrices(true)})
+		err = checkpoint.Convert(context.Background(), f, out, checkpoint.Conversion{Weights: checkpoint.Q8, Vocab: vocab, Tensors: shape.Matrices(true)})
 	}
 	return errors.Join(err, f.Close())
 }

@@ -93,7 +93,7 @@ func TestLoadInt8(t *testing.T) {
 	dir := t.TempDir()
 	plain, path := filepath.Join(dir, "plain.safetensors"), filepath.Join(dir, "int8.safetensors")
 	writeModel(t, plain, small, "F32")
-	if err := checkpoint.Quantize(t.Context(), openModel(t, plain), path, checkpoint.Conversion{Tensors: small.Matrices(false)}); err != nil {
+	if err := checkpoint.Convert(t.Context(), openModel(t, plain), path, checkpoint.Conversion{Weights: checkpoint.Q8, Tensors: small.Matrices(false)}); err != nil {
 		t.Fatal(err)
 	}
 	f := openModel(t, path)

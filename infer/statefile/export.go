@@ -70,7 +70,7 @@ func (s *State) Write(w io.Writer, f Format) error {
 	case Safetensors:
 		return checkpoint.WriteSafetensors(w, s.entries(), map[string]string{"format": "pt", "writer": ownWriter})
 	case Pth:
-		return writePth(w, s.entries())
+		return checkpoint.WritePth(w, s.entries())
 	}
 	return fmt.Errorf("there is no format %q for states", f)
 }

@@ -58,6 +58,10 @@ func (t *Tokenizer) Encode(dst []int32, text string) []int32 {
 	return dst
 }
 
+// Greedy says whether the tokenizer takes the longest token, as World does, and is no
+// BPE.
+func (t *Tokenizer) Greedy() bool { return t.bpe == nil }
+
 // Decode appends the bytes of ids to dst. Ids without text add nothing.
 func (t *Tokenizer) Decode(dst []byte, ids []int32) []byte {
 	for _, id := range ids {

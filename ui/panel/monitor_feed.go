@@ -122,8 +122,8 @@ func (p *paces) of(v chat.View) []Pace {
 	}
 	for _, t := range v.Turns {
 		u := t.Usage
-		if t.Role == turn.RoleAssistant && !add(t.ID) && u.Generated > 1 && u.DecodeTime > 0 {
-			all = append(all, Pace{From: at, To: at + u.Generated, PerToken: u.DecodeTime / time.Duration(u.Generated)})
+		if t.Role == turn.RoleAssistant && !add(t.ID) && u.Rate() > 0 {
+			all = append(all, Pace{From: at, To: at + u.Generated, PerToken: u.DecodeTime / time.Duration(u.Generated-1)})
 		}
 		at += len(t.Tokens)
 	}

@@ -38,7 +38,7 @@ func TestPaceColumns(t *testing.T) {
 // was answered at other times has the mean of its turn.
 func TestPaces(t *testing.T) {
 	const ms = time.Millisecond
-	usage := infer.Usage{Generated: 20, DecodeTime: 200 * ms}
+	usage := infer.Usage{Generated: 20, DecodeTime: 190 * ms}
 	v := chat.View{Turns: []turn.Turn{
 		{ID: 1, Role: turn.RoleUser, Tokens: make([]int32, 10)},
 		{ID: 2, Role: turn.RoleAssistant, Tokens: make([]int32, 19), Usage: usage},

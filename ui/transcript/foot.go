@@ -58,8 +58,8 @@ func AdapterOf(live *chat.Live) string {
 // endLine says how an answer ended, its price, and the mix it was drawn from.
 func (b *block) endLine(th theme.Theme) string {
 	var parts []string
-	if u := b.turn.Usage; u.DecodeTime > 0 && u.Generated > 0 {
-		parts = append(parts, kit.FormatRate(float64(u.Generated)/u.DecodeTime.Seconds())+" tok/s")
+	if rate := b.turn.Usage.Rate(); rate > 0 {
+		parts = append(parts, kit.FormatRate(rate)+" tok/s")
 	}
 	if n := b.turn.Usage.Generated; n > 0 {
 		parts = append(parts, kit.FormatCount(n)+" tokens")

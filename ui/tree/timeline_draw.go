@@ -134,8 +134,8 @@ func samplingLine(p sampler.Params) string {
 // costs are the tokens of a turn and their speed.
 func costs(t turn.Turn) []string {
 	parts := []string{kit.FormatCount(len(t.Tokens)) + " tokens"}
-	if u := t.Usage; u.DecodeTime > 0 && u.Generated > 0 {
-		parts = append(parts, kit.FormatRate(float64(u.Generated)/u.DecodeTime.Seconds())+" tok/s")
+	if rate := t.Usage.Rate(); rate > 0 {
+		parts = append(parts, kit.FormatRate(rate)+" tok/s")
 	}
 	return parts
 }

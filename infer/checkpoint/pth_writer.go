@@ -1,45 +1,55 @@
-package statefile
+package checkpoint
 
 import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
+	"math"
 	"strconv"
-
-	"rookery/infer/checkpoint"
-)
-
-// Opcodes of the pickle protocol, as torch.save writes them.
-const (
-	opProto      = 0x80
-	opEmptyDict  = '}'
-	opEmptyTuple = ')'
-	opMark       = '('
-	opTuple      = 't'
-	opUnicode    = 'X'
-	opGlobal     = 'c'
-	opInt        = 'J'
-	opFalse      = 0x89
-	opPersID     = 'Q'
-	opReduce     = 'R'
-	opSetItems   = 'u'
-	opStop       = '.'
 )
 
 // pthFolder is the top folder inside the zip file.
-const pthFolder = "state/"
+const pthFolder = "archive/"
 
-// writePth writes fp32 tensors as torch.save does: a zip file, nothing
-// compressed, of a pickle that names them and of each one's values.
-func writePth(w io.Writer, entries []checkpoint.Entry) error {
-	z := zip.NewWriter(w)
+// pthClasses are torch's classes of storages.
+var pthClasses = map[string]string{
+	"F32": "FloatStorage", "F16": "HalfStorage", "BF16": "BFloat16Storage", "F64": "DoubleStorage",
+	"U8": "ByteStorage", "I64": "LongStorage", "I32": "IntStorage",
+}
+
+// WritePth writes tensors as torch.save does: a zip file, nothing compressed, of a
+// pickle that names them and of each one's values, which begin at multiples of 64.
+func WritePth(w io.Writer, entries []Entry) error {
+	for _, e := range entries {
+		if pthClasses[e.Type] == "" {
+			return fmt.Errorf("tensor %s: a .pth file has no type %s", e.Name, e.Type)
+		}
+	}
+	counter := &countingWriter{to: w}
+	z := zip.NewWriter(counter)
+	descriptor := int64(0) // bytes that end the entry before, with its checksum
 	add := func(name string, write func(io.Writer) error) error {
-		f, err := z.CreateHeader(&zip.FileHeader{Name: pthFolder + name, Method: zip.Store})
+		if err := z.Flush(); err != nil {
+			return err
+		}
+		header := &zip.FileHeader{Name: pthFolder + name, Method: zip.Store}
+		const local, tag = 30, 4 // bytes of a local header without its name, and of what begins an extra field
+		pad := (headerAlignment - (counter.n+descriptor+local+int64(len(header.Name))+tag)%headerAlignment) % headerAlignment
+		header.Extra = append([]byte{'F', 'B', byte(pad), 0}, make([]byte, pad)...)
+		f, err := z.CreateHeader(header)
 		if err != nil {
 			return err
 		}
-		return write(f)
+		values := &countingWriter{to: f}
+		if err := write(values); err != nil {
+			return err
+		}
+		if descriptor = 16; values.n >= math.MaxUint32 {
+			descriptor = 24
+		}
+		return nil
 	}
 	text := func(data []byte) func(io.Writer) error {
 		return func(w io.Writer) error {
@@ -55,7 +65,7 @@ func writePth(w io.Writer, entries []checkpoint.Entry) error {
 	}
 	for i, e := range entries {
 		if err := add("data/"+strconv.Itoa(i), e.Write); err != nil {
-			return err
+			return fmt.Errorf("writing tensor %s: %w", e.Name, err)
 		}
 	}
 	if err := add("version", text([]byte("3\n"))); err != nil {
@@ -65,7 +75,7 @@ func writePth(w io.Writer, entries []checkpoint.Entry) error {
 }
 
 // pickled is a dictionary of tensors, each with a storage of its own.
-func pickled(entries []checkpoint.Entry) []byte {
+func pickled(entries []Entry) []byte {
 	p := pickle{}
 	p.op(opProto, 2, opEmptyDict, opMark)
 	for i, e := range entries {
@@ -77,8 +87,8 @@ func pickled(entries []checkpoint.Entry) []byte {
 		}
 		p.text(e.Name)
 		p.global("torch._utils", "_rebuild_tensor_v2").op(opMark)
-		p.op(opMark).text("storage").global("torch", "FloatStorage").text(strconv.Itoa(i)).text("cpu").integer(count).op(opTuple, opPersID)
-		p.integer(0).integers(e.Shape).integers(stride).op(opFalse)
+		p.op(opMark).text("storage").global("torch", pthClasses[e.Type]).text(strconv.Itoa(i)).text("cpu").integer(count).op(opTuple, opBinPersID)
+		p.integer(0).integers(e.Shape).integers(stride).op(opNewFalse)
 		p.global("collections", "OrderedDict").op(opEmptyTuple, opReduce)
 		p.op(opTuple, opReduce)
 	}
@@ -94,7 +104,7 @@ func (p *pickle) op(b ...byte) *pickle {
 }
 
 func (p *pickle) text(s string) *pickle {
-	p.WriteByte(opUnicode)
+	p.WriteByte(opBinUnicode)
 	p.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(s))))
 	p.WriteString(s)
 	return p
@@ -106,7 +116,7 @@ func (p *pickle) global(module, name string) *pickle {
 }
 
 func (p *pickle) integer(v int) *pickle {
-	p.WriteByte(opInt)
+	p.WriteByte(opBinInt)
 	p.Write(binary.LittleEndian.AppendUint32(nil, uint32(v)))
 	return p
 }
