@@ -19,6 +19,12 @@ type version struct {
 // versions are those that the library runs.
 var versions = map[rwkv.Version]version{rwkv.V7: v7}
 
+// Runs says whether the library runs a version.
+func Runs(v rwkv.Version) bool {
+	_, ok := versions[v]
+	return ok
+}
+
 // checkVersion says that a GPU does not run a model's version, or nil.
 func checkVersion(s rwkv.Shape) error {
 	return s.CheckRunnable("a GPU", slices.Sorted(maps.Keys(versions)))
