@@ -178,7 +178,7 @@ func (q *sequence) setPrompt(s *Snapshot) {
 // sampler's memory from before it.
 func (e *Engine) acceptToken(q *sequence, d Drawn, at span) error {
 	if isNaN(d.LogProb) || q.logitsRow == logitsHere && hasNaN(q.logits) {
-		return errNaN
+		return ErrNaN
 	}
 	if d.Token < 0 || int(d.Token) >= e.model.Shape.Vocab {
 		return fmt.Errorf("the backend drew token %d: the model has tokens 0 to %d", d.Token, e.model.Shape.Vocab-1)

@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-var errNaN = errors.New("the model produced NaN: its weights may be damaged, or need a wider format than they were loaded in")
+// ErrNaN ends a request when the model computes logits that are not numbers.
+var ErrNaN = errors.New("the model produced NaN: its weights may be damaged, or need a wider format than they were loaded in")
 
 // drawToken draws from q.logits, and in a mix those of all members, on the engine
 // goroutine. It gives what a backend would.

@@ -10,7 +10,7 @@ func (e *Engine) scoreToken(q *sequence) error {
 	n := min(q.answer.vocabulary.Size(), len(logits)) // ids from there up have no token
 	p := sampler.LogProb(logits[:n], q.req.Score[len(q.scores)])
 	if isNaN(p) {
-		return errNaN
+		return ErrNaN
 	}
 	q.scores = append(q.scores, p)
 	if len(q.scores) == len(q.req.Score) {

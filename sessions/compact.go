@@ -30,10 +30,8 @@ func (s *Store) Compact(ctx context.Context) (Compaction, error) {
 	if c.Snapshots, err = s.thinAll(ctx); err != nil {
 		return c, explain(doing, err)
 	}
-	for more := true; more; {
-		if more, err = s.fillIndex(ctx); err != nil {
-			return c, explain(doing, err)
-		}
+	if err := s.fillIndex(ctx, nil); err != nil {
+		return c, explain(doing, err)
 	}
 	if _, err := s.write.ExecContext(ctx, `INSERT INTO search (search) VALUES ('optimize')`); err != nil {
 		return c, explain(doing, err)

@@ -62,12 +62,17 @@ func (s *Store) SaveConversation(ctx context.Context, c turn.Conversation) error
 	}))
 }
 
-func (s *Store) saveConversation(ctx context.Context, tx *sql.Tx, c turn.Conversation) error {
-	sampling, err := encode(c.Sampling)
-	if err != nil {
+func (s *Store) saveConversation(ctx context.Context, tx txn, c turn.Conversation) error {
+	if err := s.indexTitle(ctx, tx, c.ID, c.Title); err != nil {
 		return err
 	}
-	if err := s.indexTitle(ctx, tx, c.ID, c.Title); err != nil {
+	return saveHead(ctx, tx, c)
+}
+
+// saveHead saves a conversation without its title in the index.
+func saveHead(ctx context.Context, tx txn, c turn.Conversation) error {
+	sampling, err := encode(c.Sampling)
+	if err != nil {
 		return err
 	}
 	mix, err := encodeMix(c.Mix)

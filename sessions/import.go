@@ -1,22 +1,34 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"rookery/chat/turn"
 )
 
+// indexedAtOnce is how many bytes of text an import puts into the index itself.
+// More than that takes longer than to store it, and is added in the background.
+const indexedAtOnce = 4 << 20
+
 // Import implements chat.Store.
 func (s *Store) Import(ctx context.Context, trees []turn.Tree) error {
+	trees = slices.SortedFunc(slices.Values(trees), func(a, b turn.Tree) int { return cmp.Compare(a.Conversation.ID, b.Conversation.ID) })
+	index := sizeOf(trees) <= indexedAtOnce
 	if err := s.inIndexedTx(ctx, func(tx *sql.Tx) error {
+		p := prepare(tx)
 		for _, t := range trees {
-			if err := s.importTree(ctx, tx, t); err != nil {
+			if err := importTree(ctx, p, t); err != nil {
 				return err
 			}
 		}
-		return nil
+		if !index || s.upkeep.indexIsBroken() {
+			return nil
+		}
+		return indexTrees(ctx, p, trees)
 	}); err != nil {
 		return explain("importing", err)
 	}
@@ -25,22 +37,55 @@ func (s *Store) Import(ctx context.Context, trees []turn.Tree) error {
 			s.upkeep.grew(t.Conversation.ID, 0)
 		}
 	}
+	if !index {
+		s.upkeep.fill()
+	}
 	return nil
 }
 
-func (s *Store) importTree(ctx context.Context, tx *sql.Tx, t turn.Tree) error {
+func sizeOf(trees []turn.Tree) (bytes int64) {
+	for _, t := range trees {
+		for i := range t.Turns {
+			bytes += int64(len(t.Turns[i].Text))
+		}
+	}
+	return bytes
+}
+
+// indexTrees adds trees, in the order of their ids, to the index. It writes the
+// entries in the order of its rows, titles first: whatever is out of order makes
+// the index write all that it has gathered.
+func indexTrees(ctx context.Context, tx txn, trees []turn.Tree) error {
+	for _, t := range slices.Backward(trees) {
+		if err := putIndex(ctx, tx, -int64(t.Conversation.ID), t.Conversation.Title); err != nil {
+			return err
+		}
+	}
+	var turns []*turn.Turn
+	for _, t := range trees {
+		for i := range t.Turns {
+			turns = append(turns, &t.Turns[i])
+		}
+	}
+	slices.SortFunc(turns, func(a, b *turn.Turn) int { return cmp.Compare(a.ID, b.ID) })
+	for _, t := range turns {
+		if err := putIndex(ctx, tx, int64(t.ID), t.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func importTree(ctx context.Context, tx txn, t turn.Tree) error {
 	c := t.Conversation
 	if err := free(ctx, tx, c.ID, `SELECT count(*) FROM conversations WHERE id = ?`, c.ID); err != nil {
 		return err
 	}
-	if err := s.saveConversation(ctx, tx, c); err != nil {
+	if err := saveHead(ctx, tx, c); err != nil {
 		return err
 	}
 	for _, tn := range t.Turns {
 		if err := free(ctx, tx, c.ID, `SELECT count(*) FROM turns WHERE id = ?`, tn.ID); err != nil {
-			return err
-		}
-		if err := s.indexTurn(ctx, tx, tn.ID, tn.Text); err != nil {
 			return err
 		}
 		if err := saveTurn(ctx, tx, c.ID, tn); err != nil {
@@ -67,7 +112,7 @@ func (s *Store) importTree(ctx context.Context, tx *sql.Tx, t turn.Tree) error {
 }
 
 // free refuses an id that is in use.
-func free(ctx context.Context, tx *sql.Tx, conversation turn.ID, query string, id turn.ID) error {
+func free(ctx context.Context, tx txn, conversation turn.ID, query string, id turn.ID) error {
 	var n int
 	if err := tx.QueryRowContext(ctx, query, id).Scan(&n); err != nil {
 		return err

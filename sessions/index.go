@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -16,24 +17,24 @@ const (
 	// indexedBytes bounds what is indexed of one turn: what stands behind it
 	// in a pasted book is not found.
 	indexedBytes = 1 << 20
-	// fillBatch is how many turns are added to the index in one transaction in
-	// the background.
-	fillBatch = 100
+	// fillBatch and fillBytes are how many texts, and of how many bytes, are added
+	// to the index in one transaction in the background.
+	fillBatch, fillBytes = 1000, 256 << 10
 )
 
 // indexTurn keeps the index in step with a turn that is about to be saved.
-func (s *Store) indexTurn(ctx context.Context, tx *sql.Tx, id turn.ID, text string) error {
+func (s *Store) indexTurn(ctx context.Context, tx txn, id turn.ID, text string) error {
 	return s.index(ctx, tx, int64(id), text, `SELECT text FROM turns WHERE id = ?1`, id)
 }
 
 // indexTitle keeps the index in step with a title that is about to be saved.
-func (s *Store) indexTitle(ctx context.Context, tx *sql.Tx, id turn.ID, title string) error {
+func (s *Store) indexTitle(ctx context.Context, tx txn, id turn.ID, title string) error {
 	return s.index(ctx, tx, -int64(id), title, `SELECT title FROM conversations WHERE id = ?1`, id)
 }
 
 // index replaces an entry if the text is another than the one stored. A
 // damaged index is no reason to lose a turn: it is made anew in the background.
-func (s *Store) index(ctx context.Context, tx *sql.Tx, row int64, text, stored string, id turn.ID) error {
+func (s *Store) index(ctx context.Context, tx txn, row int64, text, stored string, id turn.ID) error {
 	var old sql.Null[string]
 	if err := tx.QueryRowContext(ctx, stored, id).Scan(&old); err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
@@ -60,7 +61,7 @@ func (s *Store) inIndexedTx(ctx context.Context, f func(*sql.Tx) error) error {
 	return err
 }
 
-func putIndex(ctx context.Context, tx *sql.Tx, row int64, text string) error {
+func putIndex(ctx context.Context, tx txn, row int64, text string) error {
 	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO search (rowid, text) VALUES (?,?)`, row, indexed(text))
 	return err
 }
@@ -87,49 +88,80 @@ func indexDamaged(err error) bool {
 	return false
 }
 
-// fillIndex adds what is missing, a batch at a time: everything after an
-// update from a schema without an index, nothing otherwise. more says that
-// there may be more.
-func (s *Store) fillIndex(ctx context.Context) (more bool, err error) {
+// fillIndex adds what is missing: everything after a large import or where the
+// index was damaged, nothing otherwise. Each batch is a transaction, so that
+// turns are saved between them. progress may be nil.
+func (s *Store) fillIndex(ctx context.Context, progress func(done, total int64)) error {
 	if s.upkeep.indexIsBroken() {
 		if err := s.emptyIndex(ctx); err != nil {
-			return false, err
+			return err
 		}
 	}
-	n := 0
-	err = inTx(ctx, s.write, func(tx *sql.Tx) error {
-		for _, missing := range []string{
-			`SELECT id, text FROM turns WHERE id NOT IN (SELECT id FROM search_docsize) LIMIT ?`,
-			`SELECT -id, title FROM conversations WHERE -id NOT IN (SELECT id FROM search_docsize) LIMIT ?`,
-		} {
-			rows, err := tx.QueryContext(ctx, missing, fillBatch)
-			if err != nil {
-				return err
-			}
-			type entry struct {
-				row  int64
-				text string
-			}
-			batch, err := collect(rows, func(row scanner) (entry, error) {
-				var e entry
-				return e, row.Scan(&e.row, &e.text)
-			})
-			if err != nil {
-				return err
-			}
-			for _, e := range batch {
-				if err := putIndex(ctx, tx, e.row, e.text); err != nil {
-					return err
-				}
-			}
-			n = max(n, len(batch))
+	var total, done int64
+	if progress != nil {
+		if err := s.read.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM turns) + (SELECT count(*) FROM conversations) - (SELECT count(*) FROM search_docsize)`).Scan(&total); err != nil {
+			return err
 		}
+	}
+	for _, missing := range []string{ // in the order of the index's rows
+		`SELECT -id, title FROM conversations WHERE -id > ?1 AND -id NOT IN (SELECT id FROM search_docsize) ORDER BY id DESC LIMIT ?2`,
+		`SELECT id, text FROM turns WHERE id > ?1 AND id NOT IN (SELECT id FROM search_docsize) ORDER BY id LIMIT ?2`,
+	} {
+		for last, more := int64(math.MinInt64), true; more; {
+			n, row, err := s.fillBatch(ctx, missing, last)
+			if indexDamaged(err) {
+				s.upkeep.breakIndex()
+			}
+			if err != nil {
+				return err
+			}
+			last, more = row, n > 0
+			if done += int64(n); progress != nil && more {
+				progress(done, max(total, done))
+			}
+		}
+	}
+	return nil
+}
+
+// fillBatch adds a batch of what is missing behind a row, and says how many
+// texts it had and the last of its rows.
+func (s *Store) fillBatch(ctx context.Context, missing string, after int64) (n int, last int64, err error) {
+	type entry struct {
+		row  int64
+		text string
+	}
+	err = inTx(ctx, s.write, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, missing, after, fillBatch)
+		if err != nil {
+			return err
+		}
+		var batch []entry
+		for bytes := 0; bytes < fillBytes && rows.Next(); {
+			var e entry
+			if err := rows.Scan(&e.row, &e.text); err != nil {
+				return errors.Join(err, rows.Close())
+			}
+			batch, bytes = append(batch, e), bytes+len(e.text)
+		}
+		if err := rows.Err(); err != nil {
+			return err
+		}
+		if err := rows.Close(); err != nil {
+			return err
+		}
+		p := prepare(tx)
+		last = after
+		for _, e := range batch {
+			if err := putIndex(ctx, p, e.row, e.text); err != nil {
+				return err
+			}
+			last = e.row
+		}
+		n = len(batch)
 		return nil
 	})
-	if indexDamaged(err) {
-		s.upkeep.breakIndex()
-	}
-	return n == fillBatch, err
+	return n, last, err
 }
 
 // emptyIndex forgets a damaged index, so that it can be filled again. The

@@ -116,10 +116,8 @@ func (s *Store) mendSearch(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	s.upkeep.breakIndex()
-	for more := true; more; {
-		if more, err = s.fillIndex(ctx); err != nil {
-			return nil, err
-		}
+	if err := s.fillIndex(ctx, nil); err != nil {
+		return nil, err
 	}
 	return []string{"the search index is made anew"}, nil
 }

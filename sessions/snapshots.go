@@ -36,7 +36,7 @@ func pack(snap *infer.Snapshot) (packed, error) {
 }
 
 // saveContent stores the bytes of a state, unless they are stored already.
-func saveContent(ctx context.Context, tx *sql.Tx, p packed) (id int64, err error) {
+func saveContent(ctx context.Context, tx txn, p packed) (id int64, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT id FROM contents WHERE sum = ?`, p.sum[:]).Scan(&id)
 	if !errors.Is(err, sql.ErrNoRows) {
 		return id, err
@@ -50,7 +50,7 @@ func saveContent(ctx context.Context, tx *sql.Tx, p packed) (id int64, err error
 
 // saveSnapshot writes a turn's snapshot and what must be known of it. One that
 // it had goes first, so that its content does not stay behind.
-func saveSnapshot(ctx context.Context, tx *sql.Tx, conversation, id turn.ID, p packed) error {
+func saveSnapshot(ctx context.Context, tx txn, conversation, id turn.ID, p packed) error {
 	content, err := saveContent(ctx, tx, p)
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func (s *Store) commitTurn(ctx context.Context, c turn.Conversation, t turn.Turn
 	return nil
 }
 
-func saveTurn(ctx context.Context, tx *sql.Tx, conversation turn.ID, t turn.Turn) error {
+func saveTurn(ctx context.Context, tx txn, conversation turn.ID, t turn.Turn) error {
 	sampling, err := encode(t.Sampling)
 	if err != nil {
 		return err

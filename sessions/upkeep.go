@@ -36,6 +36,7 @@ type upkeep struct {
 	logged      int64                 // bytes of states written since the last checkpoint
 	due         chan struct{}         // 1 slot: logged is worth a checkpoint
 	indexBroken bool
+	unfilled    bool // texts are missing in the index
 }
 
 func newUpkeep() *upkeep {
@@ -124,6 +125,22 @@ func (u *upkeep) take() (grown []turn.ID, used map[turn.ID]time.Time, over bool)
 	return grown, used, over
 }
 
+// fill notes that texts are missing in the index.
+func (u *upkeep) fill() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.unfilled = true
+}
+
+// filling takes note that the index is about to be filled, if it is to be.
+func (u *upkeep) filling() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	was := u.unfilled || u.indexBroken
+	u.unfilled = false
+	return was
+}
+
 func (u *upkeep) indexIsBroken() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -148,14 +165,10 @@ func (u *upkeep) mendIndex() {
 func (s *Store) upkeepLoop(ctx context.Context) {
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
-	filling := true
+	s.upkeep.fill()
 	for ctx.Err() == nil {
-		if filling || s.upkeep.indexIsBroken() {
-			more, err := s.fillIndex(ctx)
-			filling = more && err == nil
-			if filling {
-				continue
-			}
+		if s.upkeep.filling() {
+			_ = s.fillIndex(ctx, nil)
 		}
 		select {
 		case <-ctx.Done():

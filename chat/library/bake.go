@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"rookery/chat/prompt"
@@ -50,6 +51,9 @@ func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(in
 	snap, err := ReadState(ctx, e, infer.Request{Tokens: tokens, Label: "baking " + name}, progress)
 	if err != nil {
 		return turn.State{}, fmt.Errorf("baking %q: %w", name, err)
+	}
+	if slices.ContainsFunc(snap.State, func(v float32) bool { return v-v != 0 }) {
+		return turn.State{}, fmt.Errorf("baking %q: %w", name, infer.ErrNaN)
 	}
 	return l.Add(ctx, statefile.State{
 		Name: name, Kind: statefile.Baked, Source: r.Source, Model: snap.Model, ModelName: t.ModelName,

@@ -13,6 +13,7 @@ import (
 	"rookery/chat/turn"
 	"rookery/config"
 	"rookery/infer"
+	"rookery/infer/checkpoint"
 
 	"github.com/spf13/cobra"
 )
@@ -75,10 +76,28 @@ func (a *app) printLogits(cmd *cobra.Command, o logitsOptions) error {
 	}
 	ids = e.Model().Tokenizer.Encode(ids, o.text)
 	out := logitsJSON{Model: e.Model().Name, Tokens: ids}
-	if out.Logits, err = o.computeLogits(cmd.Context(), c, e, start, ids); err == nil {
+	if out.Logits, err = o.computeLogits(cmd.Context(), c, e, start, ids); err == nil && slices.ContainsFunc(out.Logits, func(v float32) bool { return v-v != 0 }) {
+		err = infer.ErrNaN
+	}
+	if err == nil {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(out)
 	}
-	return errors.Join(err, e.Close())
+	return errors.Join(nameNaN(err, e.Model().Path), e.Close())
+}
+
+// nameNaN names the tensor that a model's NaN comes from, if it is one of the file's.
+func nameNaN(err error, path string) error {
+	if !errors.Is(err, infer.ErrNaN) || path == "" {
+		return err
+	}
+	f, oerr := checkpoint.Open(path)
+	if oerr != nil {
+		return err
+	}
+	if cause := errors.Join(f.CheckFinite(), f.Close()); cause != nil {
+		return exitWith(exitModel, cause)
+	}
+	return err
 }
 
 // A start is what tokens are read after.

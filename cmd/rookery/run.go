@@ -80,7 +80,7 @@ func (a *app) answerPrompt(cmd *cobra.Command, args []string, o runOptions) erro
 		return err
 	}
 	err = generateAnswer(cmd.Context(), cmd.OutOrStdout(), e, c, prompt, from, mix, o)
-	return errors.Join(err, e.Close())
+	return errors.Join(nameNaN(err, e.Model().Path), e.Close())
 }
 
 // readPrompt joins the arguments and standard input; it does not read from a terminal.

@@ -137,9 +137,9 @@ func (x *maker) weights() (out []trial) {
 	for name, shape := range map[string]rwkv.Shape{
 		"heads of 16": {Version: rwkv.V7, Layers: 1, Embed: 64, Heads: 4, HeadSize: 16, FFN: 64, Vocab: 65536, Ranks: rwkv.Ranks{32, 32, 32, 32}},
 	} {
-		out = append(out, x.each("weights: models", name, x.model(name, shape, 0), true, "run --backend cpu -n 1 --model FILE hi")...)
+		out = append(out, x.each("weights: models", name, x.model(name, shape, 0), false, "run --backend cpu -n 1 --model FILE hi")...)
 	}
-	out = append(out, x.each("weights: models", "not finite", x.model("nan", small, 0xff), true, "run --backend cpu -n 1 --model FILE hi")...)
+	out = append(out, x.each("weights: models", "not finite", x.model("nan", small, 0xff), true, "run --backend cpu -n 1 --model FILE hi", "logits --model FILE --tokens 1,2")...)
 	return out
 }
 

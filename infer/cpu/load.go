@@ -61,7 +61,7 @@ func (l *loader) tensor(place any, name string, spec rwkv.TensorSpec, s rwkv.Sha
 		*p = l.vector(name, spec, s)
 	case **kernel.Matrix:
 		if sizes := spec.Sizes(s); spec.Kind == rwkv.LowRank {
-			*p = l.lowRank(name, part{in: sizes[0], out: sizes[1], stride: sizes[1], of: spec.Len(s)})
+			*p = l.lowRank(name, part{in: sizes[0], out: sizes[1]}.of(l.stored(name, sizes), 0, 1))
 		} else {
 			*p = l.matrix(name, sizes[0], sizes[1])
 		}
@@ -69,7 +69,7 @@ func (l *loader) tensor(place any, name string, spec rwkv.TensorSpec, s rwkv.Sha
 		*p = l.table(name, spec, s)
 	case *stack:
 		for i := range p {
-			p[i] = l.lowRank(name, partOf(spec, s, i))
+			p[i] = l.lowRank(name, partOf(spec, s, l.stored(name, spec.Sizes(s)), i))
 		}
 	default:
 		l.err = cmp.Or(l.err, fmt.Errorf("tensor %s: the CPU has no place for it", name))
@@ -143,26 +143,47 @@ func copyRows(m *kernel.Matrix, t tensor, lo, hi int, buf []float32) error {
 	return nil
 }
 
-// A part is a low-rank matrix [in, out] in a tensor of so many values: its first
-// value, and how many are between rows.
-type part struct{ in, out, first, stride, of int }
+// A part is a low-rank matrix [in, out] in a tensor, which has rows × cols of it: a
+// layer with a smaller rank has zeros for the rest.
+type part struct{ in, out, rows, cols, first, stride, all int }
+
+// of is the matrix in columns n·cols of a tensor with dims, where n·of such matrices
+// are beside each other.
+func (p part) of(dims []int, n, of int) part {
+	p.rows, p.cols, p.stride, p.all = dims[0], dims[1]/of, dims[1], dims[0]*dims[1]
+	p.first = n * p.cols
+	return p
+}
 
 // partOf is matrix i of a stack's tensor: [n, in, out], or [in, n·out] where all of
-// them read the same.
-func partOf(spec rwkv.TensorSpec, s rwkv.Shape, i int) part {
+// them read the same. dims are those of the tensor.
+func partOf(spec rwkv.TensorSpec, s rwkv.Shape, dims []int, i int) part {
 	sizes := spec.Sizes(s)
 	if spec.Kind == rwkv.LowRanks {
-		return part{in: sizes[1], out: sizes[2], first: i * sizes[1] * sizes[2], stride: sizes[2], of: spec.Len(s)}
+		p := part{in: sizes[1], out: sizes[2]}.of(dims[1:], 0, 1)
+		p.first, p.all = i*p.all, dims[0]*p.all
+		return p
 	}
-	out := sizes[1] / len(stack{})
-	return part{in: sizes[0], out: out, first: i * out, stride: sizes[1], of: spec.Len(s)}
+	return part{in: sizes[0], out: sizes[1] / len(stack{})}.of(dims, i, len(stack{}))
 }
 
 // column is output o of the matrix as a row.
 func (p part) column(row, values []float32, o int) {
-	for k := range row {
-		row[k] = values[p.first+k*p.stride+o]
+	clear(row)
+	for k := range p.rows {
+		if o < p.cols {
+			row[k] = values[p.first+k*p.stride+o]
+		}
 	}
+}
+
+// stored are the dimensions that a low-rank tensor has in the file; like, those that
+// the model's ranks need, if the file does not have as many of them.
+func (l *loader) stored(name string, like []int) []int {
+	if t, err := l.src(name); err == nil && len(t.shape) == len(like) {
+		return t.shape
+	}
+	return like
 }
 
 // lowRank reserves the transposed matrix of a part of a tensor, and adds the task that
@@ -171,17 +192,17 @@ func (l *loader) lowRank(name string, p part) *kernel.Matrix {
 	if l.err != nil {
 		return nil
 	}
-	stored, err := l.src.sized(name, p.of)
+	stored, err := l.src.sized(name, p.all)
 	if err != nil {
 		l.err = err
 		return nil
 	}
-	t, m := l.reserve(name, lowRankType(l.typ, typeOf(stored.dtype)), p.out, p.in, p.of)
+	t, m := l.reserve(name, lowRankType(l.typ, typeOf(stored.dtype)), p.out, p.in, p.all)
 	if m == nil {
 		return nil
 	}
-	l.addTask(task{weights: p.in * p.out, buf: p.of + p.in, run: func(buf []float32) error {
-		row, whole := buf[:p.in], buf[p.in:p.in+p.of]
+	l.addTask(task{weights: p.in * p.out, buf: p.all + p.in, run: func(buf []float32) error {
+		row, whole := buf[:p.in], buf[p.in:p.in+p.all]
 		if err := t.read(whole, 0); err != nil {
 			return err
 		}

@@ -38,7 +38,7 @@ func (m *variantMaker) replace(tensors map[string][]float32) {
 			}}
 		case *stack:
 			for i := range p {
-				from := partOf(specs[name], m.v.shape, i)
+				from := partOf(specs[name], m.v.shape, specs[name].Sizes(m.v.shape), i)
 				m.replaceMatrix(&p[i], func(row []float32, o int) { from.column(row, v, o) })
 			}
 		default:
@@ -64,7 +64,7 @@ func (m *variantMaker) weight(p **kernel.Matrix, spec rwkv.TensorSpec, v []float
 		m.replaceMatrix(p, func(row []float32, o int) { copy(row, v[o*cols:(o+1)*cols]) })
 		return
 	}
-	from := part{stride: spec.Sizes(m.v.shape)[1]}
+	from := part{}.of(spec.Sizes(m.v.shape), 0, 1)
 	m.replaceMatrix(p, func(row []float32, o int) { from.column(row, v, o) })
 }
 

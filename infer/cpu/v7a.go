@@ -92,7 +92,7 @@ func v7aOf(l layer) *v7aLayer {
 func (r *v7a) runLayer() {
 	if r.layer == 0 {
 		for t := range r.tokens {
-			copy(r.embedding.Row(t), r.v7.act.x.Row(t))
+			copy(r.embedding.Row(t), r.act.x.Row(t))
 			r.quantise(r.embedding, t)
 		}
 	}
@@ -102,7 +102,7 @@ func (r *v7a) runLayer() {
 // queueBranch queues the products of the channel mix's inputs.
 func (r *v7a) queueBranch() {
 	r.queueProduct(func(l layer) *kernel.Matrix { return v7aOf(l).deep.residual }, r.embedding, r.matrices, nil)
-	r.queueProduct(func(l layer) *kernel.Matrix { return v7aOf(l).deep.down }, r.v7.act.xn, r.low, nil)
+	r.queueProduct(func(l layer) *kernel.Matrix { return v7aOf(l).deep.down }, r.act.xn, r.low, nil)
 }
 
 // scaleHidden scales h.

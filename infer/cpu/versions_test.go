@@ -150,6 +150,72 @@ func TestVersionsFromFiles(t *testing.T) {
 	}
 }
 
+// A layer with smaller ranks is one whose matrices end in zeros.
+func TestRanksOfLayers(t *testing.T) {
+	for _, s := range allVersions {
+		if s.Version != rwkv.V6 && s.Version != rwkv.V7 || s.Layers < 2 {
+			continue
+		}
+		plain := syntheticSource(s, 7)
+		cut := func(narrow bool) source {
+			return func(name string) (tensor, error) {
+				out, err := plain(name)
+				if err != nil || !strings.HasPrefix(name, "blocks.1.") {
+					return out, err
+				}
+				values := make([]float32, out.len())
+				if err := out.read(values, 0); err != nil {
+					return out, err
+				}
+				full, shape, n := out.shape, out.shape, len(out.shape)
+				keep := func([]int) bool { return true }
+				switch {
+				case strings.HasSuffix(name, "time_maa_w1"): // in five parts, of which each loses its last column
+					shape, keep = []int{shape[0], shape[1] - 5}, func(at []int) bool { return (at[1]+1)%s.Ranks[0] != 0 }
+				case strings.HasSuffix(name, "w1"):
+					shape, keep = []int{shape[0], shape[1] - 2}, func(at []int) bool { return at[1] < full[1]-2 }
+				case strings.HasSuffix(name, "time_maa_w2"):
+					shape, keep = []int{shape[0], shape[1] - 1, shape[2]}, func(at []int) bool { return at[1] < full[1]-1 }
+				case strings.HasSuffix(name, "w2"):
+					shape, keep = []int{shape[0] - 2, shape[1]}, func(at []int) bool { return at[0] < full[0]-2 }
+				}
+				var kept []float32
+				for i, v := range values {
+					at := make([]int, n)
+					for d, rest := n-1, i; d >= 0; d-- {
+						at[d], rest = rest%full[d], rest/full[d]
+					}
+					if keep(at) {
+						kept = append(kept, v)
+					} else if values[i] = 0; !narrow {
+						continue
+					}
+				}
+				if narrow {
+					out.shape, values = shape, kept
+				}
+				out.read = func(dst []float32, off int) error {
+					copy(dst, values[off:])
+					return nil
+				}
+				return out, nil
+			}
+		}
+		var got [2][]float32
+		for i, narrow := range []bool{false, true} {
+			b, err := load(t.Context(), cut(narrow), s, kernel.F32, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			closeAtEnd(t, b)
+			got[i] = logits(t, b, 0, goldenTokens(20, s.Vocab))
+		}
+		if !slices.Equal(got[0], got[1]) {
+			t.Errorf("%v: off by %g", s.Version, maxDifference(got[0], got[1]))
+		}
+	}
+}
+
 // Some files of RWKV-5 have the logarithm of time_faaaa, as time_first.
 func TestLogarithmOfTheBonus(t *testing.T) {
 	for _, s := range allVersions {

@@ -200,10 +200,14 @@ func (s *survey) heads(suffix string, out *Shape) {
 	}
 }
 
-// rank is the inner size of a low-rank matrix stored [in, rank].
-func (s *survey) rank(layer int, suffix string) int {
-	if d, ok := s.src.Dims(LayerName(layer, suffix)); ok && len(d) == 2 {
-		return d[1]
+// rank is the inner size of a low-rank matrix stored [in, rank]: the largest of the
+// layers from first on.
+func (s *survey) rank(first int, suffix string) int {
+	most := 0
+	for layer := first; layer < s.layers; layer++ {
+		if d, ok := s.src.Dims(LayerName(layer, suffix)); ok && len(d) == 2 {
+			most = max(most, d[1])
+		}
 	}
-	return 0
+	return most
 }

@@ -92,6 +92,29 @@ func TestDetectFirstValueResidual(t *testing.T) {
 	}
 }
 
+// Ranks may differ by layer: the model's are the largest.
+func TestDetectRanksOfLayers(t *testing.T) {
+	m := modelOf(small)
+	m["blocks.0.att.w1"], m["blocks.0.att.w2"] = []int{128, 5}, []int{5, 128}
+	m["blocks.2.att.v1"], m["blocks.2.att.v2"] = []int{128, 30}, []int{30, 128}
+	m["blocks.1.att.v1"], m["blocks.1.att.v2"] = []int{128, 3}, []int{3, 128}
+	want := small
+	want.Ranks[2] = 30
+	if got, err := rwkv.Detect(m); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	six := others[0]
+	m = modelOf(six)
+	m["blocks.1.att.time_maa_w1"], m["blocks.1.att.time_maa_w2"] = []int{128, 15}, []int{5, 3, 128}
+	if got, err := rwkv.Detect(m); err != nil || got != six {
+		t.Errorf("%+v, %v, want %+v", got, err, six)
+	}
+	m["blocks.1.att.time_maa_w2"] = []int{5, 4, 128}
+	if _, err := rwkv.Detect(m); err == nil {
+		t.Error("a branch of two ranks was accepted")
+	}
+}
+
 // Every tensor is needed, and in its shape.
 func TestDetectChecksEveryTensor(t *testing.T) {
 	check := func(what, name string, m tensors) {
@@ -125,7 +148,7 @@ func TestDetectNamesTheTensor(t *testing.T) {
 		"cut off":        {func(m tensors) { delete(m, "head.weight") }, `"head.weight": it is missing`},
 		"no embedding":   {func(m tensors) { delete(m, "emb.weight") }, `"emb.weight": it is missing`},
 		"wrong shape":    {func(m tensors) { m["blocks.1.att.w2"] = []int{128, 16} }, `"blocks.1.att.w2": its shape is [128 16], the rest of the model needs [16 128]`},
-		"other rank":     {func(m tensors) { m["blocks.1.att.g1"] = []int{128, 31} }, `"blocks.1.att.g1"`},
+		"other rank":     {func(m tensors) { m["blocks.1.att.g1"] = []int{128, 31} }, `"blocks.1.att.g2": its shape is [32 128], the rest of the model needs [31 128]`},
 		"flat embedding": {func(m tensors) { m["emb.weight"] = []int{300} }, `"emb.weight": its shape [300] cannot be`},
 		"heads":          {func(m tensors) { m["blocks.0.att.r_k"] = []int{3, 64} }, "3 heads of 64 are not the 128 channels"},
 		"huge head":      {func(m tensors) { m["blocks.0.att.r_k"] = []int{1, math.MaxInt} }, "at most 256"},

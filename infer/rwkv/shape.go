@@ -13,7 +13,8 @@ type Shape struct {
 	Ranks Ranks
 }
 
-// Ranks are the ranks of a model, in the order of its version's RankNames.
+// Ranks are the ranks of a model, in the order of its version's RankNames: the largest
+// of all layers. A layer may have smaller ones, which zeros complete.
 type Ranks [5]int
 
 // RankNames are the names of the ranks that the version has: "w", "a", "v", "g".

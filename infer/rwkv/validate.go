@@ -15,7 +15,7 @@ func (s *survey) validate(shape Shape) error {
 	if err := checkHeads(shape); err != nil {
 		return err
 	}
-	known := map[string]bool{}
+	known, ranks := map[string]bool{}, layerRanks{}
 	for name, spec := range shape.Tensors() {
 		known[name] = true
 		want := spec.Sizes(shape)
@@ -26,6 +26,9 @@ func (s *survey) validate(shape Shape) error {
 		}
 		if !ok {
 			return shape.refuse(name, "it is missing")
+		}
+		if spec.Kind == LowRank || spec.Kind == LowRanks {
+			want = ranks.narrow(name, spec, got, want)
 		}
 		if !slices.Equal(got, want) && !slices.Equal(squeezed(got), squeezed(want)) {
 			return shape.refuse(name, "its shape is %v, the rest of the model needs %v", got, want)
@@ -74,6 +77,32 @@ func checkHeads(s Shape) error {
 
 func (s Shape) refuse(tensor, format string, args ...any) error {
 	return &TensorError{Version: s.Version, Tensor: tensor, Problem: fmt.Sprintf(format, args...)}
+}
+
+// layerRanks are the ranks of single layers, by the beginning of the names of both
+// matrices of a branch: "blocks.1.att.w".
+type layerRanks map[string]int
+
+// narrow is what a low-rank matrix must be: want, with the rank of its layer where that
+// is smaller than the model's. The first matrix of a branch decides.
+func (r layerRanks) narrow(name string, spec TensorSpec, got, want []int) []int {
+	branch := name[:len(name)-1] // without the 1 or 2
+	out := slices.Clone(want)
+	for i, d := range spec.Dims {
+		each := 1
+		if d == DimMixRanks {
+			each = mixes
+		} else if d < DimRank || d == dimS {
+			continue
+		}
+		if _, ok := r[branch]; !ok && len(got) == len(want) && got[i] > 0 && got[i] < want[i] && got[i]%each == 0 {
+			r[branch] = got[i] / each
+		} else if !ok {
+			r[branch] = want[i] / each
+		}
+		out[i] = each * r[branch]
+	}
+	return out
 }
 
 // squeezed drops dimensions of 1: files differ in them.

@@ -100,7 +100,7 @@ func (s *State) Check(m *infer.Model) error {
 		return problem("it has %d layers of %d channels, not %d of %d", a.Layers, a.Embed, b.Layers, b.Embed)
 	case a.Heads != b.Heads || a.HeadSize != b.HeadSize:
 		return problem("it has %d heads of %d, not %d of %d", a.Heads, a.HeadSize, b.Heads, b.HeadSize)
-	case a.Version != b.Version && !(s.Kind == Tuned && a.SameState(b)):
+	case a.Version != b.Version && (s.Kind != Tuned || !a.SameState(b)):
 		return problem("it is %v, not %v", a.Version, b.Version)
 	case s.Model != "" && infer.Weights(s.Model) != m.Weights():
 		return problem("the weights are others")

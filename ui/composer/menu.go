@@ -116,7 +116,7 @@ func (c *Composer) DrawMenu(width int) []string {
 	for i, a := range m.entries[first:end] {
 		usage := kit.Pad(a.Usage(), widest)
 		if first+i == m.selected && !m.complete {
-			lines = append(lines, th.Selected.Render(kit.Pad(" "+usage+"  "+a.Help, width)))
+			lines = append(lines, kit.PointAt(th, " "+usage+"  "+a.Help, width))
 			continue
 		}
 		lines = append(lines, kit.Pad(" "+th.Key.Render(usage)+"  "+th.Muted.Render(kit.Fit(a.Help, max(0, width-widest-4))), width))

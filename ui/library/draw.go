@@ -27,8 +27,8 @@ func (s *list) lines() int {
 // scroll keeps the selected row, and a heading right above it, in sight.
 func (s *list) scroll() {
 	first, last := 0, 0
-	for i, r := range s.rows {
-		last = first + r.height()
+	for i := range s.rows {
+		last = first + s.rows[i].height()
 		if i == s.selected {
 			break
 		}
@@ -46,11 +46,10 @@ func (s *list) Draw(th theme.Theme, m keys.Map) kit.Box {
 	s.query.Scroll(1)
 	input, x, _ := s.query.Draw(1)
 	content := []string{th.Accent.Render(th.Glyphs.Cursor) + " " + input[0], ""}
-	all := s.listLines(th, inner)
-	seen := all[min(s.top, len(all)):min(len(all), s.top+s.lines())]
+	seen := s.listLines(th, inner)
 	content = append(content, seen...)
 	content = append(content, s.state(th, inner)...)
-	if below := len(all) - s.top - len(seen); below > 0 {
+	if below := s.tall - s.top - len(seen); below > 0 {
 		content = append(content, th.Muted.Render("  "+kit.FormatCount(below)+" more lines "+th.Glyphs.Down))
 	}
 	hints := hintRows(th, inner-2, s.hints(m)...)
@@ -124,7 +123,7 @@ func (s *list) state(th theme.Theme, inner int) []string {
 	case len(s.rows) > 0:
 		return nil
 	case !s.query.Empty():
-		return muted("Nothing matches." + s.elsewhere())
+		return muted("Nothing matches." + s.elsewhere)
 	case s.shows == archived:
 		return muted("Nothing is archived.")
 	case s.shows == inBin:
@@ -135,29 +134,22 @@ func (s *list) state(th theme.Theme, inner int) []string {
 	return muted("Nothing is stored yet: a conversation is kept from its first prompt on.")
 }
 
-// elsewhere says that the other lists have what was looked for.
-func (s *list) elsewhere() string {
-	for other := range listing(len(listingTitles)) {
-		if other == s.shows {
-			continue
-		}
-		there := list{Window: s.Window, shows: other, query: s.query, all: s.all, found: s.found}
-		there.fill(0)
-		if len(there.rows) > 0 {
-			return " There is something in: " + strings.ToLower(listingTitles[other]) + "."
-		}
-	}
-	return ""
-}
-
-// listLines are all lines of the list.
+// listLines are the lines of the list that are seen: a list of thousands costs no
+// more to draw than a short one.
 func (s *list) listLines(th theme.Theme, inner int) []string {
 	var lines []string
-	for i, r := range s.rows {
+	first, above := 0, 0
+	for first < len(s.rows) && above+s.rows[first].height() <= s.top {
+		above += s.rows[first].height()
+		first++
+	}
+	skip := s.top - above // of a row of two lines
+	for i := first; i < len(s.rows) && len(lines) < skip+s.lines(); i++ {
+		r := &s.rows[i]
 		style := lipgloss.NewStyle()
-		detail := th.Muted
+		detail, pointer := th.Muted, " "
 		if i == s.selected {
-			style, detail = th.Selected, th.Selected
+			style, detail, pointer = th.Chosen, th.Chosen, th.Glyphs.Cursor
 		}
 		switch {
 		case r.heading != "":
@@ -168,17 +160,17 @@ func (s *list) listLines(th theme.Theme, inner int) []string {
 			if s.shows == inBin {
 				when = r.c.Deleted
 			}
-			title := style.Render(s.mark(th, r.c)+kit.TitleOf(r.c)) + detail.Render(s.note(r.c))
+			title := style.Render(pointer+s.mark(th, r.c)+kit.TitleOf(r.c)) + detail.Render(s.note(r.c))
 			lines = append(lines, spreadIn(style, title, detail.Render(kit.FormatAge(s.now, when)), inner))
 		}
 		if r.found != nil {
 			when := kit.FormatAge(s.now, r.found.When)
 			width := max(8, inner-6-ansi.StringWidth(when))
-			text := style.Render("    ") + snippet(*r.found, th, style, width)
+			text := style.Render(pointer+"   ") + snippet(*r.found, th, style, width)
 			lines = append(lines, spreadIn(style, text, detail.Render(when), inner))
 		}
 	}
-	return lines
+	return lines[min(skip, len(lines)):min(len(lines), skip+s.lines())]
 }
 
 // mark says what is special about a conversation: it is open, or pinned.
@@ -187,7 +179,7 @@ func (s *list) mark(th theme.Theme, c turn.Conversation) string {
 	case s.open[c.ID]:
 		return "* "
 	case c.Pinned:
-		return th.Glyphs.Cursor + " "
+		return th.Glyphs.Up + " "
 	}
 	return "  "
 }

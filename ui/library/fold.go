@@ -17,25 +17,27 @@ type folded struct {
 // original names what a conversation is a copy of, or itself.
 func original(c turn.Conversation) turn.ID { return cmp.Or(c.CopyOf, c.ID) }
 
-// fold leaves out copies. What they are copies of stands for them, or the
-// first of them where that is not listed. Pinned ones are listed for themselves.
-func (f *folded) fold(here []turn.Conversation) []turn.Conversation {
+// fold leaves out copies of those that are here, which are places in all. What
+// they are copies of stands for them, or the first of them where that is not
+// listed. Pinned ones are listed for themselves.
+func (f *folded) fold(all []turn.Conversation, here []int) []int {
 	f.copies = map[turn.ID]int{}
 	stands := map[turn.ID]turn.ID{}
-	for _, c := range here {
-		if c.CopyOf == 0 {
+	for _, i := range here {
+		if c := &all[i]; c.CopyOf == 0 {
 			stands[c.ID] = c.ID
 		}
 	}
-	var shown []turn.Conversation
-	for _, c := range here {
+	var shown []int
+	for _, i := range here {
+		c := &all[i]
 		if c.CopyOf != 0 && !c.Pinned && stands[c.CopyOf] == 0 {
 			stands[c.CopyOf] = c.ID
 		}
 		if by := stands[c.CopyOf]; c.CopyOf == 0 || c.Pinned || by == c.ID {
-			shown = append(shown, c)
+			shown = append(shown, i)
 		} else if f.copies[by]++; f.unfolded[c.CopyOf] {
-			shown = append(shown, c)
+			shown = append(shown, i)
 		}
 	}
 	return shown

@@ -21,6 +21,7 @@ type list struct {
 	asked   int // change of query that the rows are for
 
 	all    []turn.Conversation // pinned first, then the youngest
+	titles []string            // of all, as they are shown
 	open   map[turn.ID]bool    // in tabs
 	read   bool                // they have come
 	failed string              // why they have not
@@ -34,7 +35,9 @@ type list struct {
 	folded
 	want          turn.ID // to be selected when the list comes; 0: what was
 	rows          []row
-	selected, top int // a row, and the first line that is seen
+	selected, top int    // a row, and the first line that is seen
+	tall          int    // lines of all rows
+	elsewhere     string // that the other lists have what was looked for, if this has nothing
 }
 
 // A listing is which conversations the list shows.
@@ -49,7 +52,7 @@ const (
 var listingTitles = [...]string{"Conversations", "Archive", "Bin"}
 
 // holds reports whether a conversation is listed there.
-func (s listing) holds(c turn.Conversation) bool {
+func (s listing) holds(c *turn.Conversation) bool {
 	switch {
 	case !c.Deleted.IsZero():
 		return s == inBin
@@ -188,6 +191,10 @@ func (s *list) search(h kit.Host, serial int) tea.Cmd {
 // setConversations takes over what is stored; the selection stays where it was.
 func (s *list) setConversations(all []turn.Conversation, open map[turn.ID]bool) {
 	s.all, s.open, s.read, s.failed = all, open, true, ""
+	s.titles = make([]string, len(all))
+	for i := range all {
+		s.titles[i] = kit.TitleOf(all[i])
+	}
 	s.refill()
 }
 
@@ -238,8 +245,8 @@ func (s *list) row() (row, bool) {
 
 func (s *list) count(in listing) int {
 	n := 0
-	for _, c := range s.all {
-		if in.holds(c) {
+	for i := range s.all {
+		if in.holds(&s.all[i]) {
 			n++
 		}
 	}
@@ -275,7 +282,8 @@ func (s *list) Click(_, y int) kit.Action {
 	if y < listHead || y >= listHead+s.lines() {
 		return nil
 	}
-	for i, r := range s.rows {
+	for i := range s.rows {
+		r := &s.rows[i]
 		if line -= r.height(); line < 0 {
 			if r.heading != "" {
 				return nil

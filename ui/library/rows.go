@@ -2,12 +2,12 @@ package library
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sahilm/fuzzy"
 
 	"rookery/chat/turn"
-	"rookery/ui/kit"
 )
 
 // A row is a heading, a conversation, or a turn of one that was found.
@@ -19,7 +19,7 @@ type row struct {
 }
 
 // height is in lines.
-func (r row) height() int {
+func (r *row) height() int {
 	if r.found != nil && r.titled {
 		return 2
 	}
@@ -36,17 +36,13 @@ func (r row) same(as row) bool {
 // fill makes the rows for the query and selects the conversation at or after
 // a row.
 func (s *list) fill(selected int) {
-	var here []turn.Conversation
-	for _, c := range s.all {
-		if s.shows.holds(c) {
-			here = append(here, c)
-		}
+	s.rows = s.find(s.shows, s.rows[:0])
+	s.tall, s.elsewhere = 0, ""
+	for i := range s.rows {
+		s.tall += s.rows[i].height()
 	}
-	s.rows = s.rows[:0]
-	if s.query.Empty() {
-		s.group(s.fold(here))
-	} else {
-		s.match(here)
+	if len(s.rows) == 0 && !s.query.Empty() {
+		s.elsewhere = s.findElsewhere()
 	}
 	s.selected, s.top = min(selected, len(s.rows)-1), 0
 	for s.selected >= 0 && s.selected < len(s.rows)-1 && s.rows[s.selected].heading != "" {
@@ -56,34 +52,63 @@ func (s *list) fill(selected int) {
 	s.scroll()
 }
 
+// findElsewhere says that the other lists have what was looked for.
+func (s *list) findElsewhere() string {
+	for other := range listing(len(listingTitles)) {
+		if other != s.shows && len(s.find(other, nil)) > 0 {
+			return " There is something in: " + strings.ToLower(listingTitles[other]) + "."
+		}
+	}
+	return ""
+}
+
+// find appends the rows of a listing for the query.
+func (s *list) find(shows listing, rows []row) []row {
+	var here []int // places in all
+	for i := range s.all {
+		if shows.holds(&s.all[i]) {
+			here = append(here, i)
+		}
+	}
+	if s.query.Empty() {
+		return s.group(shows, s.fold(s.all, here), rows)
+	}
+	return s.match(here, rows)
+}
+
 // group puts a heading before each stretch of time.
-func (s *list) group(here []turn.Conversation) {
+func (s *list) group(shows listing, here []int, rows []row) []row {
 	last := ""
-	for _, c := range here {
+	for _, i := range here {
+		c := &s.all[i]
 		heading := since(s.now, c.Updated)
 		switch {
-		case s.shows == inBin:
+		case shows == inBin:
 			heading = ""
 		case c.Pinned:
 			heading = "Pinned"
 		}
 		if heading != last {
-			s.rows = append(s.rows, row{heading: heading})
+			rows = append(rows, row{heading: heading})
 			last = heading
 		}
-		s.rows = append(s.rows, row{c: c})
+		rows = append(rows, row{c: *c})
 	}
+	return rows
 }
 
 // match has the titles that fit, best first, and below them what was found in
 // the messages, conversation by conversation.
-func (s *list) match(here []turn.Conversation) {
-	for _, m := range fuzzy.FindFrom(s.query.Value(), titles(here)) {
-		s.rows = append(s.rows, row{c: here[m.Index]})
+func (s *list) match(here []int, rows []row) []row {
+	for _, m := range fuzzy.FindFrom(s.query.Value(), titles{s.titles, here}) {
+		rows = append(rows, row{c: s.all[here[m.Index]]})
+	}
+	if len(s.found) == 0 {
+		return rows
 	}
 	at := make(map[turn.ID]int, len(here))
-	for i, c := range here {
-		at[c.ID] = i
+	for _, i := range here {
+		at[s.all[i].ID] = i
 	}
 	var order []turn.ID
 	turns := map[turn.ID][]*turn.SearchHit{}
@@ -98,20 +123,24 @@ func (s *list) match(here []turn.Conversation) {
 		turns[f.Conversation] = append(turns[f.Conversation], f)
 	}
 	if len(order) > 0 {
-		s.rows = append(s.rows, row{heading: "In the messages"})
+		rows = append(rows, row{heading: "In the messages"})
 	}
 	for _, id := range order {
 		for i, f := range turns[id] {
-			s.rows = append(s.rows, row{c: here[at[id]], found: f, titled: i == 0})
+			rows = append(rows, row{c: s.all[at[id]], found: f, titled: i == 0})
 		}
 	}
+	return rows
 }
 
-// titles are a source of the fuzzy search.
-type titles []turn.Conversation
+// titles are a source of the fuzzy search: some of all.
+type titles struct {
+	all  []string
+	here []int
+}
 
-func (t titles) String(i int) string { return kit.TitleOf(t[i]) }
-func (t titles) Len() int            { return len(t) }
+func (t titles) String(i int) string { return t.all[t.here[i]] }
+func (t titles) Len() int            { return len(t.here) }
 
 // since names the stretch of time in which something was.
 func since(now, then time.Time) string {

@@ -48,7 +48,7 @@ func (c *linearCase) want(head int) (y [][]float64, s []float64) {
 		var mean, sq float64
 		for i := range n {
 			for j := range n {
-				w := 0.0
+				var w float64
 				if c.Decay != nil {
 					w = float64(c.Decay[lo+j])
 				} else {
