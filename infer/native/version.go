@@ -32,6 +32,12 @@ func shapeOf(s rwkv.Shape) shape {
 	return out
 }
 
+// Runs says whether the library runs a version.
+func Runs(v rwkv.Version) bool {
+	_, ok := versions[v]
+	return ok
+}
+
 // checkVersion says that a GPU does not run a model's version, or nil.
 func checkVersion(s rwkv.Shape) error {
 	return s.CheckRunnable("a GPU", slices.Sorted(maps.Keys(versions)))
