@@ -52,7 +52,7 @@ void project_v6_adapted(const Pass &p, int layer);
 void mix_inputs(const Pass &p, int layer); // mixed
 void project_v6(const Pass &p, int layer);
 
-// ---- kernels that stages share (layer/shift.cu) ----------------------------
+// ---- kernels that stages share (layer/shift.cu, layer/elementwise.cu) ---------
 
 // mixed = the inputs of the attention, from LN1 and the shift: six, or RWKV-5's four or three.
 void shift_attention(const Pass &p, int layer);
