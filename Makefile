@@ -6,7 +6,7 @@ GOLANGCI_VERSION := v2.15.0
 # TAGS=nogpu makes a fully static program without support for GPUs.
 TAGS    ?=
 
-.PHONY: build cuda run versions test test-race test-cuda sanitize-cuda validate-cuda e2e torture hostile bench-tiers lint fuzz bench generate notices clean
+.PHONY: build cuda run versions test test-race test-cuda sanitize-cuda validate-cuda e2e torture hostile bench-tiers lint fuzz bench generate notices formats screenshots clean
 
 build: bin/rookery
 
@@ -88,6 +88,10 @@ bench-tiers:
 styles:
 	ROOKERY_STYLES=full $(GO) test -count=1 -timeout 60m -v -run TestWeightsMoveTheStyle ./infer/demo
 
+# Draws the pictures of the README from the running program. It needs tmux and python3.
+screenshots: build
+	scripts/screenshots bin/rookery
+
 lint:
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION) run ./...
 
@@ -104,6 +108,10 @@ bench: build
 # Generates the assembly from its sources.
 generate:
 	$(GO) generate ./...
+
+# Prints the table of versions and formats in docs/formats.md.
+formats:
+	$(GO) test ./infer/cpu -run 'TestFormats$$' -v
 
 notices:
 	scripts/notices > THIRD_PARTY_NOTICES

@@ -44,7 +44,7 @@ extern "C" {
 
 /* The version of this interface. A library is used only if rk_abi_version
  * returns the number the caller was built with. */
-#define RK_ABI_VERSION 6
+#define RK_ABI_VERSION 7
 
 /* Status codes. */
 #define RK_OK 0
@@ -100,15 +100,25 @@ RK_API int32_t rk_device_peaks(int32_t index, rk_peaks *peaks);
 
 /* ---- engines ------------------------------------------------------------ */
 
+/* Versions of RWKV, by their ids (x070). */
+#define RK_V4 40
+#define RK_V50 50
+#define RK_V51 51
+#define RK_V52 52
+#define RK_V6 60
+#define RK_V7 70
+
 typedef struct rk_shape {
+    int32_t version;   /* RK_V* */
     int32_t layers;    /* L */
     int32_t embed;     /* C */
     int32_t heads;     /* H */
-    int32_t head_size; /* N: 64 fast; 8, 16 and 32 slower */
+    int32_t head_size; /* N: 64 fast; 8, 16, 32 and 128 slower; RWKV-4: 1 */
     int32_t ffn;       /* F */
     int32_t vocab;     /* V */
-    int32_t rank_w, rank_a, rank_v, rank_g; /* of the low-rank branches */
-} rk_shape; /* 40 bytes; C and F are multiples of 8 */
+    int32_t ranks[4];  /* of the low-rank branches: RWKV-7 w, a, v, g; RWKV-6 those of each mix and of
+                          the decay; the others have none; the rest is 0 */
+} rk_shape; /* 44 bytes; C and F are multiples of 8 */
 
 typedef struct rk_options {
     int32_t device;      /* index, from 0 */
@@ -251,14 +261,16 @@ RK_API int32_t rk_read_logits(rk_engine *e, int32_t row, float *dst);
 #define RK_ADAPTERS_MAX 64 /* at a time; ids are 1 to this */
 #define RK_RANK_MAX 1024
 
-/* Which product of a layer is changed. */
+/* Which product of a layer is changed. RWKV-7 has no gate and no FFN receptance of this form. */
 #define RK_RECEPTANCE 0
 #define RK_KEY 1
 #define RK_VALUE 2
 #define RK_OUTPUT 3
 #define RK_FFN_KEY 4
 #define RK_FFN_VALUE 5
-#define RK_HEAD 6 /* of no layer: layer is 0 */
+#define RK_GATE 6
+#define RK_FFN_RECEPTANCE 7
+#define RK_HEAD 8 /* of no layer: layer is 0 */
 
 /* Makes an adapter that changes nothing yet. RK_ERR_MEMORY if RK_ADAPTERS_MAX are loaded. */
 RK_API int32_t rk_new_adapter(rk_engine *e, int32_t *id);
@@ -286,6 +298,9 @@ RK_API int32_t rk_adapter_bytes(rk_engine *e, int32_t id, int64_t *bytes);
 
 /* The canonical state of a slot, fp32, L*(2*C + H*N*N) values: for each layer
  * the att shift [C], the ffn shift [C] and S [H][N value rows][N key columns].
+ * RWKV-4 has L*(2*C + 3*C): instead of S the sums of values [C] and of their weights [C],
+ * both divided by e^exponent, and the exponents [C]; while a channel's weights are 0,
+ * nothing was read and its exponent counts as -1e30. They are always fp32.
  * Reading and writing are exact (with RK_F16 states, writing is exact for values that
  * were read). These calls are ordered before later steps. They run on a stream of
  * their own: a step without the slot does not wait for them.

@@ -162,15 +162,15 @@ func (c *Client) onHuggingFace(ctx context.Context, repo, revision, file string)
 		}
 		return http.ErrUseLastResponse
 	}
-	a, err := c.head(ctx, &direct, address)
+	header, length, err := c.head(ctx, &direct, address)
 	if err != nil {
 		return Item{}, err
 	}
-	item := Item{Name: path.Base(file), URLs: []string{address}, Size: a.ContentLength, etag: a.Header.Get("Etag")}
-	if n, err := strconv.ParseInt(a.Header.Get("X-Linked-Size"), 10, 64); err == nil {
+	item := Item{Name: path.Base(file), URLs: []string{address}, Size: length, etag: header.Get("Etag")}
+	if n, err := strconv.ParseInt(header.Get("X-Linked-Size"), 10, 64); err == nil {
 		item.Size = n
 	}
-	if tag := strings.Trim(a.Header.Get("X-Linked-Etag"), `W/"`); isSum(tag) {
+	if tag := strings.Trim(header.Get("X-Linked-Etag"), `W/"`); isSum(tag) {
 		item.SHA256 = tag
 	}
 	return item, nil
@@ -221,23 +221,24 @@ func (c *Client) onModelScope(ctx context.Context, repo, revision, file string) 
 
 // anywhere asks a server for size and tag of a file.
 func (c *Client) anywhere(ctx context.Context, u *url.URL) (Item, error) {
-	a, err := c.head(ctx, c.http, u.String())
+	header, length, err := c.head(ctx, c.http, u.String())
 	if err != nil {
 		return Item{}, err
 	}
-	return Item{Name: path.Base(u.Path), URLs: []string{u.String()}, Size: a.ContentLength, etag: a.Header.Get("Etag")}, nil
+	return Item{Name: path.Base(u.Path), URLs: []string{u.String()}, Size: length, etag: header.Get("Etag")}, nil
 }
 
-func (c *Client) head(ctx context.Context, h *http.Client, address string) (*http.Response, error) {
+// head asks for the headers of a file and says how long it is.
+func (c *Client) head(ctx context.Context, h *http.Client, address string) (http.Header, int64, error) {
 	q, err := c.request(ctx, http.MethodHead, address)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	a, err := h.Do(q)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return a, errors.Join(statusError(a), a.Body.Close())
+	return a.Header, a.ContentLength, errors.Join(statusError(a), a.Body.Close())
 }
 
 // request makes one. The token goes to Hugging Face alone.

@@ -23,7 +23,7 @@ type Store struct {
 	// Free says how many bytes the disk of a folder has left; 0: not known.
 	Free func(dir string) uint64
 
-	part int64 // bytes of a part; 0: partSize
+	part int64 // bytes of a part; 0: as partSize says
 }
 
 const (
@@ -69,7 +69,7 @@ func (s *Store) Pull(ctx context.Context, c *Client, item Item, progress func(do
 // fetch transfers a file in parts, or as a whole from a server that sends no parts.
 func (s *Store) fetch(ctx context.Context, c *Client, item Item, file *os.File, progress func(done, total int64)) (string, error) {
 	workers := cmp.Or(s.Workers, 4)
-	for _, part := range []int64{cmp.Or(s.part, partSize), item.Size} {
+	for _, part := range []int64{cmp.Or(s.part, partSize(item.Size)), item.Size} {
 		t := newTransfer(c, item, file, part, progress)
 		t.resume()
 		if err := s.checkFree(t); err != nil {

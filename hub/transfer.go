@@ -21,8 +21,15 @@ import (
 	"rookery/untrusted"
 )
 
-// partSize is how many bytes are asked for at a time.
-const partSize = 32 << 20
+// partSize is how many bytes of a file are asked for at a time: a sixteenth, of at
+// least 1 MiB and at most 32.
+func partSize(size int64) int64 {
+	const unit = 1 << 20
+	return min(max((size/16+unit-1)/unit, 1), 32) * unit
+}
+
+// saveEvery is how much of the time before a crash may have to be repeated.
+const saveEvery = 2 * time.Second
 
 // tries is how often a part is asked for without a byte coming.
 const tries = 8
@@ -289,7 +296,7 @@ func (t *transfer) checkAnswer(a *http.Response, i int, start int64) error {
 
 // copyBody writes what comes to its place.
 func (t *transfer) copyBody(body io.Reader, i int, watch *time.Timer) (got int64, err error) {
-	buf := make([]byte, 256<<10)
+	buf, saved := make([]byte, 256<<10), time.Now()
 	for left := t.partLen(i) - t.have.Have[i]; left > 0; {
 		n, err := body.Read(buf[:min(int64(len(buf)), left)])
 		if n > 0 {
@@ -299,6 +306,12 @@ func (t *transfer) copyBody(body io.Reader, i int, watch *time.Timer) (got int64
 			}
 			got, left = got+int64(n), left-int64(n)
 			t.came(i, int64(n))
+			if time.Since(saved) > saveEvery {
+				if err := t.save(); err != nil {
+					return got, err
+				}
+				saved = time.Now()
+			}
 		}
 		if err != nil && left > 0 {
 			if err == io.EOF {

@@ -6,15 +6,16 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 )
 
-// applicationID marks our databases ("Rkry" in ASCII), so that another
+// applicationID marks our databases ("Rkr2" in ASCII), so that another
 // program's file is never taken for one of ours.
-const applicationID = 0x526b7279
+const applicationID = 0x526b7232
 
-// firstID marked the databases of programs from before the first release. Their
-// schemas count for themselves, and nothing reads them any more.
-const firstID = 0x526f6f6b
+// earlierIDs marked the databases of programs from before the first release.
+// Their schemas count for themselves, and nothing reads them any more.
+var earlierIDs = []int{0x526f6f6b, 0x526b7279}
 
 //go:embed migrations/*.sql
 var migrationFiles embed.FS
@@ -69,7 +70,7 @@ func identify(ctx context.Context, db *sql.DB, path string) (int, error) {
 	if err := row.Scan(&app, &version, &tables); err != nil {
 		return 0, explain("opening "+path, err)
 	}
-	if app == firstID {
+	if slices.Contains(earlierIDs, app) {
 		return 0, fmt.Errorf("%s is of an earlier rookery: write a bundle with that one (`rookery sessions export -o all.rookery all`), move the database away, and read the bundle with this one (`rookery sessions import all.rookery`); nothing was changed", path)
 	}
 	if app != applicationID && (tables > 0 || version != 0) || version < 0 {

@@ -132,8 +132,7 @@ func (m *Model) send(string) tea.Cmd {
 	if prompt == "" {
 		return nil
 	}
-	edited, editing := c.Edited()
-	if edited.Answer {
+	if edited, _ := c.Edited(); edited.Answer {
 		return m.sendAnswer(prompt, false)
 	}
 	name, arg, text, isCommand := composer.ParseCommand(prompt)
@@ -146,8 +145,16 @@ func (m *Model) send(string) tea.Cmd {
 	if t.opening() {
 		return m.fail(errOpening)
 	}
+	if reading := m.sendWithFiles(t); reading != nil {
+		return reading
+	}
+	return m.sendText(t, text, text)
+}
+
+// sendText sends the prompt of a tab; written is what the history keeps of it.
+func (m *Model) sendText(t *tab, text, written string) tea.Cmd {
 	var err error
-	switch {
+	switch edited, editing := t.composer.Edited(); {
 	case edited.Turn != 0:
 		err = t.d.EditTurn(edited.Turn, text)
 	case editing:
@@ -158,10 +165,10 @@ func (m *Model) send(string) tea.Cmd {
 	if err != nil {
 		return m.fail(err)
 	}
-	c.Clear()
+	t.composer.Clear()
 	m.edited()
 	m.notice = notice{}
-	m.history.Add(text)
+	m.history.Add(written)
 	t.transcript.ScrollToEnd()
 	m.saveLayout()
 	return tea.Batch(m.look(), m.tick())

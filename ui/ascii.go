@@ -26,6 +26,6 @@ func (m *Model) setASCII(on bool) {
 // plainer replaces the signs of the interface, each of one cell, that no theme
 // gives another form.
 var plainer = strings.NewReplacer(
-	"·", "-", "…", "~", "✗", "x", "●", "*", "‹", "<", "›", ">", "▌", "|", "▸", ">", "▾", "v",
+	"·", "-", "…", "~", "✗", "x", "●", "*", "‹", "<", "›", ">", "▌", "|", "▎", "|", "▸", ">", "▾", "v",
 	"↑", "^", "↓", "v", "←", "<", "→", ">", "“", `"`, "”", `"`, "‘", "'", "’", "'", "–", "-", "—", "-",
 )

@@ -152,7 +152,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	}
 	look := m.lookPanel()
 	m.arrange()
-	return m, tea.Batch(cmd, look, m.noteDraft(), m.tab().transcript.Render())
+	return m, tea.Batch(cmd, look, m.noteDraft(), m.tab().composer.Attend(m), m.tab().transcript.Render())
 }
 
 // tab is the active one. There is always one.

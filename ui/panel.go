@@ -13,14 +13,15 @@ import (
 
 // The width that a panel takes beside the messages, its edge included.
 const (
-	panelNarrow = 44
+	panelNarrow = 36
 	panelWide   = 60
+	leastBeside = 90 // cells of a screen from which on both fit
 )
 
 // panelWidth is how wide a panel is on a screen, and whether it fits beside
 // the messages.
 func panelWidth(screen int) (width int, beside bool) {
-	return min(max(screen/3, panelNarrow), panelWide), screen >= 2*panelNarrow+20
+	return min(max(2*screen/5, panelNarrow), panelWide), screen >= leastBeside
 }
 
 // A sidePanel is the place for one panel: beside the messages on a wide

@@ -23,7 +23,7 @@ type spot struct{ from, to, tab int }
 // titleWidths are tried one after the other until all labels fit. The last
 // leaves a title to the active tab alone: what the others do matters more than
 // what they are called.
-var titleWidths = []int{24, 18, 12, 6, 0}
+var titleWidths = []int{40, 30, 24, 18, 12, 6, 0}
 
 // activeTitle is the least width of the active tab's title.
 const activeTitle = 6

@@ -17,6 +17,8 @@
 //	f, err := untrusted.Open(ctx, path, untrusted.Unbounded)
 //	defer f.Close()
 //
+// List reads the names in a directory, a bounded number of them.
+//
 // A reader in infer/checkpoint needs neither: it is given an image that was opened here,
 // with its length. Errors name the path and are one line.
 package untrusted

@@ -44,6 +44,29 @@ func Read(ctx context.Context, path string, most int64) ([]byte, error) {
 	}, func([]byte) {})
 }
 
+// List reads the names in a directory, in no order and `most` of them at most.
+func List(ctx context.Context, path string, most int) ([]fs.DirEntry, error) {
+	return await(ctx, func() (_ []fs.DirEntry, err error) {
+		info, err := os.Stat(path) // opening a pipe would wait
+		if err != nil {
+			return nil, err
+		}
+		if !info.IsDir() {
+			return nil, fmt.Errorf("%s is no directory", path)
+		}
+		f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		entries, err := f.ReadDir(most)
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return entries, err
+	}, func([]fs.DirEntry) {})
+}
+
 // await is the result of work, or the context's error if that comes first; drop gets
 // what comes too late.
 func await[T any](ctx context.Context, work func() (T, error), drop func(T)) (T, error) {

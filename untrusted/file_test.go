@@ -137,3 +137,23 @@ func FuzzBounds(f *testing.F) {
 		}
 	})
 }
+
+func TestListIsBounded(t *testing.T) {
+	dir := filepath.Dir(write(t, ""))
+	for i := range 10 {
+		if err := os.Mkdir(filepath.Join(dir, string(rune('a'+i))), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for most, want := range map[int]int{5: 5, 11: 11, 100: 11} {
+		if got, err := untrusted.List(t.Context(), dir, most); err != nil || len(got) != want {
+			t.Errorf("at most %d: %d entries, %v", most, len(got), err)
+		}
+	}
+	if got, err := untrusted.List(t.Context(), filepath.Join(dir, "a"), 5); err != nil || len(got) != 0 {
+		t.Errorf("an empty directory: %v, %v", got, err)
+	}
+	if _, err := untrusted.List(t.Context(), filepath.Join(dir, "file"), 5); err == nil {
+		t.Error("a file was listed")
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"rookery/chat/prompt"
@@ -59,6 +60,38 @@ func (l *Library) Bake(ctx context.Context, e Engine, r Recipe, progress func(in
 		Name: name, Kind: statefile.Baked, Source: r.Source, Model: snap.Model, ModelName: t.ModelName,
 		Shape: statefile.ShapeOf(e.Model()), Tokens: tokens, Created: time.Now(), Snapshot: snap,
 	})
+}
+
+// BakeOnce is Bake, unless a state that fits the engine's model has read the same text
+// already: that one is found again. hash names the text. found says that nothing was read.
+func (l *Library) BakeOnce(ctx context.Context, e Engine, r Recipe, hash string, progress func(infer.Progress)) (s turn.State, found bool, err error) {
+	if s, found, err = l.FindBaked(ctx, e.Model(), hash); found || err != nil {
+		return s, found, err
+	}
+	if _, err = l.CheckName(ctx, r.Name); errors.Is(err, turn.ErrNameTaken) {
+		r.Name += " " + e.Model().Name // by a state of another model
+	}
+	r.Source += hashMark + hash
+	s, err = l.Bake(ctx, e, r, progress)
+	return s, false, err
+}
+
+// hashMark stands before the hash of a text in the source of the state that has read it.
+const hashMark = " · sha256 "
+
+// FindBaked finds the state that has read the text of a hash with a model.
+func (l *Library) FindBaked(ctx context.Context, m *infer.Model, hash string) (s turn.State, found bool, err error) {
+	list, err := l.List(ctx)
+	if err != nil {
+		return s, false, err
+	}
+	i := slices.IndexFunc(list, func(s turn.State) bool {
+		return s.Kind == statefile.Baked && strings.HasSuffix(s.Source, hashMark+hash) && s.Check(m) == nil
+	})
+	if i < 0 {
+		return s, false, nil
+	}
+	return list[i], true, nil
 }
 
 // ReadState reads the tokens of a request, draws nothing, and returns the state

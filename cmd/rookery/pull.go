@@ -274,7 +274,7 @@ func sumFile(ctx context.Context, path string, progress func(done, total int64))
 		progress(done, f.Size())
 	}
 	size = f.Size()
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return hex.EncodeToString(h.Sum(nil)), size, errors.Join(err, f.Close())

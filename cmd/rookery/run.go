@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rookery/chat"
+	"rookery/chat/attach"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/config"
@@ -37,8 +38,9 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run [prompt]",
 		Short: "Answer one prompt, for pipes",
 		Long: "Print the answer to one prompt. The prompt comes from the arguments, from standard input, or from both: the\n" +
-			"arguments first, then a blank line, then the input.",
-		Example: "rookery run 'Tell me a story about a brave cat.'\ngit diff | rookery run 'Summarise this:' -m model.pth\nrookery run --raw 'Once upon a time' --seed 7 -n 100",
+			"arguments first, then a blank line, then the input. An argument may name files and folders as @path: their text is\n" +
+			"added behind the arguments.",
+		Example: "rookery run 'Tell me a story about a brave cat.'\nrookery run 'Sum up @notes.md'\ngit diff | rookery run 'Summarise this:' -m model.pth\nrookery run --raw 'Once upon a time' --seed 7 -n 100",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.answerPrompt(cmd, args, o)
 		},
@@ -61,7 +63,7 @@ func (a *app) answerPrompt(cmd *cobra.Command, args []string, o runOptions) erro
 	if err != nil {
 		return err
 	}
-	prompt, err := readPrompt(cmd.InOrStdin(), args)
+	prompt, err := readPrompt(cmd.Context(), cmd.InOrStdin(), args)
 	if err != nil {
 		return err
 	}
@@ -83,9 +85,14 @@ func (a *app) answerPrompt(cmd *cobra.Command, args []string, o runOptions) erro
 	return errors.Join(nameNaN(err, e.Model().Path), e.Close())
 }
 
-// readPrompt joins the arguments and standard input; it does not read from a terminal.
-func readPrompt(in io.Reader, args []string) (string, error) {
-	prompt := strings.Join(args, " ")
+// readPrompt joins the arguments, the files that they name and standard input; it does
+// not read from a terminal.
+func readPrompt(ctx context.Context, in io.Reader, args []string) (string, error) {
+	named, err := attach.Read(ctx, strings.Join(args, " "))
+	if err != nil {
+		return "", exitWith(exitUsage, err)
+	}
+	prompt := named.String()
 	if !isTerminal(in) {
 		data, err := io.ReadAll(io.LimitReader(in, maxPrompt+1))
 		if err != nil {

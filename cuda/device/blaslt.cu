@@ -2,6 +2,8 @@
 // out x tokens by columns; all layouts in this file are described that way.
 #include "device/blaslt.h"
 
+#include "engine/version.h"
+
 #include <cublasLt.h>
 #include <dlfcn.h>
 
@@ -88,14 +90,6 @@ struct BlasLibrary {
     }
 };
 
-// Sizes and places of a product.
-struct Products::Spec {
-    int64_t out, in, batch;
-    int64_t weights_stride, x_stride, y_stride; // elements from one of the batch to the next
-    bool transposed;                            // weights are [in][out]
-    bool adds, writes_float;
-};
-
 // An algorithm that the library proposes.
 struct Products::Candidate : cublasLtMatmulHeuristicResult_t {};
 
@@ -116,8 +110,8 @@ struct Products::Plan {
     }
 };
 
-Products::Products(const Shape &shape, int64_t token_room, int64_t logits_stride, Arena &arena, int64_t *scratch)
-    : shape_(shape), token_room_(token_room), logits_stride_(logits_stride), library_(new BlasLibrary) {
+Products::Products(const Shape &shape, const ProductSpecs &specs, int64_t logits_stride, Arena &arena, int64_t *scratch)
+    : shape_(shape), specs_(specs), logits_stride_(logits_stride), library_(new BlasLibrary) {
     workspace_ = arena.device<uint8_t>(kWorkspace, scratch, "the matrix workspace");
 }
 
@@ -132,27 +126,12 @@ int Products::padded(int tokens) {
     return (int)round_up(tokens, 256);
 }
 
-Products::Spec Products::spec(Product product) const {
-    const int64_t c = shape_.embed, f = shape_.ffn, p = shape_.rank, pg = shape_.rank_gp, room = token_room_;
-    switch (product) {
-    case Product::Rkv: return {c, c, 3, c * c, room * c, room * c, false, false, false};
-    case Product::Down: return {p, c, 3, p * c, room * c, room * p, false, false, false};
-    case Product::DownG: return {pg, c, 1, 0, 0, 0, false, false, false};
-    case Product::Up: return {c, p, 3, c * p, room * p, room * c, false, false, false};
-    case Product::UpG: return {c, pg, 1, 0, 0, 0, false, false, false};
-    case Product::Output: return {c, c, 1, 0, 0, 0, false, true, true};
-    case Product::Key: return {f, c, 1, 0, 0, 0, false, false, false};
-    case Product::Value: return {c, f, 1, 0, 0, 0, true, true, true};
-    case Product::Head: return {shape_.vocab, c, 1, 0, 0, 0, false, false, true};
-    }
-    fail(RK_ERR_ARGUMENT, "no such product");
-}
-
 Products::Plan &Products::plan(Product product, int tokens) {
     auto &slot = plans_[{(int)product, tokens}];
     if (slot) return *slot;
     const BlasLibrary &lib = *library_;
-    const Spec s = spec(product);
+    const ProductSpec &s = specs_[(int)product];
+    if (s.out == 0) fail(RK_ERR_ARGUMENT, "no such product");
     const cudaDataType_t element = shape_.bf16 ? CUDA_R_16BF : CUDA_R_16F;
     const cudaDataType_t result = s.writes_float ? CUDA_R_32F : element;
     auto made = std::make_unique<Plan>(lib);
@@ -215,7 +194,8 @@ void Products::multiply(Product product, const void *weights, const void *x, voi
 }
 
 void Products::prepare(int tokens, int outputs) {
-    for (int p = 0; p < kProducts; p++) plan((Product)p, (Product)p == Product::Head ? outputs : tokens);
+    for (int p = 0; p < kProducts; p++)
+        if (specs_[p].out > 0) plan((Product)p, (Product)p == Product::Head ? outputs : tokens);
 }
 
 void Products::run(const Plan &p, const void *weights, const void *x, void *y, gpuStream stream) {
@@ -281,8 +261,8 @@ void Products::tune(const std::vector<int> &tokens, const std::map<Product, Oper
 // The first line of a file of tuned algorithms: what they are valid for.
 std::string Products::identity(const std::string &device) const {
     char text[256];
-    snprintf(text, sizeof text, "rookery tuning 1, %s, cublasLt %zu, %s, C %d F %d V %d P %d G %d", device.c_str(), library_->version(),
-             shape_.bf16 ? "bf16" : "fp16", shape_.embed, shape_.ffn, shape_.vocab, shape_.rank, shape_.rank_gp);
+    snprintf(text, sizeof text, "rookery tuning 2, %s, cublasLt %zu, RWKV %d, %s, C %d F %d V %d P %d G %d", device.c_str(), library_->version(),
+             shape_.version->number, shape_.bf16 ? "bf16" : "fp16", shape_.embed, shape_.ffn, shape_.vocab, shape_.rank, shape_.rank_wide);
     return text;
 }
 

@@ -7,6 +7,7 @@
 // and not an error of the loader.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,23 +16,31 @@
 #include "device/handles.h"
 #include "engine/model.h"
 
-// The products of a step.
-enum class Product { Rkv, Down, DownG, Up, UpG, Output, Key, Value, Head };
-constexpr int kProducts = 9;
+// The products of a step. A version has some of them.
+enum class Product { Rkv, Down, DownWide, Up, UpWide, Output, Key, Receptance, Value, Head };
+constexpr int kProducts = 10;
+
+// Sizes and places of a product.
+struct ProductSpec {
+    int64_t out = 0, in = 0, batch = 1;                     // out is 0: there is no such product
+    int64_t weights_stride = 0, x_stride = 0, y_stride = 0; // elements from one of the batch to the next
+    bool transposed = false;                                // weights are [in][out]
+    bool adds = false, writes_float = false;                // to y, which is fp32; otherwise Y is E
+};
+
+using ProductSpecs = std::array<ProductSpec, kProducts>;
 
 struct BlasLibrary; // the opened library
 
 class Products {
   public:
-    // token_room is how many rows of X and Y each buffer has; logits_stride how
-    // many values lie between two rows of the head's Y.
-    Products(const Shape &shape, int64_t token_room, int64_t logits_stride, Arena &arena, int64_t *scratch);
+    // logits_stride is how many values lie between two rows of the head's Y.
+    Products(const Shape &shape, const ProductSpecs &specs, int64_t logits_stride, Arena &arena, int64_t *scratch);
     Products(const Products &) = delete;
     Products &operator=(const Products &) = delete;
     ~Products();
 
-    // Multiplies, for a number of tokens that padded has returned. Output and
-    // Value add to y, which is fp32; Head writes fp32; all others write E.
+    // Multiplies, for a number of tokens that padded has returned.
     void multiply(Product product, const void *weights, const void *x, void *y, int tokens, gpuStream stream);
 
     // Plans all products for a number of tokens, and the head for a number of outputs, so
@@ -59,11 +68,8 @@ class Products {
 
   private:
     struct Plan;
-    struct Spec;
-
     struct Candidate;
 
-    Spec spec(Product product) const;
     Plan &plan(Product product, int tokens);
     std::vector<Candidate> candidates(const Plan &plan, int most) const;
     void run(const Plan &plan, const void *weights, const void *x, void *y, gpuStream stream);
@@ -71,7 +77,8 @@ class Products {
     std::string identity(const std::string &device) const;
 
     const Shape shape_;
-    const int64_t token_room_, logits_stride_;
+    const ProductSpecs specs_;
+    const int64_t logits_stride_;
     std::unique_ptr<BlasLibrary> library_;
     std::map<std::pair<int, int>, std::unique_ptr<Plan>> plans_; // by product and tokens
     std::map<std::pair<int, int>, std::vector<uint64_t>> found_; // tuned algorithms, by product and tokens

@@ -2,7 +2,7 @@
 // transfer from pinned host memory.
 #include "device/peaks.h"
 
-#include "device/blaslt.h"
+#include "engine/version.h"
 
 namespace {
 
@@ -58,12 +58,12 @@ double upload_rate(const Stream &stream) {
 
 double matrix_rate(const Stream &stream) {
     const char *what = "measuring a matrix product";
-    const Shape shape({1, kSide, kSide / 64, 64, kSide, 64, 32, 32, 32, 32}, RK_F16);
+    const Shape shape({RK_V7, 1, kSide, kSide / 64, 64, kSide, 64, {32, 32, 32, 32}}, RK_F16);
     Arena arena;
     int64_t bytes = 0;
     const int64_t n = (int64_t)kSide * kSide;
     half *w = arena.device<half>(n, &bytes, what), *x = arena.device<half>(n, &bytes, what), *y = arena.device<half>(n, &bytes, what);
-    Products products(shape, kSide, 64, arena, &bytes);
+    Products products(shape, product_specs(shape, kSide), 64, arena, &bytes);
     check(gpuDeviceSynchronize(), what);
     fill<<<(unsigned)ceil_div(n, 256), 256, 0, stream>>>(w, n, 1);
     fill<<<(unsigned)ceil_div(n, 256), 256, 0, stream>>>(x, n, 77);

@@ -6,7 +6,7 @@
 #include "device/peaks.h"
 #include "engine/engine.h"
 
-static_assert(sizeof(rk_device) == 104 && sizeof(rk_shape) == 40 && sizeof(rk_options) == 40, "layout of rookery.h");
+static_assert(sizeof(rk_device) == 104 && sizeof(rk_shape) == 44 && sizeof(rk_options) == 40, "layout of rookery.h");
 static_assert(sizeof(rk_row) == 88 && sizeof(rk_result) == 20 && sizeof(rk_candidate) == 12, "layout of rookery.h");
 static_assert(sizeof(rk_peaks) == 24, "layout of rookery.h");
 static_assert(sizeof(rk_count) == 12 && sizeof(rk_memory) == 32 && sizeof(rk_timing) == 56, "layout of rookery.h");

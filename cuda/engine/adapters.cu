@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "engine/version.h"
 #include "layer/element.h"
 
 namespace {
@@ -92,8 +93,8 @@ void Adapters::check(const HostDelta &d, int64_t out, int64_t in, int target) co
     if (d.rank < 1 || d.rank > RK_RANK_MAX) fail(RK_ERR_TENSOR, "an adapter of rank %d: 1 to %d can be run", d.rank, RK_RANK_MAX);
     if (d.gain && d.blocks) fail(RK_ERR_ARGUMENT, "gain and blocks of one change");
     if (d.blocks && (d.size < 1 || in % d.size != 0)) fail(RK_ERR_TENSOR, "an adapter's blocks of %d for %lld inputs", d.size, (long long)in);
-    if ((d.gain || d.blocks) && target == RK_FFN_VALUE && in > 6 * (int64_t)shape_.embed)
-        fail(RK_ERR_TENSOR, "an adapter changes the inputs of a channel mix of %lld, and there is room for %d", (long long)in, 6 * shape_.embed);
+    if ((d.gain || d.blocks) && target == RK_FFN_VALUE && in > shape_.version->parts.mixed * (int64_t)shape_.embed)
+        fail(RK_ERR_TENSOR, "an adapter changes the inputs of a channel mix of %lld, and there is room for %d", (long long)in, shape_.version->parts.mixed * shape_.embed);
     check_values(d.down, d.rank * in, shape_.bf16, "first half");
     check_values(d.up, d.rank * out, shape_.bf16, "second half");
     check_values(d.gain, in, true, "gain");
@@ -102,8 +103,8 @@ void Adapters::check(const HostDelta &d, int64_t out, int64_t in, int target) co
 
 void Adapters::set(int id, int layer, int target, const HostDelta &d) {
     if (!has(id)) fail(RK_ERR_ARGUMENT, "adapter %d is not loaded", id);
-    if (target < 0 || target > RK_HEAD || layer < 0 || layer >= (target == RK_HEAD ? 1 : shape_.layers))
-        fail(RK_ERR_ARGUMENT, "product %d of layer %d: there is none", target, layer);
+    if (target < 0 || target > RK_HEAD || layer < 0 || layer >= (target == RK_HEAD ? 1 : shape_.layers) || !(shape_.version->targets >> target & 1))
+        fail(RK_ERR_ARGUMENT, "product %d of layer %d: there is none that an adapter of %s can change", target, layer, shape_.version->name);
     const int64_t c = shape_.embed;
     const int64_t in = target == RK_FFN_VALUE ? shape_.ffn : c;
     const int64_t out = target == RK_FFN_KEY ? shape_.ffn : target == RK_HEAD ? shape_.vocab : c;

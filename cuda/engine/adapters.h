@@ -8,7 +8,7 @@
 #include "device/handles.h"
 #include "engine/model.h"
 
-constexpr int kAdapterTargets = 6; // of a layer; the head is one more
+constexpr int kAdapterTargets = RK_HEAD; // of a layer; the head is one more
 
 // Tokens of one row that one block computes together.
 constexpr int kAdapterTokens = 8;

@@ -2,6 +2,8 @@
 // the stored type S, at src, to the model's type and writes them to their place.
 #include "engine/loader.h"
 
+#include "engine/version.h"
+
 #include <cstring>
 #include <thread>
 
@@ -22,10 +24,19 @@ template <typename S, typename E> __global__ void place_rows(E *dst, const S *sr
     for (; i < count; i += (int64_t)gridDim.x * blockDim.x) dst[i] = convert<E>(to_float(src[i]), overflow);
 }
 
-// dst[c*stride + first + r] = src[r][c], by tiles so that both sides are read
+template <typename S> __global__ void place_vector(float *dst, const S *src, int64_t count, Form form) {
+    const int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float v = to_float(src[i]);
+    if (form.what == Form::Complement) v = 1 - v;
+    if (form.what == Form::Exponential) v = expf(v);
+    for (int k = 0; k < form.repeat; k++) dst[i * form.repeat + k] = v;
+}
+
+// dst[c*stride + first + r] = src[r][c] without groups, by tiles so that both sides are read
 // and written in lines.
 template <typename S, typename E>
-__global__ void place_transposed(E *dst, const S *src, int64_t first, int rows, int cols, int64_t stride, int *overflow) {
+__global__ void place_transposed(E *dst, const S *src, int64_t first, int rows, int cols, int64_t stride, Groups groups, int *overflow) {
     __shared__ float tile[kTile][kTile + 1];
     int c0 = blockIdx.x * kTile, r0 = blockIdx.y * kTile;
     for (int r = r0 + threadIdx.y; r < min(r0 + kTile, rows); r += blockDim.y)
@@ -33,7 +44,7 @@ __global__ void place_transposed(E *dst, const S *src, int64_t first, int rows, 
     __syncthreads();
     for (int c = c0 + threadIdx.y; c < min(c0 + kTile, cols); c += blockDim.y)
         if (r0 + threadIdx.x < rows)
-            dst[c * stride + first + r0 + threadIdx.x] = convert<E>(tile[threadIdx.x][c - c0], overflow);
+            dst[groups.place(first + r0 + threadIdx.x, c, stride)] = convert<E>(tile[threadIdx.x][c - c0], overflow);
 }
 
 // One block a row: (x - mean) / sqrt(variance + eps).
@@ -60,7 +71,7 @@ void launch(const Target &t, int64_t first, int64_t rows, const void *src, int *
     switch (t.placing) {
     case Placing::Transposed: {
         dim3 grid((unsigned)ceil_div(t.cols, kTile), (unsigned)ceil_div(rows, kTile));
-        place_transposed<S, E><<<grid, dim3(kTile, 8), 0, stream>>>(to, from, first, (int)rows, (int)t.cols, t.stride, overflow);
+        place_transposed<S, E><<<grid, dim3(kTile, 8), 0, stream>>>(to, from, first, (int)rows, (int)t.cols, t.stride, t.groups, overflow);
         break;
     }
     case Placing::Embedding:
@@ -73,10 +84,15 @@ void launch(const Target &t, int64_t first, int64_t rows, const void *src, int *
     check(gpuLastError(), "converting a tensor");
 }
 
+template <typename S> void launch_vector(const Target &t, const void *src, gpuStream stream) {
+    place_vector<<<(unsigned)ceil_div(t.cols, 256), 256, 0, stream>>>(static_cast<float *>(t.dst), static_cast<const S *>(src), t.cols, t.form);
+    check(gpuLastError(), "converting a tensor");
+}
+
 template <typename S>
 void launch_as(const Target &t, bool is_bf16, int64_t first, int64_t rows, const void *src, int *overflow, gpuStream stream) {
     if (t.placing == Placing::Vector)
-        launch<S, float>(t, first, rows, src, overflow, stream);
+        launch_vector<S>(t, src, stream);
     else if (is_bf16)
         launch<S, bf16>(t, first, rows, src, overflow, stream);
     else
@@ -108,7 +124,8 @@ std::string describe(const int64_t *dims, int ndim) {
     return text + "]";
 }
 
-// Whether dims are the target's, dimensions of 1 ignored.
+// Whether dims are the target's, dimensions of 1 ignored. Several matrices have a dimension
+// more in front.
 bool fits(const Target &t, const int64_t *dims, int ndim) {
     std::vector<int64_t> have, want;
     for (int i = 0; i < ndim; i++)
@@ -124,6 +141,7 @@ bool fits(const Target &t, const int64_t *dims, int ndim) {
         }
         return product == t.cols;
     }
+    if (have.size() == 3 && t.groups.apart > 0 && have[1] == t.groups.rows) have = {have[0] * have[1], have[2]};
     return have == want;
 }
 
@@ -140,7 +158,7 @@ Loader::Loader(Model &model) : model_(model) {
 
 void Loader::load(const char *name, int dtype, const int64_t *dims, int ndim, const void *data, int64_t bytes) {
     auto found = model_.targets.find(name);
-    if (found == model_.targets.end()) fail(RK_ERR_TENSOR, "tensor %s: RWKV-7 has no such tensor", name);
+    if (found == model_.targets.end()) fail(RK_ERR_TENSOR, "tensor %s: %s has no such tensor", name, model_.shape.version->name);
     Target &t = found->second;
     if (!t.dst) return;
     if (!fits(t, dims, ndim))

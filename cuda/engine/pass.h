@@ -43,11 +43,19 @@ struct RowInput {
     __host__ __device__ bool truncates(int limit) const { return top_p < 1 || (top_k > 0 && top_k < limit); }
 };
 
+// A token's layer norm, for the kernel that computes it again: xn = (x - mean) factor weight + bias.
+struct TokenNorm {
+    float mean, factor;
+    int32_t slot; // of its row, if it is the row's first token; else -1
+    int32_t row;  // if it is the row's last token; else -1
+};
+
 // Buffers of a step, for token_room tokens or row_room rows; README.md has the layouts.
 struct Activations {
     int64_t token_room, row_room;
     float *x;
-    void *mixed, *rkv, *low, *low_g, *up, *v_first, *y, *hidden, *last;
+    void *mixed, *rkv, *low, *low_wide, *up, *v_first, *y, *hidden, *last;
+    TokenNorm *norms;  // [token_room]: RWKV-6: of LN1 (layer/mix_v6.cu)
     float *next_shift; // [row_room][C]: new shifts that are not in the states yet
     float *logits;     // [row_room][logits_stride]
     float *partial;        // [wgmma::kPartialSums]: sums of tiles that blocks share

@@ -55,20 +55,20 @@ template <typename S> __global__ void copy_state(Layout a, int dst, int src) {
     }
 }
 
-Layout layout(const Shape &s, const SlotView &v) { return {s.embed, s.embed * s.head_size, v.slots, v.shifts, v.wkv}; }
+Layout layout(const Shape &s, const SlotView &v) { return {s.embed, (int)s.wkv_len(), v.slots, v.shifts, v.wkv}; }
 
 dim3 grid(const Shape &s) {
-    return dim3((unsigned)std::min<int64_t>(ceil_div(s.embed * (s.head_size + 2), kThreads), 64), (unsigned)s.layers);
+    return dim3((unsigned)std::min<int64_t>(ceil_div(2 * s.embed + s.wkv_len(), kThreads), 64), (unsigned)s.layers);
 }
 
 } // namespace
 
 Slots::Slots(const Shape &shape, const rk_options &o, Arena &arena, int64_t *states, int64_t *scratch, int64_t *pinned)
     : shape_(shape), dirty_(o.slots), last_step_(o.slots) {
-    const int64_t n = o.slots + 1, limit = o.token_limit, wkv = (int64_t)shape.embed * shape.head_size;
+    const int64_t n = o.slots + 1, limit = o.token_limit, wkv = shape.wkv_len();
     view_.slots = o.slots;
     view_.limit = o.token_limit;
-    view_.wkv_half = o.state == RK_F16;
+    view_.wkv_half = o.state == RK_F16 && shape.head_size > 1;
     view_.shifts = arena.device<float>(shape.layers * n * 2 * shape.embed, states, "the states");
     view_.wkv = arena.device<uint16_t>(shape.layers * n * wkv * (view_.wkv_half ? 1 : 2), states, "the states");
     view_.count_size = arena.device<int32_t>(n, states, "the penalty counts");

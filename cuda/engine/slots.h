@@ -2,7 +2,7 @@
 //
 // The state of a slot:
 //   shifts  fp32 [L][slots+1][2][C]: the attention's, then the FFN's
-//   WKV     fp32 or fp16 [L][slots+1][H][N value rows][N key columns]
+//   WKV     fp32 or fp16 [L][slots+1][H][N value rows][N key columns]; RWKV-4: fp32 [L][slots+1][3][C]
 // Slot number `slots` is the spare one: rows that pad a bucket use it, and nobody reads it.
 //
 // A slot also has the sampler's counts, in the order in which the tokens first occurred.

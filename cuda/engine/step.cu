@@ -1,6 +1,7 @@
 // step.cu: buffers, graphs, launching a step and waiting for it.
 #include "engine/step.h"
 
+#include "engine/version.h"
 #include "layer/wgmma.h"
 #include "layer/wkv_chunk_record.h"
 #include "sampler/sampler.h"
@@ -52,25 +53,27 @@ struct Steps::Graph {
 
 Steps::Steps(const Model &model, const rk_options &o, Slots &slots, Arena &arena, int64_t *scratch, int64_t *pinned)
     : model_(model), options_(o), slots_(slots), row_room_(Products::padded(o.max_rows)),
-      token_room_(Products::padded(std::max(o.max_tokens, (int)row_room_))), products_(model.shape, token_room_, round_up(model.shape.vocab, sampling::kDrawChunk), arena, scratch),
+      token_room_(Products::padded(std::max(o.max_tokens, (int)row_room_))), products_(model.shape, product_specs(model.shape, token_room_), round_up(model.shape.vocab, sampling::kDrawChunk), arena, scratch),
       adapters_(model.shape, arena, scratch) {
     const Shape &s = model.shape;
+    const Parts parts = s.version->parts;
     const int64_t t = token_room_, r = row_room_, c = s.embed;
     const char *what = "the activations";
     auto elements = [&](int64_t n) -> void * { return arena.device<uint16_t>(n, scratch, what); };
     act_.token_room = t;
     act_.row_room = r;
     act_.x = arena.device<float>(t * c, scratch, what);
-    act_.mixed = elements(6 * t * c);
-    act_.rkv = elements(3 * t * c);
-    act_.low = elements(3 * t * s.rank);
-    act_.low_g = elements(t * s.rank_gp);
-    act_.up = elements(4 * t * c);
-    act_.v_first = elements(t * c);
+    act_.mixed = elements(parts.mixed * t * c);
+    act_.rkv = elements(parts.rkv * t * c);
+    act_.low = elements(parts.low * t * s.rank);
+    act_.low_wide = elements(t * s.rank_wide);
+    act_.up = elements(parts.up * t * c);
+    if (parts.v_first) act_.v_first = elements(t * c);
     act_.y = elements(t * c);
     act_.hidden = elements(t * s.ffn);
     act_.last = elements(r * c);
     act_.next_shift = arena.device<float>(r * c, scratch, what);
+    act_.norms = arena.device<TokenNorm>(parts.mixes ? t : 0, scratch, what);
     act_.partial = arena.device<float>(wgmma::kPartialSums, scratch, what);
     act_.arrived = arena.device<int32_t>(wgmma::kSharedTiles, scratch, what);
     act_.logits_stride = round_up(s.vocab, sampling::kDrawChunk);
@@ -187,19 +190,13 @@ void Steps::tune(double seconds) {
     for (int n : {256, 512, 1024, 2048, options_.max_tokens})
         if (int b = Products::padded(n); b <= token_room_ && b > sizes.back()) sizes.push_back(b);
     std::map<Product, Products::Operand> operands;
-    auto add = [&](Product product, auto weights, const void *x, void *y, int64_t room) {
+    std::vector<Operands> uses = model_.shape.version->operands(model_.shape, act_);
+    uses.push_back({Product::Output, &Layer::output, act_.y, act_.x});
+    for (const Operands &use : uses) {
         std::vector<const void *> all;
-        for (const Layer &l : model_.layers) all.push_back(l.*weights);
-        operands[product] = {all, x, y, room};
-    };
-    add(Product::Rkv, &Layer::rkv, act_.mixed, act_.rkv, token_room_);
-    add(Product::Down, &Layer::down, act_.mixed, act_.low, token_room_);
-    add(Product::DownG, &Layer::down_g, act_.mixed, act_.low_g, token_room_);
-    add(Product::Up, &Layer::up, act_.low, act_.up, token_room_);
-    add(Product::UpG, &Layer::up_g, act_.low_g, act_.up, token_room_);
-    add(Product::Output, &Layer::output, act_.y, act_.x, token_room_);
-    add(Product::Key, &Layer::key, act_.mixed, act_.hidden, token_room_);
-    add(Product::Value, &Layer::value, act_.hidden, act_.x, token_room_);
+        for (const Layer &l : model_.layers) all.push_back(l.*use.weights);
+        operands[use.product] = {all, use.x, use.y, token_room_};
+    }
     operands[Product::Head] = {{model_.head}, act_.last, act_.logits, row_room_};
     stream_.wait();
     products_.tune(sizes, operands, seconds, stream_);

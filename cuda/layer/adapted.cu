@@ -1,6 +1,4 @@
-// adapted.cu: the stages of a step in which some rows have adapters (engine/adapters.h).
-//
-//   y = W x' + up (down x)     x' = x, gain ⊙ x, or x + D x by blocks
+// adapted.cu: the kernels of adapted.h.
 //
 // x and x' are E [tokens][in], y is E or fp32 [tokens][out], ranks are fp32 in shared
 // memory. The model's own products are those of wgmma.h or cuBLASLt; the gemv kernels
@@ -9,9 +7,7 @@
 // One block computes both narrow products for some tokens of a row and a slice of the
 // outputs, where possible while the model's own product runs. Changed inputs x' go to
 // another buffer, because the narrow products read x.
-#include "engine/forward.h"
-
-#include <type_traits>
+#include "layer/adapted.h"
 
 #include "device/copy.h"
 #include "device/launch.h"
@@ -23,34 +19,6 @@ namespace {
 constexpr int kAdaptThreads = 256, kAdaptWarps = kAdaptThreads / kWarp;
 constexpr int kRanksTogether = 16; // of a single token
 constexpr int kRanksAtOnce = 2;    // of a tile, by a warp
-
-// What the narrow products may read while the kernel before them still runs: that kernel
-// lets them start only when all before it has ended.
-enum class Ready : int32_t { Nothing, Inputs, InputsAndOutputs };
-
-struct AdaptArgs {
-    const AdapterDelta *table; // of the first product, for adapter 0
-    int deltas;                // of an adapter
-    const RowInput *input;
-    const AdapterTile *tiles;  // null: one token for each row
-    const int32_t *row_of;     // of tokens; null: token t is row t's
-    Ready ready;
-    const void *x;             // E [products][..][in]
-    int64_t x_part;            // elements between the products
-    int in;
-    void *y;                   // [products][..][y_token]
-    int64_t y_part, y_token;
-    int out;
-
-    __device__ const AdapterDelta *delta(int row, int product) const {
-        const int adapter = input[row].adapter;
-        return adapter == 0 ? nullptr : table + (int64_t)adapter * deltas + product;
-    }
-
-    __device__ int row(int token) const { return row_of ? row_of[token] : token; }
-
-    __device__ AdapterTile tile(int i) const { return tiles ? tiles[i] : AdapterTile{row(i), i, 1}; }
-};
 
 template <typename E> __device__ float value_of(const uint4 &eight, int i) { return to_float(reinterpret_cast<const Pack<E> &>(eight).v[i]); }
 
@@ -234,23 +202,21 @@ template <typename E> __global__ void __launch_bounds__(kAdaptThreads) reshape_i
     store8(static_cast<E *>(a.y) + blockIdx.z * a.y_part + (int64_t)t * a.in + i, v);
 }
 
-// The arguments of one product of a layer, or of several in a row, without outputs.
-AdaptArgs inputs(const Pass &p, int index, const void *x, int64_t x_part, int in) {
+} // namespace
+
+AdaptArgs adapt_inputs(const Pass &p, int layer, std::initializer_list<int> targets, const void *x, int64_t x_part, int in) {
     AdaptArgs a{};
-    a.table = p.adapters + index;
+    a.table = p.adapters;
     a.deltas = Adapters::deltas(*p.shape);
     a.input = p.input;
     a.x = x;
     a.x_part = x_part;
     a.in = in;
+    for (int target : targets) a.change[a.products++] = target == RK_HEAD ? a.deltas - 1 : layer * kAdapterTargets + target;
     return a;
 }
 
-int index_of(int layer, int target) { return layer * kAdapterTargets + target; }
-
-// y += up (down x), y of type E or float, for rows with adapters. With kSquare relu²
-// follows, for all rows.
-template <typename Y, bool kSquare = false> void add(const Pass &p, AdaptArgs a, void *y, int64_t y_part, int64_t y_token, int out, int products) {
+void add_outputs(const Pass &p, AdaptArgs a, Outputs kind, void *y, int64_t y_part, int64_t y_token, int out) {
     a.y = y;
     a.y_part = y_part;
     a.y_token = y_token;
@@ -258,97 +224,29 @@ template <typename Y, bool kSquare = false> void add(const Pass &p, AdaptArgs a,
     const bool tiled = !p.single && !a.row_of;
     a.tiles = tiled ? p.adapter_tiles : nullptr;
     const int tiles = tiled ? p.adapter_tile_count : a.row_of ? p.outputs : p.rows;
-    const dim3 grid(tiles, (unsigned)ceil_div(ceil_div(out, 8), kAdaptThreads), products);
+    const dim3 grid(tiles, (unsigned)ceil_div(ceil_div(out, 8), kAdaptThreads), a.products);
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
-        using To = std::conditional_t<std::is_same_v<Y, float>, float, E>;
-        launch_early(tiled ? add_deltas<E, To, kAdapterTokens, false> : add_deltas<E, To, 1, kSquare>, grid, kAdaptThreads, 0, p.stream, a);
+        auto kernel = tiled ? add_deltas<E, E, kAdapterTokens, false> : add_deltas<E, E, 1, false>;
+        if (kind == Outputs::Squares && !tiled) kernel = add_deltas<E, E, 1, true>;
+        if (kind == Outputs::Floats) kernel = tiled ? add_deltas<E, float, kAdapterTokens, false> : add_deltas<E, float, 1, false>;
+        launch_early(kernel, grid, kAdaptThreads, 0, p.stream, a);
     });
-    if (kSquare && tiled) square_hidden(p);
+    if (kind == Outputs::Squares && tiled) square_hidden(p);
 }
 
-// Runs the model's own product; returns what may be read while it runs.
-Ready multiply(const Pass &p, Product product, const void *w, const void *x, void *y) {
+Ready multiply_or_else(const Pass &p, Product product, const void *w, const void *x, void *y) {
     if (multiply_wgmma(p, product, w, x, y)) return Ready::Inputs;
     p.products->multiply(product, w, x, y, Products::padded(p.tokens), p.stream);
     return Ready::Nothing;
 }
 
-// Computes the inputs x' that adapters change, in `to`; returns x itself if none does.
-const void *reshaped(const Pass &p, AdaptArgs a, void *to, int64_t part, int tokens, int products) {
+const void *reshape(const Pass &p, AdaptArgs a, void *to, int64_t to_part, int tokens) {
     if (p.adapted != Adapted::Reshaped) return a.x;
     a.y = to;
-    a.y_part = part;
+    a.y_part = to_part;
     if (!a.row_of && !p.single) a.row_of = p.row_of;
-    const dim3 grid(tokens, (unsigned)ceil_div(a.in / 8, kAdaptThreads), products);
+    const dim3 grid(tokens, (unsigned)ceil_div(a.in / 8, kAdaptThreads), a.products);
     with_element(*p.shape, [&](auto e) { launch_early(reshape_inputs<decltype(e)>, grid, kAdaptThreads, 0, p.stream, a); });
     return to;
-}
-
-// Part `index` of mixed.
-void *mixed(const Pass &p, int index) { return static_cast<uint16_t *>(p.act.mixed) + index * p.act.token_room * p.shape->embed; }
-
-// The products of project in another order: those of w, a and g come first, and the
-// changed inputs of r, k and v then take the place of theirs.
-void project_reshaped(const Pass &p, int layer, const AdaptArgs &a) {
-    const Layer &l = p.model->layers[layer];
-    const int n = Products::padded(p.tokens);
-    shift_attention(p, layer);
-    p.products->multiply(Product::Down, l.down, mixed(p, 2), p.act.low, n, p.stream);
-    p.products->multiply(Product::DownG, l.down_g, mixed(p, 5), p.act.low_g, n, p.stream);
-    p.products->multiply(Product::Rkv, l.rkv, reshaped(p, a, mixed(p, 3), a.x_part, p.tokens, 3), p.act.rkv, n, p.stream);
-    activate_low(p);
-    project_up(p, layer);
-}
-
-} // namespace
-
-void project_adapted(const Pass &p, int layer) {
-    const int c = p.shape->embed;
-    AdaptArgs a = inputs(p, index_of(layer, RK_RECEPTANCE), p.act.mixed, p.act.token_room * c, c);
-    if (p.adapted == Adapted::Reshaped) {
-        project_reshaped(p, layer, a);
-    } else if (takes_wgmma(p)) {
-        project_wgmma(p, layer);
-        if (takes_wgmma_up(p)) a.ready = Ready::InputsAndOutputs; // only low to up is still running
-    } else {
-        project(p, layer);
-    }
-    add<void>(p, a, p.act.rkv, p.act.token_room * c, c, c, 3);
-}
-
-void output_adapted(const Pass &p, int layer) {
-    const int c = p.shape->embed;
-    AdaptArgs a = inputs(p, index_of(layer, RK_OUTPUT), p.act.y, 0, c);
-    const void *y = reshaped(p, a, mixed(p, 0), 0, p.tokens, 1);
-    a.ready = multiply(p, Product::Output, p.model->layers[layer].output, y, p.act.x);
-    add<float>(p, a, p.act.x, 0, c, c, 1);
-}
-
-void key_adapted(const Pass &p, int layer) {
-    const int c = p.shape->embed, f = p.shape->ffn;
-    shift_ffn(p, layer);
-    AdaptArgs a = inputs(p, index_of(layer, RK_FFN_KEY), p.act.mixed, 0, c);
-    const void *x = reshaped(p, a, mixed(p, 1), 0, p.tokens, 1);
-    a.ready = multiply(p, Product::Key, p.model->layers[layer].key, x, p.act.hidden);
-    add<void, true>(p, a, p.act.hidden, 0, f, f, 1);
-}
-
-void value_adapted(const Pass &p, int layer) {
-    const int c = p.shape->embed;
-    AdaptArgs a = inputs(p, index_of(layer, RK_FFN_VALUE), p.act.hidden, 0, p.shape->ffn);
-    const bool room = p.shape->ffn <= 6 * c; // Adapters::check refuses changed inputs otherwise
-    const void *x = room ? reshaped(p, a, p.act.mixed, 0, p.tokens, 1) : p.act.hidden;
-    a.ready = multiply(p, Product::Value, p.model->layers[layer].value, x, p.act.x);
-    add<float>(p, a, p.act.x, 0, c, c, 1);
-}
-
-void head_adapted(const Pass &p) {
-    const int c = p.shape->embed;
-    norm_last(p);
-    AdaptArgs a = inputs(p, Adapters::deltas(*p.shape) - 1, p.act.last, 0, c);
-    a.row_of = p.output_row;
-    const void *x = reshaped(p, a, p.act.mixed, 0, p.outputs, 1);
-    p.products->multiply(Product::Head, p.model->head, x, p.act.logits, Products::padded(p.outputs), p.stream);
-    add<float>(p, a, p.act.logits, 0, p.act.logits_stride, p.shape->vocab, 1);
 }

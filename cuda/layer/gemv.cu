@@ -7,5 +7,5 @@ bool takes_gemv(const Pass &p) {
     const Shape &s = *p.shape;
     return p.single && p.adapted == Adapted::No && p.tokens <= kGemvTokens && p.outputs <= kGemvTokens && s.embed <= kMostChannels && s.embed % kStepInputs == 0 &&
            s.ffn % kTileRows == 0 && s.vocab % kTileRows == 0 &&
-           value_fits(p) && product_fits<half>(std::max({s.embed, s.rank, s.rank_gp}), p.tokens);
+           value_fits(p) && product_fits<half>(std::max({s.embed, s.rank, s.rank_wide}), p.tokens);
 }

@@ -24,3 +24,8 @@ void output_gemv(const Pass &p, int layer);
 void key_gemv(const Pass &p, int layer);
 void value_sparse(const Pass &p, int layer); // logits is working memory
 void head_gemv(const Pass &p);
+
+// RWKV-6's (engine/v6.cu, layer/gated.h), in the same order.
+void project_v6_gemv(const Pass &p, int layer);
+void key_gated_gemv(const Pass &p, int layer);
+void value_gated_gemv(const Pass &p, int layer);

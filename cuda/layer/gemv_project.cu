@@ -4,7 +4,7 @@
 //   up = U low, and the attention's shift to the states
 //
 // Inputs are made of x, fp32 [T][C]. rkv [3][token_room][C], low [3][token_room][P],
-// low_g [token_room][P_g], up [4][token_room][C] and all weights are E. All blocks of the
+// low_wide [token_room][P_g], up [4][token_room][C] and all weights are E. All blocks of the
 // first kernel read the old shift, so that the second one writes the new one.
 #include "layer/element.h"
 #include "layer/gemv.h"
@@ -15,7 +15,7 @@ namespace {
 // Where rows of [Wr; Wk; Wv; Dv; Dw; Da; Dg] go; kinds are the mixes in the order
 // r, k, v, w, a, g.
 template <typename E> struct ProjectSink {
-    E *rkv, *low, *low_g;
+    E *rkv, *low, *low_wide;
     int rkv_part, low_part; // elements between parts
     int channels, rank, rank_g;
 
@@ -31,14 +31,14 @@ template <typename E> struct ProjectSink {
         else if (part < 5)
             low[(part - 2) * low_part + (token - part + 2) * rank + down] = from_float<E>(part == 3 ? tanhf(sum) : sum);
         else
-            low_g[token * rank_g + down - 3 * rank] = from_float<E>(sigmoid(sum));
+            low_wide[token * rank_g + down - 3 * rank] = from_float<E>(sigmoid(sum));
     }
 };
 
 constexpr int kUpWarps = 8, kUpDepth = 8, kUpSlotVectors = kUpWarps * kUpDepth * 2 * kWarp;
 
 template <typename E> struct UpArgs {
-    const E *up, *up_g, *low, *low_g; // up [3][C][rank]: v, w, a
+    const E *up, *up_g, *low, *low_wide; // up [3][C][rank]: v, w, a
     E *out;
     int64_t low_part, out_part;
     int channels, rank, rank_g, tokens;
@@ -84,7 +84,7 @@ template <typename E> __global__ void __launch_bounds__(kUpWarps *kWarp, 3) mult
     let_next_start();
     E *xs = reinterpret_cast<E *>(shared + kUpSlotVectors);
     typename PlainInput<E>::Ahead none;
-    PlainInput<E>{part == 3 ? a.low_g : a.low + part * a.low_part, 0, inputs, a.tokens}.fill(none, xs, stride, 0, 0, nullptr);
+    PlainInput<E>{part == 3 ? a.low_wide : a.low + part * a.low_part, 0, inputs, a.tokens}.fill(none, xs, stride, 0, 0, nullptr);
     __syncthreads();
     float c[4] = {};
     int at = 0;
@@ -114,9 +114,9 @@ template <typename E> void project_down(const Pass &p, int layer, const float *s
     const Shape &s = *p.shape;
     const int c = s.embed, room = (int)p.act.token_room;
     const Rows<E> rows{{static_cast<const E *>(l.rkv), static_cast<const E *>(l.down), static_cast<const E *>(l.down_g)},
-                       {3 * c / kTileRows, 3 * s.rank / kTileRows, s.rank_gp / kTileRows}};
-    const ProjectSink<E> sink{static_cast<E *>(p.act.rkv), static_cast<E *>(p.act.low), static_cast<E *>(p.act.low_g), room * c, room * s.rank,
-                              c, s.rank, s.rank_gp};
+                       {3 * c / kTileRows, 3 * s.rank / kTileRows, s.rank_wide / kTileRows}};
+    const ProjectSink<E> sink{static_cast<E *>(p.act.rkv), static_cast<E *>(p.act.low), static_cast<E *>(p.act.low_wide), room * c, room * s.rank,
+                              c, s.rank, s.rank_wide};
     product_of_norm<E, true>({p.act.x, l.ln1_weight, l.ln1_bias, l.mix, shift, p.row_slot, nullptr, p.act.next_shift, c, p.tokens, 6, layer > 0}, rows, sink,
                              static_cast<E *>(p.act.mixed), p.act.token_room * c, p.stream);
 }
@@ -128,18 +128,18 @@ template <typename E> void project_up(const Pass &p, int layer, float *shift) {
     a.up = static_cast<const E *>(l.up);
     a.up_g = static_cast<const E *>(l.up_g);
     a.low = static_cast<const E *>(p.act.low);
-    a.low_g = static_cast<const E *>(p.act.low_g);
+    a.low_wide = static_cast<const E *>(p.act.low_wide);
     a.out = static_cast<E *>(p.act.up);
     a.low_part = p.act.token_room * s.rank;
     a.out_part = p.act.token_room * s.embed;
     a.channels = s.embed;
     a.rank = s.rank;
-    a.rank_g = s.rank_gp;
+    a.rank_g = s.rank_wide;
     a.tokens = p.tokens;
     a.next_shift = p.act.next_shift;
     a.shift = shift;
     a.row_slot = p.row_slot;
-    const size_t bytes = kUpSlotVectors * 16 + (size_t)p.tokens * input_stride(std::max(s.rank, s.rank_gp)) * sizeof(E);
+    const size_t bytes = kUpSlotVectors * 16 + (size_t)p.tokens * input_stride(std::max(s.rank, s.rank_wide)) * sizeof(E);
     launch_early(multiply_up<E>, dim3((unsigned)ceil_div(s.embed, kTileRows * kUpWarps), 5), kUpWarps * kWarp, bytes, p.stream, a);
 }
 

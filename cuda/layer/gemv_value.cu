@@ -1,7 +1,8 @@
 // gemv_value.cu: the FFN's value product for few tokens, most of whose hidden units are
 // zero:
 //
-//   x += Σ_f hidden_f V_f     over the units f that are not zero in every token
+//   x += Σ_f hidden_f V_f     over the units f that are not zero in every token,
+//                             times a gate, if there is one
 //
 // x is fp32 [T][C], hidden is E [T][F], V is E [F][C]. There are three ways
 // (gemv_value.h):
@@ -49,6 +50,10 @@ template <typename E> __global__ void __launch_bounds__(kSumVectors *kSumParts) 
     for (int p = 1; p < kSumParts; p++) {
         const float4 v = sums[p][vector];
         sum = {sum.x + v.x, sum.y + v.y, sum.z + v.z, sum.w + v.w};
+    }
+    if (a.gate) {
+        const Four<E> g = *reinterpret_cast<const Four<E> *>(a.gate + at);
+        sum = {sum.x * sigmoid(to_float(g.v[0])), sum.y * sigmoid(to_float(g.v[1])), sum.z * sigmoid(to_float(g.v[2])), sum.w * sigmoid(to_float(g.v[3]))};
     }
     store4(a.x + at, float4{old.x + sum.x, old.y + sum.y, old.z + sum.z, old.w + sum.w});
 }
@@ -110,7 +115,9 @@ bool value_fits(const Pass &p) {
     return slice > 0 && tile_bytes(kGemvTokens, slice) <= (48 << 10);
 }
 
-void value_sparse(const Pass &p, int layer) {
+namespace {
+
+void add_value(const Pass &p, int layer, const void *gate) {
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         const Layer &l = p.model->layers[layer];
@@ -118,6 +125,7 @@ void value_sparse(const Pass &p, int layer) {
         ValueArgs<E> a{};
         a.hidden = static_cast<const E *>(p.act.hidden);
         a.value = static_cast<const E *>(l.value);
+        a.gate = static_cast<const E *>(gate);
         a.x = p.act.x;
         a.partial = p.act.logits;
         a.channels = c;
@@ -132,3 +140,9 @@ void value_sparse(const Pass &p, int layer) {
         launch_slices(a, listed, p.stream);
     });
 }
+
+} // namespace
+
+void value_sparse(const Pass &p, int layer) { add_value(p, layer, nullptr); }
+
+void value_gated_gemv(const Pass &p, int layer) { add_value(p, layer, p.act.rkv); }

@@ -2,10 +2,12 @@
 // token.
 #pragma once
 
+#include "layer/element.h"
 #include "layer/gemv_product.h"
 
 template <typename E> struct ValueArgs {
     const E *hidden, *value; // value [F][C]
+    const E *gate;           // [T][C], whose sigmoid sums are multiplied by; or null
     float *x, *partial;      // partial [slices][tokens][C]
     int channels, ffn, tokens;
     int slice; // units of a slice
@@ -107,6 +109,7 @@ template <typename E, int kLanes> __global__ void __launch_bounds__(kLiveWarps *
     float sum = 0;
 #pragma unroll
     for (int w = 0; w < kLiveWarps; w++) sum += sums[w][threadIdx.x];
+    if (a.gate) sum *= sigmoid(to_float(a.gate[mine]));
     a.x[mine] = old + sum;
 }
 

@@ -1,5 +1,4 @@
-// shift.cu: embedding, layer norm with token shift, and the elementwise kernels between
-// products.
+// shift.cu: embedding, and layer norm with token shift.
 //
 //   x   = LN(emb[token]; ln0)
 //   xn  = LN(x)
@@ -8,7 +7,7 @@
 // prev is xn of the row's token before, or for its first token the state's shift. xn of
 // its last token is the new shift. x and shifts are fp32, all m_i are E
 // [mixes][token_room][C]; sums are fp32.
-#include "engine/forward.h"
+#include "engine/version.h"
 
 #include "device/launch.h"
 #include "layer/element.h"
@@ -47,8 +46,10 @@ template <int kVectors> struct Norm {
 };
 
 // LN of one token's x by the whole block; a is the thread's part. shared has 2*kWarp
-// floats, which the next call may use again: there is a barrier between the two sums.
-template <int kVectors> __device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVectors> &norm, int channels, float *shared) {
+// floats, which the next call may use again: there is a barrier between the two sums. The mean
+// and the factor go to `to`, if there is one.
+template <int kVectors>
+__device__ Channels<kVectors> layer_norm(Channels<kVectors> a, const Norm<kVectors> &norm, int channels, float *shared, TokenNorm *to = nullptr) {
     float sum = 0, squares = 0;
 #pragma unroll
     for (int i = 0; i < kVectors; i++)
@@ -64,6 +65,7 @@ template <int kVectors> __device__ Channels<kVectors> layer_norm(Channels<kVecto
                 squares += a.v[i][e] * a.v[i][e];
             }
     const float scale = rsqrtf(block_sum(squares, shared + kWarp) / channels + kNormEps);
+    if (to && threadIdx.x == 0) to->mean = mean, to->factor = scale;
 #pragma unroll
     for (int i = 0; i < kVectors; i++)
 #pragma unroll
@@ -77,9 +79,11 @@ struct ShiftArgs {
     float *next_shift;  // [rows][channels], or null if the pass is single
     const RowInput *input;
     const int32_t *row_slot, *row_of;
+    TokenNorm *norms; // of each token; or null
     int64_t stride; // elements between the mixes of a token
     int channels, tokens, group;
     bool first; // of the step
+    bool keeps; // writes the new shift
 };
 
 // The step's first shift lets its successor start only when embed has ended. All kernels
@@ -116,13 +120,14 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
         const int row = single ? t : a.row_of[t];
         const int first = single ? t : a.input[row].first, last = single ? t : first + a.input[row].count - 1;
         float *shift = a.shift + (int64_t)a.row_slot[row] * 2 * a.channels;
+        if (a.norms && threadIdx.x == 0) a.norms[t].slot = t == first ? a.row_slot[row] : -1, a.norms[t].row = t == last ? row : -1;
         if (kAhead && single && !a.first)
             ;
         else if (t == first)
             prev = load_channels<kVectors>(shift, a.channels);
         else if (t == begin)
             prev = layer_norm(load_channels<kVectors>(a.x + (int64_t)(t - 1) * a.channels, a.channels), norm, a.channels, shared[1]);
-        now = layer_norm(now, norm, a.channels, shared[0]);
+        now = layer_norm(now, norm, a.channels, shared[0], a.norms ? a.norms + t : nullptr);
 #pragma unroll
         for (int i = 0; i < kVectors; i++) {
             const int c = channel<kVectors>(i);
@@ -135,15 +140,16 @@ __global__ void __launch_bounds__(kNormThreads, kAhead || kVectors > 1 ? 1 : 2) 
                 for (int e = 0; e < 8; e++) out[e] = now.v[i][e] + (prev.v[i][e] - now.v[i][e]) * (kAhead ? mixes[kAhead ? m : 0].v[i][e] : mix[e]);
                 store8(mixed + m * a.stride + (int64_t)t * a.channels + c, out);
             }
-            if (t == last) store8((single ? shift : a.next_shift + (int64_t)row * a.channels) + c, now.v[i]);
+            if (t == last && a.keeps) store8((single ? shift : a.next_shift + (int64_t)row * a.channels) + c, now.v[i]);
         }
         prev = now;
     }
 }
 
 // Layer norms of several tokens at once, with two barriers for all of them.
-// shared has 2*kCount*kWarp floats.
-template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], const Norm<1> &norm, int channels, float *shared) {
+// shared has 2*kCount*kWarp floats. Means and factors of the first `most` go to `to`, as above.
+template <int kCount>
+__device__ void layer_norms(Channels<1> (&a)[kCount], const Norm<1> &norm, int channels, float *shared, TokenNorm *to, int most) {
     const int lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp, warps = blockDim.x / kWarp;
     const auto sums = [&](float (&v)[kCount], float *to) {
 #pragma unroll
@@ -173,6 +179,7 @@ template <int kCount> __device__ void layer_norms(Channels<1> (&a)[kCount], cons
 #pragma unroll
     for (int i = 0; i < kCount; i++) {
         const float scale = rsqrtf(squares[i] / channels + kNormEps);
+        if (to && i < most && threadIdx.x == 0) to[i].mean = sum[i] / channels, to[i].factor = scale;
 #pragma unroll
         for (int e = 0; e < 8; e++) a[i].v[0][e] = a[i].v[0][e] * scale * norm.weight.v[0][e] + norm.bias.v[0][e];
     }
@@ -193,14 +200,15 @@ template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(
     for (int i = 0; i < kCount; i++) {
         const int t = min(first + i, a.tokens - 1);
         shift[i] = a.shift + (int64_t)a.row_slot[t] * 2 * a.channels;
+        if (a.norms && threadIdx.x == 0) a.norms[t].slot = a.row_slot[t], a.norms[t].row = t;
         now[i] = load_channels<1>(a.x + (int64_t)t * a.channels, a.channels);
         prev[i] = load_channels<1>(shift[i], a.channels);
     }
-    layer_norms(now, norm, a.channels, shared);
+    layer_norms(now, norm, a.channels, shared, a.norms ? a.norms + first : nullptr, a.tokens - first);
     if (c >= a.channels) return;
 #pragma unroll
     for (int i = 0; i < kCount; i++)
-        if (first + i < a.tokens) store8(shift[i] + c, now[i].v[0]);
+        if (first + i < a.tokens && a.keeps) store8(shift[i] + c, now[i].v[0]);
 #pragma unroll
     for (int m = 0; m < kMixes; m++) {
         float mix[8];
@@ -215,23 +223,28 @@ template <typename E, int kMixes, int kCount> __global__ void __launch_bounds__(
     }
 }
 
-// Copies next_shift to the states. It is a kernel of its own because blocks of the kernel
-// before may still have to read the old shift.
-__global__ void commit_shift(float *shift, const float *next_shift, const int32_t *row_slot, int channels) {
+__global__ void copy_shift(float *shift, const float *next_shift, const int32_t *row_slot, int channels) {
     begin_early();
     float *to = shift + (int64_t)row_slot[blockIdx.x] * 2 * channels;
     const float *from = next_shift + (int64_t)blockIdx.x * channels;
     for (int c = threadIdx.x; c < channels; c += blockDim.x) to[c] = from[c];
 }
 
-template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn) {
+// Which shift of a layer: the attention's, what RWKV-6's mixes are computed from (mix_v6.cu has
+// the attention's then), or the channel mix's.
+enum class Place { Attention, Mixes, Ffn };
+
+template <typename E, int kMixes> void shift(const Pass &p, int layer, Place place) {
+    const bool ffn = place == Place::Ffn;
     const Layer &l = p.model->layers[layer];
     const int c = p.shape->embed;
     ShiftArgs a{};
     a.x = p.act.x;
     a.ln_weight = ffn ? l.ln2_weight : l.ln1_weight;
     a.ln_bias = ffn ? l.ln2_bias : l.ln1_bias;
-    a.mix = ffn ? l.mix_ffn : l.mix;
+    a.mix = ffn ? l.mix_ffn : place == Place::Mixes ? l.mix_all : l.mix;
+    a.norms = place == Place::Mixes ? p.act.norms : nullptr;
+    a.keeps = place != Place::Mixes;
     a.shift = p.slots.shifts + (int64_t)layer * (p.slots.slots + 1) * 2 * c + (ffn ? c : 0);
     a.next_shift = p.single ? nullptr : p.act.next_shift;
     a.input = p.input;
@@ -241,7 +254,7 @@ template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn)
     a.channels = c;
     a.tokens = p.tokens;
     a.group = p.tokens >= 1024 ? 4 : 1;
-    a.first = layer == 0 && !ffn;
+    a.first = layer == 0 && (place == Place::Attention || place == Place::Mixes);
     const int threads = norm_threads(c), blocks = (int)ceil_div(p.tokens, a.group);
     if (p.single && p.tokens >= kManyRows && c <= kNormThreads * 8)
         return launch_early(shift_rows<E, kMixes, kRowsTogether>, (int)ceil_div(p.tokens, kRowsTogether), threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
@@ -249,7 +262,7 @@ template <typename E, int kMixes> void shift(const Pass &p, int layer, bool ffn)
     auto kernel = shift_tokens<E, kMixes, 2, false>;
     if (c <= kNormThreads * 8) kernel = ahead ? shift_tokens<E, kMixes, 1, true> : shift_tokens<E, kMixes, 1, false>;
     launch_early(kernel, blocks, threads, 0, p.stream, a, static_cast<E *>(p.act.mixed));
-    if (!p.single) launch_early(commit_shift, p.rows, 256, 0, p.stream, a.shift, a.next_shift, p.row_slot, c);
+    if (!p.single && a.keeps) commit_shift(p, a.shift);
 }
 
 // One block a token.
@@ -299,34 +312,6 @@ __global__ void norm_outputs(E *last, const float *x, const float *weight, const
         if (int c = channel<kVectors>(i); c < channels) store8(last + (int64_t)blockIdx.x * channels + c, a.v[i]);
 }
 
-// w = tanh(w), g = sigmoid(g), of n_w and n_g values: multiples of 8.
-template <typename E> __global__ void activate(E *w, int64_t n_w, E *g, int64_t n_g) {
-    int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
-    if (i >= n_w + n_g) return;
-    E *p = i < n_w ? w + i : g + (i - n_w);
-    float v[8];
-    load8(v, p);
-#pragma unroll
-    for (int e = 0; e < 8; e++) v[e] = i < n_w ? tanhf(v[e]) : sigmoid(v[e]);
-    store8(p, v);
-}
-
-template <typename E> __global__ void square(E *hidden, int64_t n) {
-    int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
-    if (i >= n) return;
-    float v[8];
-    load8(v, hidden + i);
-    Pack<E> q;
-#pragma unroll
-    for (int e = 0; e < 8; e++) {
-        float r = fmaxf(v[e], 0.0f);
-        q.v[e] = from_float_bounded<E>(r * r);
-    }
-    *reinterpret_cast<Pack<E> *>(hidden + i) = q;
-}
-
-unsigned blocks_of_eight(int64_t values) { return (unsigned)ceil_div(values / 8, 256); }
-
 } // namespace
 
 void embed(const Pass &p) {
@@ -338,12 +323,29 @@ void embed(const Pass &p) {
     });
 }
 
+void commit_shift(const Pass &p, float *shift) { launch_early(copy_shift, p.rows, 256, 0, p.stream, shift, p.act.next_shift, p.row_slot, p.shape->embed); }
+
 void shift_attention(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 6>(p, layer, false); });
+    with_element(*p.shape, [&](auto e) {
+        using E = decltype(e);
+        switch (p.shape->version->parts.inputs) {
+        case 3: return shift<E, 3>(p, layer, Place::Attention);
+        case 4: return shift<E, 4>(p, layer, Place::Attention);
+        default: return shift<E, 6>(p, layer, Place::Attention);
+        }
+    });
+}
+
+void shift_mixes(const Pass &p, int layer) {
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1>(p, layer, Place::Mixes); });
 }
 
 void shift_ffn(const Pass &p, int layer) {
-    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1>(p, layer, true); });
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 1>(p, layer, Place::Ffn); });
+}
+
+void shift_ffn_gated(const Pass &p, int layer) {
+    with_element(*p.shape, [&](auto e) { shift<decltype(e), 2>(p, layer, Place::Ffn); });
 }
 
 void norm_last(const Pass &p) {
@@ -353,22 +355,5 @@ void norm_last(const Pass &p) {
         const auto kernel = c <= kNormThreads * 8 ? norm_outputs<E, 1> : norm_outputs<E, 2>;
         launch_early(kernel, p.outputs, threads, 0, p.stream, static_cast<E *>(p.act.last), p.act.x, p.model->ln_out_weight,
                      p.model->ln_out_bias, p.input, p.output_row, c, p.single);
-    });
-}
-
-void activate_low(const Pass &p) {
-    with_element(*p.shape, [&](auto e) {
-        using E = decltype(e);
-        const int64_t n_w = (int64_t)p.tokens * p.shape->rank, n_g = (int64_t)p.tokens * p.shape->rank_gp;
-        E *w = static_cast<E *>(p.act.low) + p.act.token_room * p.shape->rank;
-        activate<E><<<blocks_of_eight(n_w + n_g), 256, 0, p.stream>>>(w, n_w, static_cast<E *>(p.act.low_g), n_g);
-    });
-}
-
-void square_hidden(const Pass &p) {
-    with_element(*p.shape, [&](auto e) {
-        using E = decltype(e);
-        const int64_t n = (int64_t)p.tokens * p.shape->ffn;
-        square<E><<<blocks_of_eight(n), 256, 0, p.stream>>>(static_cast<E *>(p.act.hidden), n);
     });
 }

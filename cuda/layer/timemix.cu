@@ -4,7 +4,7 @@
 // S is read once, kept in registers for all tokens of the row, and written once, by 16
 // bytes a thread. Tokens are taken by tiles: warps prepare the vectors of a tile's tokens
 // in shared memory, the block applies them to S in order, and warps finish the outputs.
-#include "engine/forward.h"
+#include "engine/version.h"
 
 #include "layer/timemix_head.h"
 
@@ -13,7 +13,7 @@ namespace timemix {
 namespace {
 
 // grid (heads, rows)
-template <typename E, typename S, int N, int kTile> __global__ void __launch_bounds__(Grid<S, N>::threads) mix_tokens(Args a) {
+template <Rule rule, typename E, typename S, int N, int kTile> __global__ void __launch_bounds__(Grid<S, N>::threads) mix_tokens(Args a) {
     using G = Grid<S, N>;
     __shared__ Token<N> tile[kTile];
     const int head = blockIdx.x, row = blockIdx.y, slot = a.row_slot[row];
@@ -31,13 +31,13 @@ template <typename E, typename S, int N, int kTile> __global__ void __launch_bou
         const int n = min(kTile, count - done);
         for (int j = warp; j < n; j += warps) {
             const int64_t at = (begin + done + j) * a.channels + channel;
-            const Weights<kEachOf<N>> w(a, channel);
-            const Inputs<kEachOf<N>> in(a, at, static_cast<const E *>(nullptr));
-            prepare<E, N>(a, at, i, w, in, tile[j]);
+            const Weights<rule, kEachOf<N>> w(a, channel);
+            const Inputs<rule, kEachOf<N>> in(a, at, static_cast<const E *>(nullptr));
+            prepare<rule, E, N>(a, at, i, w, in, tile[j]);
         }
         __syncthreads();
         for (int j = 0; j < n; j++) {
-            const float y = s.step(tile[j], value, part);
+            const float y = s.template step<rule>(tile[j], value, part);
             if (has && part == 0) tile[j].y[value] = y;
         }
         __syncthreads();
@@ -46,29 +46,30 @@ template <typename E, typename S, int N, int kTile> __global__ void __launch_bou
             float weight[kEachOf<N>], bias[kEachOf<N>], gate[kEachOf<N>];
             load_each<kEachOf<N>>(weight, a.gn_weight + channel);
             load_each<kEachOf<N>>(bias, a.gn_bias + channel);
-            load_each<kEachOf<N>>(gate, static_cast<const E *>(a.up) + 3 * a.stride + at);
-            finish<E, N>(a, at, i, weight, bias, gate, tile[j]);
+            if (rule == Rule::Delta || a.gate) load_each<kEachOf<N>>(gate, static_cast<const E *>(a.gate) + at);
+            finish<rule, E, N>(a, at, i, weight, bias, gate, tile[j]);
         }
         if (done + kTile < count) __syncthreads();
     }
     if (has) s.store(state, part);
 }
 
-template <typename E, typename S, int N> void launch(const Pass &p, const Args &a) {
+template <Rule rule, typename E, typename S, int N> void launch(const Pass &p, const Args &a) {
     const dim3 grid(p.shape->heads, p.rows);
     constexpr int threads = Grid<S, N>::threads;
     if (p.single)
-        mix_tokens<E, S, N, 1><<<grid, threads, 0, p.stream>>>(a);
+        mix_tokens<rule, E, S, N, 1><<<grid, threads, 0, p.stream>>>(a);
     else
-        mix_tokens<E, S, N, 16><<<grid, threads, 0, p.stream>>>(a);
+        mix_tokens<rule, E, S, N, N <= 64 ? 16 : 8><<<grid, threads, 0, p.stream>>>(a);
 }
 
-template <typename E, typename S> void launch(const Pass &p, const Args &a) {
+template <Rule rule, typename E, typename S> void launch(const Pass &p, const Args &a) {
     switch (p.shape->head_size) {
-    case 8: return launch<E, S, 8>(p, a);
-    case 16: return launch<E, S, 16>(p, a);
-    case 32: return launch<E, S, 32>(p, a);
-    default: return launch<E, S, 64>(p, a);
+    case 8: return launch<rule, E, S, 8>(p, a);
+    case 16: return launch<rule, E, S, 16>(p, a);
+    case 32: return launch<rule, E, S, 32>(p, a);
+    case 64: return launch<rule, E, S, 64>(p, a);
+    default: return launch<rule, E, S, 128>(p, a);
     }
 }
 
@@ -90,8 +91,7 @@ Args args(const Pass &p, int layer) {
     a.r_k = l.r_k;
     a.gn_weight = l.ln_x_weight;
     a.gn_bias = l.ln_x_bias;
-    const int64_t values = (int64_t)s.embed * s.head_size * (p.slots.slots + 1);
-    a.state = static_cast<uint8_t *>(p.slots.wkv) + layer * values * (p.slots.wkv_half ? sizeof(half) : sizeof(float));
+    a.state = static_cast<uint8_t *>(p.slots.wkv) + layer * s.wkv_len() * (p.slots.slots + 1) * (p.slots.wkv_half ? sizeof(half) : sizeof(float));
     a.input = p.input;
     a.row_slot = p.row_slot;
     a.stride = p.act.token_room * s.embed;
@@ -102,14 +102,16 @@ Args args(const Pass &p, int layer) {
 }
 
 // Runs the rows of the pass that are in the table of chunks.
-void mix_chunked(const Pass &p, const Args &a) {
+void mix_chunked(const Pass &p, const Args &a, Rule rule) {
     ChunkMix m{};
     m.bf16 = p.shape->bf16;
     m.state_half = p.slots.wkv_half;
+    m.decay = rule == Rule::Decay;
     m.heads = p.shape->heads;
     m.stride = a.stride;
     m.rkv = a.rkv;
     m.up = a.up;
+    m.gate = a.gate;
     m.v_first = a.v_first;
     m.y = a.y;
     m.w0 = a.w0;
@@ -131,19 +133,29 @@ void mix_chunked(const Pass &p, const Args &a) {
     mix_chunks(m, p.stream);
 }
 
-} // namespace timemix
-
-void mix(const Pass &p, int layer) {
-    const timemix::Args a = timemix::args(p, layer);
-    if (p.chunk_row_count > 0) timemix::mix_chunked(p, a);
+template <Rule rule> void run(const Pass &p, int layer) {
+    Args a = args(p, layer);
+    const Parts parts = p.shape->version->parts;
+    if (rule == Rule::Delta)
+        a.gate = part(p, p.act.up, 3, a.channels);
+    else if (parts.rkv > 3)
+        a.gate = part(p, p.act.rkv, 3, a.channels);
+    if (parts.low == 0) a.up = nullptr;
+    if (p.chunk_row_count > 0) mix_chunked(p, a, rule);
     if (p.chunk_row_count == p.rows) return;
-    if (timemix::mix_many(p, a)) return;
-    if (p.single && p.shape->head_size == 64) return timemix::mix_single(p, a);
+    if (mix_many<rule>(p, a)) return;
+    if (p.single && p.shape->head_size == 64) return mix_single<rule>(p, a);
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         if (p.slots.wkv_half)
-            timemix::launch<E, half>(p, a);
+            launch<rule, E, half>(p, a);
         else
-            timemix::launch<E, float>(p, a);
+            launch<rule, E, float>(p, a);
     });
 }
+
+} // namespace timemix
+
+void mix(const Pass &p, int layer) { timemix::run<timemix::Rule::Delta>(p, layer); }
+
+void mix_decay(const Pass &p, int layer) { timemix::run<timemix::Rule::Decay>(p, layer); }

@@ -7,7 +7,7 @@
 // memory is always busy. The new S is written past the caches.
 //
 // fp16 states are multiplied by tensor cores; each vector is the sum of two fp16 vectors.
-// S r of the new state is (S diag(w) - (S κ̂)(κ̂ ⊙ a)ᵀ + v k̃ᵀ) r, so that both products
+// With the delta rule, S r of the new state is (S diag(w) - (S κ̂)(κ̂ ⊙ a)ᵀ + v k̃ᵀ) r, so that both products
 // are of the old state.
 #include "device/copy.h"
 #include "device/launch.h"
@@ -23,7 +23,7 @@ constexpr int kWarps = 4, kResident = 3; // warps of a block, blocks of a multip
 constexpr int kFewHeads = 1536;          // below which mix_single is faster
 
 // A lane's two channels of a token: results of the products, not yet converted.
-template <typename E> struct Ahead {
+template <Rule rule, typename E> struct Ahead {
     struct alignas(2 * sizeof(E)) Two {
         E v[2];
         __device__ void to(float (&f)[2]) const { f[0] = to_float(v[0]), f[1] = to_float(v[1]); }
@@ -31,28 +31,19 @@ template <typename E> struct Ahead {
     Two r, k, v, first, up_v, up_w, up_a, gate;
 
     __device__ void load(const Args &a, int64_t at) {
-        const auto two = [&](const void *from, int64_t part) { return *reinterpret_cast<const Two *>(static_cast<const E *>(from) + part * a.stride + at); };
-        r = two(a.rkv, 0);
-        k = two(a.rkv, 1);
-        v = two(a.rkv, 2);
-        if (a.v0) {
-            first = two(a.v_first, 0);
-            up_v = two(a.up, 0);
-        }
-        up_w = two(a.up, 1);
-        up_a = two(a.up, 2);
-        gate = two(a.up, 3);
+        Inputs<rule, 2>::template visit<E>(a, at, [](Two &to, const E *from) { to = *reinterpret_cast<const Two *>(from); }, *this);
     }
 
-    __device__ Inputs<2> inputs() const {
-        Inputs<2> in;
-        r.to(in.r), k.to(in.k), v.to(in.v), first.to(in.first), up_v.to(in.up_v), up_w.to(in.up_w), up_a.to(in.up_a), gate.to(in.gate);
+    __device__ Inputs<rule, 2> inputs() const {
+        Inputs<rule, 2> in;
+        r.to(in.r), k.to(in.k), v.to(in.v), up_w.to(in.up_w), gate.to(in.gate);
+        if constexpr (rule == Rule::Delta) first.to(in.first), up_v.to(in.up_v), up_a.to(in.up_a);
         return in;
     }
 };
 
 // Warp n of all blocks has head n % heads and row group n / heads.
-template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWarp, kResident) mix_heads(Args a, int rows, int groups) {
+template <Rule rule, typename E, typename S> __global__ void __launch_bounds__(kWarps *kWarp, kResident) mix_heads(Args a, int rows, int groups) {
     using L = Layout<S>;
     __shared__ Vectors vectors[kWarps];
     __shared__ uint4 ahead[kWarps][kPieces * kWarp];
@@ -64,7 +55,7 @@ template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWar
     const int copied_row = lane / L::packs; // and every kWarp / packs rows from there: a part lies in one piece
     const SharedPlace<uint4> place(&ahead[warp][copied_row * L::packs + L::place(copied_row, lane % L::packs)]);
     const int i0 = lane * 2, channel = head * N + i0;
-    const Weights<2> weights(a, channel);
+    const Weights<rule, 2> weights(a, channel);
     const auto slot_of = [&](int row) { return row < rows ? a.row_slot[row] : a.spare; };
     const auto state_of = [&](int slot, int n) { return static_cast<Pack<S> *>(a.state) + (((int64_t)slot * heads + head) * L::parts + n) * kPieces * kWarp; };
     const auto fetch = [&](int slot, int n) {
@@ -78,16 +69,16 @@ template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWar
     int slot = slot_of(group), next_slot = slot_of(group + groups);
     fetch(slot, 0);
     wait_for_previous();
-    Ahead<E> in;
+    Ahead<rule, E> in;
     in.load(a, (int64_t)group * a.channels + channel);
     for (int row = group; row < rows; row += groups) {
         const int64_t at = (int64_t)row * a.channels + channel;
         const int later_slot = slot_of(row + 2 * groups);
-        if (slot != a.spare) prepare<E, N>(a, at, i0, weights, in.inputs(), t.token);
+        if (slot != a.spare) prepare<rule, E, N>(a, at, i0, weights, in.inputs(), t.token);
         float gate[2];
         in.gate.to(gate);
         if (row + groups < rows) in.load(a, at + (int64_t)groups * a.channels);
-        if (std::is_same_v<S, half> && slot != a.spare) split(t, i0);
+        if (std::is_same_v<S, half> && slot != a.spare) split<rule>(t, i0);
 #pragma unroll
         for (int n = 0; n < L::parts; n++) {
             const int first = lane / L::lanes, value = n * (N / L::parts) + first; // its first row, of the part and of the head
@@ -110,38 +101,41 @@ template <typename E, typename S> __global__ void __launch_bounds__(kWarps *kWar
                 for (int i = 0; i < L::rows; i++)
                     if (part == i % L::lanes) t.token.y[value + i * L::apart] = y[i];
             };
-            state.products(t, lane, v, removed, y);
+            state.template products<rule>(t, lane, v, removed, y);
             if (L::y_from_old) keep_y();
-            state.update(t.token, part, v, removed, y);
+            state.template update<rule>(t.token, part, v, removed, y);
             if (!L::y_from_old) keep_y();
             state.store(state_of(slot, n) + first * L::packs + part, lane);
         }
         SYNC_WARP();
-        if (slot != a.spare) finish<E, N>(a, at, i0, weights.gn_weight, weights.gn_bias, gate, t.token);
+        if (slot != a.spare) finish<rule, E, N>(a, at, i0, weights.gn_weight, weights.gn_bias, gate, t.token);
         SYNC_WARP();
         slot = next_slot;
         next_slot = later_slot;
     }
 }
 
-template <typename E, typename S> void launch(const Pass &p, const Args &a) {
+template <Rule rule, typename E, typename S> void launch(const Pass &p, const Args &a) {
     const int heads = p.shape->heads, most = std::max(device_limits().multiprocessors * kResident * kWarps / heads, 1);
     const int groups = (int)ceil_div(p.rows, ceil_div(p.rows, most)); // of nearly equal numbers of rows
-    launch_early(mix_heads<E, S>, (int)ceil_div((int64_t)groups * heads, kWarps), kWarps * kWarp, 0, p.stream, a, p.rows, groups);
+    launch_early(mix_heads<rule, E, S>, (int)ceil_div((int64_t)groups * heads, kWarps), kWarps * kWarp, 0, p.stream, a, p.rows, groups);
 }
 
 } // namespace
 
-bool mix_many(const Pass &p, const Args &a) {
+template <Rule rule> bool mix_many(const Pass &p, const Args &a) {
     if (!p.single || p.shape->head_size != N || p.shape->heads * p.rows < kFewHeads) return false;
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         if (p.slots.wkv_half)
-            launch<E, half>(p, a);
+            launch<rule, E, half>(p, a);
         else
-            launch<E, float>(p, a);
+            launch<rule, E, float>(p, a);
     });
     return true;
 }
+
+template bool mix_many<Rule::Delta>(const Pass &, const Args &);
+template bool mix_many<Rule::Decay>(const Pass &, const Args &);
 
 } // namespace timemix

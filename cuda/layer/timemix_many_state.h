@@ -25,7 +25,7 @@ template <typename S> struct Layout {
 // The token's vectors, and values of them that only this kernel needs.
 struct Vectors {
     Token<N> token;
-    alignas(16) half split[4][N]; // κ̂ and w ⊙ r, each as the sum of two
+    alignas(16) half split[4][N]; // κ̂ and w ⊙ r, each as the sum of two; decay alone: r, and zeros
     float ka_r, k_r;              // (κ̂ ⊙ a)·r, k̃·r
 };
 
@@ -39,15 +39,20 @@ __device__ inline void split_two(half (&to)[2], half (&rest)[2], float a, float 
 }
 
 // For fp16 states: computes from the token's vectors what the tensor cores need.
-__device__ inline void split(Vectors &t, int i) {
+template <Rule rule> __device__ inline void split(Vectors &t, int i) {
     const Token<N> &a = t.token;
     const float r[2] = {a.r[i], a.r[i + 1]};
-    const float ka_r = warp_sum(a.ka[i] * r[0] + a.ka[i + 1] * r[1]), k_r = warp_sum(a.k[i] * r[0] + a.k[i + 1] * r[1]);
-    half v[4][2];
-    split_two(v[0], v[1], a.kk[i], a.kk[i + 1]);
-    split_two(v[2], v[3], a.w[i] * r[0], a.w[i + 1] * r[1]);
+    half v[4][2] = {};
+    if constexpr (rule == Rule::Delta) {
+        split_two(v[0], v[1], a.kk[i], a.kk[i + 1]);
+        split_two(v[2], v[3], a.w[i] * r[0], a.w[i + 1] * r[1]);
+    } else {
+        split_two(v[0], v[1], r[0], r[1]);
+    }
 #pragma unroll
     for (int n = 0; n < 4; n++) *reinterpret_cast<half2 *>(&t.split[n][i]) = half2{v[n][0], v[n][1]};
+    if constexpr (rule == Rule::Decay) return;
+    const float ka_r = warp_sum(a.ka[i] * r[0] + a.ka[i + 1] * r[1]), k_r = warp_sum(a.k[i] * r[0] + a.k[i + 1] * r[1]);
     if (i == 0) t.ka_r = ka_r, t.k_r = k_r;
 }
 
@@ -69,9 +74,9 @@ template <> struct State<half> {
 
     __device__ uint32_t pair(int row, int m, int n) const { return reinterpret_cast<const uint32_t *>(&s[row][m])[n]; }
 
-    // S κ̂ and, of the new state, S r, for this lane's rows. Keys within a product have the
-    // order in which lanes hold them.
-    __device__ void products(const Vectors &t, int lane, const float (&v)[L::rows], float (&removed)[L::rows], float (&y)[L::rows]) const {
+    // S κ̂ and, of the new state, S r, for this lane's rows; with decay alone y. Keys within a
+    // product have the order in which lanes hold them.
+    template <Rule rule> __device__ void products(const Vectors &t, int lane, const float (&v)[L::rows], float (&removed)[L::rows], float (&y)[L::rows]) const {
         const int first = lane & ~(L::lanes - 1);
         uint4 b[2];
 #pragma unroll
@@ -91,11 +96,15 @@ template <> struct State<half> {
             for (int e = 0; e < 2; e++) { // the first lane of a row has S κ̂, the second S (w ⊙ r)
                 const float sum = c[2 * e] + c[2 * e + 1];
                 removed[i + e] = SHFL(sum, first);
-                y[i + e] = SHFL(sum, first + 1) - removed[i + e] * t.ka_r + v[i + e] * t.k_r;
+                if constexpr (rule == Rule::Decay)
+                    y[i + e] = removed[i + e] + v[i + e] * t.token.bonus;
+                else
+                    y[i + e] = SHFL(sum, first + 1) - removed[i + e] * t.ka_r + v[i + e] * t.k_r;
             }
         }
     }
 
+    template <Rule rule>
     __device__ void update(const Token<N> &t, int part, const float (&v)[L::rows], const float (&removed)[L::rows], float (&)[L::rows]) {
 #pragma unroll
         for (int m = 0; m < 2; m++) {
@@ -104,7 +113,7 @@ template <> struct State<half> {
                 const int first = (part + m * L::lanes) * L::pack + h;
                 float w[4], ka[4], k[4];
                 load_each<4>(w, t.w + first);
-                load_each<4>(ka, t.ka + first);
+                if constexpr (rule == Rule::Delta) load_each<4>(ka, t.ka + first);
                 load_each<4>(k, t.k + first);
 #pragma unroll
                 for (int i = 0; i < L::rows; i++)
@@ -112,7 +121,11 @@ template <> struct State<half> {
                     for (int e = 0; e < 4; e += 2) {
                         float next[2];
 #pragma unroll
-                        for (int o = 0; o < 2; o++) next[o] = to_float(s[i][m].v[h + e + o]) * w[e + o] - removed[i] * ka[e + o] + v[i] * k[e + o];
+                        for (int o = 0; o < 2; o++) {
+                            next[o] = to_float(s[i][m].v[h + e + o]) * w[e + o];
+                            if constexpr (rule == Rule::Delta) next[o] -= removed[i] * ka[e + o];
+                            next[o] += v[i] * k[e + o];
+                        }
                         reinterpret_cast<uint32_t *>(&s[i][m])[(h + e) / 2] = keep_two(next[0], next[1]);
                     }
             }
@@ -150,13 +163,15 @@ template <> struct State<float> {
         return v;
     }
 
+    // With decay alone removed is S r.
+    template <Rule rule>
     __device__ void products(const Vectors &t, int lane, const float (&)[L::rows], float (&removed)[L::rows], float (&)[L::rows]) const {
 #pragma unroll
         for (int i = 0; i < L::rows; i++) removed[i] = 0;
 #pragma unroll
         for (int m = 0; m < 2; m++) {
             float kk[L::pack];
-            load_each<L::pack>(kk, t.token.kk + (lane % L::lanes + m * L::lanes) * L::pack);
+            load_each<L::pack>(kk, (rule == Rule::Delta ? t.token.kk : t.token.r) + (lane % L::lanes + m * L::lanes) * L::pack);
 #pragma unroll
             for (int i = 0; i < L::rows; i++)
 #pragma unroll
@@ -166,6 +181,7 @@ template <> struct State<float> {
         for (int i = 0; i < L::rows; i++) removed[i] = row_sum(removed[i]);
     }
 
+    template <Rule rule>
     __device__ void update(const Token<N> &t, int part, const float (&v)[L::rows], const float (&removed)[L::rows], float (&y)[L::rows]) {
 #pragma unroll
         for (int i = 0; i < L::rows; i++) y[i] = 0;
@@ -174,20 +190,26 @@ template <> struct State<float> {
             const int first = (part + m * L::lanes) * L::pack;
             float w[L::pack], ka[L::pack], k[L::pack], r[L::pack];
             load_each<L::pack>(w, t.w + first);
-            load_each<L::pack>(ka, t.ka + first);
             load_each<L::pack>(k, t.k + first);
-            load_each<L::pack>(r, t.r + first);
+            if constexpr (rule == Rule::Delta) {
+                load_each<L::pack>(ka, t.ka + first);
+                load_each<L::pack>(r, t.r + first);
+            }
 #pragma unroll
             for (int i = 0; i < L::rows; i++)
 #pragma unroll
                 for (int e = 0; e < L::pack; e++) {
                     float &next = s[i][m].v[e];
-                    next = next * w[e] - removed[i] * ka[e] + v[i] * k[e];
-                    y[i] += next * r[e];
+                    if constexpr (rule == Rule::Delta) {
+                        next = next * w[e] - removed[i] * ka[e] + v[i] * k[e];
+                        y[i] += next * r[e];
+                    } else {
+                        next = next * w[e] + v[i] * k[e];
+                    }
                 }
         }
 #pragma unroll
-        for (int i = 0; i < L::rows; i++) y[i] = row_sum(y[i]);
+        for (int i = 0; i < L::rows; i++) y[i] = rule == Rule::Delta ? row_sum(y[i]) : removed[i] + v[i] * t.bonus;
     }
 
     __device__ void store(Pack<float> *to, int) const {

@@ -15,7 +15,7 @@ constexpr int N = 64;
 template <typename S> constexpr int kThreads = Grid<S, N>::threads + kWarp;
 
 // grid (heads, rows)
-template <typename E, typename S> __global__ void __launch_bounds__(kThreads<S>, 5) mix_rows(Args a) {
+template <Rule rule, typename E, typename S> __global__ void __launch_bounds__(kThreads<S>, 5) mix_rows(Args a) {
     using G = Grid<S, N>;
     __shared__ Token<N> token;
     let_next_start();
@@ -24,13 +24,13 @@ template <typename E, typename S> __global__ void __launch_bounds__(kThreads<S>,
     if (threadIdx.x < kWarp) {
         const int i = threadIdx.x * kEachOf<N>, channel = head * N + i;
         const int64_t at = (int64_t)row * a.channels + channel;
-        const Weights<kEachOf<N>> w(a, channel);
+        const Weights<rule, kEachOf<N>> w(a, channel);
         wait_for_previous();
-        const Inputs<kEachOf<N>> in(a, at, static_cast<const E *>(nullptr));
-        prepare<E, N>(a, at, i, w, in, token);
+        const Inputs<rule, kEachOf<N>> in(a, at, static_cast<const E *>(nullptr));
+        prepare<rule, E, N>(a, at, i, w, in, token);
         __syncthreads();
         __syncthreads();
-        finish<E, N>(a, at, i, w.gn_weight, w.gn_bias, in.gate, token);
+        finish<rule, E, N>(a, at, i, w.gn_weight, w.gn_bias, in.gate, token);
         return;
     }
     const int thread = threadIdx.x - kWarp, value = thread / G::lanes, part = thread % G::lanes;
@@ -38,7 +38,7 @@ template <typename E, typename S> __global__ void __launch_bounds__(kThreads<S>,
     Part<S, N> s;
     s.load(state, part);
     __syncthreads();
-    const float y = s.step(token, value, part);
+    const float y = s.template step<rule>(token, value, part);
     if (part == 0) token.y[value] = y;
     s.store(state, part);
     __syncthreads();
@@ -46,15 +46,18 @@ template <typename E, typename S> __global__ void __launch_bounds__(kThreads<S>,
 
 } // namespace
 
-void mix_single(const Pass &p, const Args &a) {
+template <Rule rule> void mix_single(const Pass &p, const Args &a) {
     with_element(*p.shape, [&](auto e) {
         using E = decltype(e);
         const dim3 grid(p.shape->heads, p.rows);
         if (p.slots.wkv_half)
-            launch_early(mix_rows<E, half>, grid, kThreads<half>, 0, p.stream, a);
+            launch_early(mix_rows<rule, E, half>, grid, kThreads<half>, 0, p.stream, a);
         else
-            launch_early(mix_rows<E, float>, grid, kThreads<float>, 0, p.stream, a);
+            launch_early(mix_rows<rule, E, float>, grid, kThreads<float>, 0, p.stream, a);
     });
 }
+
+template void mix_single<Rule::Delta>(const Pass &, const Args &);
+template void mix_single<Rule::Decay>(const Pass &, const Args &);
 
 } // namespace timemix

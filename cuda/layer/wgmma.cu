@@ -4,6 +4,7 @@
 
 #include "device/hopper.h"
 #include "engine/forward.h"
+#include "layer/gated.h"
 
 namespace {
 
@@ -43,6 +44,15 @@ void multiply_alone(const Pass &p, const wgmma::Product &product, bool across = 
     multiply(p, all);
 }
 
+// The same by tiles of few tokens: where either side of the product is short, larger tiles are
+// too few for all blocks.
+void multiply_narrow(const Pass &p, const wgmma::Product &product) {
+    wgmma::Products all = products(p);
+    all.narrow = true;
+    all.add(product);
+    multiply(p, all);
+}
+
 // project_up in one launch.
 void project_up_wgmma(const Pass &p, int layer) {
     const Shape &s = *p.shape;
@@ -51,7 +61,7 @@ void project_up_wgmma(const Pass &p, int layer) {
     wgmma::Products all = products(p);
     for (int i = 0; i < 3; i++)
         all.add({part(l.up, i, c * s.rank), part(p.act.low, i, room * s.rank), part(p.act.up, i, room * c), s.embed, s.rank, Finish::Store});
-    all.add({l.up_g, p.act.low_g, part(p.act.up, 3, room * c), s.embed, s.rank_gp, Finish::Store});
+    all.add({l.up_g, p.act.low_wide, part(p.act.up, 3, room * c), s.embed, s.rank_wide, Finish::Store});
     multiply(p, all);
 }
 
@@ -72,7 +82,7 @@ void project_wgmma(const Pass &p, int layer) {
     for (int i = 0; i < 3; i++) // v, w, a
         all.add({part(l.down, i, s.rank * c), part(p.act.mixed, 2 + i, room * c), part(p.act.low, i, room * s.rank), s.rank, s.embed,
                  i == 1 ? Finish::Tanh : Finish::Store});
-    all.add({l.down_g, part(p.act.mixed, 5, room * c), p.act.low_g, s.rank_gp, s.embed, Finish::Sigmoid});
+    all.add({l.down_g, part(p.act.mixed, 5, room * c), p.act.low_wide, s.rank_wide, s.embed, Finish::Sigmoid});
     multiply(p, all);
     if (takes_wgmma_up(p))
         project_up_wgmma(p, layer);
@@ -104,4 +114,36 @@ void key_wgmma(const Pass &p, int layer) {
 
 void value_wgmma(const Pass &p, int layer) {
     if (!multiply_wgmma(p, Product::Value, p.model->layers[layer].value, p.act.hidden, p.act.x)) value(p, layer);
+}
+
+void project_v6_wgmma(const Pass &p, int layer) {
+    const Shape &s = *p.shape;
+    const Layer &l = p.model->layers[layer];
+    const int c = s.embed;
+    const int64_t all_tokens = p.act.token_room * c;
+    shift_mixes(p, layer);
+    multiply_narrow(p, {l.down_g, p.act.mixed, p.act.low_wide, s.rank_wide, c, Finish::Tanh});
+    shift_mixed(p, layer);
+    wgmma::Products all = products(p);
+    for (int i = 0; i < 4; i++)
+        all.add({part(l.rkv, i, (int64_t)c * c), part(p.act.mixed, 1 + i, all_tokens), part(p.act.rkv, i, all_tokens), c, c, Finish::Store});
+    all.add({l.down, p.act.mixed, p.act.low, s.rank, c, Finish::Tanh});
+    multiply(p, all);
+    multiply_narrow(p, {l.up, p.act.low, p.act.up, c, s.rank, Finish::Store});
+}
+
+void key_gated_wgmma(const Pass &p, int layer) {
+    if (!is_fast(p, Product::Key)) return key_gated(p, layer);
+    const Layer &l = p.model->layers[layer];
+    const int c = p.shape->embed;
+    shift_ffn_gated(p, layer);
+    wgmma::Products all = products(p);
+    all.add({l.key, p.act.mixed, p.act.hidden, p.shape->ffn, c, Finish::Square});
+    all.add({l.receptance, part(p.act.mixed, 1, p.act.token_room * c), p.act.rkv, c, c, Finish::Store});
+    multiply(p, all);
+}
+
+void value_gated_wgmma(const Pass &p, int layer) {
+    if (!is_fast(p, Product::Value)) return value_gated(p, layer);
+    multiply_alone(p, {p.model->layers[layer].value, p.act.hidden, p.act.x, p.shape->embed, p.shape->ffn, Finish::Add, p.act.rkv}, true);
 }

@@ -14,6 +14,11 @@ void output_wgmma(const Pass &p, int layer);
 void key_wgmma(const Pass &p, int layer);
 void value_wgmma(const Pass &p, int layer);
 
+// RWKV-6's (engine/v6.cu, layer/gated.h).
+void project_v6_wgmma(const Pass &p, int layer);
+void key_gated_wgmma(const Pass &p, int layer);
+void value_gated_wgmma(const Pass &p, int layer);
+
 // Whether project_wgmma also runs the second low-rank halves here.
 bool takes_wgmma_up(const Pass &p);
 
@@ -34,6 +39,7 @@ struct Product {
     void *out;
     int rows, inputs;
     Finish finish;
+    const void *gate = nullptr; // E [tokens][rows], with Add: its sigmoid times the sum is added
 };
 
 struct Workspace {

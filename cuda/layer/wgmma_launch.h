@@ -39,6 +39,7 @@ template <typename E, int kRows, int kTokens, bool kAcross> void launch_tiles(co
         job.w = kAcross ? hopper::tensor_map<E>(p.w, p.rows, p.inputs, kInputs, kInputs) : hopper::tensor_map<E>(p.w, p.inputs, p.rows, kInputs, kRows);
         job.x = hopper::tensor_map<E>(p.x, p.inputs, all.tokens, kInputs, kTokens);
         job.out = p.out;
+        job.gate = p.gate;
         job.rows = p.rows;
         job.steps = (int)ceil_div(p.inputs, kInputs);
         job.first_step = jobs.dealt;

@@ -34,6 +34,7 @@ constexpr int kInputs = 64; // of a step
 struct Job {
     hopper::TensorMap w, x;
     void *out;
+    const void *gate;
     int rows, steps; // steps of one of its tiles
     int first_step, first_tile; // among all of the launch
     Finish finish;
@@ -195,6 +196,13 @@ template <typename E> struct Piece {
             if (const float *from = place(n, e)) v[e] = *from;
     }
 
+    // v = old + σ(gate) v, by elements.
+    __device__ void add_gated(float *v, const float *old, int n) const {
+#pragma unroll
+        for (int e = 0; e < 4; e++)
+            if (const float *to = place(n, e)) v[e] = old[e] + sigmoid(to_float(static_cast<const E *>(job.gate)[to - static_cast<float *>(job.out)])) * v[e];
+    }
+
     // Rounded results are transposed first, so that a lane stores four rows of one token.
     __device__ void store(const float *v, int n) const {
         if (job.finish == Finish::Add) {
@@ -270,8 +278,13 @@ template <typename E, int kRows, int kTokens> struct Sums {
                 float old[kAtOnce * 4] = {};
 #pragma unroll
                 for (int i = 0; i < kAtOnce; i++) piece.load(old + i * 4, n + i);
+                if (job.gate) {
 #pragma unroll
-                for (int i = 0; i < kAtOnce * 4; i++) d[n * 4 + i] += old[i];
+                    for (int i = 0; i < kAtOnce; i++) piece.add_gated(d + (n + i) * 4, old + i * 4, n + i);
+                } else {
+#pragma unroll
+                    for (int i = 0; i < kAtOnce * 4; i++) d[n * 4 + i] += old[i];
+                }
             }
 #pragma unroll
             for (int i = 0; i < kAtOnce; i++) piece.store(d + (n + i) * 4, n + i);
@@ -292,8 +305,8 @@ template <typename E, int kRows, int kTokens> struct Sums {
         for (int piece = rank + warp * team; piece < kWarps * kPieces; piece += team * kWarps) {
             const Piece<E> at{job, row + piece / kPieces * 16, token, tokens};
             const int n = piece % kPieces;
-            float sum[4] = {};
-            if (job.finish == Finish::Add) at.load(sum, n);
+            float sum[4] = {}, old[4] = {};
+            if (job.finish == Finish::Add) at.load(job.gate ? old : sum, n);
             float4 part[kMostTeam];
 #pragma unroll
             for (int s = 0; s < kMostTeam; s++)
@@ -301,6 +314,7 @@ template <typename E, int kRows, int kTokens> struct Sums {
 #pragma unroll
             for (int s = 0; s < kMostTeam; s++)
                 if (s < team) sum[0] += part[s].x, sum[1] += part[s].y, sum[2] += part[s].z, sum[3] += part[s].w;
+            if (job.gate) at.add_gated(sum, old, n);
             at.store(sum, n);
         }
         cluster_barrier(); // others may still read

@@ -6,6 +6,8 @@
 // fp16; array [1], where there is one, has what array [0] lost by rounding.
 #pragma once
 
+#include <type_traits>
+
 #include "layer/wkv_chunk.h"
 
 // v and S are stored at 1/16 of their size, so that they fit fp16's range.
@@ -39,4 +41,16 @@ struct ChunkRecord {
     float bonus[kChunkTokens]; // Σ r k̃ r_k, by slot
 };
 
+// The record of a tile with decay alone: U is nothing, H has the bonus in it.
+struct DecayRecord {
+    uint4 r[kTermsR][4][kWarp];
+    uint4 h[kTermsH][kWarp];
+    ChunkImage k[2];
+    ChunkImage v[kTermsV];
+    float f[kChunkHead];
+};
+
+template <typename Record> constexpr bool kIsDelta = std::is_same_v<Record, ChunkRecord>;
+
+static_assert(sizeof(DecayRecord) % 16 == 0 && sizeof(DecayRecord) <= sizeof(ChunkRecord), "chunk_record_bytes is enough for both");
 static_assert(sizeof(ChunkRecord) % 16 == 0, "records are copied by 16 bytes");

@@ -10,6 +10,7 @@
 // computes C (from S = 0) and T (from S = 1, without values) of all segments but the last
 // at once; chain combines them to the states between segments; scan then goes through all
 // segments at once. How a row is cut depends on its length and the number of heads alone.
+#include "layer/element.h"
 #include "layer/wkv_chunk_step.h"
 
 using namespace chunk;
@@ -22,8 +23,8 @@ constexpr int kStages = 4; // records in shared memory: one to finish, one to ap
 constexpr int kStateSize = kChunkHead * kChunkHead;
 constexpr float kHeadEps = 64e-5f;
 
-struct Shared {
-    ChunkRecord record[kStages];
+template <typename Record> struct Shared {
+    Record record[kStages];
     uint4 gate[kStages][kFinishThreads];        // g of eight values, by the thread that finishes them
     Outputs y[2];                          // of even and odd tiles
     float weight[kChunkHead], bias[kChunkHead]; // of the head norm
@@ -58,7 +59,7 @@ struct Segments {
 
 // A thread finishes eight values of one slot of each tile. Addresses are computed anew for
 // each tile, because S needs the registers.
-template <typename E> struct Finisher {
+template <typename E, typename Record> struct Finisher {
     const ChunkMix &m;
     const int head, thread, slot, piece;
     const int first, end, tile; // tokens of the pass from first to end-1; number of the first tile
@@ -70,17 +71,17 @@ template <typename E> struct Finisher {
     __device__ int64_t element(int n) const { return ((int64_t)token(n) * m.heads + head) * kChunkHead + 8 * piece; }
 
     // Starts copying the record and gate of tile n.
-    template <bool kOutputs> __device__ void copy(int n, ChunkRecord &record, uint4 (&gate)[kFinishThreads]) const {
-        constexpr int pieces = sizeof(ChunkRecord) / 16;
+    template <bool kOutputs> __device__ void copy(int n, Record &record, uint4 (&gate)[kFinishThreads]) const {
+        constexpr int pieces = sizeof(Record) / 16;
         uint4 *to = reinterpret_cast<uint4 *>(&record) + thread;
-        const uint4 *from = reinterpret_cast<const uint4 *>(static_cast<const ChunkRecord *>(m.records) + (int64_t)(tile + n) * m.heads + head) + thread;
+        const uint4 *from = reinterpret_cast<const uint4 *>(static_cast<const Record *>(m.records) + (int64_t)(tile + n) * m.heads + head) + thread;
 #pragma unroll
         for (int i = 0; i < pieces; i += kFinishThreads)
             if (i + kFinishThreads <= pieces || i + thread < pieces) copy16(to + i, from + i);
-        if (kOutputs && token(n) < end) copy16(&gate[thread], static_cast<const E *>(m.up) + 3 * m.stride + element(n));
+        if (kOutputs && m.gate && token(n) < end) copy16(&gate[thread], static_cast<const E *>(m.gate) + element(n));
     }
 
-    __device__ void finish(int n, const ChunkRecord &r, const Outputs &outputs, const uint4 &gate, const Shared &shared) const {
+    __device__ void finish(int n, const Record &r, const Outputs &outputs, const uint4 &gate, const Shared<Record> &shared) const {
         float y[8], sum = 0, squares = 0;
         load8(y, &outputs[slot][8 * piece]);
 #pragma unroll
@@ -96,20 +97,26 @@ template <typename E> struct Finisher {
         }
         const float mean = sum / kChunkHead, scale = rsqrtf(squares / kChunkHead + kHeadEps * kStateScale * kStateScale);
         if (token(n) >= end) return;
-        float v[8] = {}, weight[8], bias[8], gated[8];
-        unpack8<half>(v, r.v[0].piece[slot][ChunkImage::place(slot, piece)]);
-        if (kTermsV == 2) {
-            float low[8];
-            unpack8<half>(low, r.v[kTermsV - 1].piece[slot][ChunkImage::place(slot, piece)]);
-#pragma unroll
-            for (int e = 0; e < 8; e++) v[e] += low[e];
-        }
+        float weight[8], bias[8], gated[8];
         load8(weight, &shared.weight[8 * piece]);
         load8(bias, &shared.bias[8 * piece]);
         unpack8<E>(gated, gate);
-        const float bonus = r.bonus[slot] * (1.0f / kStateScale);
+        if constexpr (kIsDelta<Record>) {
+            float v[8] = {};
+            unpack8<half>(v, r.v[0].piece[slot][ChunkImage::place(slot, piece)]);
+            if (kTermsV == 2) {
+                float low[8];
+                unpack8<half>(low, r.v[kTermsV - 1].piece[slot][ChunkImage::place(slot, piece)]);
 #pragma unroll
-        for (int e = 0; e < 8; e++) gated[e] *= (y[e] - mean) * scale * weight[e] + bias[e] + bonus * v[e];
+                for (int e = 0; e < 8; e++) v[e] += low[e];
+            }
+            const float bonus = r.bonus[slot] * (1.0f / kStateScale);
+#pragma unroll
+            for (int e = 0; e < 8; e++) gated[e] *= (y[e] - mean) * scale * weight[e] + bias[e] + bonus * v[e];
+        } else {
+#pragma unroll
+            for (int e = 0; e < 8; e++) gated[e] = (m.gate ? gated[e] * sigmoid(gated[e]) : 1.0f) * ((y[e] - mean) * scale * weight[e] + bias[e]);
+        }
         *reinterpret_cast<uint4 *>(static_cast<E *>(m.y) + element(n)) =
             make_uint4(pack<E>(gated[0], gated[1]), pack<E>(gated[2], gated[3]), pack<E>(gated[4], gated[5]), pack<E>(gated[6], gated[7]));
     }
@@ -126,8 +133,8 @@ template <typename E> struct Finisher {
 // ---- kernels ----------------------------------------------------------------
 
 // Applies the tiles of a row in order, as the finisher copies them to shared memory.
-template <bool kOutputs, typename E>
-__device__ inline void go_through(State &state, const Finisher<E> &finisher, int tiles, bool values, Shared &shared) {
+template <bool kOutputs, typename E, typename Record>
+__device__ inline void go_through(State &state, const Finisher<E, Record> &finisher, int tiles, bool values, Shared<Record> &shared) {
     const bool scans = threadIdx.x < kScanThreads;
     auto copy = [&](int n) { // an empty group beyond the last tile
         if (n < tiles) finisher.template copy<kOutputs>(n, shared.record[n % kStages], shared.gate[n % kStages]);
@@ -162,16 +169,16 @@ template <typename S> struct Piece {
 
     __device__ S *state(const ChunkMix &m) const { return static_cast<S *>(m.state) + ((int64_t)slot * m.heads + head) * kStateSize; }
 
-    template <typename E> __device__ Finisher<E> finisher(const ChunkMix &m, const Segments &segments) const {
+    template <typename E, typename Record> __device__ Finisher<E, Record> finisher(const ChunkMix &m, const Segments &segments) const {
         const int tile = z * segments.tiles;
-        return Finisher<E>(m, head, row.first + tile * kChunkTokens, row.first + row.count, row.tile + tile, threadIdx.x % kFinishThreads);
+        return Finisher<E, Record>(m, head, row.first + tile * kChunkTokens, row.first + row.count, row.tile + tile, threadIdx.x % kFinishThreads);
     }
 };
 
 // grid (heads, rows of the table, segments): outputs, and the state after the row.
-template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2) scan(ChunkMix m, Segments segments) {
+template <typename E, typename S, typename Record> __global__ void __launch_bounds__(kThreads, 2) scan(ChunkMix m, Segments segments) {
     extern __shared__ uint4 memory[];
-    Shared &shared = *reinterpret_cast<Shared *>(memory);
+    auto &shared = *reinterpret_cast<Shared<Record> *>(memory);
     const bool scans = threadIdx.x < kScanThreads;
     State state;
     {
@@ -186,16 +193,16 @@ template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2)
         else if (scans)
             state.load(piece.z == 0 ? segments.carry(m, piece.row, 0, piece.head).t : segments.carry(m, piece.row, piece.z - 1, piece.head).s, 1);
         const int tiles = min((piece.row.count + kChunkTokens - 1) / kChunkTokens - piece.z * segments.tiles, segments.tiles);
-        go_through<true>(state, piece.template finisher<E>(m, segments), tiles, true, shared);
+        go_through<true>(state, piece.template finisher<E, Record>(m, segments), tiles, true, shared);
     }
     const Piece<S> piece(m, segments, blockIdx.z); // computed anew: the loop needs the registers
     if (scans && piece.z == piece.count - 1) state.store(piece.state(m), 1 / kStateScale);
 }
 
 // grid (heads, rows of the table, 2 * segments): C and T of all segments but a row's last.
-template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2) carry(ChunkMix m, Segments segments) {
+template <typename E, typename S, typename Record> __global__ void __launch_bounds__(kThreads, 2) carry(ChunkMix m, Segments segments) {
     extern __shared__ uint4 memory[];
-    Shared &shared = *reinterpret_cast<Shared *>(memory);
+    auto &shared = *reinterpret_cast<Shared<Record> *>(memory);
     const Piece<S> piece(m, segments, blockIdx.z / 2);
     const bool values = blockIdx.z % 2 == 0, scans = threadIdx.x < kScanThreads;
     if (piece.slot == m.spare || piece.z + 1 >= piece.count || (piece.z == 0 && !values)) return;
@@ -206,7 +213,7 @@ template <typename E, typename S> __global__ void __launch_bounds__(kThreads, 2)
         state.store(to.t, 1);
     }
     if (!values) state.set_identity();
-    go_through<false>(state, piece.template finisher<E>(m, segments), segments.tiles, values, shared);
+    go_through<false>(state, piece.template finisher<E, Record>(m, segments), segments.tiles, values, shared);
     if (scans) state.store(values ? to.s : to.t, 1);
 }
 
@@ -242,40 +249,40 @@ __global__ void __launch_bounds__(256) chain(ChunkMix m, Segments segments) {
     }
 }
 
-template <typename E, typename S> void launch(const ChunkMix &m, gpuStream stream) {
+template <typename E, typename S, typename Record> void launch(const ChunkMix &m, gpuStream stream) {
     Segments segments{segment_tiles(m.heads), nullptr};
-    segments.carries = reinterpret_cast<Carry *>(static_cast<ChunkRecord *>(m.records) + (int64_t)m.tile_count * m.heads);
+    segments.carries = reinterpret_cast<Carry *>(static_cast<Record *>(m.records) + (int64_t)m.tile_count * m.heads);
     const int most = (int)ceil_div(m.tile_count, segments.tiles); // of a row
     if (most > 1) {
-        allow_shared(carry<E, S>, sizeof(Shared));
-        carry<E, S><<<dim3(m.heads, m.row_count, 2 * (most - 1)), kThreads, sizeof(Shared), stream>>>(m, segments);
+        allow_shared(carry<E, S, Record>, sizeof(Shared<Record>));
+        carry<E, S, Record><<<dim3(m.heads, m.row_count, 2 * (most - 1)), kThreads, sizeof(Shared<Record>), stream>>>(m, segments);
         if (most > 2) chain<<<dim3(m.heads, m.row_count, 4), 256, 0, stream>>>(m, segments);
     }
-    allow_shared(scan<E, S>, sizeof(Shared));
-    scan<E, S><<<dim3(m.heads, m.row_count, most), kThreads, sizeof(Shared), stream>>>(m, segments);
+    allow_shared(scan<E, S, Record>, sizeof(Shared<Record>));
+    scan<E, S, Record><<<dim3(m.heads, m.row_count, most), kThreads, sizeof(Shared<Record>), stream>>>(m, segments);
 }
 
-template <typename E> void launch(const ChunkMix &m, gpuStream stream) {
+template <typename E, typename Record> void launch(const ChunkMix &m, gpuStream stream) {
     if (m.state_half)
-        launch<E, half>(m, stream);
+        launch<E, half, Record>(m, stream);
     else
-        launch<E, float>(m, stream);
+        launch<E, float, Record>(m, stream);
 }
 
 } // namespace
 
-// The bytes of a record, and of its share of a carry.
+// The bytes of the larger record, and of its share of a carry.
 int64_t chunk_record_bytes() { return sizeof(ChunkRecord) + sizeof(Carry) / kLeastSegment; }
 
 void scan_chunks(const ChunkMix &m, gpuStream stream) {
-    if (m.bf16)
-        launch<bf16>(m, stream);
+    if (m.decay)
+        (m.bf16 ? launch<bf16, DecayRecord> : launch<half, DecayRecord>)(m, stream);
     else
-        launch<half>(m, stream);
+        (m.bf16 ? launch<bf16, ChunkRecord> : launch<half, ChunkRecord>)(m, stream);
 }
 
 void mix_chunks(const ChunkMix &m, gpuStream stream) {
     if (m.tile_count == 0) return;
-    prepare_chunks(m, stream);
+    (m.decay ? prepare_decay_chunks : prepare_chunks)(m, stream);
     scan_chunks(m, stream);
 }

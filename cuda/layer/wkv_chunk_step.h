@@ -115,15 +115,18 @@ using Outputs = float[kChunkTokens][kChunkHead + 4];
 
 // Applies one tile to S. With kOutputs, writes Y to shared memory; without values, V is zero.
 // The order keeps the tensor cores busy: what the next tile waits for comes first.
-template <bool kOutputs>
-__device__ inline void step_tile(State &state, const ChunkRecord &r, Outputs &outputs, bool values) {
+template <bool kOutputs, typename Record>
+__device__ inline void step_tile(State &state, const Record &r, Outputs &outputs, bool values) {
+    constexpr bool kDelta = kIsDelta<Record>;
     const Place p;
     const int lane = p.lane;
     uint4 w[kTermsW][4];
+    if constexpr (kDelta) {
 #pragma unroll
-    for (int term = 0; term < kTermsW; term++)
+        for (int term = 0; term < kTermsW; term++)
 #pragma unroll
-        for (int step = 0; step < 4; step++) w[term][step] = r.w[term][step][lane];
+            for (int step = 0; step < 4; step++) w[term][step] = r.w[term][step][lane];
+    }
     // Vᵀ: value rows 16 warp .. +15 of it, by slots.
     Operand v;
     const int slot = lane % 8 + lane / 16 * 8, place = ChunkImage::place(slot, 2 * p.warp + lane / 8 % 2);
@@ -135,9 +138,11 @@ __device__ inline void step_tile(State &state, const ChunkRecord &r, Outputs &ou
     Sums u, y;
 #pragma unroll
     for (int step = 0; step < 4; step++) split<half>(old[step], state.s[2 * step], state.s[2 * step + 1]);
+    if constexpr (kDelta) {
 #pragma unroll
-    for (int step = 0; step < 4; step++) u.add<2, kTermsW>(old[step], w[0][step], w[kTermsW - 1][step]);
-    u.add<kTermsV, kTermsG>(v, r.g[0][lane], r.g[kTermsG - 1][lane]);
+        for (int step = 0; step < 4; step++) u.add<2, kTermsW>(old[step], w[0][step], w[kTermsW - 1][step]);
+        u.add<kTermsV, kTermsG>(v, r.g[0][lane], r.g[kTermsG - 1][lane]);
+    }
 #pragma unroll
     for (int part = 0; part < 2; part++) {
 #pragma unroll
@@ -150,12 +155,14 @@ __device__ inline void step_tile(State &state, const ChunkRecord &r, Outputs &ou
         }
         add_image<kTermsV>(state, v, r.k, part, lane);
     }
-    Operand ua;
     float sum[2][4];
-    u.total(sum);
-    split<half>(ua, sum[0], sum[1]);
+    if constexpr (kDelta) {
+        Operand ua;
+        u.total(sum);
+        split<half>(ua, sum[0], sum[1]);
 #pragma unroll
-    for (int part = 0; part < 2; part++) add_image<2>(state, ua, r.b, part, lane);
+        for (int part = 0; part < 2; part++) add_image<2>(state, ua, r.b, part, lane);
+    }
     if (!kOutputs) return;
     y.add<kTermsV, kTermsH>(v, r.h[0][lane], r.h[kTermsH - 1][lane]);
 #pragma unroll

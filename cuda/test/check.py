@@ -3,9 +3,11 @@ import numpy as np
 import torch
 
 import native
-from model import make_shape, weights
+from model import make_older, make_shape, make_v6, weights
 
 SMALL = make_shape(3, 256, ranks=(32, 64, 32, 96), vocab=2000)
+SMALL_V6 = make_v6(3, 256, ranks=(32, 64), vocab=2000)
+OLDER = {f"v{v / 10}": make_older(v, 3, 256, vocab=2000) for v in (52, 51, 50, 40)}
 DEVICE = "cuda"
 CHECKS = []
 

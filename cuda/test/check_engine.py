@@ -5,16 +5,15 @@ import numpy as np
 import torch
 
 import native
-from check import DEVICE, SMALL, at_most, check, model, open_engine, same, tokens_of
+from check import DEVICE, SMALL, SMALL_V6, at_most, check, model, open_engine, same, tokens_of
 from check_logits import read_mixed
 from model import Reference, make_shape, released
 
 
 @check
 def slots():
-    s, rng = SMALL, np.random.default_rng(4)
-    w = model(s)
-    for state in native.F32, native.F16:
+    for s, state in (SMALL, native.F32), (SMALL, native.F16), (SMALL_V6, native.F32), (SMALL_V6, native.F16):
+        w, rng = model(s), np.random.default_rng(4)
         e = open_engine(s, w, slots=4, state=state)
         assert not e.read(3).any()
         values = rng.standard_normal(e.state_len).astype(np.float32)
@@ -40,8 +39,8 @@ def slots():
 
 
 @check
-def rows_do_not_depend_on_others():
-    s, rng = released("0.1b"), np.random.default_rng(5)
+def rows_do_not_depend_on_others(size="0.1b"):
+    s, rng = released(size), np.random.default_rng(5)
     e = open_engine(s, model(s), slots=64, flags=native.ONE_BUCKET)
     mine = tokens_of(rng, s, 12)
     strangers = [tokens_of(rng, s, 12) for _ in range(63)]
@@ -61,9 +60,14 @@ def rows_do_not_depend_on_others():
 
 
 @check
-def buckets():
+def rows_do_not_depend_on_others_v6():
+    rows_do_not_depend_on_others("v6-0.1b")
+
+
+@check
+def buckets(size="0.1b"):
     """Within a bucket (README.md) neither the number of rows nor their contents matter."""
-    s, rng = released("0.1b"), np.random.default_rng(15)
+    s, rng = released(size), np.random.default_rng(15)
     e = open_engine(s, model(s), slots=330, max_tokens=900)
     mine, strangers = tokens_of(rng, s, 4), [tokens_of(rng, s, 400) for _ in range(330)]
 
@@ -91,8 +95,13 @@ def buckets():
 
 
 @check
-def run_to_run():
-    s, rng = released("0.1b"), np.random.default_rng(6)
+def buckets_v6():
+    buckets("v6-0.1b")
+
+
+@check
+def run_to_run(size="0.1b"):
+    s, rng = released(size), np.random.default_rng(6)
     w = model(s)
     t = [tokens_of(rng, s, 700 if i < 2 else 3) for i in range(130)]
 
@@ -113,6 +122,11 @@ def run_to_run():
 
 
 @check
+def run_to_run_v6():
+    run_to_run("v6-0.1b")
+
+
+@check
 def refusals():
     s = make_shape(1, 64, ranks=(8, 8, 8, 8), vocab=100)
     w = model(s)
@@ -129,6 +143,9 @@ def refusals():
     refused(4, "no such tensor", lambda: open_engine(s, w + [("blocks.0.att.other", torch.zeros(4))]))
     refused(4, "sizes", lambda: open_engine(s, [("emb.weight", torch.zeros(100, 65))]))
     refused(4, "beyond fp16", lambda: open_engine(s, [(n, t * 1e9 if n == "head.weight" else t) for n, t in w]))
+    refused(1, "version 30", lambda: open_engine(s | dict(version=30), w))
+    refused(4, "RWKV-6 has no such tensor", lambda: open_engine(SMALL_V6, [("blocks.0.att.x_r", torch.zeros(256))]))
+    refused(1, "RWKV-4", lambda: open_engine(s | dict(version=40, ranks=()), w))
     refused(1, "head size", lambda: open_engine(make_shape(1, 48, 48, vocab=10), w))
     refused(2, "MiB", lambda: open_engine(released("7.2b"), [], slots=1 << 19, max_rows=1))
     e = open_engine(s, w, slots=2)

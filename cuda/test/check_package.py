@@ -6,7 +6,7 @@ import torch
 
 import native
 from check import at_most, check, error, open_engine, same
-from golden import CHECKED, DEMO, EVERY, HERE, SEED, WINDOW, sums
+from golden import CHECKED, DEMO, EVERY, HERE, OLDER, SEED, WINDOW, sums
 from model import Portable, make_shape, released, weights
 
 EMBEDDED = make_shape(11, 256, ranks=(32, 32, 32, 64), vocab=4096)
@@ -69,6 +69,18 @@ def package_on_random_weights():
         print(f"    {name}: {last:.2e} after 1,000 decoded tokens")
         at_most(f"{name}: logits over 1,000 decoded tokens", worst, limit)
         e.close()
+
+
+@check
+def package_on_older_versions():
+    g = golden("older")
+    for version, s in OLDER.items():
+        w = list(weights(s, source=Portable(SEED)))
+        for name, kind, state, limit in KINDS:
+            e = open_engine(s, w, kind=kind, state=state, slots=2)
+            worst, _ = decoded(e, [], dict(tokens=g["tokens"], at=g["at"], logits=g[version]), lambda v: v)
+            at_most(f"{version}, {name}: logits over 1,000 decoded tokens", worst, limit)
+            e.close()
 
 
 @check

@@ -88,7 +88,7 @@ class Engine {
     }
 
     std::vector<float> read(int slot) {
-        std::vector<float> state((size_t)shape_.layers * shape_.embed * (2 + shape_.head_size));
+        std::vector<float> state((size_t)shape_.layers * shape_.embed * (2 + (shape_.version == RK_V4 ? 3 : shape_.head_size)));
         check(rk_read_slot(e_, slot, state.data()), "rk_read_slot");
         add(state, "state");
         return state;
@@ -102,6 +102,7 @@ class Engine {
             for (int layer = 0; layer < (target == RK_HEAD ? 1 : shape_.layers); layer++) {
                 const int c = shape_.embed, in = target == RK_FFN_VALUE ? shape_.ffn : c;
                 const int out = target == RK_FFN_KEY ? shape_.ffn : target == RK_HEAD ? shape_.vocab : c;
+                if ((target == RK_GATE && shape_.version != RK_V6 && shape_.version != RK_V52) || (target == RK_FFN_RECEPTANCE && shape_.version == RK_V7)) continue;
                 const auto down = values(rank * in, std::sqrt(3.0f / in)), up = values(out * rank, .2f), gain = values(in, 1), block = values(in * rank, .05f);
                 check(rk_set_delta(e_, id, layer, target, rank, down.data(), up.data(), gains ? gain.data() : nullptr, blocks ? block.data() : nullptr, rank), "rk_set_delta");
             }
@@ -195,14 +196,50 @@ class Engine {
         const std::string a = b + "att.";
         norm(b + "ln1", c);
         norm(b + "ln2", c);
-        norm(a + "ln_x", c);
+        if (shape_.version != RK_V4) norm(a + "ln_x", c);
+        matrix(b + "ffn.key.weight", f, c, c, .5f);
+        matrix(b + "ffn.value.weight", c, f, f, .5f);
+        for (const char *m : {"receptance", "key", "value", "output"}) matrix(a + m + ".weight", c, c, c, .5f);
+        if (shape_.version == RK_V7) return layer_v7(b, a, i, c);
+        matrix(b + "ffn.receptance.weight", c, c, c);
+        if (shape_.version == RK_V6)
+            layer_v6(b, a, c);
+        else
+            layer_older(b, a, c);
+    }
+
+    void layer_older(const std::string &b, const std::string &a, int64_t c) {
+        const bool gate = shape_.version == RK_V52 || shape_.version == RK_V51;
+        for (char x : std::string(gate ? "kvrg" : "kvr")) tensor(a + "time_mix_" + x, {1, 1, c}, .4f, 1);
+        for (char x : std::string("kr")) tensor(b + "ffn.time_mix_" + x, {1, 1, c}, .7f, 1);
+        const bool channels = shape_.version == RK_V52 || shape_.version == RK_V4;
+        const int64_t n = channels ? c : shape_.heads;
+        tensor(a + "time_decay", {n}, -6, 2);
+        tensor(a + (shape_.version == RK_V52 ? "time_faaaa" : "time_first"), {n}, -.3f, .3f);
+        if (gate) matrix(a + "gate.weight", c, c, c);
+    }
+
+    void layer_v6(const std::string &b, const std::string &a, int64_t c) {
+        const int64_t mix = shape_.ranks[0], decay = shape_.ranks[1];
+        for (char x : std::string("xwkvrg")) tensor(a + "time_maa_" + x, {1, 1, c}, 0, .6f);
+        matrix(a + "time_maa_w1", c, 5 * mix, c, .5f);
+        tensor(a + "time_maa_w2", {5, mix, c}, -.05f, .05f);
+        tensor(a + "time_decay", {1, 1, c}, -6, 2);
+        matrix(a + "time_decay_w1", c, decay, c, .5f);
+        matrix(a + "time_decay_w2", decay, c, decay, .5f);
+        tensor(a + "time_faaaa", {shape_.heads, shape_.head_size}, -.3f, .3f);
+        matrix(a + "gate.weight", c, c, c);
+        for (char x : std::string("kr")) tensor(b + "ffn.time_maa_" + x, {1, 1, c}, 0, .3f);
+    }
+
+    void layer_v7(const std::string &b, const std::string &a, int i, int64_t c) {
         for (char x : std::string("rwkvag")) tensor(a + "x_" + x, {1, 1, c}, 0, .6f);
         tensor(a + "w0", {1, 1, c}, -6, 1);
         tensor(a + "a0", {1, 1, c}, -.5f, .5f);
         const struct {
             char x;
             int64_t rank;
-        } low[] = {{'w', shape_.rank_w}, {'a', shape_.rank_a}, {'g', shape_.rank_g}, {'v', shape_.rank_v}};
+        } low[] = {{'w', shape_.ranks[0]}, {'a', shape_.ranks[1]}, {'g', shape_.ranks[3]}, {'v', shape_.ranks[2]}};
         for (auto l : low) {
             if (l.x == 'v' && i == 0) continue;
             matrix(a + l.x + "1", c, l.rank, c, .5f);
@@ -212,10 +249,7 @@ class Engine {
         tensor(a + "k_k", {1, 1, c}, .7f, 1);
         tensor(a + "k_a", {1, 1, c}, .8f, 1.1f);
         tensor(a + "r_k", {shape_.heads, shape_.head_size}, -.1f, .1f);
-        for (const char *m : {"receptance", "key", "value", "output"}) matrix(a + m + ".weight", c, c, c, .5f);
         tensor(b + "ffn.x_k", {1, 1, c}, 0, .3f);
-        matrix(b + "ffn.key.weight", f, c, c, .5f);
-        matrix(b + "ffn.value.weight", c, f, f, .5f);
     }
 
     const rk_shape shape_;
@@ -325,14 +359,23 @@ int main(int argc, char **argv) {
         int32_t weights, state;
         uint32_t flags;
     } models[] = {
-        {"fp16, fp32 states", {2, 256, 4, 64, 1024, 512, 32, 32, 32, 64}, RK_F16, RK_F32, 0},
-        {"bf16, fp16 states", {2, 256, 4, 64, 1024, 512, 32, 32, 32, 64}, RK_BF16, RK_F16, 0},
-        {"odd sizes, launched singly", {2, 320, 5, 64, 1064, 301, 8, 24, 8, 40}, RK_F16, RK_F16, RK_OPEN_EAGER},
-        {"heads of 16", {2, 64, 4, 16, 256, 200, 8, 8, 8, 16}, RK_F16, RK_F32, RK_OPEN_EAGER},
+        {"fp16, fp32 states", {RK_V7, 2, 256, 4, 64, 1024, 512, {32, 32, 32, 64}}, RK_F16, RK_F32, 0},
+        {"bf16, fp16 states", {RK_V7, 2, 256, 4, 64, 1024, 512, {32, 32, 32, 64}}, RK_BF16, RK_F16, 0},
+        {"odd sizes, launched singly", {RK_V7, 2, 320, 5, 64, 1064, 301, {8, 24, 8, 40}}, RK_F16, RK_F16, RK_OPEN_EAGER},
+        {"heads of 16", {RK_V7, 2, 64, 4, 16, 256, 200, {8, 8, 8, 16}}, RK_F16, RK_F32, RK_OPEN_EAGER},
+        {"v6, fp16, fp32 states", {RK_V6, 2, 256, 4, 64, 896, 512, {32, 64, 0, 0}}, RK_F16, RK_F32, 0},
+        {"v6, bf16, fp16 states", {RK_V6, 2, 256, 4, 64, 896, 512, {64, 32, 0, 0}}, RK_BF16, RK_F16, 0},
+        {"v6, odd sizes, launched singly", {RK_V6, 2, 320, 5, 64, 1064, 301, {24, 40, 0, 0}}, RK_F16, RK_F16, RK_OPEN_EAGER},
+        {"v5.2, fp16 states", {RK_V52, 2, 256, 4, 64, 896, 512, {}}, RK_F16, RK_F16, 0},
+        {"v5.0, bf16", {RK_V50, 2, 256, 4, 64, 896, 200, {}}, RK_BF16, RK_F32, RK_OPEN_EAGER},
+        {"v4", {RK_V4, 2, 256, 256, 1, 896, 301, {}}, RK_F16, RK_F32, 0},
+        {"v6, heads of 128", {RK_V6, 2, 256, 2, 128, 256, 200, {8, 8, 0, 0}}, RK_F16, RK_F32, RK_OPEN_EAGER},
     };
-    const rk_shape wide = {1, 512, 8, 64, 512, 128, 32, 32, 32, 64};
-    for (int32_t state : {RK_F32, RK_F16}) { // heads times rows fill a card
+    const rk_shape wides[] = {{RK_V7, 1, 512, 8, 64, 512, 128, {32, 32, 32, 64}}, {RK_V6, 1, 512, 8, 64, 448, 128, {32, 64, 0, 0}}};
+    for (int i = 0; i < 4; i++) { // heads times rows fill a card
         if (!wanted("many")) break;
+        const rk_shape &wide = wides[i / 2];
+        const int32_t state = i % 2 ? RK_F16 : RK_F32;
         Engine e(wide, {0, state == RK_F32 ? RK_F16 : RK_BF16, state, 272, 272, 272, wide.vocab, RK_OPEN_EAGER | more_flags, nullptr});
         for (int n : {97, 200, 257, 272}) e.step(singles(n));
         e.read(271);

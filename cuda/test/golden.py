@@ -3,6 +3,7 @@
 
     pip install rwkv==0.8.32 torch safetensors numpy
     golden.py [samples.txt]
+    golden.py older
 
 embedded.npz is of the embedded model, dequantised (value = int8 x scale):
   tokens    1,000 that the model drew itself at temperature 1, after a prompt
@@ -16,6 +17,7 @@ random.npz is of random weights of the size 0.1b, model.weights with model.Porta
   tokens    1,000 random ones
   at, logits  as above, of every 16th token of the vocabulary
   check     sums of a few tensors, so that other weights are noticed
+older.npz is of random weights of the shapes OLDER: tokens as above, and for each its logits after AT of them
 """
 import os
 import sys
@@ -23,11 +25,12 @@ import sys
 import numpy as np
 import torch
 
-from model import Portable, released, weights
+from model import Portable, make_older, make_v6, released, weights
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 DEMO = os.path.join(HERE, "../../infer/demo")
 SEED, DECODED, AT, WINDOW, GREEDY, EVERY = 5, 1000, (10, 100, 250, 500, 750, 1000), 256, 256, 16
+OLDER = dict(v6=make_v6(2, 256, ranks=(32, 64), vocab=500), **{f"v{v / 10}": make_older(v, 2, 256, vocab=500) for v in (52, 51, 50, 40)})
 CHECKED = "emb.weight", "blocks.5.att.key.weight", "blocks.11.ffn.value.weight", "head.weight"
 PROMPTS = [
     "User: Tell me a story about a brave cat.\n\nAssistant:",
@@ -110,6 +113,22 @@ def random():
     np.savez_compressed(os.path.join(HERE, "golden/random.npz"), tokens=tokens, at=np.array(AT), logits=logits, check=sums(w))
 
 
+def older():
+    import tempfile
+    os.environ["RWKV_V7_ON"] = os.environ["RWKV_JIT_ON"] = os.environ["RWKV_CUDA_ON"] = "0"
+    from rwkv.model import RWKV
+    tokens = np.random.Generator(np.random.PCG64(SEED)).integers(1, 500, DECODED).astype(np.int32)
+    out = dict(tokens=tokens, at=np.array(AT))
+    with tempfile.TemporaryDirectory() as folder:
+        for name, s in OLDER.items():
+            path = os.path.join(folder, name)
+            torch.save({n: t.float() for n, t in weights(s, source=Portable(SEED))}, path + ".pth")
+            out[name] = decode(RWKV(path, "cpu fp32"), None, tokens.tolist(), lambda v: v)[1]
+    np.savez_compressed(os.path.join(HERE, "golden/older.npz"), **out)
+
+
 if __name__ == "__main__":
+    if sys.argv[1:] == ["older"]: # the package runs RWKV-7 or the older versions in one process
+        sys.exit(older())
     embedded(sys.argv[1] if len(sys.argv) > 1 else None)
     random()

@@ -6,9 +6,10 @@ import numpy as np
 F32, F16, BF16 = 0, 1, 2
 RWKV, PIP, RAPID = 0, 1, 2
 DRAW, OBSERVE, LOGITS = 1, 2, 4
+TARGETS = ("att.receptance", "att.key", "att.value", "att.output", "ffn.key", "ffn.value", "att.gate", "ffn.receptance", "head")
 EAGER, ONE_BUCKET, PORTABLE = 1, 2, 4
 NAN = 1
-BLOCK = ("layers", "embed", "heads", "head_size", "ffn", "vocab", "rank_w", "rank_a", "rank_v", "rank_g")
+SIZES = ("version", "layers", "embed", "heads", "head_size", "ffn", "vocab")
 
 ROW = np.dtype([(n, np.int32) for n in ("slot", "token_offset", "token_count")] + [("flags", np.uint32)] +
                [(n, np.int32) for n in ("top", "ban_offset", "ban_count", "mode")] + [("temperature", np.float32), ("top_k", np.int32)] +
@@ -20,7 +21,7 @@ assert ROW.itemsize == 88 and RESULT.itemsize == 20
 
 
 class Shape(C.Structure):
-    _fields_ = [(n, C.c_int32) for n in BLOCK]
+    _fields_ = [(n, C.c_int32) for n in SIZES] + [("ranks", C.c_int32 * 4)]
 
 
 class Options(C.Structure):
@@ -46,7 +47,7 @@ class Error(Exception):
 class Library:
     def __init__(self, path):
         self.so = C.CDLL(path)
-        assert self.so.rk_abi_version() == 6
+        assert self.so.rk_abi_version() == 7
 
     def call(self, name, *args):
         status = getattr(self.so, name)(*args)
@@ -67,14 +68,14 @@ class Engine:
         self.lib, self.shape, self.slots = lib, shape, slots
         self.max_rows = max_rows or slots
         self.max_tokens = max_tokens or max(self.max_rows, 64)
-        s = Shape(*[shape[n] for n in BLOCK])
+        s = Shape(*[shape[n] for n in SIZES], (C.c_int32 * 4)(*shape["ranks"]))
         o = Options(0, kind, state, slots, self.max_rows, self.max_tokens, token_limit or shape["vocab"], flags, tuning and tuning.encode())
         self.e = C.c_void_p()
         lib.call("rk_open", C.byref(s), C.byref(o), C.byref(self.e))
         for name, t in weights:
             self.load(name, t)
         self.call("rk_ready")
-        self.state_len = shape["layers"] * shape["embed"] * (2 + shape["head_size"])
+        self.state_len = shape["layers"] * shape["embed"] * (2 + (shape["head_size"] if shape["head_size"] > 1 else 3))
 
     def call(self, name, *args):
         self.lib.call(name, self.e, *args)
@@ -134,6 +135,15 @@ class Engine:
 
     def zero(self, slot):
         self.call("rk_zero_slot", slot)
+
+    def adapter(self, deltas):
+        """deltas: (layer, target, down, up, gain or None, blocks or None), arrays of fp32; returns the adapter's id."""
+        i = C.c_int32()
+        self.call("rk_new_adapter", C.byref(i))
+        for layer, target, down, up, gain, blocks in deltas:
+            self.call("rk_set_delta", i, layer, target, len(down), pointer(down), pointer(up), *(None if v is None else pointer(v) for v in (gain, blocks)),
+                      0 if blocks is None else blocks.shape[-1])
+        return i.value
 
     def set_counts(self, slot, counts):
         self.call("rk_set_counts", slot, pointer(counts), len(counts))

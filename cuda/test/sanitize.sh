@@ -42,7 +42,10 @@ all_races() {
     for model in 1 2; do
         races -m $model single mixed adapters slots & pids+=($!)
     done
-    for model in 3 4; do
+    for model in 5 6 8; do
+        races -m $model single mixed adapters slots & pids+=($!)
+    done
+    for model in 3 4 7 9 10 11; do
         races -m $model single mixed adapters & pids+=($!)
     done
     for pid in "${pids[@]}"; do wait "$pid" || failed=1; done

@@ -15,6 +15,7 @@ import traceback
 
 import check
 import check_draws
+import check_adapters
 import check_engine
 import check_logits
 import check_package

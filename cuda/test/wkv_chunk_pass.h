@@ -153,6 +153,7 @@ template <typename E, typename S> struct Pass {
         m.stride = (int64_t)(tokens + 3) * channels;
         m.rkv = rkv.p;
         m.up = up.p;
+        m.gate = up.p + 3ll * channels * (tokens + 3);
         m.v_first = v_first.p;
         m.y = y.p;
         const float **to[] = {&m.w0, &m.a0, &m.v0, &m.k_k, &m.k_a, &m.r_k, &m.gn_weight, &m.gn_bias};

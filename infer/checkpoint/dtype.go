@@ -20,12 +20,12 @@ const (
 	Q4_1
 	Q5_0
 	Q5_1
-	Q2_K
-	Q3_K
-	Q4_K
-	Q5_K
-	Q6_K
-	IQ4_NL
+	Q2K
+	Q3K
+	Q4K
+	Q5K
+	Q6K
+	IQ4NL
 )
 
 // Q8Block is the number of values along a row that share a scale.
@@ -44,9 +44,9 @@ var layouts = [...]layout{
 	F32: {"fp32", 1, 4, nil}, F16: {"fp16", 1, 2, nil}, BF16: {"bf16", 1, 2, nil}, F64: {"fp64", 1, 8, nil},
 	Q8: {"int8", 1, 1, nil}, U8: {"uint8", 1, 1, nil}, I64: {"int64", 1, 8, nil}, I32: {"int32", 1, 4, nil},
 	Q8_0: {"Q8_0", 32, 34, unpackQ80}, Q4_0: {"Q4_0", 32, 18, unpackQ40}, Q4_1: {"Q4_1", 32, 20, unpackQ41},
-	Q5_0: {"Q5_0", 32, 22, unpackQ50}, Q5_1: {"Q5_1", 32, 24, unpackQ51}, IQ4_NL: {"IQ4_NL", 32, 18, unpackIQ4NL},
-	Q2_K: {"Q2_K", 256, 84, unpackQ2K}, Q3_K: {"Q3_K", 256, 110, unpackQ3K}, Q4_K: {"Q4_K", 256, 144, unpackQ4K},
-	Q5_K: {"Q5_K", 256, 176, unpackQ5K}, Q6_K: {"Q6_K", 256, 210, unpackQ6K},
+	Q5_0: {"Q5_0", 32, 22, unpackQ50}, Q5_1: {"Q5_1", 32, 24, unpackQ51}, IQ4NL: {"IQ4_NL", 32, 18, unpackIQ4NL},
+	Q2K: {"Q2_K", 256, 84, unpackQ2K}, Q3K: {"Q3_K", 256, 110, unpackQ3K}, Q4K: {"Q4_K", 256, 144, unpackQ4K},
+	Q5K: {"Q5_K", 256, 176, unpackQ5K}, Q6K: {"Q6_K", 256, 210, unpackQ6K},
 }
 
 // String is the type's name as people write it: "bf16", "int8", "Q4_K".

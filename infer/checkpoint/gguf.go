@@ -20,8 +20,8 @@ const (
 
 // ggufTypes are the numbers of the stored types.
 var ggufTypes = map[uint32]DType{
-	0: F32, 1: F16, 2: Q4_0, 3: Q4_1, 6: Q5_0, 7: Q5_1, 8: Q8_0, 10: Q2_K, 11: Q3_K, 12: Q4_K, 13: Q5_K, 14: Q6_K,
-	20: IQ4_NL, 28: F64, 30: BF16,
+	0: F32, 1: F16, 2: Q4_0, 3: Q4_1, 6: Q5_0, 7: Q5_1, 8: Q8_0, 10: Q2K, 11: Q3K, 12: Q4K, 13: Q5K, 14: Q6K,
+	20: IQ4NL, 28: F64, 30: BF16,
 }
 
 // ggufRefused names types that are known and not read.

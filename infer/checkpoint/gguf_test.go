@@ -33,7 +33,7 @@ func TestGGUFEqualsPth(t *testing.T) {
 // Every packed type is, to the bit, what the gguf package makes of it.
 func TestPackedTypes(t *testing.T) {
 	f := opened(t, "testdata/types.gguf")
-	for i, dtype := range []DType{Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K, Q3_K, Q4_K, Q5_K, Q6_K, IQ4_NL} {
+	for i, dtype := range []DType{Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2K, Q3K, Q4K, Q5K, Q6K, IQ4NL} {
 		name := "blocks." + string(rune('0'+i%10)) + ".ffn."
 		if i > 9 {
 			name = "blocks.10.ffn."

@@ -75,9 +75,9 @@ func (g *ggufWriter) collect() error {
 
 // add adds a tensor, or those that it is a part of.
 func (g *ggufWriter) add(t *Tensor, layer, rest string) error {
-	base, kind, _ := cutLast(rest)
+	base, kind := cutLast(rest)
 	prefix := "blk." + layer + "."
-	whole, _, _ := cutLast(t.Name)
+	whole, _ := cutLast(t.Name)
 	for name, released := range ggufModel {
 		if released == whole {
 			g.put(name+"."+kind, t)
@@ -204,10 +204,10 @@ func (g *ggufWriter) write(w io.Writer) error {
 }
 
 // cutLast cuts a name before its last part.
-func cutLast(name string) (before, last string, ok bool) {
+func cutLast(name string) (before, last string) {
 	i := strings.LastIndexByte(name, '.')
 	if i < 0 {
-		return name, "", false
+		return name, ""
 	}
-	return name[:i], name[i+1:], true
+	return name[:i], name[i+1:]
 }

@@ -13,12 +13,15 @@ func (f *File) fromWebRWKV() error {
 		return nil
 	}
 	f.format += " (web-rwkv)"
-	renamed := slicesContainSuffix(f.order, ".att.time_mix_w1")
+	renamed, five := slicesContainSuffix(f.order, ".att.time_mix_w1"), f.isWebFive()
 	return f.rename(func(t *Tensor) error {
 		if webTransposed(t.Name) && len(t.Shape) >= 2 {
 			t.transposeLast()
 		}
 		t.Name = canonicalName(t.Name, renamed)
+		if five {
+			t.Name = strings.Replace(t.Name, ".time_first", ".time_faaaa", 1)
+		}
 		return f.add(t)
 	})
 }
@@ -26,7 +29,7 @@ func (f *File) fromWebRWKV() error {
 // isWebRWKV tells the converted form by what only it has: LoRA names with
 // numbers, a renamed low-rank mix, or a low-rank decay matrix that is transposed.
 func (f *File) isWebRWKV() bool {
-	if slicesContainSuffix(f.order, ".lora.0") || slicesContainSuffix(f.order, ".att.time_mix_w1") {
+	if slicesContainSuffix(f.order, ".lora.0") || slicesContainSuffix(f.order, ".att.time_mix_w1") || f.isWebFive() {
 		return true
 	}
 	emb, okEmb := f.byName["emb.weight"]
@@ -35,6 +38,14 @@ func (f *File) isWebRWKV() bool {
 		return false
 	}
 	return w1.Shape[1] == emb.Shape[1] && w1.Shape[0] != emb.Shape[1]
+}
+
+// isWebFive tells a converted RWKV-5.2 by the name of its bonus. In released files
+// time_first is of older versions, has a value for each head and is meant as a logarithm.
+func (f *File) isWebFive() bool {
+	bonus, ok := f.byName["blocks.0.att.time_first"]
+	_, gate := f.byName["blocks.0.att.gate.weight"]
+	return ok && gate && len(bonus.Shape) == 2
 }
 
 // webTransposed says whether web-rwkv's converter transposes the last two

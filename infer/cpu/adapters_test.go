@@ -312,3 +312,38 @@ func randomLoRA(s rwkv.Shape, rank int, seed uint64) *adapter.Adapter {
 	}
 	return a
 }
+
+// TestAdaptedHeadParity: with a head whose change is as large as its weights, logits
+// apart from the weights and merged into them differ by a few of fp32's last places: a
+// logit is one sum of rounded products here and two there.
+func TestAdaptedHeadParity(t *testing.T) {
+	g, _ := adapterCases(t)
+	s := g.shape()
+	b := synthetic(t, s, g.Seed, Options{Weights: "fp32"})
+	for seed := range uint64(20) {
+		a := &adapter.Adapter{Name: "head", Shape: s, Layers: make([]adapter.Layer, s.Layers)}
+		values := randomLoRA(s, 16, 100+seed).Layers[1].Deltas[adapter.FFNKey]
+		a.Head = &adapter.Delta{Form: adapter.LoRA, Out: s.Vocab, In: s.Embed, Rank: 8, Scale: 3000}
+		for len(a.Head.Up) < s.Vocab*8 {
+			a.Head.Up = append(a.Head.Up, values.Up...)
+		}
+		a.Head.Up, a.Head.Down = a.Head.Up[:s.Vocab*8], values.Down[:8*s.Embed]
+		var logits [2][]float32
+		for i, merged := range []bool{false, true} {
+			id, err := b.LoadAdapter(a, merged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			logits[i] = adapted(t, b, id, 17)
+			if err := b.DropAdapter(id); err != nil {
+				t.Fatal(err)
+			}
+		}
+		largest := maxDifference(logits[0], make([]float32, s.Vocab))
+		off := maxDifference(logits[0], logits[1])
+		t.Logf("off by %.2g of logits up to %.3g", off, largest)
+		if off > 1e-6*largest {
+			t.Errorf("seed %d: off by %.2g of logits up to %.3g", seed, off, largest)
+		}
+	}
+}

@@ -23,9 +23,9 @@
 // # Versions
 //
 // A model version is a file named for it, with parts of the same prefix, and a line
-// in the table of version.go. It has the layers' weights, the formulas of time mix
-// and channel mix, and their activations. The rest of the package is common:
-// loading, slots, batching, adapters, embedding and head.
+// in the table of version.go. It has the layers' weights, the formulas of the time
+// mix, and its activations. Norms, token shift and the channel mix are common, in
+// blocks.go, as are loading, slots, batching, adapters, embedding and head.
 //
 // Linear weights are stored [out, in]. Low-rank matrices are [in, out] in files
 // and transposed while loading.

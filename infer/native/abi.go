@@ -6,7 +6,7 @@ import "unsafe"
 // header; what is not used here has none. A test compares layouts and numbers
 // with it.
 
-const abiVersion = 6
+const abiVersion = 7
 
 // status is what every function that can fail returns.
 type status int32
@@ -62,8 +62,9 @@ type peaks struct {
 }
 
 type shape struct {
-	layers, embed, heads, headSize, ffn, vocab int32
-	rankW, rankA, rankV, rankG                 int32
+	version, layers, embed, heads, headSize, ffn, vocab int32
+
+	ranks [4]int32
 }
 
 type options struct {

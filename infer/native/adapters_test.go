@@ -113,7 +113,7 @@ func TestAdaptersRefused(t *testing.T) {
 	wide := tiny(adapter.LoRA, 1)
 	wide.Layers[model().Shape.Layers-1].Deltas[adapter.Output].Rank = rankMax + 1
 	for want, a := range map[string]*adapter.Adapter{
-		"blocks.0.att.w0": own, "experts": experts, "layers": other, "oldest form of Bone": tiny(adapter.Bone, 1), "rank 1025": wide,
+		"blocks.0.att.w0": own, "experts": experts, "layers": other, "of the form Bone": tiny(adapter.Bone, 1), "rank 1025": wide,
 	} {
 		if _, err := b.LoadAdapter(a, false); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)

@@ -42,7 +42,7 @@ func TestLayout(t *testing.T) {
 			expect("sizeof((("+c+" *)0)->"+snake(f.Name)+")", uint64(f.Type.Size()))
 		}
 	}
-	target := func(t adapter.Target) uint64 { return uint64(v7.targets[t]) }
+	target := func(t adapter.Target) uint64 { return uint64(v6.targets[t]) }
 	for c, v := range map[string]uint64{
 		"RK_ABI_VERSION": abiVersion, "RK_OK": uint64(statusOK), "RK_ERR_ARGUMENT": uint64(statusArgument), "RK_ERR_MEMORY": uint64(statusMemory),
 		"RK_ERR_DEVICE": uint64(statusDevice), "RK_ERR_TENSOR": uint64(statusTensor), "RK_ERR_LIBRARY": uint64(statusLibrary),
@@ -50,8 +50,8 @@ func TestLayout(t *testing.T) {
 		"RK_ROW_DRAW": uint64(rowDraw), "RK_ROW_OBSERVE": uint64(rowObserve), "RK_ROW_LOGITS": uint64(rowLogits),
 		"RK_RESULT_NAN": uint64(resultNaN), "RK_TOP_MAX": topMax, "RK_BANS_MAX": bansMax, "RK_MEMBERS_MAX": membersMax, "RK_RANK_MAX": rankMax,
 		"RK_RECEPTANCE": target(adapter.Receptance), "RK_KEY": target(adapter.Key), "RK_VALUE": target(adapter.Value), "RK_OUTPUT": target(adapter.Output),
-		"RK_FFN_KEY": target(adapter.FFNKey), "RK_FFN_VALUE": target(adapter.FFNValue), "RK_HEAD": target(adapter.Head),
-		"RK_MODE_RWKV": 0, "RK_MODE_PIP": 1, "RK_MODE_RAPID": 2,
+		"RK_GATE": target(adapter.Gate), "RK_FFN_RECEPTANCE": target(adapter.FFNReceptance), "RK_FFN_KEY": target(adapter.FFNKey), "RK_FFN_VALUE": target(adapter.FFNValue), "RK_HEAD": target(adapter.Head),
+		"RK_V4": uint64(v4.number), "RK_V50": uint64(v50.number), "RK_V51": uint64(v51.number), "RK_V52": uint64(v52.number), "RK_V6": uint64(v6.number), "RK_V7": uint64(v7.number), "RK_MODE_RWKV": 0, "RK_MODE_PIP": 1, "RK_MODE_RAPID": 2,
 	} {
 		expect(c, v)
 	}

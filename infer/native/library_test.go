@@ -26,7 +26,7 @@ func TestOpen(t *testing.T) {
 		{"an empty directory", dir, []string{filepath.Join(dir, FileName), EnvPath, "not there"}},
 		{"no file", filepath.Join(dir, "none.so"), []string{"none.so", "not there"}},
 		{"no library", text, []string{text, "cannot be opened"}},
-		{"another version", buildFake(t, "-DFAKE_ABI=7"), []string{"version 7", "needs 6", "make cuda"}},
+		{"another version", buildFake(t, "-DFAKE_ABI=6"), []string{"version 6", "needs 7", "make cuda"}},
 		{"a missing function", buildFake(t, "-DFAKE_WITHOUT_STEP"), []string{"rk_step", "make cuda"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -87,7 +87,7 @@ func (l *Library) open(s rwkv.Shape, o Options) (*Backend, error) {
 	if o.Tuning != "" {
 		b.tuning = filepath.Join(o.Tuning, b.tuningName())
 	}
-	size, abi := o.limits(), versions[s.Version].shape(s)
+	size, abi := o.limits(), shapeOf(s)
 	for more := true; more; {
 		b.handle, err = b.tryOpen(abi, size)
 		var e *Error
@@ -120,7 +120,7 @@ func (b *Backend) tryOpen(s shape, size limits) (e handle, err error) {
 func (b *Backend) tuningName() string {
 	s := b.shape
 	r := s.Ranks
-	name := fmt.Sprintf("%s-%dx%dx%dx%d-%d.%d.%d.%d-%s-%s.tuning", b.device.Name, s.Layers, s.Embed, s.FFN, s.Vocab,
+	name := fmt.Sprintf("%s-%s-%dx%dx%dx%d-%d.%d.%d.%d-%s-%s.tuning", b.device.Name, s.Version.ID(), s.Layers, s.Embed, s.FFN, s.Vocab,
 		r[0], r[1], r[2], r[3], typeNames[b.weights], typeNames[b.state])
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' || strings.ContainsRune(`/\:`, r) {

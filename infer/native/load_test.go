@@ -185,7 +185,7 @@ func TestLoadOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(tuning)
-	if err != nil || len(files) != 1 || !strings.HasPrefix(files[0].Name(), "fake_g0-1x32x128x320-") {
+	if err != nil || len(files) != 1 || !strings.HasPrefix(files[0].Name(), "fake_g0-x070-1x32x128x320-") {
 		t.Errorf("tuned to %v, %v", files, err)
 	}
 	if !b.Tuned() {
@@ -240,8 +240,8 @@ func TestLoadRefuses(t *testing.T) {
 	l := openFake(t)
 	path := smallModel(t)
 	f := openModel(t, path)
-	older := small
-	older.Version = rwkv.V6
+	other := small
+	other.Version = rwkv.V7A
 	odd := small
 	odd.Heads = 3
 	larger := small
@@ -252,7 +252,7 @@ func TestLoadRefuses(t *testing.T) {
 		fault []string
 		want  []string
 	}{
-		{"another version", older, nil, []string{path, "a GPU runs plain RWKV-7 (x070) only"}},
+		{"another version", other, nil, []string{path, "a GPU runs plain"}},
 		{"no such shape", odd, nil, []string{path, "3 heads"}},
 		{"a missing tensor", larger, nil, []string{path, "blocks.2.", "missing"}},
 		{"a value too large", small, []string{"FAKE_OVERFLOW", "blocks.1.ffn.key.weight"}, []string{path, "blocks.1.ffn.key.weight", "bf16"}},

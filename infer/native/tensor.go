@@ -37,7 +37,10 @@ func (t *tensor) len() int {
 // it is read from beginning to end.
 func fileTensors(f *checkpoint.File, s rwkv.Shape) ([]tensor, error) {
 	needed := map[string]bool{}
-	for name := range s.Tensors() {
+	for name, spec := range s.Tensors() {
+		if _, ok := f.Tensor(name); !ok && spec.Log != "" {
+			name = spec.LogName(name)
+		}
 		needed[name] = true
 	}
 	var out []tensor

@@ -262,11 +262,15 @@ func TestDetectNotModels(t *testing.T) {
 
 // FuzzDetect changes one name and one shape of a good model.
 func FuzzDetect(f *testing.F) {
-	f.Add("blocks.0.att.r_k", "blocks.0.att.r_k", 2, 64)
-	f.Add("emb.weight", "emb.weight", math.MaxInt, math.MaxInt)
-	f.Add("blocks.2.att.v1", "blocks.511.att.v1", -1, 0)
-	f.Fuzz(func(t *testing.T, from, to string, rows, columns int) {
-		m := modelOf(small)
+	f.Add("blocks.0.att.r_k", "blocks.0.att.r_k", 2, 64, 0)
+	f.Add("emb.weight", "emb.weight", math.MaxInt, math.MaxInt, 1)
+	f.Add("blocks.2.att.v1", "blocks.511.att.v1", -1, 0, 0)
+	f.Add("blocks.0.att.time_decay", "blocks.0.att.time_decay", 64, 1, 2)
+	f.Add("blocks.1.att.time_maa_w1", "blocks.1.att.time_maa_w1", 128, 5, 1)
+	f.Add("blocks.0.att.gate.weight", "blocks.0.ffn.s_emb.weight", 300, 16, 3)
+	f.Fuzz(func(t *testing.T, from, to string, rows, columns, version int) {
+		shapes := append(others, small)
+		m := modelOf(shapes[uint(version)%uint(len(shapes))])
 		delete(m, from)
 		m[to] = []int{rows, columns}
 		shape, err := rwkv.Detect(m)

@@ -210,7 +210,7 @@ func (c *comparison) pane(th theme.Theme, i, width, height, below int) []string 
 	}
 	head := kit.Pad(kit.Spread(kit.Fit(left, max(1, width-len(right)-1)), right, width), width)
 	if i == c.focus {
-		head = th.Selected.Render(head)
+		head = th.Chosen.Render(head)
 	} else {
 		head = th.Title.Render(head)
 	}

@@ -129,7 +129,7 @@ func (s *setup) line(th theme.Theme, i int, name string) string {
 		cell := kit.Pad(cells[c], w)
 		switch {
 		case i == s.row && c == s.column:
-			cell = th.Selected.Render(cell)
+			cell = th.Chosen.Underline(true).Render(cell)
 		case c == nameColumn && d.Name == "":
 			cell = th.Muted.Render(cell)
 		}

@@ -158,12 +158,12 @@ func (w *winTable) content(th theme.Theme, width int) []string {
 	case len(w.table.Standings) == 0:
 		return kit.Wrap("Nobody has voted yet. Compare answers, then vote for the best one, or for none.", width)
 	}
-	lines := []string{th.Muted.Render(kit.Pad(standingLine("variant", "won", "tied", "lost", "rate", width), width))}
+	lines := []string{th.Muted.Render(kit.Pad(standingLine(" variant", "won", "tied", "lost", "rate", width), width))}
 	for i := w.top; i < min(len(w.table.Standings), w.top+w.rows()); i++ {
 		s := &w.table.Standings[i]
-		line := standingLine(s.Variant.Title(), kit.FormatCount(s.Wins), kit.FormatCount(s.Ties), kit.FormatCount(s.Losses), interval(s.Rate), width)
+		line := standingLine(" "+s.Variant.Title(), kit.FormatCount(s.Wins), kit.FormatCount(s.Ties), kit.FormatCount(s.Losses), interval(s.Rate), width)
 		if i == w.selected {
-			line = th.Selected.Render(kit.Pad(line, width))
+			line = kit.PointAt(th, line, width)
 		}
 		lines = append(lines, line)
 	}

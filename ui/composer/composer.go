@@ -24,6 +24,7 @@ type Composer struct {
 	recalled    int      // how far back in the history, 0 is the draft
 	draft       string   // what was there before a prompt was recalled
 	menu        menu
+	files       files
 }
 
 // Edited names the turn whose text is being changed.
@@ -45,7 +46,7 @@ func (e Edited) String() string {
 
 // New is an empty composer. All composers share a history.
 func New(th theme.Theme, history *History) *Composer {
-	return &Composer{TextArea: kit.NewTextArea(th, "Write a message, or / for commands"), th: th, history: history, rows: 1}
+	return &Composer{TextArea: kit.NewTextArea(th, "Write a message, / for commands, @ for files"), th: th, history: history, rows: 1}
 }
 
 // Actions are what a person can do with the prompt in view, other than to type.

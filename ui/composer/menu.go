@@ -3,27 +3,41 @@ package composer
 import (
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"rookery/ui/keys"
 	"rookery/ui/kit"
 )
 
-// A menu completes the slash command that is being typed.
+// A menu completes the slash command or the path of a file that is being typed.
 type menu struct {
-	entries  []keys.Action
+	entries  []choice
 	selected int
-	complete bool // the name is typed in full: the entry only shows what it takes
-	closed   bool // by hand, until the text changes
-	changes  int  // of the text that entries are for
+	complete bool   // the name is typed in full: the entry only shows what it takes
+	closed   bool   // by hand, until the text changes
+	changes  int    // of the text that entries are for
+	before   string // the cursor, when they are files
+}
+
+// A choice is one entry. take completes it or, with enter, may leave it to be sent; it
+// reports whether the key was used.
+type choice struct {
+	usage, help string
+	take        func(c *Composer, id keys.ID) bool
 }
 
 const menuRows = 8
 
 // refreshMenu brings the menu up to date with the text.
 func (c *Composer) refreshMenu() {
-	if c.menu.changes == c.Changes() {
+	if c.menu.changes == c.Changes() && (c.menu.before == "" || c.menu.before == c.Before()) {
 		return
 	}
 	c.menu = menu{changes: c.Changes()}
+	if c.menu.entries = c.fileChoices(); len(c.menu.entries) > 0 {
+		c.menu.before = c.Before()
+		return
+	}
 	if c.LineCount() > 1 || len(c.held) > 0 {
 		return
 	}
@@ -34,15 +48,37 @@ func (c *Composer) refreshMenu() {
 	}
 	if a, ok := keys.Slash(name); ok && (spaced || a.Args == "") {
 		if spaced && a.Args != "" && rest == "" {
-			c.menu.entries, c.menu.complete = []keys.Action{a}, true
+			c.menu.entries, c.menu.complete = commandChoices(a), true
 		} else if !spaced {
-			c.menu.entries = []keys.Action{a}
+			c.menu.entries = commandChoices(a)
 		}
 		return
 	}
 	if !spaced {
-		c.menu.entries = findCompletions(name)
+		c.menu.entries = commandChoices(findCompletions(name)...)
 	}
+}
+
+func commandChoices(actions ...keys.Action) []choice {
+	var all []choice
+	for _, a := range actions {
+		all = append(all, choice{usage: a.Usage(), help: a.Help, take: func(c *Composer, id keys.ID) bool { return c.takeCommand(a, id) }})
+	}
+	return all
+}
+
+// takeCommand writes a command. Enter runs it if it takes nothing, or was typed in full
+// and needs nothing.
+func (c *Composer) takeCommand(a keys.Action, id keys.ID) bool {
+	if id == keys.Send && c.Value() == "/"+a.Slash && !a.NeedsArgument() {
+		return false
+	}
+	text := "/" + a.Slash
+	if a.Args != "" {
+		text += " "
+	}
+	c.Set(text)
+	return id == keys.Complete || a.Args != ""
 }
 
 // findCompletions lists the commands that begin with a name, then those that
@@ -61,7 +97,7 @@ func findCompletions(name string) []keys.Action {
 	return append(first, second...)
 }
 
-// MenuOpen says that the menu of slash commands takes keys.
+// MenuOpen says that the menu takes keys.
 func (c *Composer) MenuOpen() bool {
 	c.refreshMenu()
 	return len(c.menu.entries) > 0 && !c.menu.closed && !c.menu.complete
@@ -82,16 +118,7 @@ func (c *Composer) pressMenu(id keys.ID) bool {
 	case keys.Stop:
 		c.menu.closed = true
 	case keys.Complete, keys.Send:
-		a := c.menu.entries[c.menu.selected]
-		if id == keys.Send && c.Value() == "/"+a.Slash && !a.NeedsArgument() {
-			return false // typed in full: run it
-		}
-		text := "/" + a.Slash
-		if a.Args != "" {
-			text += " "
-		}
-		c.Set(text)
-		return id == keys.Complete || a.Args != ""
+		return c.menu.entries[c.menu.selected].take(c, id)
 	default:
 		return false
 	}
@@ -103,23 +130,30 @@ func (c *Composer) DrawMenu(width int) []string {
 	c.refreshMenu()
 	m, th := c.menu, c.th
 	if len(m.entries) == 0 || m.closed {
-		return nil
+		return c.drawCost(width)
 	}
 	first := max(0, m.selected-menuRows+1)
 	end := min(len(m.entries), first+menuRows)
 	widest := 0
 	for _, a := range m.entries[first:end] {
-		widest = max(widest, len(a.Usage()))
+		widest = max(widest, ansi.StringWidth(a.usage))
 	}
-	widest = min(widest, 24)
+	most := 24
+	if m.before != "" { // paths, which differ at their ends
+		most = max(most, width/2)
+	}
+	widest = min(widest, most)
 	var lines []string
 	for i, a := range m.entries[first:end] {
-		usage := kit.Pad(a.Usage(), widest)
+		usage := kit.Pad(a.usage, widest)
+		if m.before != "" {
+			usage = kit.Pad(kit.FitEnd(a.usage, widest), widest)
+		}
 		if first+i == m.selected && !m.complete {
-			lines = append(lines, th.Selected.Render(kit.Pad(" "+usage+"  "+a.Help, width)))
+			lines = append(lines, kit.PointAt(th, " "+usage+"  "+a.help, width))
 			continue
 		}
-		lines = append(lines, kit.Pad(" "+th.Key.Render(usage)+"  "+th.Muted.Render(kit.Fit(a.Help, max(0, width-widest-4))), width))
+		lines = append(lines, kit.Pad(" "+th.Key.Render(usage)+"  "+th.Muted.Render(kit.Fit(a.help, max(0, width-widest-4))), width))
 	}
 	return lines
 }

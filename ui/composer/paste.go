@@ -38,10 +38,13 @@ func (c *Composer) hold(text string) string {
 // expand puts the held texts in the place of their marks.
 func (c *Composer) expand(text string) string {
 	for _, p := range c.held {
-		text = strings.Replace(text, p.mark, p.text, 1)
+		text = p.putInto(text)
 	}
 	return text
 }
+
+// putInto puts the text in the place of its mark.
+func (p pasted) putInto(text string) string { return strings.Replace(text, p.mark, p.text, 1) }
 
 // markBefore is the mark that ends at the cursor, or "".
 func (c *Composer) markBefore() string {

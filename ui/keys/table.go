@@ -19,6 +19,7 @@ const (
 	Conversations ID = "conversations"
 	States        ID = "states"
 	Bake          ID = "bake"
+	FromFiles     ID = "from_files"
 	KeepState     ID = "keep_state"
 	Drift         ID = "drift"
 
@@ -134,6 +135,7 @@ var generalTable = []Action{
 	{ID: UndeleteConversation, Title: "Undo deleting a conversation", Help: "restore the last conversation from the bin", Category: Conversation, Contexts: Global, Slash: "undelete"},
 	{ID: States, Title: "States", Help: "begin from a state; bake, inspect, rename states", Category: Conversation, Keys: []string{"f8", "alt+i"}, Contexts: Global, Slash: "states", Args: "[name]"},
 	{ID: Bake, Title: "Bake a text file", Help: "read a text file into a state, once", Category: Conversation, Contexts: Global, Slash: "bake", Args: "[path]"},
+	{ID: FromFiles, Title: "Begin from files", Help: "read @files once into a state and begin from it", Category: Conversation, Keys: []string{"alt+shift+b"}, Contexts: Global, Slash: "file", Args: "[path or @paths]", Aliases: []string{"files"}},
 	{ID: KeepState, Title: "Keep the state", Help: "save the state after an answer in the library", Category: Conversation, Contexts: Global, Slash: "keep", Args: "[name]"},
 	{ID: Drift, Title: "Drift", Help: "show how far the state has moved from its base", Category: Conversation, Contexts: Global, Slash: "drift"},
 

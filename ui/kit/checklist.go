@@ -97,13 +97,13 @@ func (c *Checklist) Draw(th theme.Theme, m keys.Map) Box {
 	var content []string
 	for i := c.top; i < min(len(c.Items), c.top+c.rows()); i++ {
 		it := c.Items[i]
-		mark := "[ ] "
+		mark := " [ ] "
 		if it.Checked {
-			mark = "[x] "
+			mark = " [x] "
 		}
 		detail := besides(mark+it.Title, it.Detail, inner)
 		if i == c.selected {
-			content = append(content, th.Selected.Render(Pad(Spread(mark+it.Title, detail, inner), inner)))
+			content = append(content, PointAt(th, Spread(mark+it.Title, detail, inner), inner))
 			continue
 		}
 		content = append(content, Spread(mark+it.Title, th.Muted.Render(detail), inner))

@@ -173,13 +173,13 @@ func (c *Chooser) Draw(th theme.Theme, m keys.Map) Box {
 	content := []string{th.Accent.Render(th.Glyphs.Cursor) + " " + input[0], ""}
 	for i := c.top; i < min(len(c.shown), c.top+c.rows()); i++ {
 		e := c.entries[c.shown[i]]
-		mark := "  "
+		mark := "   " // the first cell is the pointer's
 		if e.Current {
-			mark = "* "
+			mark = " * "
 		}
 		detail := besides(mark+e.Title, e.Detail, inner)
 		if i == c.selected {
-			content = append(content, th.Selected.Render(Pad(Spread(mark+e.Title, detail, inner), inner)))
+			content = append(content, PointAt(th, Spread(mark+e.Title, detail, inner), inner))
 			continue
 		}
 		content = append(content, Spread(mark+e.Title, th.Muted.Render(detail), inner))

@@ -244,7 +244,7 @@ func (f *FilePicker) Draw(th theme.Theme, m keys.Map) Box {
 		line = Pad(line, inner)
 		switch {
 		case f.marked && i == at:
-			line = th.Selected.Render(line)
+			line = PointAt(th, line, inner)
 		case strings.HasSuffix(strings.TrimRight(line, " "), "/"):
 			line = th.Accent.Render(line)
 		default:

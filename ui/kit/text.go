@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"rookery/ui/terminal"
+	"rookery/ui/theme"
 )
 
 // Fit cuts a styled line to at most width cells.
@@ -165,3 +166,9 @@ func ParseNumber(arg string, otherwise int) (int, error) {
 
 // Capitalize begins a text with a capital letter. Its first letter is of ASCII.
 func Capitalize(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
+
+// PointAt draws the chosen row of a list over its width, with the pointer in its
+// first cell. The other rows leave that cell blank.
+func PointAt(th theme.Theme, line string, width int) string {
+	return th.Chosen.Render(Pad(th.Glyphs.Cursor+ansi.Cut(line, 1, width), width))
+}

@@ -147,9 +147,9 @@ func (s *list) listLines(th theme.Theme, inner int) []string {
 	for i := first; i < len(s.rows) && len(lines) < skip+s.lines(); i++ {
 		r := &s.rows[i]
 		style := lipgloss.NewStyle()
-		detail := th.Muted
+		detail, pointer := th.Muted, " "
 		if i == s.selected {
-			style, detail = th.Selected, th.Selected
+			style, detail, pointer = th.Chosen, th.Chosen, th.Glyphs.Cursor
 		}
 		switch {
 		case r.heading != "":
@@ -160,13 +160,13 @@ func (s *list) listLines(th theme.Theme, inner int) []string {
 			if s.shows == inBin {
 				when = r.c.Deleted
 			}
-			title := style.Render(s.mark(th, r.c)+kit.TitleOf(r.c)) + detail.Render(s.note(r.c))
+			title := style.Render(pointer+s.mark(th, r.c)+kit.TitleOf(r.c)) + detail.Render(s.note(r.c))
 			lines = append(lines, spreadIn(style, title, detail.Render(kit.FormatAge(s.now, when)), inner))
 		}
 		if r.found != nil {
 			when := kit.FormatAge(s.now, r.found.When)
 			width := max(8, inner-6-ansi.StringWidth(when))
-			text := style.Render("    ") + snippet(*r.found, th, style, width)
+			text := style.Render(pointer+"   ") + snippet(*r.found, th, style, width)
 			lines = append(lines, spreadIn(style, text, detail.Render(when), inner))
 		}
 	}
@@ -179,7 +179,7 @@ func (s *list) mark(th theme.Theme, c turn.Conversation) string {
 	case s.open[c.ID]:
 		return "* "
 	case c.Pinned:
-		return th.Glyphs.Cursor + " "
+		return th.Glyphs.Up + " "
 	}
 	return "  "
 }

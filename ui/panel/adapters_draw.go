@@ -82,7 +82,7 @@ func (p *Adapters) drawLine(i int) string {
 	room := max(1, x-3-strengthWidth)
 	line := mark + " " + fit(name, room-1, p.th.Glyphs.Ellipsis) + atRight(value, strengthWidth)
 	if i == p.at {
-		return p.th.Selected.Render(p.th.Glyphs.Cursor+line) + bar
+		return p.th.Chosen.Render(p.th.Glyphs.Cursor+line) + bar
 	}
 	return " " + line + bar
 }

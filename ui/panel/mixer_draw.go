@@ -121,7 +121,7 @@ func (m *Mixer) drawMember(i int) string {
 	}
 	line := name + " " + silenced(f) + " " + atRight(value, weightWidth) + atRight(m.share(i), shareWidth)
 	if i == m.at {
-		line = m.th.Selected.Render(m.th.Glyphs.Cursor + " " + line)
+		line = m.th.Chosen.Render(m.th.Glyphs.Cursor + " " + line)
 	} else {
 		line = "  " + line
 	}

@@ -153,11 +153,12 @@ func (m *Monitor) graph(c curve, width, rows int) []string {
 		Label: func(v float64) string { return fmt.Sprintf("%*s", gutter-1, scaleNumber(v)) },
 	})
 	lines := []string{head}
-	for _, l := range area {
+	for i, ink := range m.th.Shades(c.style, len(area)) {
+		l := area[i]
 		if width >= 2*gutter {
-			lines = append(lines, m.th.Muted.Render(ansi.Cut(l, 0, gutter))+c.style.Render(ansi.Cut(l, gutter, width)))
+			lines = append(lines, m.th.Muted.Render(ansi.Cut(l, 0, gutter))+ink.Render(ansi.Cut(l, gutter, width)))
 		} else {
-			lines = append(lines, c.style.Render(l))
+			lines = append(lines, ink.Render(l))
 		}
 	}
 	return lines

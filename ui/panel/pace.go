@@ -41,11 +41,12 @@ func (m *Monitor) paceLines(width, rows int) []string {
 		return lines
 	}
 	style := m.style()
-	for _, l := range graph.Area(m.paceColumns(end, style.Columns(width-gutter)), width, rows, graph.Options{
+	area := graph.Area(m.paceColumns(end, style.Columns(width-gutter)), width, rows, graph.Options{
 		Style: style,
 		Label: func(v float64) string { return pad(scaleNumber(v), gutter-1) },
-	}) {
-		lines = append(lines, m.th.Muted.Render(ansi.Cut(l, 0, gutter))+m.th.Graph3.Render(ansi.Cut(l, gutter, width)))
+	})
+	for i, ink := range m.th.Shades(m.th.Graph3, len(area)) {
+		lines = append(lines, m.th.Muted.Render(ansi.Cut(area[i], 0, gutter))+ink.Render(ansi.Cut(area[i], gutter, width)))
 	}
 	return append(lines, m.th.Muted.Render(spread(pad("", gutter)+"0", count(uint64(end))+" tokens", width, m.th.Glyphs.Ellipsis)))
 }

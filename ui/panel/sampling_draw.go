@@ -111,7 +111,7 @@ func (s *Sampling) drawRow(i, width int) string {
 	name := fit(row.name, nameWidth, s.th.Glyphs.Ellipsis)
 	line := name + " " + fit(value, room, s.th.Glyphs.Ellipsis)
 	if i == s.at {
-		line = s.th.Selected.Render(s.th.Glyphs.Cursor + " " + line)
+		line = s.th.Chosen.Render(s.th.Glyphs.Cursor + " " + line)
 	} else {
 		line = "  " + s.th.Muted.Render(name) + " " + fit(value, room, s.th.Glyphs.Ellipsis)
 	}

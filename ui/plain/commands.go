@@ -38,6 +38,7 @@ func (c *console) ownCommands() map[keys.ID]func(arg string) error {
 
 		keys.States:    c.states,
 		keys.Bake:      c.bake,
+		keys.FromFiles: c.fromFiles,
 		keys.KeepState: c.keepState,
 		keys.Drift:     c.drift,
 
@@ -118,7 +119,7 @@ func (c *console) works(a keys.Action) bool {
 
 // help lists the commands in the order of the action table.
 func (c *console) help(string) error {
-	c.say("Write a message and press enter. A backslash at the end of a line goes on with the next line.")
+	c.say("Write a message and press enter. A backslash at the end of a line goes on with the next line. @ and a path names a file, whose text is sent too.")
 	for _, a := range keys.Actions() {
 		if c.works(a) {
 			c.say(a.Usage() + ": " + a.Help + ".")
@@ -149,6 +150,10 @@ func (c *console) system(text string) error {
 func (c *console) editLast(text string) error {
 	if text == "" {
 		return errors.New("write /edit and the new prompt")
+	}
+	text, err := c.readFiles(text)
+	if err != nil {
+		return err
 	}
 	return c.startAnswer(func() error { return c.d.EditLast(text) })
 }

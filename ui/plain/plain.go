@@ -234,6 +234,10 @@ func (c *console) submit(text string) error {
 	if isCommand {
 		return c.runCommand(name, arg)
 	}
+	text, err := c.readFiles(text)
+	if err != nil {
+		return err
+	}
 	return c.startAnswer(func() error { return c.d.Send(text) })
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"rookery/chat/library"
-	"rookery/infer"
 	"rookery/ui/kit"
 	"rookery/ui/states"
 )
@@ -51,13 +50,7 @@ func (c *console) bake(path string) error {
 		return err
 	}
 	c.say("Reading " + kit.OneLine(recipe.Source) + ".")
-	said := time.Now()
-	s, err := c.workspace.Library().Bake(c.ctx, c.workspace.Engine(), recipe, func(done infer.Progress) {
-		if time.Since(said) >= progressEvery {
-			said = time.Now()
-			c.say(fmt.Sprintf("%s of %s tokens.", kit.FormatCount(done.Read), kit.FormatCount(done.ToRead)))
-		}
-	})
+	s, err := c.workspace.Library().Bake(c.ctx, c.workspace.Engine(), recipe, c.sayProgress())
 	if err != nil {
 		return err
 	}

@@ -29,22 +29,40 @@ type baking struct {
 
 const bakeEvery = 100 * time.Millisecond
 
-// bake reads a text beside whatever else runs, and shows how far it is.
+// bake reads a text into a state and says what has become of it.
 func bake(h kit.Host, recipe func(context.Context) (library.Recipe, error)) tea.Cmd {
-	h.CloseDialogs()
 	w := h.Workspace()
+	return bakeWith(h, func(ctx context.Context, progress func(infer.Progress)) (turn.State, error) {
+		r, err := recipe(ctx)
+		if err != nil {
+			return turn.State{}, err
+		}
+		return w.Library().Bake(ctx, w.Engine(), r, progress)
+	}, func(h kit.Host, s turn.State) tea.Cmd {
+		return h.Say(fmt.Sprintf("baked “%s”, %s tokens; %s begins from it", kit.OneLine(s.Name), kit.FormatCount(s.Read), kit.HintFor(h, keys.States)))
+	})
+}
+
+// bakeWith reads a text beside whatever else runs, and shows how far it is.
+func bakeWith(h kit.Host, read func(context.Context, func(infer.Progress)) (turn.State, error), then func(kit.Host, turn.State) tea.Cmd) tea.Cmd {
+	h.CloseDialogs()
 	ctx, cancel := context.WithCancel(h.Context())
 	b := &baking{cancel: cancel}
 	h.OpenDialog(b)
 	work := func() (turn.State, error) {
 		defer cancel()
-		r, err := recipe(ctx)
-		if err != nil {
-			return turn.State{}, err
-		}
-		return w.Library().Bake(ctx, w.Engine(), r, func(p infer.Progress) { b.progress.Store(&p) })
+		return read(ctx, func(p infer.Progress) { b.progress.Store(&p) })
 	}
-	return tea.Batch(kit.Await(work, b.end), h.After(bakeEvery, b.look))
+	return tea.Batch(kit.Await(work, func(h kit.Host, s turn.State, err error) tea.Cmd {
+		h.RemoveDialog(b)
+		switch {
+		case errors.Is(err, context.Canceled):
+			return h.Say("baking was stopped; nothing is kept")
+		case err != nil:
+			return h.Fail(err)
+		}
+		return then(h, s)
+	}), h.After(bakeEvery, b.look))
 }
 
 // look takes over how far it is, as long as the dialog is open.
@@ -56,18 +74,6 @@ func (b *baking) look(h kit.Host) tea.Cmd {
 		return nil
 	}
 	return h.After(bakeEvery, b.look)
-}
-
-// end takes the dialog away and says what has become of the text.
-func (b *baking) end(h kit.Host, s turn.State, err error) tea.Cmd {
-	h.RemoveDialog(b)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return h.Say("baking was stopped; nothing is kept")
-	case err != nil:
-		return h.Fail(err)
-	}
-	return h.Say(fmt.Sprintf("baked “%s”, %s tokens; %s begins from it", kit.OneLine(s.Name), kit.FormatCount(s.Read), kit.HintFor(h, keys.States)))
 }
 
 // HoldsWork says that a click beside the dialog does not stop the baking.

@@ -63,8 +63,9 @@ func (g *driftGraph) Draw(th theme.Theme, m keys.Map) kit.Box {
 	}
 	width := min(inner, len(values)+label)
 	scale := func(v float64) string { return fmt.Sprintf("%5.2f", v) }
-	for _, line := range graph.Area(values, width, rows, graph.Options{Style: kit.BlockStyle(th), Label: scale}) {
-		content = append(content, th.Graph1.Render(line))
+	area := graph.Area(values, width, rows, graph.Options{Style: kit.BlockStyle(th), Label: scale})
+	for i, ink := range th.Shades(th.Graph1, len(area)) {
+		content = append(content, ink.Render(area[i]))
 	}
 	first, last := g.line[0].Distance, g.line[len(g.line)-1].Distance
 	figures := fmt.Sprintf("%d states; first L2 %.3f, cosine %.3f; last L2 %.3f, cosine %.3f", len(g.line), first.L2, first.Cosine, last.L2, last.Cosine)

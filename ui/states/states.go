@@ -16,7 +16,7 @@ import (
 // Feature is the library of states.
 func Feature() kit.Feature {
 	return kit.Feature{Actions: map[keys.ID]func(kit.Host, string) tea.Cmd{
-		keys.States: pick, keys.Bake: bakePath, keys.KeepState: keep, keys.Drift: showDrift,
+		keys.States: pick, keys.Bake: bakePath, keys.FromFiles: fromFiles, keys.KeepState: keep, keys.Drift: showDrift,
 	}}
 }
 

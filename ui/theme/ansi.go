@@ -24,6 +24,7 @@ func ansiTheme(dark bool) Theme {
 		User: blue.Bold(true), Assistant: green.Bold(true), System: magenta.Bold(true),
 		Thought: faint.Italic(true),
 		Border:  faint, BorderFocus: magenta,
+		Chosen:   magenta.Bold(true),
 		Selected: plain.Reverse(true),
 		Tab:      faint, TabActive: bold.Underline(true),
 		SearchMatch: yellow.Bold(true).Underline(true), SearchCurrent: yellow.Bold(true).Reverse(true),

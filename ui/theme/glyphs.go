@@ -4,6 +4,7 @@ package theme
 // except where it says otherwise.
 type Glyphs struct {
 	Bullets  [3]string // of list items, by depth
+	Said     string    // the bar before what the person said
 	Quote    string    // the bar before quoted lines; may be empty
 	Code     string    // the bar before lines of code; may be empty
 	Rule     string    // repeated, a horizontal line; empty for none
@@ -23,7 +24,7 @@ type Glyphs struct {
 func UnicodeGlyphs() Glyphs {
 	return Glyphs{
 		Bullets: [3]string{"•", "◦", "▪"},
-		Quote:   "│", Code: "│", Rule: "─", Vertical: "│", Cross: "┼",
+		Said:    "▎", Quote: "│", Code: "│", Rule: "─", Vertical: "│", Cross: "┼",
 		Ellipsis: "…", Cursor: "›", Block: "█", Track: "░", Up: "↑", Down: "↓",
 		Formulas: true, Braille: true,
 	}
@@ -33,7 +34,7 @@ func UnicodeGlyphs() Glyphs {
 func ASCIIGlyphs() Glyphs {
 	return Glyphs{
 		Bullets: [3]string{"-", "*", "+"},
-		Quote:   ">", Code: "|", Rule: "-", Vertical: "|", Cross: "+",
+		Said:    "|", Quote: ">", Code: "|", Rule: "-", Vertical: "|", Cross: "+",
 		Ellipsis: "~", Cursor: ">", Block: "#", Track: ".", Up: "^", Down: "v",
 	}
 }
@@ -43,6 +44,7 @@ func ASCIIGlyphs() Glyphs {
 func SpokenGlyphs() Glyphs {
 	return Glyphs{
 		Bullets:  [3]string{"-", "-", "-"},
+		Said:     " ",
 		Vertical: ",", Cross: ",",
 		Ellipsis: "~", Cursor: "*", Block: "#", Track: " ", Up: "^", Down: "v",
 		Marks: true,

@@ -60,6 +60,7 @@ func (p palette) theme(dark bool) Theme {
 		User: blue.Bold(true), Assistant: ink(c.green).Bold(true), System: violet.Bold(true),
 		Thought: grey.Italic(true),
 		Border:  grey, BorderFocus: violet,
+		Chosen:   plain.Background(lipgloss.Color(c.selection)).Bold(true),
 		Selected: plain.Background(lipgloss.Color(c.selection)).Bold(true),
 		Tab:      grey, TabActive: plain.Bold(true).Underline(true),
 		SearchMatch: ink(c.yellow).Bold(true).Underline(true), SearchCurrent: ink(c.yellow).Bold(true).Reverse(true),

@@ -29,7 +29,8 @@ type Theme struct {
 
 	Border      lipgloss.Style
 	BorderFocus lipgloss.Style
-	Selected    lipgloss.Style // the chosen row of a list, or marked text
+	Chosen      lipgloss.Style // the chosen row of a list, which has a pointer too
+	Selected    lipgloss.Style // marked text, and the cell that a cursor is on
 	Tab         lipgloss.Style
 	TabActive   lipgloss.Style
 

@@ -61,7 +61,7 @@ func TestNew(t *testing.T) {
 func TestNoBackground(t *testing.T) {
 	each(t, func(t *testing.T, th Theme) {
 		for name, s := range styles(th) {
-			if name == "Selected" {
+			if name == "Selected" || name == "Chosen" {
 				continue
 			}
 			if _, none := s.GetBackground().(lipgloss.NoColor); !none {

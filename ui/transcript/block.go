@@ -207,6 +207,11 @@ func (b *block) answers() bool {
 	return b.turn.Role == turn.RoleAssistant && b.failure == "" && b.divider == ""
 }
 
+// asks reports whether the block is what the person said.
+func (b *block) asks() bool {
+	return b.turn.Role == turn.RoleUser && b.failure == "" && b.divider == ""
+}
+
 // setAhead dims a block or lights it again.
 func (b *block) setAhead(ahead bool) {
 	if b.ahead != ahead {

@@ -37,7 +37,7 @@ func (t *Transcript) drawLines() (lines []string, broken *block) {
 		line := b.line(place.line, t.th)
 		line = t.find.mark(line, place, t.th)
 		line = t.marked.mark(line, n, t.th)
-		edge := gutter(t.th, place.block == t.selected && place.line < b.height()-1, b.ahead)
+		edge := gutter(t.th, place.block == t.selected, b, place.line)
 		lines = append(lines, kit.Fit(edge+line, t.width))
 		if place.line++; place.line >= b.height() {
 			place = anchor{block: place.block + 1}
@@ -83,14 +83,17 @@ func (b *block) lit(i int, th theme.Theme) string {
 	return ""
 }
 
-// gutter is drawn before every line; it marks the selected message, and what
-// is ahead of the head, which colours may not tell.
-func gutter(th theme.Theme, selected, ahead bool) string {
+// gutter is drawn before every line. It marks the selected message, what is
+// ahead of the head, which colours may not tell, and what the person said.
+func gutter(th theme.Theme, selected bool, b *block, line int) string {
+	last := line == b.height()-1 // the blank one below
 	switch {
-	case selected:
+	case selected && !last:
 		return th.Accent.Render("▌") + " "
-	case ahead:
+	case b.ahead:
 		return th.Muted.Render("·") + " "
+	case b.asks() && !last:
+		return th.User.Render(th.Glyphs.Said) + " "
 	}
 	return "  "
 }

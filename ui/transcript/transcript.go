@@ -11,7 +11,7 @@ import (
 )
 
 // longestLine is where text is broken on wide screens: longer lines are hard to read.
-const longestLine = 120
+const longestLine = 96
 
 // A Transcript draws the visible line of a conversation. Only the lines on the
 // screen are ever put together; what a frame costs does not depend on how long

@@ -85,14 +85,14 @@ func (s *tokenView) table(th theme.Theme, width, rows int) []string {
 		}
 		mark := "  "
 		if c.Taken && s.fresh() {
-			mark = "* "
+			mark = " *"
 		}
 		line := mark + kit.Pad(`"`+c.Text+`"`, name) + " " + gauge(th, c.Model, bar) + share(c.Model) + "  " + gauge(th, c.Drawn, bar) + share(c.Drawn)
 		switch {
 		case !s.fresh():
 			line = th.Muted.Render(ansi.Strip(line))
 		case i == s.chosen:
-			line = th.Selected.Render(kit.Pad(ansi.Strip(line), width))
+			line = kit.PointAt(th, ansi.Strip(line), width)
 		}
 		lines = append(lines, line)
 	}

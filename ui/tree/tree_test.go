@@ -209,7 +209,7 @@ func TestTokens(t *testing.T) {
 				l := open(t, 2, size[0], size[1])
 				before := l.texts()
 				l.Press("alt+shift+i")
-				l.Sees("Token 1 of ", "this draw", `* "`, "%")
+				l.Sees("Token 1 of ", "this draw", `*"`, "%")
 				l.Check()
 				l.Press("right", "right")
 				l.Sees("Token 3 of ")
