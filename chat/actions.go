@@ -230,7 +230,7 @@ func (d *Dialogue) SetSampling(p sampler.Params, preset string) error {
 // SetThink takes effect at the next turn.
 func (d *Dialogue) SetThink(m turn.ThinkMode) error {
 	switch m {
-	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
+	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkEnglish, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
 	default:
 		return fmt.Errorf("there is no thinking mode %q", m)
 	}
