@@ -65,6 +65,7 @@ type Workspace struct {
 	casts    []unsavedVote             // votes that may not be saved yet
 	leaving  map[turn.ID]chan struct{} // shut and still being saved, or being altered; closed when that is done
 
+	rescue  rescue
 	saving  sync.WaitGroup // shut dialogues
 	unsaved []error        // of shut dialogues that Close gave up
 	ctx     context.Context
