@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"rookery/untrusted"
 	"time"
 )
 
@@ -65,7 +66,7 @@ func (s *Store) look(ctx context.Context, w *watched) error {
 	if w.log, err = s.lookAt(s.path+"-wal", before.log); err != nil {
 		return err
 	}
-	if err := checkHead(s.path); err != nil {
+	if err := checkHead(ctx, s.path); err != nil {
 		return err
 	}
 	if before.file != nil && !w.file.ModTime().Equal(before.file.ModTime()) && !s.isWhole(ctx) {
@@ -93,8 +94,8 @@ func (s *Store) lookAt(path string, before fs.FileInfo) (fs.FileInfo, error) {
 }
 
 // checkHead says whether the file begins as our databases do.
-func checkHead(path string) error {
-	f, err := os.Open(path)
+func checkHead(ctx context.Context, path string) error {
+	f, err := untrusted.Open(ctx, path, untrusted.Unbounded)
 	if err != nil {
 		return nil // as above
 	}
