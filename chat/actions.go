@@ -55,7 +55,7 @@ func (d *Dialogue) ContinueTurn(id turn.ID) error {
 		switch {
 		case head == nil:
 			return ErrNothing
-		case head.turn.Role == turn.RoleUser && len(head.children) > 0:
+		case id != 0 && head.turn.Role == turn.RoleUser && len(head.children) > 0:
 			return errors.New("that prompt has an answer: select the answer to continue it, or retry")
 		case head.turn.Role == turn.RoleUser:
 			d.answer(head, d.nextSeed(head))
@@ -180,6 +180,7 @@ func (d *Dialogue) SwitchSibling(id turn.ID, by int) error {
 	if all[at] == id {
 		return nil
 	}
+	d.visited[id] = visit{d.conv.Head, d.conv.Tip}
 	to := d.visitOf(all[at])
 	d.conv.Tip = to.tip
 	if d.conv.Head != 0 && d.tree.above(id, d.conv.Head) {
@@ -229,7 +230,7 @@ func (d *Dialogue) SetSampling(p sampler.Params, preset string) error {
 // SetThink takes effect at the next turn.
 func (d *Dialogue) SetThink(m turn.ThinkMode) error {
 	switch m {
-	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
+	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkEnglish, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
 	default:
 		return fmt.Errorf("there is no thinking mode %q", m)
 	}

@@ -153,12 +153,15 @@ func (a *answer) generate(ctx context.Context) infer.Ending {
 
 // draw makes the answer from where it begins.
 func (a *answer) draw(ctx context.Context, s start) infer.Ending {
+	if !a.past && a.resumed == nil && a.opensThought() {
+		return a.drawThinking(ctx, s)
+	}
 	if !a.past {
 		return a.follow(ctx, s, a.d.workspace.settings().MaxTokens, nil)
 	}
 	// The first token alone, without those that would stop at once again, or
 	// make one word of the last one and the next.
-	ban := a.template.StopTokens(a.d.workspace.stops(a.model()))
+	ban := a.template.StopTokens(a.d.workspace.stops(a.template))
 	first := a.follow(ctx, s, 1, append(ban, a.template.GluedTokens(a.turn.Text)...))
 	if first.Reason != infer.ReasonLength || first.Snapshot == nil {
 		return first
@@ -167,10 +170,19 @@ func (a *answer) draw(ctx context.Context, s start) infer.Ending {
 	if limit == 1 {
 		return first
 	}
+	rest := a.follow(ctx, a.startBehind(s, first), max(limit-1, 0), nil)
+	return joinEndings(first, rest)
+}
+
+// startBehind is startAfter of an ending.
+func (a *answer) startBehind(s start, end infer.Ending) start {
 	a.d.mu.Lock()
-	s = a.startAfter(s, first.Snapshot)
-	a.d.mu.Unlock()
-	rest := a.follow(ctx, s, max(limit-1, 0), nil)
+	defer a.d.mu.Unlock()
+	return a.startAfter(s, end.Snapshot)
+}
+
+// joinEndings is the ending of two requests, one behind the other.
+func joinEndings(first, rest infer.Ending) infer.Ending {
 	rest.Tokens = slices.Concat(first.Tokens, rest.Tokens)
 	rest.Usage = addUsage(first.Usage, rest.Usage)
 	if rest.Snapshot == nil {
@@ -271,7 +283,7 @@ func (a *answer) submit(ctx context.Context, s start, limit int, ban []int32) (*
 	stream, err := a.host().engine.Submit(infer.Request{
 		Grammar: a.grammar, Begun: a.turn.Tokens[:max(0, len(a.turn.Tokens)-len(s.replay))],
 		From: s.requestFrom(adapter), Tokens: s.tokens, Replay: s.replay, Sampling: a.drawing(ban),
-		MaxTokens: limit, Stops: a.d.workspace.stops(a.model()), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,
+		MaxTokens: limit, Stops: a.d.workspace.stops(a.template), Label: a.d.conv.Title, Adapter: adapter, AnyAdapter: true,
 	})
 	a.begun, a.stream, a.ban = s, stream, ban
 	return stream, err

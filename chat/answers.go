@@ -91,7 +91,7 @@ func (k *Workspace) answerAlike(ctx context.Context, q prompt.Question, variants
 		own := answer{settings: variants[i].settings()}
 		row := r
 		row.From = own.fits(r.From) // of a mix: its own weights
-		row.MaxTokens, row.Stops, row.Sampling = settings.MaxTokens, k.stops(m), variants[i].Sampling
+		row.MaxTokens, row.Stops, row.Sampling = settings.MaxTokens, k.stops(t), variants[i].Sampling
 		row.Sampling.Ban = slices.Concat(row.Sampling.Ban, t.BannedTokens())
 		var s *infer.Stream
 		if s, err = h.engine.Submit(row); err != nil {

@@ -112,6 +112,7 @@ func (k *Workspace) Close(ctx context.Context) error {
 		}
 	}
 	k.cancel()
+	trouble := k.closeRescue(ctx, open)
 	if err := k.secondModels.shut(); err != nil {
 		errs = append(errs, err)
 	}
@@ -121,6 +122,9 @@ func (k *Workspace) Close(ctx context.Context) error {
 	k.saver.Stop()
 	if err := k.store.Close(); err != nil {
 		errs = append(errs, fmt.Errorf("closing the store: %w", err))
+	}
+	if trouble != nil {
+		return trouble // the rest follows from it
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

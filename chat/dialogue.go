@@ -158,7 +158,7 @@ func (d *Dialogue) reline() {
 		at, _ := slices.BinarySearch(all, n.turn.ID)
 		d.sibs[i] = Siblings{N: at + 1, Of: len(all)}
 		if d.run == nil {
-			d.visited[n.turn.ID] = visit{d.conv.Head, d.conv.Tip}
+			d.visited[n.turn.ID] = visit{d.conv.Tip, d.conv.Tip}
 		}
 	}
 	d.turns, d.undone = turns[:behind:behind], turns[behind:]

@@ -86,7 +86,7 @@ func (d *Dialogue) Branch(id turn.ID, index int, token int32) error {
 		case token < 0 || int(token) >= d.workspace.engine.Model().Shape.Vocab:
 			return fmt.Errorf("the model has no token %d", token)
 		}
-		tokens, stopped := t.CutAtStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.workspace.stops(d.workspace.engine.Model()))
+		tokens, stopped := t.CutAtStop(slices.Concat(n.turn.Tokens[:index], []int32{token}), d.workspace.stops(t))
 		d.graft(n, tokens, t.AnswerText(d.headerOf(n), tokens), !stopped)
 		return nil
 	})

@@ -61,7 +61,7 @@ func (d *Dialogue) recover(j turn.Journal) error {
 	if t.Model == tmpl.Model {
 		t.History = t.History.Until(d.lineLen(t.Parent, t.History) + len(j.Tokens))
 		header := strings.TrimLeft(tmpl.FindHeader(prompt.turn.Tokens), " ")
-		tokens, stopped := tmpl.CutAtStop(j.Tokens, d.workspace.stops(d.workspace.engine.Model()))
+		tokens, stopped := tmpl.CutAtStop(j.Tokens, d.workspace.stops(tmpl))
 		t.Tokens = tokens
 		if text := tmpl.AnswerText(header, tokens); stopped || strings.HasPrefix(text, j.Text) {
 			t.Text = text

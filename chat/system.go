@@ -61,7 +61,9 @@ func (d *Dialogue) reopened(t prompt.Template, first turn.Turn, was string) turn
 }
 
 // template is how the engine's model is spoken to.
-func (d *Dialogue) template() prompt.Template { return prompt.TemplateOf(d.workspace.engine.Model()) }
+func (d *Dialogue) template() prompt.Template {
+	return prompt.TemplateWith(d.workspace.engine.Model(), d.workspace.settings().StateSpecs[d.base.Name])
+}
 
 func (d *Dialogue) rendering() prompt.Rendering {
 	return prompt.Rendering{System: d.conv.System, Begins: d.base.Beginning(), BlankLines: d.workspace.settings().KeepBlankLines}

@@ -31,6 +31,15 @@ type Defaults struct {
 	MaxTokens int
 	Stops     []string // nil: the model family's
 
+	// StateSpecs say how conversations from a state of the library are spoken to, by
+	// its name.
+	StateSpecs map[string]prompt.Spec
+	// ForceThought does not let a model end its thought before it has begun one.
+	// ThoughtLimit is the longest thought in tokens, 0 is no limit: one that is
+	// longer is ended, and the answer begins.
+	ForceThought bool
+	ThoughtLimit int
+
 	// KeepThoughts lets later turns remember what a thinking model thought.
 	// Without it they read its answers alone, as it was trained.
 	KeepThoughts bool
@@ -56,6 +65,7 @@ type Workspace struct {
 	casts    []unsavedVote             // votes that may not be saved yet
 	leaving  map[turn.ID]chan struct{} // shut and still being saved, or being altered; closed when that is done
 
+	rescue  rescue
 	saving  sync.WaitGroup // shut dialogues
 	unsaved []error        // of shut dialogues that Close gave up
 	ctx     context.Context
@@ -105,11 +115,11 @@ func (k *Workspace) settings() Defaults {
 }
 
 // stops end an answer of a model.
-func (k *Workspace) stops(m *infer.Model) []string {
+func (k *Workspace) stops(t prompt.Template) []string {
 	if stops := k.settings().Stops; stops != nil {
 		return stops
 	}
-	return prompt.Stops(m)
+	return t.Stops()
 }
 
 // New opens a new, empty conversation. It is stored with its first turn.

@@ -14,6 +14,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/adrg/xdg"
 
+	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/untrusted"
 )
@@ -29,6 +30,8 @@ type Config struct {
 	UI       UI                         `toml:"ui"`
 	Keys     map[string][]string        `toml:"keys"`
 	Storage  Storage                    `toml:"storage"`
+
+	Templates map[string]prompt.Spec `toml:"templates"` // by the name of a model, or of a state behind "state:"
 }
 
 // Model names the model to run.
@@ -54,6 +57,8 @@ type Chat struct {
 	Preset       string   `toml:"preset"`
 	MaxTokens    int      `toml:"max_tokens"`
 	KeepThoughts bool     `toml:"keep_thoughts"`
+	ForceThought bool     `toml:"force_thought"`
+	ThoughtLimit int      `toml:"thought_tokens"`
 	Stops        []string `toml:"stops"`
 }
 
@@ -79,7 +84,7 @@ func Default() Config {
 	return Config{
 		Engine:   Engine{Backend: "auto", Weights: "auto", State: "fp32", Slots: 256},
 		Chat:     Chat{Think: "off"},
-		Sampling: sampler.Changes{}, Presets: map[string]sampler.Changes{},
+		Sampling: sampler.Changes{}, Presets: map[string]sampler.Changes{}, Templates: map[string]prompt.Spec{},
 		UI:      UI{Theme: "ansi", Appearance: "auto", Mouse: true},
 		Keys:    map[string][]string{},
 		Storage: Storage{DataDir: filepath.Join(xdg.DataHome, "rookery"), SnapshotBudget: 2e9, MemoryBudget: 1e9, SlotBudget: 256e6},
@@ -144,7 +149,7 @@ func (c Config) Validate() error {
 		{"engine.backend", c.Engine.Backend, []string{"auto", "cpu", "cuda"}},
 		{"engine.weights", c.Engine.Weights, []string{"auto", "fp32", "fp16", "bf16", "int8"}},
 		{"engine.state", c.Engine.State, []string{"fp32", "fp16"}},
-		{"chat.think", c.Chat.Think, []string{"off", "fast", "free", "short", "long", "chinese"}},
+		{"chat.think", c.Chat.Think, []string{"off", "fast", "free", "en", "short", "long", "chinese"}},
 		{"ui.appearance", c.UI.Appearance, []string{"auto", "dark", "light"}},
 	} {
 		if err := o.check(); err != nil {
@@ -159,6 +164,7 @@ func (c Config) Validate() error {
 		{"engine.slots", c.Engine.Slots, 1, 1 << 16},
 		{"engine.chunk", c.Engine.Chunk, 0, 1 << 16},
 		{"chat.max_tokens", c.Chat.MaxTokens, 0, 1 << 30},
+		{"chat.thought_tokens", c.Chat.ThoughtLimit, 0, 1 << 30},
 	} {
 		if n.value < n.min || n.value > n.max {
 			return fmt.Errorf("%s is %d; it must be between %d and %d", n.key, n.value, n.min, n.max)
@@ -166,6 +172,11 @@ func (c Config) Validate() error {
 	}
 	if c.Storage.DataDir == "" {
 		return errors.New("storage.data_dir is empty; remove the key to use the default place")
+	}
+	for name, spec := range c.Templates {
+		if err := spec.Check(); err != nil {
+			return fmt.Errorf("templates.%s: %w", name, err)
+		}
 	}
 	for name := range c.Presets {
 		if _, err := c.Preset(name); err != nil {

@@ -12,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/BurntSushi/toml"
+
+	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/untrusted"
 )
@@ -31,12 +34,46 @@ func SavePreset(path, name string, p sampler.Params) error {
 	})
 }
 
+// SaveTemplate writes how a model or a state is spoken to into section
+// [templates.NAME], and leaves the rest of the file as it is.
+func SaveTemplate(path, name string, s prompt.Spec) error {
+	if err := s.Check(); err != nil {
+		return err
+	}
+	var lines []setting
+	for _, f := range []struct {
+		key   string
+		value any
+		empty bool
+	}{
+		{"family", s.Family, s.Family == ""}, {"user", s.User, s.User == ""}, {"assistant", s.Assistant, s.Assistant == ""},
+		{"system", s.System, s.System == ""}, {"stops", s.Stops, s.Stops == nil}, {"think", s.Think, s.Think == nil},
+		{"preset", s.Preset, s.Preset == ""}, {"template", s.Template, s.Template == ""},
+	} {
+		if f.empty {
+			lines = append(lines, setting{key: f.key})
+			continue
+		}
+		text, err := toml.Marshal(map[string]any{f.key: f.value})
+		if err != nil {
+			return fmt.Errorf("writing the template: %w", err)
+		}
+		lines = append(lines, setting{f.key, strings.TrimSpace(string(text))})
+	}
+	return writeSection(path, "templates."+bareOrQuoted(name), lines, func(c *Config) { c.Templates[name] = s })
+}
+
 // saveSection edits the lines of one section. It writes the result only if that parses
 // to the parameters and changes nothing else; put changes the configuration likewise.
 func saveSection(path, section string, p sampler.Params, put func(*Config)) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
+	return writeSection(path, section, parameters(p), put)
+}
+
+// writeSection is saveSection of any lines.
+func writeSection(path, section string, lines []setting, put func(*Config)) error {
 	if path == "" {
 		path = DefaultPath()
 	}
@@ -52,15 +89,15 @@ func saveSection(path, section string, p sampler.Params, put func(*Config)) erro
 		return fmt.Errorf("the configuration was not changed: %w", err)
 	}
 	put(&want)
-	edited := editSection(before, section, parameters(p))
+	edited := editSection(before, section, lines)
 	if got, err := Parse(path, edited); err != nil || !reflect.DeepEqual(got, want) {
 		return fmt.Errorf("%s is written in a way that cannot be changed safely; put this into its section [%s]: %s",
-			path, section, strings.ReplaceAll(strings.TrimSpace(formatLines(parameters(p))), "\n", ", "))
+			path, section, strings.ReplaceAll(strings.TrimSpace(formatLines(lines)), "\n", ", "))
 	}
 	return replaceFile(path, edited)
 }
 
-// A setting is one line of a section.
+// A setting is one line of a section; an empty one is taken away.
 type setting struct{ key, line string }
 
 // parameters are the lines that set the recipe of p.
@@ -76,7 +113,9 @@ func parameters(p sampler.Params) (settings []setting) {
 func formatLines(settings []setting) string {
 	var b strings.Builder
 	for _, s := range settings {
-		b.WriteString(s.line + "\n")
+		if s.line != "" {
+			b.WriteString(s.line + "\n")
+		}
 	}
 	return b.String()
 }
@@ -108,7 +147,7 @@ func editSection(data []byte, section string, settings []setting) []byte {
 	}
 	body, missing := text[start+1:end], []setting{}
 	for _, s := range settings {
-		if !setKey(body, s) {
+		if !setKey(body, s) && s.line != "" {
 			missing = append(missing, s)
 		}
 	}

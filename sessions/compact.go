@@ -64,6 +64,7 @@ func (s *Store) thinAll(ctx context.Context) (freed int64, err error) {
 func (s *Store) vacuum(ctx context.Context) error {
 	s.log.Lock()
 	defer s.log.Unlock()
+	s.copies++
 	if _, err := s.write.ExecContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`); err != nil {
 		return err
 	}

@@ -18,6 +18,9 @@ import (
 // File is the database's name in its data directory.
 const File = "rookery.db"
 
+// magic is how a database begins.
+const magic = "SQLite format 3\x00"
+
 // pageSize halves the cost of large blobs against SQLite's 4 KiB.
 const pageSize = 16384
 
@@ -32,6 +35,7 @@ type Store struct {
 	stop   context.CancelFunc // ends the upkeep
 	worker sync.WaitGroup
 	log    sync.Mutex // held while the log is copied: a log that is being copied cannot be emptied
+	copies int        // how many times it was; under log
 }
 
 // Open opens the database of a data directory for reading and writing,
@@ -160,7 +164,7 @@ func looksLikeSQLite(path string) error {
 	if n == 0 && errors.Is(err, io.EOF) {
 		return nil
 	}
-	if string(head) != "SQLite format 3\x00" {
+	if string(head) != magic {
 		return fmt.Errorf("%s is not a database, or its first page is %w: move it away, restore a copy, or choose another storage.data_dir; nothing was overwritten", path, ErrDamaged)
 	}
 	return nil

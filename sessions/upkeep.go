@@ -190,6 +190,7 @@ func (s *Store) checkpoint(ctx context.Context) {
 		s.log.Lock()
 		defer s.log.Unlock()
 		s.upkeep.copied()
+		s.copies++
 		_ = gently(func() error {
 			_, err := s.read.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)")
 			return err

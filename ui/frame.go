@@ -73,6 +73,10 @@ func (m *Model) awaitChange() tea.Cmd {
 func (m *Model) showFrame() tea.Cmd {
 	m.frames.last = m.clock()
 	cmd := m.look()
+	if err := m.workspace.Trouble(); err != nil && err.Error() != m.trouble {
+		m.trouble = err.Error()
+		cmd = tea.Batch(cmd, m.fail(err))
+	}
 	m.measure()
 	return tea.Batch(cmd, m.awaitChange(), m.tick())
 }

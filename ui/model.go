@@ -50,7 +50,8 @@ type Model struct {
 
 	drafts  drafts
 	notice  notice
-	notices int // counts them
+	notices int    // counts them
+	trouble string // of the store, as it was last told
 	monitor monitor
 	frames  frameLoop
 	blurred bool

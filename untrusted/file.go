@@ -127,7 +127,7 @@ func open(ctx context.Context, path string, most int64) (*File, error) {
 
 // regular refuses everything but regular files.
 func regular(path string, info fs.FileInfo) error {
-	kind := ""
+	var kind string
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		return nil
@@ -188,7 +188,7 @@ func (f *File) ReadAll() ([]byte, error) {
 		piece := data[len(data):min(cap(data), len(data)+1<<20)]
 		n, err := f.Read(piece)
 		data = data[:len(data)+n]
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return data, nil
 		}
 		if err != nil {

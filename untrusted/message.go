@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"compress/flate"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -54,14 +55,14 @@ func explain(err error) string {
 	case flate.CorruptInputError:
 		return "its compressed bytes are damaged"
 	}
-	switch err {
-	case zip.ErrFormat:
+	switch {
+	case errors.Is(err, zip.ErrFormat):
 		return "it is not a whole zip file"
-	case zip.ErrAlgorithm:
+	case errors.Is(err, zip.ErrAlgorithm):
 		return "it is compressed in a way that is not read"
-	case zip.ErrChecksum:
+	case errors.Is(err, zip.ErrChecksum):
 		return "its bytes are not those that were written"
-	case io.ErrUnexpectedEOF:
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ends too early"
 	}
 	return ""

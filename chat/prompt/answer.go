@@ -12,7 +12,7 @@ import (
 func (t Template) EditTokens(old []int32, header, text string) []int32 {
 	rest := strings.TrimPrefix(text, header)
 	if header == "" && (len(old) == 0 || !strings.HasPrefix(rest, t.Decode(old[:1]))) {
-		rest = " " + strings.TrimLeft(rest, " ")
+		rest = t.answerLead() + strings.TrimLeft(rest, " ")
 	}
 	kept := 0
 	for _, id := range old {

@@ -35,7 +35,16 @@ func (t Template) EncodeTurn(tn turn.Turn, r Rendering) []int32 {
 
 // EncodeAnswer renders a whole answer as the model would have drawn it.
 func (t Template) EncodeAnswer(text string) []int32 {
-	return t.Tokenizer.Encode(nil, " "+strings.TrimLeft(text, " "))
+	return t.Tokenizer.Encode(nil, t.answerLead()+strings.TrimLeft(text, " "))
+}
+
+// answerLead is the space before an answer. A template of a person's own writes
+// it if it wants one.
+func (t Template) answerLead() string {
+	if t.page != nil {
+		return ""
+	}
+	return " "
 }
 
 // OwnsTokens says that a turn's tokens are of this template's tokenizer. Those
@@ -46,7 +55,10 @@ func (t Template) OwnsTokens(tn turn.Turn) bool {
 	}
 	spelt := squeeze(t.Decode(tn.Tokens))
 	if tn.Role == turn.RoleUser {
-		return strings.Contains(spelt, squeeze(userSays+tn.Text))
+		if t.page != nil {
+			return strings.Contains(spelt, squeeze(tn.Text))
+		}
+		return strings.Contains(spelt, squeeze(t.userSays()+tn.Text))
 	}
 	return (spelt != "" || tn.Text == "") && strings.HasSuffix(squeeze(tn.Text), spelt)
 }

@@ -22,6 +22,9 @@ func (f Family) String() string {
 	return [...]string{FamilyWorld: "World", FamilyG1: "G1 (reasoning)", FamilyDemo: "demonstration"}[f]
 }
 
+// familyNames are what a person may call a family in a Spec.
+var familyNames = map[string]Family{"world": FamilyWorld, "g1": FamilyG1}
+
 // A generation is g0 or g1, and later ones have a letter and a number: g0a2, g1a4, g1e.
 var (
 	g1Name   = regexp.MustCompile(`(?:^|[-_. /])(g[01](?:[a-z]\d*)?)(?:[-_. ]|$)`)
@@ -43,6 +46,9 @@ const (
 
 // FamilyOf tells the family of a model.
 func FamilyOf(m *infer.Model) Family {
+	if f, ok := familyNames[SpecOf(m).Family]; ok {
+		return f
+	}
 	f, _ := RecogniseFamily(m.Name, m.Metadata)
 	return f
 }

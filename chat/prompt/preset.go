@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -106,6 +107,7 @@ func greedyPreset() Preset {
 // FindPreset finds a preset, or gives the first, which is the default.
 func FindPreset(m *infer.Model, name string, own []Preset) Preset {
 	presets := Presets(m, own...)
+	name = cmp.Or(name, SpecOf(m).Preset)
 	for _, p := range presets {
 		if p.Name == name {
 			return p

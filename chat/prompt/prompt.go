@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,11 +9,14 @@ import (
 )
 
 const (
-	separator     = "\n\n" // between turns; always tokenised by itself
-	userSays      = "User: "
-	assistantSays = "Assistant:" // no space: the model brings it
-	systemSays    = "System: "
+	separator = "\n\n" // between turns; always tokenised by itself
 )
+
+// What turns are headed with. The assistant's has no space behind it: the model
+// brings it.
+func (t Template) userSays() string      { return cmp.Or(t.spec.User, "User") + ": " }
+func (t Template) assistantSays() string { return cmp.Or(t.spec.Assistant, "Assistant") + ":" }
+func (t Template) systemSays() string    { return cmp.Or(t.spec.System, "System") + ": " }
 
 // worldPreamble is the exchange that World models, which were not trained with
 // system prompts, are opened with, as in the models' public chat demonstrations.
@@ -23,13 +27,16 @@ const worldPreamble = "User: hi\n\nAssistant: Hi. I am your assistant and I will
 // of its own: the greedy tokeniser would otherwise join it with what stands
 // before, and the tokens would depend on how the line was cut into turns.
 func (t Template) encodePrompt(r Rendering, first bool, text string, think turn.ThinkMode) []int32 {
+	if t.page != nil {
+		return t.encodePage(r, first, text, think)
+	}
 	var tokens []int32
 	if first {
 		tokens = t.encodeOpening(r)
 	} else {
 		tokens = t.Tokenizer.Encode(tokens, separator)
 	}
-	return t.Tokenizer.Encode(tokens, userSays+r.clean(text)+t.lengthRequest(think)+separator+assistantSays+t.header(think))
+	return t.Tokenizer.Encode(tokens, t.userSays()+r.clean(text)+t.lengthRequest(think)+separator+t.assistantSays()+t.header(think))
 }
 
 // FillTokens gives a prompt its tokens if it has none. Other turns stay as they
@@ -54,7 +61,7 @@ func (t Template) encodeOpening(r Rendering) []int32 {
 	var text string
 	switch system := CleanText(r.System); {
 	case system != "":
-		text = systemSays + system
+		text = t.systemSays() + system
 	case t.family == FamilyWorld && r.Begins == FromZero:
 		text = worldPreamble
 	default:
@@ -67,7 +74,7 @@ func (t Template) encodeOpening(r Rendering) []int32 {
 // tokens do not begin with the old opening, its text is rendered again.
 func (t Template) ReopenTurn(first turn.Turn, was, now Rendering) turn.Turn {
 	old := t.encodeOpening(was)
-	if t.OwnsTokens(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
+	if t.page == nil && t.OwnsTokens(first) && len(first.Tokens) >= len(old) && slices.Equal(first.Tokens[:len(old)], old) {
 		first.Tokens = slices.Concat(t.encodeOpening(now), first.Tokens[len(old):])
 		return first
 	}
@@ -79,13 +86,41 @@ func (t Template) ReopenTurn(first turn.Turn, was, now Rendering) turn.Turn {
 // FindHeader finds the beginning of the answer that a prompt gave: what stands
 // after its last "Assistant:".
 func (t Template) FindHeader(tokens []int32) string {
-	const tail = 16 // tokens; no header is longer
+	const tail = 64 // tokens; no header with what stands before it is longer
 	text := t.Decode(tokens[max(0, len(tokens)-tail):])
-	at := strings.LastIndex(text, assistantSays)
+	if t.page != nil {
+		return t.longestHeader(text)
+	}
+	says := t.assistantSays()
+	at := strings.LastIndex(text, says)
 	if at < 0 {
 		return ""
 	}
-	return text[at+len(assistantSays):]
+	return text[at+len(says):]
+}
+
+// longestHeader is the header of a thinking mode that a text ends with, or "".
+func (t Template) longestHeader(text string) (longest string) {
+	for _, m := range allThinkModes {
+		if h := strings.TrimLeft(t.header(m), " "); strings.HasSuffix(text, h) && len(h) > len(longest) {
+			longest = h
+		}
+	}
+	return longest
+}
+
+// encodePage is encodePrompt by a person's own template. What it writes is
+// tokenised as a whole: it begins where an answer has ended.
+func (t Template) encodePage(r Rendering, first bool, text string, think turn.ThinkMode) []int32 {
+	out, err := t.spec.suffix(t.page, CleanText(r.System), first, r.clean(text)+t.lengthRequest(think), strings.TrimLeft(t.header(think), " "))
+	if err != nil { // for this text alone: it was carried out when it was checked
+		out = text
+	}
+	var tokens []int32
+	if first && r.Begins == AfterText {
+		tokens = t.Tokenizer.Encode(tokens, separator)
+	}
+	return t.Tokenizer.Encode(tokens, out)
 }
 
 // Decode is the bytes of tokens; ids without text are skipped.
@@ -103,7 +138,7 @@ func (t Template) EncodeSystem(text string) []int32 {
 	if text = CleanText(text); text == "" {
 		return nil
 	}
-	return t.Tokenizer.Encode(nil, systemSays+text)
+	return t.Tokenizer.Encode(nil, t.systemSays()+text)
 }
 
 // EncodeDocument renders a document that a state is baked from.

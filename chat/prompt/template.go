@@ -3,6 +3,7 @@ package prompt
 import (
 	"slices"
 	"strings"
+	"text/template"
 
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -12,15 +13,30 @@ import (
 // A Template says how one model is spoken to.
 type Template struct {
 	family           Family
-	thinkLength      bool // honours a request for how long to think
+	thinkLength      bool               // honours a request for how long to think
+	spec             Spec               // what a person says; the zero Spec is nothing
+	page             *template.Template // of a person's own, or nil
 	Tokenizer        *tokenizer.Tokenizer
 	Model, ModelName string // fingerprint and name of the weights
 }
 
 // TemplateOf says how a model is spoken to.
-func TemplateOf(m *infer.Model) Template {
+func TemplateOf(m *infer.Model) Template { return TemplateWith(m, Spec{}) }
+
+// TemplateWith is TemplateOf with what a person says of a state before what is
+// said of the model.
+func TemplateWith(m *infer.Model, over Spec) Template {
+	spec := over.Over(SpecOf(m))
+	page, err := spec.page()
+	if err != nil {
+		page = nil // it was checked where it was written
+	}
+	family := FamilyOf(m)
+	if f, ok := familyNames[spec.Family]; ok {
+		family = f
+	}
 	return Template{
-		family:      FamilyOf(m),
+		family: family, spec: spec, page: page,
 		thinkLength: weightsSince(m, thinkLengthSince),
 		Tokenizer:   m.Tokenizer,
 		Model:       m.Fingerprint,
@@ -28,25 +44,43 @@ func TemplateOf(m *infer.Model) Template {
 	}
 }
 
+// allThinkModes are all there are, ThinkOff first.
+var allThinkModes = []turn.ThinkMode{turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkEnglish, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese}
+
 // ThinkModes are the thinking modes that a model was trained for, ThinkOff first.
 func ThinkModes(m *infer.Model) []turn.ThinkMode {
 	t := TemplateOf(m)
 	switch {
+	case t.spec.Think != nil:
+		return slices.DeleteFunc(slices.Clone(allThinkModes), func(mode turn.ThinkMode) bool { return mode != turn.ThinkOff && !t.thinks(mode) })
 	case t.family != FamilyG1:
 		return []turn.ThinkMode{turn.ThinkOff}
 	case !t.thinkLength:
 		return []turn.ThinkMode{turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkChinese}
-	default:
-		return []turn.ThinkMode{turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese}
 	}
+	return slices.Clone(allThinkModes)
+}
+
+// thinks says that a mode is one of the template's.
+func (t Template) thinks(m turn.ThinkMode) bool {
+	if t.spec.Think != nil {
+		return slices.Contains(t.spec.Think, m)
+	}
+	return t.family == FamilyG1
 }
 
 // Stops are the byte strings that end an answer, token 0 aside. A blank line
 // ends a turn of World models, whose prompts have none inside; reasoning
 // models write them.
-func Stops(m *infer.Model) []string {
-	if FamilyOf(m) == FamilyG1 {
-		return []string{"\n\nUser:", "\n\nSystem:"}
+func Stops(m *infer.Model) []string { return TemplateOf(m).Stops() }
+
+// Stops is what the function says.
+func (t Template) Stops() []string {
+	switch {
+	case t.spec.Stops != nil:
+		return t.spec.Stops
+	case t.family == FamilyG1:
+		return []string{separator + strings.TrimSpace(t.userSays()), separator + strings.TrimSpace(t.systemSays())}
 	}
 	return []string{separator}
 }
@@ -80,7 +114,7 @@ func (t Template) StopTokens(stops []string) []int32 {
 // thinking mode asks. Released prompts end inside a tag because "><" and "></"
 // are single tokens.
 func (t Template) header(m turn.ThinkMode) string {
-	if t.family != FamilyG1 {
+	if !t.thinks(m) {
 		return ""
 	}
 	switch m {
@@ -89,7 +123,7 @@ func (t Template) header(m turn.ThinkMode) string {
 			return " <think>\n</think"
 		}
 		return " <think>\n</think>"
-	case turn.ThinkFree, turn.ThinkShort, turn.ThinkLong:
+	case turn.ThinkFree, turn.ThinkEnglish, turn.ThinkShort, turn.ThinkLong:
 		return " <think"
 	case turn.ThinkChinese:
 		return " <think>嗯"
@@ -100,10 +134,12 @@ func (t Template) header(m turn.ThinkMode) string {
 
 // lengthRequest is what a thinking mode adds to the end of the user's text.
 func (t Template) lengthRequest(m turn.ThinkMode) string {
-	if t.family != FamilyG1 || !t.thinkLength {
+	if !t.thinks(m) || !t.thinkLength && t.spec.Think == nil {
 		return ""
 	}
 	switch m {
+	case turn.ThinkEnglish:
+		return " (think)"
 	case turn.ThinkShort:
 		return " (think a bit)"
 	case turn.ThinkLong:

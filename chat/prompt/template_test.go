@@ -98,7 +98,7 @@ func TestThinkModes(t *testing.T) {
 		"rookery-demo":                    {turn.ThinkOff},
 		"RWKV-x070-World-0.1B-v2.8":       {turn.ThinkOff},
 		"rwkv7-g1-0.4b-20250324-ctx4096":  {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkChinese},
-		"rwkv7-g1d-0.4b-20250922-ctx8192": {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese},
+		"rwkv7-g1d-0.4b-20250922-ctx8192": {turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkEnglish, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese},
 	} {
 		if got := prompt.ThinkModes(modelNamed(name)); !slices.Equal(got, want) {
 			t.Errorf("%s thinks %v, want %v", name, got, want)

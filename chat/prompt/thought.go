@@ -56,3 +56,32 @@ func ForgetThought(header, text string) (recall string, ok bool) {
 		return thoughtOpens[len(h):] + "\n" + thoughtCloses + "\n" + answer, true
 	}
 }
+
+// OpensThought says that a header begins a thought and does not end it.
+func OpensThought(header string) bool {
+	_, _, open := SplitThought(header)
+	return open && !strings.Contains(header, "</")
+}
+
+// ThoughtEnders are the tokens that end a thought, or begin to.
+func (t Template) ThoughtEnders() []int32 {
+	var ids []int32
+	for id := int32(1); int(id) < t.Tokenizer.Size(); id++ {
+		if strings.Contains(string(t.Tokenizer.Bytes(id)), "</") {
+			ids = append(ids, id)
+		}
+	}
+	return append(ids, 0)
+}
+
+// EncodeThoughtEnd is what ends the thought of an answer so far.
+func (t Template) EncodeThoughtEnd(sofar string) (tokens []int32, text string) {
+	text = "\n" + thoughtCloses + "\n"
+	if strings.HasSuffix(sofar, "\n") {
+		text = text[1:]
+	}
+	return t.Tokenizer.Encode(nil, text), text
+}
+
+// EndsThought says that a thought has ended in a text.
+func EndsThought(text string) bool { return strings.Contains(text, thoughtCloses) }

@@ -97,7 +97,7 @@ func (k *treeCheck) checkConversation(c *turn.Conversation) error {
 		return fmt.Errorf("it bans or biases %d tokens", len(c.Sampling.Ban)+len(c.Sampling.Bias))
 	}
 	switch c.Think {
-	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
+	case turn.ThinkOff, turn.ThinkFast, turn.ThinkFree, turn.ThinkEnglish, turn.ThinkShort, turn.ThinkLong, turn.ThinkChinese:
 	case "":
 		c.Think = turn.ThinkOff
 	default:

@@ -110,6 +110,7 @@ const (
 	ThinkOff     ThinkMode = "off"
 	ThinkFast    ThinkMode = "fast" // an empty thought is prefilled
 	ThinkFree    ThinkMode = "free"
+	ThinkEnglish ThinkMode = "en" // as free, and the prompt asks for it
 	ThinkShort   ThinkMode = "short"
 	ThinkLong    ThinkMode = "long"
 	ThinkChinese ThinkMode = "chinese"

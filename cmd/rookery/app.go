@@ -90,7 +90,7 @@ func (a *app) modelFlags(fs *pflag.FlagSet) {
 
 func (a *app) chatFlags(fs *pflag.FlagSet) {
 	addFlag(a, fs, "system", "s", "system prompt of new conversations", parseText, func(c *config.Config, v string) { c.Chat.System = v })
-	addFlag(a, fs, "think", "", "thinking mode: off, fast, free, short, long or chinese", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
+	addFlag(a, fs, "think", "", "thinking mode: off, fast, free, en, short, long…", parseText, func(c *config.Config, v string) { c.Chat.Think = v })
 	addFlag(a, fs, "preset", "p", "sampling preset", parseText, func(c *config.Config, v string) { c.Chat.Preset = v })
 	addFlag(a, fs, "max-tokens", "n", "longest answer in tokens; 0 is no limit", parseInt, func(c *config.Config, v int) { c.Chat.MaxTokens = v })
 }
@@ -166,14 +166,15 @@ func loadModel(ctx context.Context, progress io.Writer, c config.Config) (*infer
 // reason if no GPU is used.
 func modelSpec(c config.Config, note func(line string)) load.Spec {
 	return load.Spec{
-		Model:   c.Model.Path,
-		Vocab:   c.Model.Vocab,
-		Backend: c.Engine.Backend,
-		Threads: c.Engine.Threads,
-		Weights: c.Engine.Weights,
-		State:   c.Engine.State,
-		Slots:   c.Engine.Slots,
-		Note:    note,
+		Model:    c.Model.Path,
+		Vocab:    c.Model.Vocab,
+		Backend:  c.Engine.Backend,
+		Threads:  c.Engine.Threads,
+		Weights:  c.Engine.Weights,
+		State:    c.Engine.State,
+		Slots:    c.Engine.Slots,
+		Metadata: templateMetadata(c, c.Model.Path),
+		Note:     note,
 	}
 }
 
@@ -187,6 +188,9 @@ func chatDefaults(c config.Config, m *infer.Model) (chat.Defaults, error) {
 		MaxTokens:    c.Chat.MaxTokens,
 		Stops:        c.Chat.Stops,
 		KeepThoughts: c.Chat.KeepThoughts,
+		ForceThought: c.Chat.ForceThought,
+		ThoughtLimit: c.Chat.ThoughtLimit,
+		StateSpecs:   stateSpecs(c),
 	}
 	preset, err := findPreset(prompt.Presets(m, d.Presets...), m, c.Chat.Preset)
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,6 +96,7 @@ func (a *app) openChat(cmd *cobra.Command, c config.Config, settings ui.Settings
 	}
 	defer infer.Overlap()() // now that the backend has chosen its threads
 	workspace := chat.NewWorkspace(e, store, d)
+	workspace.WatchStore(rescuePlaces(c.Storage.DataDir)...)
 	workspace.SetMemory(int64(c.Storage.MemoryBudget))
 	workspace.UseStates(demo.States)
 	useAdapters(workspace)
@@ -118,6 +121,16 @@ func (a *app) openChat(cmd *cobra.Command, c config.Config, settings ui.Settings
 		defer slow.Stop()
 	}
 	return errors.Join(err, workspace.Close(done), e.Close())
+}
+
+// rescuePlaces are where the conversations go if the database is taken away while it is
+// in use.
+func rescuePlaces(dataDir string) []string {
+	places := []string{dataDir, filepath.Dir(filepath.Clean(dataDir))}
+	if home, err := os.UserHomeDir(); err == nil {
+		places = append(places, home)
+	}
+	return append(places, os.TempDir())
 }
 
 // showInterface runs the interface and applies changes of the configuration meanwhile.

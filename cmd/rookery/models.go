@@ -30,7 +30,16 @@ func (a *app) modelsCommand() *cobra.Command {
 			if err != nil {
 				return exitWith(exitModel, err)
 			}
-			err = inspectModel(cmd.OutOrStdout(), f, asJSON, tensors)
+			c, cerr := a.loadConfig()
+			if cerr != nil {
+				return errors.Join(cerr, f.Close())
+			}
+			path := ""
+			if len(args) > 0 {
+				path = args[0]
+			}
+			spec, _ := findSpec(c, path)
+			err = inspectModel(cmd.OutOrStdout(), f, spec, asJSON, tensors)
 			return errors.Join(err, f.Close())
 		},
 	}
@@ -38,6 +47,7 @@ func (a *app) modelsCommand() *cobra.Command {
 	inspect.Flags().BoolVar(&tensors, "tensors", false, "list every tensor")
 	cmd.AddCommand(inspect, convertCommand(), verifyCommand(), a.pullCommand())
 	cmd.AddCommand(a.storeCommands()...)
+	cmd.AddCommand(templateCommand(a, "template FILE", "Set how a model is spoken to", templateName))
 	return cmd
 }
 
@@ -72,6 +82,7 @@ type modelJSON struct {
 	OwnVocab    bool         `json:"carries_vocabulary"`
 	Family      string       `json:"family"`
 	FamilyWhy   string       `json:"family_why"`
+	ByHand      prompt.Spec  `json:"set_by_hand,omitzero"`
 	Tensors     []tensorJSON `json:"tensors,omitempty"`
 }
 
@@ -87,7 +98,7 @@ type tensorJSON struct {
 	Shape []int  `json:"shape"`
 }
 
-func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
+func inspectModel(w io.Writer, f *checkpoint.File, spec prompt.Spec, asJSON, tensors bool) error {
 	shape, err := rwkv.Detect(f)
 	m := modelJSON{
 		File: f.Path(), Format: f.Format(), Bytes: f.Size(), Fingerprint: f.Fingerprint(),
@@ -97,6 +108,7 @@ func inspectModel(w io.Writer, f *checkpoint.File, asJSON, tensors bool) error {
 	}
 	family, why := prompt.RecogniseFamily(load.ModelName(f.Path()), f.Metadata())
 	m.Family, m.FamilyWhy = family.String(), why
+	m.ByHand = spec
 	for i, name := range shape.RankNames() {
 		m.Ranks = append(m.Ranks, rankJSON{name, shape.Ranks[i]})
 	}
@@ -151,6 +163,9 @@ func (m modelJSON) write(out io.Writer) error {
 		w.fact("state", "%s a conversation", bytesText(m.StateBytes))
 		w.fact("weights", "%s, %s of memory on the CPU", m.weightsText(), bytesText(m.Memory))
 		w.fact("family", "%s: %s", m.Family, m.FamilyWhy)
+		for _, f := range m.ByHand.Facts() {
+			w.fact("by hand", "%s %s", f[0], f[1])
+		}
 	} else {
 		w.fact("runs", "no: %s", m.Why)
 	}

@@ -36,6 +36,7 @@ func (a *app) statesCommand() *cobra.Command {
 	list.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.AddCommand(
 		list, a.bakeCommand(), a.importStateCommand(), a.exportStateCommand(), a.inspectStateCommand(), a.distanceCommand(),
+		templateCommand(a, "template NAME", "Set how a state is spoken to", func(name string) string { return stateTemplate + name }),
 		&cobra.Command{Use: "rename NAME NEW", Short: "Give a state another name", Args: usageArgs(cobra.ExactArgs(2)), RunE: a.renameState},
 		&cobra.Command{Use: "rm NAME...", Short: "Delete states that no conversation begins from", Args: usageArgs(cobra.MinimumNArgs(1)), RunE: a.removeStates},
 	)

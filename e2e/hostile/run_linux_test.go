@@ -23,7 +23,7 @@ const (
 	waitTime    = 60 * time.Second
 	memory      = 100 << 20 // beside twice the file
 	errorLines  = 1
-	errorBytes = 1100
+	errorBytes  = 1100
 )
 
 // A trial is one run of the program with a hostile input.

@@ -82,7 +82,7 @@ func (m *image) slice(off, n int64, buf []byte) ([]byte, error) {
 	if int64(got) == n {
 		return buf[:n], nil
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	return nil, err

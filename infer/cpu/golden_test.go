@@ -175,21 +175,23 @@ func TestVersionsMatchTheReference(t *testing.T) {
 	for _, g := range goldens {
 		name := fmt.Sprintf("%s, %d layers of %d in heads of %d", g.Version, g.Layers, g.Embed, g.HeadSize)
 		for _, path := range kernel.Available() {
-			if path == kernel.Go && g.Embed > 128 || path == kernel.AVX512 {
-				continue // slow; the same kernels as AVX512VNNI in fp32
+			if path == kernel.AVX512 && kernel.Best() != path {
+				continue // the same kernels as AVX512VNNI in fp32
 			}
 			t.Run(fmt.Sprintf("%s/%v", name, path), func(t *testing.T) {
-				b := synthetic(t, g.shape(), g.Seed, Options{Weights: "fp32", ISA: path.String()})
+				b := synthetic(t, g.shape(), g.Seed, Options{Threads: 1, Weights: "fp32", ISA: path.String()})
 				if g.Tuned {
 					beginTuned(t, b, g.Seed)
 				}
 				tokens := goldenTokens(g.Marks[len(g.Marks)-1].After, g.Vocab)
 				got := [][]float32{logits(t, b, 0, tokens[:1]), logits(t, b, 0, tokens[1:70])}
-				for _, token := range tokens[70:] {
-					got = append(got[:2], logits(t, b, 0, []int32{token}))
+				if path != kernel.Go || kernel.Best() == path { // beside others it takes too long
+					for _, token := range tokens[70:] {
+						got = append(got[:2], logits(t, b, 0, []int32{token}))
+					}
 				}
 				worst := 0.0
-				for i, m := range g.Marks {
+				for i, m := range g.Marks[:len(got)] {
 					for j, want := range floats(t, m.Logits) {
 						if d := math.Abs(float64(got[i][j]-want)) / m.Std; !(d <= worst) {
 							worst = d

@@ -49,9 +49,9 @@ func eachVersion(t *testing.T, test func(t *testing.T, b *Backend)) {
 func TestVersionsKeepTheBits(t *testing.T) {
 	eachVersion(t, func(t *testing.T, b *Backend) {
 		vocab := b.model.shape.Vocab
-		tokens := goldenTokens(75, vocab)
+		tokens := goldenTokens(66, vocab)
 		want := logits(t, b, 0, tokens)
-		for i, size := range []int{1, 7, 64} {
+		for i, size := range []int{1, 64} {
 			slot := infer.Slot(i + 1)
 			var got []float32
 			for chunk := range slices.Chunk(tokens, size) {

@@ -92,7 +92,7 @@ func (s *source) determine(p *program, f fragment) int32 {
 		return id
 	}
 	number([]int32{f.start})
-	for i := 0; i < len(sets); i++ {
+	for i := 0; i != len(sets); i++ { // numbering adds to them
 		if len(p.states) > maxStates {
 			s.err = errTooLarge
 			return first

@@ -157,7 +157,7 @@ func (p *gbnf) part() (f fragment, ok bool) {
 		p.pos++
 		return f, true
 	case isNameByte(c):
-		return p.source.call(p.ruleNamed(p.name())), true
+		return p.call(p.ruleNamed(p.name())), true
 	case c == '<' || c == '!':
 		return p.fault("tokens by their ids (<[...]>) are not supported: write their text"), true
 	}
@@ -194,7 +194,7 @@ func (p *gbnf) repeated(part fragment, start, end int) fragment {
 		if !ok {
 			return p.fault("write a number of repetitions as {n}, {n,} or {n,m}")
 		}
-		return p.source.repeat(least, most, again)
+		return p.repeat(least, most, again)
 	}
 	return part
 }

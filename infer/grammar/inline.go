@@ -21,7 +21,7 @@ func (s *source) inline() {
 			return true
 		}
 		mark[id] = visiting
-		body, calls := s.reach(s.rules[id].body.start)
+		_, calls := s.reach(s.rules[id].body.start)
 		again := false
 		for _, at := range calls {
 			for _, c := range slices.Clone(s.nodes[at].calls) {
@@ -37,7 +37,7 @@ func (s *source) inline() {
 			return true
 		}
 		mark[id] = plain
-		if body, calls = s.reach(s.rules[id].body.start); len(body) <= maxInlined && len(calls) == 0 && id != s.start {
+		if body, left := s.reach(s.rules[id].body.start); len(body) <= maxInlined && len(left) == 0 && id != s.start {
 			small[id] = body
 		}
 		return false

@@ -297,7 +297,7 @@ func differ(a, b any) bool {
 	x, okX := s.values["type"].(string)
 	y, okY := t.values["type"].(string)
 	if okX && okY && x != y {
-		return !(x == "number" && y == "integer" || x == "integer" && y == "number")
+		return (x != "number" || y != "integer") && (x != "integer" || y != "number")
 	}
 	if x != "object" || y != "object" {
 		return false

@@ -54,7 +54,7 @@ func (c *schemaCompiler) number(t string, s *ordered, place string) fragment {
 		return c.shared(t, func() fragment { return c.freeNumber(whole) })
 	}
 	var parts []fragment
-	if hi.n >= 0 && !(hi.n == 0 && hi.open) {
+	if hi.n > 0 || hi.n == 0 && !hi.open {
 		from := lo
 		if lo.n < 0 {
 			from = limit{}

@@ -42,7 +42,11 @@ func Find(dirs []string) ([]Found, error) {
 		}
 		for _, e := range entries {
 			if !e.IsDir() && isModelName(e.Name()) {
-				found = append(found, inspect(filepath.Join(dir, e.Name())))
+				m := inspect(filepath.Join(dir, e.Name()))
+				// Many programs write .bin files; those that cannot be read are none of ours.
+				if m.Format != "" || !strings.EqualFold(filepath.Ext(e.Name()), ".bin") {
+					found = append(found, m)
+				}
 			}
 		}
 	}

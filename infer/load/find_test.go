@@ -11,6 +11,8 @@ func TestFind(t *testing.T) {
 	writeModel(t, filepath.Join(one, "b.safetensors"), tiny)
 	writeText(t, filepath.Join(one, "a.PTH"), "not a model")
 	writeText(t, filepath.Join(one, "notes.txt"), "nothing")
+	writeText(t, filepath.Join(one, "firmware.bin"), "of another program")
+	writeText(t, filepath.Join(one, "m-00001-of-00002.safetensors"), "a part of a model")
 	if err := os.Mkdir(filepath.Join(one, "dir.pth"), 0o700); err != nil {
 		t.Fatal(err)
 	}

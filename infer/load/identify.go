@@ -16,7 +16,7 @@ func Identify(ctx context.Context, spec Spec) (*infer.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &infer.Model{Name: ModelName(spec.Model), Path: spec.Model, Fingerprint: f.Fingerprint(), Metadata: f.Metadata()}
+	m := &infer.Model{Name: ModelName(spec.Model), Path: spec.Model, Fingerprint: f.Fingerprint(), Metadata: spec.metadata(f)}
 	if m.Shape, err = rwkv.Detect(f); err != nil {
 		err = fmt.Errorf("%s: %w", f.Path(), err)
 	} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 
@@ -26,6 +27,9 @@ type Spec struct {
 	// Note, if not nil, is called with one line that says why the CPU is used although
 	// the library for a GPU was found, or why a model runs slower than it could.
 	Note func(line string)
+	// Metadata is said of the model beside what its file says. What a file says
+	// under a name that begins with "rookery." does not count.
+	Metadata map[string]string
 	// Untuned skips measuring products when a shape is loaded on a GPU for the first
 	// time.
 	Untuned bool
@@ -76,9 +80,21 @@ func Open(ctx context.Context, spec Spec, progress func(Progress)) (m *infer.Mod
 		// for bit.
 		Fingerprint: weights + "-" + out.width,
 		Tokenizer:   tok,
-		Metadata:    f.Metadata(),
+		Metadata:    spec.metadata(f),
 	}
 	return m, out.backend, nil
+}
+
+// metadata is what is said of the model.
+func (spec Spec) metadata(f *checkpoint.File) map[string]string {
+	all := map[string]string{}
+	for name, text := range f.Metadata() {
+		if !strings.HasPrefix(name, "rookery.") {
+			all[name] = text
+		}
+	}
+	maps.Copy(all, spec.Metadata)
+	return all
 }
 
 // openFile opens a checkpoint, or the embedded one.

@@ -12,7 +12,9 @@ func TestRestrictedDraw(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const vocab = 1000
 	for _, p := range []Params{
-		{Temperature: 1, TopP: 1}, {Temperature: 0.7, TopP: 0.8, TopK: 20}, {},
+		{Temperature: 1, TopP: 1},
+		{Temperature: 0.7, TopP: 0.8, TopK: 20},
+		{},
 		{Temperature: 1, TopP: 0.9, Presence: 1, Frequency: 0.5, Decay: 0.9, Ban: []int32{3, 64}},
 		{Mode: ModeRapid, Temperature: 1.3, TopP: 0.7},
 	} {

@@ -190,6 +190,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("{"))
 	f.Add([]byte("1 ' 1"))
 	base := byteLines()
+	f.Add([]byte(`{"added_tokens":[{"id":3,"content":"  ","normalized":true}],"pre_tokenizer":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":{"a":1,"aa":2},"merges":["a a",["a","aa"]]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, in := range [][]byte{data, append([]byte(base), data...)} {
 			tok, err := Parse("fuzz", in)

@@ -124,7 +124,7 @@ var generalTable = []Action{
 	{ID: PrevSibling, Title: "Previous version", Help: "show the previous version of a turn", Category: Conversation, Keys: []string{"alt+,", "["}, Contexts: Global, Slash: "prev"},
 	{ID: NextSibling, Title: "Next version", Help: "show the next version of a turn", Category: Conversation, Keys: []string{"alt+.", "]"}, Contexts: Global, Slash: "next"},
 	{ID: System, Title: "Edit the system prompt", Help: "set the system prompt", Category: Conversation, Keys: []string{"alt+s"}, Contexts: Global, Slash: "system", Args: "[text]"},
-	{ID: Think, Title: "Choose the thinking mode", Help: "choose how a thinking model thinks", Category: Conversation, Keys: []string{"alt+t"}, Contexts: Global, Slash: "think", Args: "[off, fast, free, short, long or chinese]"},
+	{ID: Think, Title: "Choose the thinking mode", Help: "choose how a thinking model thinks", Category: Conversation, Keys: []string{"alt+t"}, Contexts: Global, Slash: "think", Args: "[off, fast, free, en, short, long or chinese]"},
 	{ID: Form, Title: "Choose the form of the answers", Help: "hold answers to JSON, an expression or a grammar", Category: Conversation, Contexts: Global, Slash: "form", Args: "[off, json, schema, regex or grammar] [text or file]"},
 	{ID: Export, Title: "Export the conversation", Help: "write the conversation to a file", Category: Conversation, Keys: []string{"alt+x"}, Contexts: Global, Slash: "export", Args: "[md, json, tree, bundle or states] [path]"},
 	{ID: Import, Title: "Import conversations", Help: "read conversations from files", Category: Conversation, Contexts: Global, Slash: "import", Args: "[file]"},

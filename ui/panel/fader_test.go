@@ -15,22 +15,26 @@ import (
 	"rookery/ui/uitest"
 )
 
-// slowly lets a program load adapters as slowly as from a disk that sleeps.
-func (p program) slowly(d time.Duration) {
+// slowly lets a program load adapters as slowly as from a disk that sleeps, and some
+// not at all.
+func (p program) slowly(d time.Duration, broken ...string) {
 	p.Workspace.UseAdapters(func(ctx context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
 		time.Sleep(d)
+		if slices.Contains(broken, name) {
+			return nil, errors.New("the disk is full of feathers")
+		}
 		return scripted.OpenAdapter(ctx, path, name, o)
 	}, scripted.Adapters)
 }
 
 // openSinging shows the panel beside an answer that does not end. Steps are slow, and
 // so are loads.
-func openSinging(t *testing.T, load time.Duration) program {
+func openSinging(t *testing.T, load time.Duration, broken ...string) program {
 	t.Helper()
 	p := open(t, 80, 24, func(w *uitest.Options, _ *ui.Options) {
 		w.Adapted, w.Answers, w.Step = true, []scripted.Answer{{Prompt: "Sing", Text: strings.Repeat(" caw", 4000)}}, 50*time.Millisecond
 	})
-	p.slowly(load)
+	p.slowly(load, broken...)
 	p.Enter("Sing")
 	p.Press("f10")
 	p.Pass(2 * time.Second)
@@ -155,16 +159,8 @@ func TestFaderUnderManyKeys(t *testing.T) {
 // What else was asked for while a load ran is done too.
 func TestFaderAfterAnError(t *testing.T) {
 	uitest.Run(t, func(t *testing.T) {
-		p := openSinging(t, 0)
-		p.Press("down", "down", "enter")
-		p.Workspace.UseAdapters(func(ctx context.Context, path, name string, o adapter.Options) (*adapter.Adapter, error) {
-			time.Sleep(300 * time.Millisecond)
-			if o.Strength == 0.75 || name == "plume" {
-				return nil, errors.New("the disk is full of feathers")
-			}
-			return scripted.OpenAdapter(ctx, path, name, o)
-		}, scripted.Adapters)
-		p.Press("left", "left")
+		p := openSinging(t, 300*time.Millisecond, "plume")
+		p.Press("down", "down", "enter", "left", "left")
 		p.settle(t, "quill × 0.8", "* quill 0.80")
 		p.Press("up", "enter")
 		p.Await("full of feathers")

@@ -20,6 +20,7 @@ var AboutThinking = map[turn.ThinkMode]string{
 	turn.ThinkOff:     "nothing is added to the prompt",
 	turn.ThinkFast:    "an empty thought: the answer comes at once",
 	turn.ThinkFree:    "the model thinks as long as it likes",
+	turn.ThinkEnglish: "the prompt asks for a thought, in English",
 	turn.ThinkShort:   "a short thought",
 	turn.ThinkLong:    "a long thought",
 	turn.ThinkChinese: "a thought in Chinese",

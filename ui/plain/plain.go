@@ -59,6 +59,7 @@ type console struct {
 	answer      spoken
 	reading     rereading
 	failure     string // the error that was last told
+	trouble     string // of the store, as it was last told
 	ended       bool   // standard input has
 	asked       bool   // "You: " is waiting for a line
 	inside      bool   // the line that is being written is the answer's
@@ -148,6 +149,10 @@ func (c *console) loop(lines <-chan string, interrupts <-chan os.Signal) error {
 				return c.leave()
 			}
 		case <-c.workspace.Changes():
+			if err := c.workspace.Trouble(); err != nil && err.Error() != c.trouble {
+				c.trouble = err.Error()
+				c.report(err)
+			}
 		case <-interrupts:
 			if c.interrupt(generating) {
 				return c.leave()
