@@ -60,7 +60,7 @@ func fileTensors(f *checkpoint.File, s rwkv.Shape) ([]tensor, error) {
 var fileTypes = map[checkpoint.DType]int32{checkpoint.F32: typeF32, checkpoint.F16: typeF16, checkpoint.BF16: typeBF16}
 
 // fileTensor is sent as it lies in the file where the device understands that.
-// int8 is sent as fp16, anything else as fp32.
+// Packed types are sent as fp16, anything else as fp32.
 func fileTensor(t *checkpoint.Tensor) tensor {
 	out := tensor{name: t.Name, dims: t.Shape, dtype: typeF32, read: t.Float32, prefetch: t.Prefetch}
 	if dtype, ok := fileTypes[t.DType]; ok {
@@ -68,7 +68,7 @@ func fileTensor(t *checkpoint.Tensor) tensor {
 			out.dtype, out.stored = dtype, t.ReadStored
 		}
 	}
-	if t.DType == checkpoint.Q8 {
+	if t.DType.Packed() {
 		out.dtype = typeF16
 	}
 	return out
