@@ -14,10 +14,12 @@ import (
 	"strings"
 	"syscall"
 
+	"rookery/chat/library"
 	"rookery/untrusted"
 
 	"charm.land/fang/v2"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"rookery/ui/terminal"
 )
@@ -141,17 +143,69 @@ func newRoot(a *app) *cobra.Command {
 		RunE:    a.runChat,
 	}
 	root.PersistentPreRun = cleanOutput
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return exitWith(exitUsage, err) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exitWith(exitUsage, flagError(cmd, err)) })
 	a.globalFlags(root.PersistentFlags())
 	a.chatAllFlags(root.Flags())
 	root.AddCommand(a.chatCommand(), a.runCommand(), a.logitsCommand(), a.modelsCommand(), a.sessionsCommand(), a.statesCommand(), a.adaptersCommand(), a.benchCommand(), a.compareCommand(), a.doctorCommand())
+	refuseWords(root)
 	return root
 }
 
 // usageArgs makes wrong arguments a usage error.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		return exitWith(exitUsage, check(cmd, args))
+		err := check(cmd, args)
+		if err != nil && check(cmd, nil) == nil && check(cmd, args[:1]) != nil { // it takes no words
+			err = wordError(cmd, args[0])
+		}
+		return exitWith(exitUsage, err)
+	}
+}
+
+// wordError says which command was meant by a word, or that none takes its place.
+func wordError(cmd *cobra.Command, word string) error {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s does not take the word %q: `%[1]s --help` lists what it takes", cmd.CommandPath(), word)
+	}
+	return &library.NameError{What: "command", Name: word, Have: names}
+}
+
+// flagError adds the nearest flag to what is wrong with one that there is not.
+func flagError(cmd *cobra.Command, err error) error {
+	name, unknown := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !unknown {
+		return err
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return &library.NameError{What: "flag", Name: "--" + name, Have: names}
+}
+
+// refuseWords lets commands that only have others below them refuse a wrong word,
+// for which they would print their help and report success.
+func refuseWords(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		refuseWords(sub)
+	}
+	if !cmd.HasSubCommands() || cmd.Runnable() {
+		return
+	}
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return exitWith(exitUsage, wordError(cmd, args[0]))
+		}
+		return cmd.Help()
 	}
 }
 

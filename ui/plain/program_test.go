@@ -65,7 +65,7 @@ func TestCommands(t *testing.T) {
 		"off: nothing is added to the prompt. This one is chosen.\n", " was not trained to think; the G1 models were\n", "Preset greedy, from the next token on.\n",
 		"Error: \"x\" is not a number: write", "There is no system prompt.", "The system prompt is set.\n", "The system prompt: Be kind.\n",
 		"Error: there is no command /nothing", "Error: this command needs the screen", "tok/s", "Exported to hello.md.\n",
-		"Error: hello.md is there already", "A new conversation.\n", "Error: write /edit and the new prompt",
+		"Error: hello.md exists", "A new conversation.\n", "Error: write /edit and the new prompt",
 		"/retry: generate another answer; keep the old version.\n", "/votes", "/best", "/temp", "/undo", "/adapter",
 	)
 	for _, not := range []string{"/palette", "/fold:", "/heat", "/mouse", "/suspend", "/reopen", "/copy", "/search"} {
