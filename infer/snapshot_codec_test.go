@@ -27,7 +27,7 @@ func sampleSnapshots() map[string]*Snapshot {
 		"full": {
 			Model: "rwkv7-demo sha256:abcd", Tokenizer: "世界", Position: 1 << 40,
 			State:   []float32{0, float32(math.Copysign(0, -1)), nan, float32(math.Inf(1)), 1e-45, -1.5, 7},
-			Pending: []int32{0, 1, -1, math.MaxInt32},
+			Pending: []int32{0, 1, 65535, 1<<24 - 1},
 			Logits:  []float32{1, 2, 3, 4, 5},
 			Sampler: sampler.Memory{Draws: math.MaxUint64, Counts: []sampler.Count{{Token: 5, N: 0.25, First: 0.125}, {Token: 9, N: nan}}},
 			Tail:    []byte{0xe4, 0xbd},
