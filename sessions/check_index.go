@@ -43,11 +43,20 @@ func (s *Store) compareIndex(ctx context.Context, all bool) ([]Problem, error) {
 	return s.compareSome(ctx)
 }
 
+const unindexed = `SELECT (SELECT count(*) FROM turns WHERE id NOT IN (SELECT id FROM search_docsize))
+	+ (SELECT count(*) FROM conversations WHERE -id NOT IN (SELECT id FROM search_docsize))`
+
+// Unindexed is how many texts a search does not find yet: after a large import an
+// open chat adds them in the background.
+func (s *Store) Unindexed(ctx context.Context) (n int, err error) {
+	err = s.read.QueryRowContext(ctx, unindexed).Scan(&n)
+	return n, explain("looking at the search index", err)
+}
+
 // compareRows compares which texts there are with which the index has.
 func (s *Store) compareRows(ctx context.Context) (bad []Problem, err error) {
 	for _, c := range []struct{ query, what string }{
-		{`SELECT (SELECT count(*) FROM turns WHERE id NOT IN (SELECT id FROM search_docsize))
-			+ (SELECT count(*) FROM conversations WHERE -id NOT IN (SELECT id FROM search_docsize))`, "%d texts are not in the search index yet: an open chat adds them"},
+		{unindexed, "%d texts are not in the search index yet: an open chat adds them"},
 		{`SELECT count(*) FROM search_docsize WHERE id NOT IN (SELECT id FROM turns) AND -id NOT IN (SELECT id FROM conversations)`, "the search index has %d entries of nothing"},
 	} {
 		var n int64

@@ -138,6 +138,9 @@ func (a *app) searchCommand() *cobra.Command {
 					return err
 				}
 				found = len(hits)
+				if n, err := s.Unindexed(cmd.Context()); err == nil && n > 0 {
+					_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "rookery: %d messages and titles of a large import are not searched yet: an open chat adds them\n", n)
+				}
 				return writeHits(cmd.OutOrStdout(), hits, asJSON)
 			})
 			if err == nil && found == 0 && !asJSON {
