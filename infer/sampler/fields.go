@@ -33,8 +33,8 @@ type Params struct {
 var Fields = []*Field{
 	{
 		Name: "temperature", Label: "temperature", Command: "temp",
-		Help:  "0 always takes the likeliest token",
-		About: "How freely to choose: 0 always takes the likeliest token, 1 follows the model, more surprises.",
+		Help:  "0 takes the likeliest token after penalties",
+		About: "How freely to choose: 0 always takes the likeliest token after penalties, 1 follows the model, more surprises.",
 		Most:  maxTemperature, Default: 1, Off: never, Zero: "greedy", Brief: true, Recipe: true,
 		Slider: Slider{Fine: 0.05, Coarse: 0.25, Most: 5, Full: 2, Digits: 2},
 		at:     func(p *Params) any { return &p.Temperature },
