@@ -8,8 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"rookery/untrusted"
 	"time"
+
+	"rookery/untrusted"
 )
 
 // watchEvery is how often the files are looked at.
