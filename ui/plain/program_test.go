@@ -123,7 +123,7 @@ func TestFigures(t *testing.T) {
 		"Error: 0 answers wait for a vote", "There is no token to look at yet.",
 		", the first after ", ", perplexity ", "/votes and a number says which is best",
 		" answers wait for a vote", "Error: write /votes and the number", "You prefer ", "Error: these answers have their vote",
-		": 1 won, 0 tied, 0 lost", "1 vote exported to v.csv.", "Error: v.csv is there already",
+		": 1 won, 0 tied, 0 lost", "1 vote exported to v.csv.", "Error: v.csv exists",
 		"Backend: scripted", "Since the start: ", " generated.\n",
 	)
 	if data, err := os.ReadFile("v.csv"); err != nil || strings.Count(string(data), "\n") < 2 {
