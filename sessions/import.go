@@ -151,7 +151,7 @@ func (p *prepared) statement(ctx context.Context, query string) (*sql.Stmt, erro
 
 // ExecContext implements txn.
 func (p *prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	s, err := p.statement(ctx, query)
+	s, err := p.statement(ctx, query) //nolint:sqlclosecheck // the transaction closes it
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (p *prepared) ExecContext(ctx context.Context, query string, args ...any) (
 
 // QueryRowContext implements txn.
 func (p *prepared) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	s, err := p.statement(ctx, query)
+	s, err := p.statement(ctx, query) //nolint:sqlclosecheck // the transaction closes it
 	if err != nil {
 		return p.tx.QueryRowContext(ctx, query, args...) // has the error
 	}

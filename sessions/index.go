@@ -140,7 +140,7 @@ func (s *Store) fillBatch(ctx context.Context, missing string, after int64) (n i
 		for bytes := 0; bytes < fillBytes && rows.Next(); {
 			var e entry
 			if err := rows.Scan(&e.row, &e.text); err != nil {
-				return errors.Join(err, rows.Close())
+				return errors.Join(err, rows.Close()) //nolint:sqlclosecheck // the transaction goes on
 			}
 			batch, bytes = append(batch, e), bytes+len(e.text)
 		}
