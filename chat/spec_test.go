@@ -63,8 +63,13 @@ func TestSpecOfAModel(t *testing.T) {
 		t.Errorf("the prompt is %q, want %q", got, want)
 	}
 	for _, bad := range []prompt.Spec{
-		{Family: "gpt"}, {Template: "{{range"}, {Template: "nothing of it"}, {Template: "{{range .Turns}}{{.Nothing}}{{end}}"},
-		{Stops: []string{""}}, {Think: []turn.ThinkMode{"hard"}}, {User: "two\nlines"},
+		{Family: "gpt"},
+		{Template: "{{range"},
+		{Template: "nothing of it"},
+		{Template: "{{range .Turns}}{{.Nothing}}{{end}}"},
+		{Stops: []string{""}},
+		{Think: []turn.ThinkMode{"hard"}},
+		{User: "two\nlines"},
 		{Template: `{{define "x"}}` + strings.Repeat("x", 1000) + `{{template "x"}}{{end}}{{template "x"}}`},
 	} {
 		if err := bad.Check(); err == nil {

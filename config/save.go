@@ -46,9 +46,14 @@ func SaveTemplate(path, name string, s prompt.Spec) error {
 		value any
 		empty bool
 	}{
-		{"family", s.Family, s.Family == ""}, {"user", s.User, s.User == ""}, {"assistant", s.Assistant, s.Assistant == ""},
-		{"system", s.System, s.System == ""}, {"stops", s.Stops, s.Stops == nil}, {"think", s.Think, s.Think == nil},
-		{"preset", s.Preset, s.Preset == ""}, {"template", s.Template, s.Template == ""},
+		{"family", s.Family, s.Family == ""},
+		{"user", s.User, s.User == ""},
+		{"assistant", s.Assistant, s.Assistant == ""},
+		{"system", s.System, s.System == ""},
+		{"stops", s.Stops, s.Stops == nil},
+		{"think", s.Think, s.Think == nil},
+		{"preset", s.Preset, s.Preset == ""},
+		{"template", s.Template, s.Template == ""},
 	} {
 		if f.empty {
 			lines = append(lines, setting{key: f.key})

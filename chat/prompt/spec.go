@@ -61,8 +61,12 @@ func SpecOf(m *infer.Model) Spec {
 // Over is a spec with what it leaves open taken from another.
 func (s Spec) Over(under Spec) Spec {
 	for _, f := range []struct{ own, other *string }{
-		{&s.Family, &under.Family}, {&s.Template, &under.Template}, {&s.User, &under.User},
-		{&s.Assistant, &under.Assistant}, {&s.System, &under.System}, {&s.Preset, &under.Preset},
+		{&s.Family, &under.Family},
+		{&s.Template, &under.Template},
+		{&s.User, &under.User},
+		{&s.Assistant, &under.Assistant},
+		{&s.System, &under.System},
+		{&s.Preset, &under.Preset},
 	} {
 		if *f.own == "" {
 			*f.own = *f.other
@@ -189,8 +193,14 @@ func (s Spec) Facts() (facts [][2]string) {
 		stops = append(stops, fmt.Sprintf("%q", stop))
 	}
 	for _, f := range [][2]string{
-		{"family", s.Family}, {"user", s.User}, {"assistant", s.Assistant}, {"system", s.System}, {"stops", strings.Join(stops, " ")},
-		{"think", strings.Join(modes, ", ")}, {"preset", s.Preset}, {"template", s.Template},
+		{"family", s.Family},
+		{"user", s.User},
+		{"assistant", s.Assistant},
+		{"system", s.System},
+		{"stops", strings.Join(stops, " ")},
+		{"think", strings.Join(modes, ", ")},
+		{"preset", s.Preset},
+		{"template", s.Template},
 	} {
 		if f[1] != "" {
 			facts = append(facts, f)

@@ -91,8 +91,11 @@ func (f *templateFlags) change(cmd *cobra.Command, s prompt.Spec) (prompt.Spec, 
 		flag, value string
 		into        *string
 	}{
-		{"family", f.family, &s.Family}, {"user", f.user, &s.User}, {"assistant", f.assistant, &s.Assistant},
-		{"system-role", f.system, &s.System}, {"preset", f.preset, &s.Preset},
+		{"family", f.family, &s.Family},
+		{"user", f.user, &s.User},
+		{"assistant", f.assistant, &s.Assistant},
+		{"system-role", f.system, &s.System},
+		{"preset", f.preset, &s.Preset},
 	} {
 		if cmd.Flags().Changed(one.flag) {
 			*one.into = one.value
