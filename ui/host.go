@@ -16,6 +16,7 @@ import (
 	"rookery/ui/kit"
 	"rookery/ui/library"
 	"rookery/ui/panel"
+	"rookery/ui/persona"
 	"rookery/ui/states"
 	"rookery/ui/theme"
 	"rookery/ui/tree"
@@ -168,6 +169,7 @@ func (m *Model) carry(a kit.Action) tea.Cmd {
 func features(o Options) []kit.Feature {
 	return []kit.Feature{
 		states.Feature(),
+		persona.Feature(o.personas()),
 		library.Feature(),
 		panel.Feature(panel.Options{Surroundings: o.Surroundings, SaveSampling: o.SaveSampling, Models: o.Models, Reopen: o.Reopen}),
 		tree.Feature(),

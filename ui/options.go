@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"rookery/chat"
+	"rookery/chat/persona"
 	"rookery/chat/prompt"
 	"rookery/infer/sampler"
 	"rookery/ui/keys"
@@ -39,7 +41,7 @@ type Options struct {
 	Settings  Settings
 	Reload    <-chan Settings // changed settings, or nil
 	Version   string
-	DataDir   string // shown on the help screen
+	DataDir   string // holds the personas; "" is none
 	Problem   error  // shown at the beginning, or nil
 
 	// Models lists the models that can be chosen; it blocks. Reopen is called
@@ -98,4 +100,12 @@ func (s Settings) fps() int {
 func (s Settings) Plain() bool {
 	env := os.Getenv("ACCESSIBLE")
 	return s.ScreenReader || env != "" && env != "0" || os.Getenv("TERM") == "dumb"
+}
+
+// personas is the library of personas in the data directory.
+func (o Options) personas() persona.Library {
+	if o.DataDir == "" {
+		return persona.Library{}
+	}
+	return persona.Library{Dir: filepath.Join(o.DataDir, "personas")}
 }

@@ -58,7 +58,7 @@ func runPlain(ctx context.Context, o Options) error {
 		open, active = []*chat.Dialogue{o.Workspace.New()}, 0
 	}
 	return plain.Run(ctx, plain.Options{
-		Workspace: o.Workspace, Dialogue: open[active], Features: features(o), Presets: o.Settings.Presets, Version: o.Version,
+		Workspace: o.Workspace, Dialogue: open[active], Features: features(o), Presets: o.Settings.Presets, Version: o.Version, Personas: o.personas(),
 		Models: o.Models, Surroundings: o.Surroundings, SaveSampling: o.SaveSampling, In: o.In, Out: o.Out,
 	})
 }

@@ -73,7 +73,7 @@ func TestRooms(t *testing.T) {
 }
 
 // features are the rooms of ui that others reach through ui/kit alone.
-var features = []string{"ui/composer", "ui/transcript", "ui/panel", "ui/tree", "ui/compare", "ui/states", "ui/library"}
+var features = []string{"ui/composer", "ui/transcript", "ui/panel", "ui/tree", "ui/compare", "ui/states", "ui/persona", "ui/library"}
 
 // forbidden says why code of a room may not import a package, or "".
 func forbidden(room, imported string) string {

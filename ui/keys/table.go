@@ -21,6 +21,7 @@ const (
 	Bake          ID = "bake"
 	FromFiles     ID = "from_files"
 	KeepState     ID = "keep_state"
+	Personas      ID = "personas"
 	Drift         ID = "drift"
 
 	PinConversation      ID = "pin_conversation"
@@ -137,6 +138,7 @@ var generalTable = []Action{
 	{ID: Bake, Title: "Bake a text file", Help: "read a text file into a state, once", Category: Conversation, Contexts: Global, Slash: "bake", Args: "[path]"},
 	{ID: FromFiles, Title: "Begin from files", Help: "read @files once into a state and begin from it", Category: Conversation, Keys: []string{"alt+shift+b"}, Contexts: Global, Slash: "file", Args: "[path or @paths]", Aliases: []string{"files"}},
 	{ID: KeepState, Title: "Keep the state", Help: "save the state after an answer in the library", Category: Conversation, Contexts: Global, Slash: "keep", Args: "[name]"},
+	{ID: Personas, Title: "Personas", Help: "begin as a persona; save, import, delete personas", Category: Conversation, Keys: []string{"alt+shift+p"}, Contexts: Global, Slash: "persona", Args: "[name, or save, delete, import ...]", Aliases: []string{"personas"}},
 	{ID: Drift, Title: "Drift", Help: "show how far the state has moved from its base", Category: Conversation, Contexts: Global, Slash: "drift"},
 
 	{ID: Newline, Title: "New line", Help: "start a new line; \\ then enter does too", Category: Prompt, Keys: []string{"shift+enter", "ctrl+j", "alt+enter"}, Contexts: Composer, Hidden: true},

@@ -41,6 +41,7 @@ func (c *console) ownCommands() map[keys.ID]func(arg string) error {
 		keys.FromFiles: c.fromFiles,
 		keys.KeepState: c.keepState,
 		keys.Drift:     c.drift,
+		keys.Personas:  c.persona,
 
 		keys.Fork:   c.fork,
 		keys.Tokens: c.tokens,

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rookery/chat"
+	"rookery/chat/persona"
 	"rookery/chat/prompt"
 	"rookery/chat/turn"
 	"rookery/infer"
@@ -31,6 +32,7 @@ type Options struct {
 	Features  []kit.Feature   // their commands work here
 	Presets   []prompt.Preset // of sampling, the person's own
 	Version   string
+	Personas  persona.Library
 
 	// These block.
 	Models       func(context.Context) ([]kit.ModelFile, error)

@@ -1,0 +1,2 @@
+// Package persona is the library of personas: who a conversation is with.
+package persona
