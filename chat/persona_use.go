@@ -41,7 +41,7 @@ func (k *Workspace) NewAs(ctx context.Context, p persona.Persona, values map[str
 		}
 	}
 	if p.Mix != "" {
-		mix, err := k.library.ParseMix(ctx, p.Mix)
+		mix, err := k.ParseMix(ctx, p.Mix)
 		if err != nil {
 			return nil, err
 		}
