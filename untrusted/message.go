@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"compress/flate"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"reflect"
@@ -55,14 +54,14 @@ func explain(err error) string {
 	case flate.CorruptInputError:
 		return "its compressed bytes are damaged"
 	}
-	switch {
-	case errors.Is(err, zip.ErrFormat):
+	switch err { //nolint:errorlint // a wrapped one keeps the words that it is wrapped in
+	case zip.ErrFormat:
 		return "it is not a whole zip file"
-	case errors.Is(err, zip.ErrAlgorithm):
+	case zip.ErrAlgorithm:
 		return "it is compressed in a way that is not read"
-	case errors.Is(err, zip.ErrChecksum):
+	case zip.ErrChecksum:
 		return "its bytes are not those that were written"
-	case errors.Is(err, io.ErrUnexpectedEOF):
+	case io.ErrUnexpectedEOF:
 		return "it ends too early"
 	}
 	return ""
