@@ -113,7 +113,7 @@ func TestSyntheticOnTheGPU(t *testing.T) {
 		t.Error(err)
 	}
 	odd := tiny
-	odd.Version = rwkv.V7a
+	odd.Version = rwkv.V7A
 	if _, err := Synthetic(context.Background(), odd, Spec{Backend: "cuda"}, nil); err == nil {
 		t.Error("made an RWKV-7a, which no GPU library runs")
 	}
