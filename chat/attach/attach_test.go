@@ -101,6 +101,12 @@ func TestFoldersHaveALimit(t *testing.T) {
 			t.Errorf("%s: %v; want %q", name, err, want)
 		}
 	}
+	if err := os.Symlink("large", "link"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := attach.Read(t.Context(), "@link"); err == nil || !strings.Contains(err.Error(), "more than 16 MiB") {
+		t.Errorf("a link to a folder: %v", err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := attach.Read(ctx, "@many"); err == nil {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,7 +19,7 @@ import (
 const (
 	MaxFile    = 4 << 20  // bytes of a file
 	MaxAll     = 16 << 20 // bytes of all files of a prompt
-	MaxFiles   = 200      // in a folder, and of a prompt
+	MaxFiles   = 200      // of a prompt
 	mostInside = 10_000   // entries of a folder and its folders that are looked at
 )
 
@@ -174,57 +175,66 @@ func (r *reader) add(s *Source, name, path string) error {
 	return nil
 }
 
-// folder reads the text files below a folder, by name. Hidden ones and links to
-// folders are left out, and so is what is no text.
+// folder reads the text files below a folder, by name.
 func (r *reader) folder(s *Source, root string) error {
 	looked := 0
-	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if looked++; looked > mostInside {
-			return fmt.Errorf("the folder %s holds more than %d files and folders: name one inside of it", s.Name, mostInside)
-		}
+	err := r.below(s, root, root, &looked)
+	if err == nil && len(s.Files) == 0 {
+		err = fmt.Errorf("the folder %s has no file of text", s.Name)
+	}
+	return err
+}
+
+// below reads the text files below a folder of the root. Hidden ones and links to folders
+// are left out, and so is what is no text or cannot be opened.
+func (r *reader) below(s *Source, root, folder string, looked *int) error {
+	entries, err := untrusted.List(r.ctx, folder, mostInside+1)
+	switch {
+	case r.ctx.Err() != nil:
+		return r.ctx.Err()
+	case err != nil && folder == root:
+		return fmt.Errorf("reading the folder %s: %w", s.Name, err)
+	case err != nil:
+		s.Skipped++
+		err = nil
+	}
+	if *looked += len(entries); *looked > mostInside {
+		return fmt.Errorf("the folder %s holds more than %d files and folders: name one inside of it", s.Name, mostInside)
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, entry := range entries {
+		path := filepath.Join(folder, entry.Name())
 		switch {
-		case r.ctx.Err() != nil:
-			return r.ctx.Err()
-		case err != nil && path == root:
-			return fmt.Errorf("reading the folder %s: %w", s.Name, err)
-		case path == root:
-			return nil
-		case err != nil:
-			s.Skipped++
-			return nil
 		case strings.HasPrefix(entry.Name(), ".") || entry.IsDir() && entry.Name() == "node_modules":
 			s.Skipped++
-			if entry.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
 		case entry.IsDir():
-			return nil
+			err = r.below(s, root, path, looked)
+		default:
+			err = r.inside(s, root, path)
 		}
-		return r.inside(s, root, path)
-	})
-	switch {
-	case err != nil:
-		return err
-	case len(s.Files) == 0:
-		return fmt.Errorf("the folder %s has no file of text", s.Name)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // inside reads a file of a folder, or skips it if it is none of text.
 func (r *reader) inside(s *Source, root, path string) error {
-	if len(s.Files) == MaxFiles {
-		return fmt.Errorf("the folder %s has more than %d files of text: name one inside of it", s.Name, MaxFiles)
-	}
 	data, err := untrusted.Read(r.ctx, path, MaxFile)
 	if r.ctx.Err() != nil {
 		return r.ctx.Err()
 	}
-	text, bad := textOf(data)
-	if err != nil || bad != nil {
+	text := ""
+	if err == nil {
+		text, err = textOf(data)
+	}
+	if err != nil {
 		s.Skipped++
-		return nil
+		return nil //nolint:nilerr // it is left out, and counted
+	}
+	if r.files++; r.files > MaxFiles {
+		return fmt.Errorf("the folder %s has more than %d files of text with what else is named: name one inside of it", s.Name, MaxFiles)
 	}
 	if r.bytes += len(text); r.bytes > MaxAll {
 		return fmt.Errorf("the folder %s has more than %d MiB of text: name one inside of it", s.Name, MaxAll>>20)

@@ -85,7 +85,7 @@ func (p Prompt) Name() string {
 // Hash is a SHA-256 over the names, without the folders that lead to them, and texts of
 // the files, in hexadecimal digits. How a prompt names a file does not change it.
 func (p Prompt) Hash() string {
-	sum := sha256.New()
+	var b strings.Builder
 	for _, s := range p.Sources {
 		above := filepath.Dir(filepath.Clean(s.Name))
 		for _, f := range s.Files {
@@ -93,8 +93,9 @@ func (p Prompt) Hash() string {
 			if err != nil {
 				name = filepath.Base(f.Name)
 			}
-			fmt.Fprintf(sum, "%q %d\n%s", filepath.ToSlash(name), len(f.Text), f.Text)
+			fmt.Fprintf(&b, "%q %d\n%s", filepath.ToSlash(name), len(f.Text), f.Text)
 		}
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	sum := sha256.Sum256([]byte(b.String()))
+	return hex.EncodeToString(sum[:])
 }
