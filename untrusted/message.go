@@ -54,8 +54,8 @@ func explain(err error) string {
 	case flate.CorruptInputError:
 		return "its compressed bytes are damaged"
 	}
-	switch err { //nolint:errorlint // a wrapped one keeps the words that it is wrapped in
-	case zip.ErrFormat:
+	switch err {
+	case zip.ErrFormat: //nolint:errorlint // a wrapped one keeps the words that it is wrapped in
 		return "it is not a whole zip file"
 	case zip.ErrAlgorithm:
 		return "it is compressed in a way that is not read"
