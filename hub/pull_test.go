@@ -206,34 +206,34 @@ func TestPullGoesOnAfterAKill(t *testing.T) {
 }
 
 func TestPullRefusesLies(t *testing.T) {
-	var h *fakeHub
 	for name, lie := range map[string]struct {
-		trouble func(n int64, w http.ResponseWriter, r *http.Request) bool
+		trouble func(h *fakeHub, w http.ResponseWriter, r *http.Request)
 		free    uint64
 		want    string
 	}{
-		"sum": {func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		"sum": {func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
 			wrong := bytes.Clone(h.data)
 			wrong[1000]++
 			http.ServeContent(w, r, "x", time.Time{}, bytes.NewReader(wrong))
-			return true
 		}, 0, "SHA-256"},
-		"length": {func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		"length": {func(h *fakeHub, w http.ResponseWriter, r *http.Request) {
 			http.ServeContent(w, r, "x", time.Time{}, bytes.NewReader(append(h.data, 1)))
-			return true
 		}, 0, "another file"},
-		"gone": {func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		"gone": {func(_ *fakeHub, w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusGone)
-			return true
 		}, 0, "410"},
-		"patience": {func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		"patience": {func(_ *fakeHub, w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusTooManyRequests)
-			return true
 		}, 0, "429"},
 		"disk": {nil, 1000, "make room"},
 	} {
-		h = newHub(t, 1<<18)
-		h.trouble = lie.trouble
+		h := newHub(t, 1<<18)
+		if lie.trouble != nil {
+			h.trouble = func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+				lie.trouble(h, w, r)
+				return true
+			}
+		}
 		s := &Store{Dir: t.TempDir(), part: 1 << 16, Free: func(string) uint64 { return lie.free }}
 		_, err := pull(t, s, client(), address)
 		if err == nil || !strings.Contains(err.Error(), lie.want) || strings.Contains(err.Error(), "\n") {
