@@ -3,6 +3,7 @@ package plain
 import (
 	"os"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"rookery/ui/uitest"
@@ -19,6 +20,7 @@ func TestInterruptInStages(t *testing.T) {
 			t.Helper()
 			interrupts <- os.Interrupt
 			time.Sleep(2 * time.Second)
+			synctest.Wait()
 			select {
 			case err := <-left:
 				t.Fatalf("%s: left (%v)", what, err)
@@ -27,6 +29,7 @@ func TestInterruptInStages(t *testing.T) {
 		}
 		lines <- "hello"
 		time.Sleep(5 * time.Second)
+		synctest.Wait()
 		interrupt("while an answer runs")
 		if k.d.View().Live != nil {
 			t.Error("the answer goes on")
