@@ -48,8 +48,12 @@ func (m *Model) saveDraft(id turn.ID, d turn.Draft) {
 	if d == m.drafts.saved[id] {
 		return
 	}
+	first := m.drafts.saved[id] == (turn.Draft{})
 	if m.drafts.saved[id] = d; d == (turn.Draft{}) {
 		delete(m.drafts.saved, id)
 	}
 	m.workspace.SaveDraft(id, d)
+	if first { // its tab may be in no layout yet, and opens again for the draft
+		m.saveLayout()
+	}
 }
