@@ -8,7 +8,8 @@ import (
 // returns the grammar's error and changes nothing if it cannot be used. Compiling
 // takes milliseconds, of a large schema more.
 func (d *Dialogue) SetForm(spec grammar.Spec) error {
-	if _, err := compileForm(spec); err != nil {
+	g, err := compileForm(spec)
+	if err != nil {
 		return err
 	}
 	d.mu.Lock()
@@ -16,7 +17,7 @@ func (d *Dialogue) SetForm(spec grammar.Spec) error {
 	if err := d.settable(); err != nil {
 		return err
 	}
-	d.conv.Form = spec
+	d.conv.Form, d.form = spec, compiledForm{spec: spec, grammar: g}
 	d.saveHead()
 	d.publish()
 	return nil

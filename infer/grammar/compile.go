@@ -252,8 +252,8 @@ func (p *program) emptyRules() []bool {
 // beforeReading visits the states that are reached from one without reading,
 // where the rules marked empty read nothing.
 func (p *program) beforeReading(at int32, empty []bool, seen map[int32]bool, visit func(call)) {
-	for todo := []int32{at}; len(todo) > 0; {
-		at, todo = todo[len(todo)-1], todo[:len(todo)-1]
+	for waiting := []int32{at}; len(waiting) > 0; {
+		at, waiting = waiting[len(waiting)-1], waiting[:len(waiting)-1]
 		if seen[at] {
 			continue
 		}
@@ -261,7 +261,7 @@ func (p *program) beforeReading(at int32, empty []bool, seen map[int32]bool, vis
 		for _, c := range p.states[at].calls {
 			visit(c)
 			if empty[c.rule] {
-				todo = append(todo, c.to)
+				waiting = append(waiting, c.to)
 			}
 		}
 	}

@@ -50,9 +50,9 @@ func (s *source) inline() {
 // reach are the nodes that a body has, and those of them with calls.
 func (s *source) reach(start int32) (nodes, calls []int32) {
 	seen := map[int32]bool{}
-	for todo := []int32{start}; len(todo) > 0; {
-		n := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for waiting := []int32{start}; len(waiting) > 0; {
+		n := waiting[len(waiting)-1]
+		waiting = waiting[:len(waiting)-1]
 		if seen[n] {
 			continue
 		}
@@ -61,12 +61,12 @@ func (s *source) reach(start int32) (nodes, calls []int32) {
 		if len(s.nodes[n].calls) > 0 {
 			calls = append(calls, n)
 		}
-		todo = append(todo, s.nodes[n].jumps...)
+		waiting = append(waiting, s.nodes[n].jumps...)
 		for _, e := range s.nodes[n].edges {
-			todo = append(todo, e.to)
+			waiting = append(waiting, e.to)
 		}
 		for _, c := range s.nodes[n].calls {
-			todo = append(todo, c.to)
+			waiting = append(waiting, c.to)
 		}
 	}
 	return nodes, calls

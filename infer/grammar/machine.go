@@ -95,8 +95,8 @@ type gathering struct {
 // gather adds a stack, with those that it becomes by calling rules and by
 // ending them.
 func (m *machine) gather(g *gathering, f *frame) {
-	for todo := []*frame{f}; len(todo) > 0 && len(g.tops) <= maxStacks; {
-		f, todo = todo[len(todo)-1], todo[:len(todo)-1]
+	for waiting := []*frame{f}; len(waiting) > 0 && len(g.tops) <= maxStacks; {
+		f, waiting = waiting[len(waiting)-1], waiting[:len(waiting)-1]
 		switch {
 		case f == nil:
 			g.final = true
@@ -113,14 +113,14 @@ func (m *machine) gather(g *gathering, f *frame) {
 			g.tops = append(g.tops, f)
 		}
 		if st.final {
-			todo = append(todo, f.parent)
+			waiting = append(waiting, f.parent)
 		}
 		for _, c := range st.calls {
 			back := f.parent
 			if to := &m.states[c.to]; len(to.edges)+len(to.calls) > 0 || !to.final {
 				back = m.frame(c.to, f.parent)
 			} // else the call is the last thing: nothing to come back to
-			todo = append(todo, m.frame(m.starts[c.rule], back))
+			waiting = append(waiting, m.frame(m.starts[c.rule], back))
 		}
 	}
 }

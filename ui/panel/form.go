@@ -66,15 +66,17 @@ func useForm(h kit.Host, text string) tea.Cmd {
 	if text == "" {
 		return pickForm(h)
 	}
-	ctx := h.Context()
-	return kit.Await(func() (grammar.Spec, error) { return ReadForm(ctx, text) }, func(h kit.Host, spec grammar.Spec, err error) tea.Cmd {
-		d := h.Tab().Dialogue()
-		if err == nil && d == nil {
-			err = errOpening
-		}
+	ctx, d := h.Context(), h.Tab().Dialogue()
+	if d == nil {
+		return h.Fail(errOpening)
+	}
+	return kit.Await(func() (grammar.Spec, error) {
+		spec, err := ReadForm(ctx, text)
 		if err == nil {
 			err = d.SetForm(spec)
 		}
+		return spec, err
+	}, func(h kit.Host, spec grammar.Spec, err error) tea.Cmd {
 		if err != nil {
 			if kit.Refuse(h, err) {
 				return nil
